@@ -1,0 +1,83 @@
+//! The one error type: what was wrong, the rule it broke, and the value that broke it.
+
+/// Everything that user data or parameters can do wrong.
+///
+/// Whoever returns one of these has left its state unchanged.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// A parameter breaks its rule.
+    #[error("{name} must be {rule}, got {value}")]
+    Parameter {
+        /// Name of the parameter as users know it.
+        name: &'static str,
+        /// What it must be, e.g. "positive and finite".
+        rule: &'static str,
+        /// The value given.
+        value: f64,
+    },
+    /// k does not fit the dimension.
+    #[error("k must be at least 1 and less than the dimension {dimension}, got {kept}")]
+    Kept {
+        /// The k given.
+        kept: usize,
+        /// The dimension of the space.
+        dimension: usize,
+    },
+    /// A row, weight vector or matrix has the wrong length.
+    #[error("{what} must have {expected} entries, got {found}")]
+    Length {
+        /// What was measured, e.g. "row".
+        what: &'static str,
+        /// Entries required.
+        expected: usize,
+        /// Entries found.
+        found: usize,
+    },
+    /// One entry of a row, weight vector or matrix breaks a rule.
+    #[error("entry {index} of the {what} must be {rule}, got {value}")]
+    Entry {
+        /// What holds the entry, e.g. "row".
+        what: &'static str,
+        /// Zero-based position of the entry.
+        index: usize,
+        /// What it must be, e.g. "finite".
+        rule: &'static str,
+        /// The value found.
+        value: f64,
+    },
+    /// The row is longer than the bound the user promised.
+    #[error("the norm of the row must not exceed the norm bound {bound}, got {norm}")]
+    Norm {
+        /// Euclidean norm of the row (after centering, when the learner centers).
+        norm: f64,
+        /// The bound given.
+        bound: f64,
+    },
+    /// The squared norm of the row is not representable.
+    #[error("the squared norm of the row must be finite, got a row whose largest entry is {largest}")]
+    Overflow {
+        /// Largest absolute entry of the row.
+        largest: f64,
+    },
+    /// A combination of choices that has no meaning.
+    #[error("{0}")]
+    Unsupported(&'static str),
+}
+
+/// `Ok` when the value is positive and finite; NaN fails.
+pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::Parameter { name, rule: "positive and finite", value })
+    }
+}
+
+/// `Ok` when the value lies in `[0, 1)`; NaN fails.
+pub fn fraction(name: &'static str, value: f64) -> Result<f64, Error> {
+    if (0.0..1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(Error::Parameter { name, rule: "at least 0 and less than 1", value })
+    }
+}

@@ -1,0 +1,17 @@
+//! Online PCA with guarantees.
+//!
+//! Rows arrive one at a time. Before each row the learner commits to a k-dimensional subspace, is charged
+//! for what that subspace loses, and then learns. It never bets on one subspace: it keeps a probability
+//! over all of them, as a *spectrum* (how surely is each direction dropped) over a *span* (the directions).
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod experts;
+pub mod learner;
+pub mod num;
+pub mod random;
+pub mod simplex;
+
+pub use error::Error;
+pub use learner::{Learner, Loss, trial};
+pub use random::Random;

@@ -1,0 +1,31 @@
+//! The generator that every choice draws from: seedable, and part of a saved state.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
+
+/// A small fast generator with a state that can be saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Random(Pcg64Mcg);
+
+impl Random {
+    /// The same seed gives the same draws, everywhere.
+    pub fn seeded(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    /// A number uniform in `[0, 1)`.
+    pub fn uniform(&mut self) -> f64 {
+        self.0.random::<f64>()
+    }
+
+    /// A standard normal number.
+    pub fn normal(&mut self) -> f64 {
+        self.0.sample(rand_distr::StandardNormal)
+    }
+
+    /// A whole number uniform in `0..bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0.random_range(0..bound)
+    }
+}
