@@ -5,9 +5,11 @@
 //! over all of them, as a *spectrum* (how surely is each direction dropped) over a *span* (the directions).
 #![forbid(unsafe_code)]
 
+pub mod eigen;
 pub mod error;
 pub mod experts;
 pub mod learner;
+pub mod matrix;
 pub mod num;
 pub mod random;
 pub mod simplex;

@@ -1,0 +1,519 @@
+//! The eigensystem of `diag(d) + σ z zᵀ` as an orthogonal factor that is never multiplied out unless asked.
+//!
+//! Setting: the values `d` of an eigenframe and the coordinates `z` of a new row in it; `σ` of either sign.
+//!
+//! Update: deflate (entries of `z` at rounding level; pairs of nearly equal `d`, rotated so that one entry of
+//! `z` vanishes), solve the secular equation for the rest, recompute `z` from the roots (Gu & Eisenstat 1994).
+//! The factor is then `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in O(u).
+//!
+//! Cost: O(u²) to solve and to apply to a vector; O(w u²) to rotate a `w × u` matrix.
+//!
+//! Numerics: the recomputed `z` makes the computed roots the exact eigenvalues of a nearby matrix, so the
+//! vectors are orthogonal to working accuracy whatever the gaps. Deflation is judged against the entries it
+//! touches, not against the largest one: values from 0 to -10⁶ keep the accuracy of the small ones.
+//!
+//! References: Gu & Eisenstat, *A stable and efficient algorithm for the rank-one modification of the symmetric
+//! eigenproblem*, SIAM J. Matrix Anal. Appl. 15 (1994); Li, LAPACK Working Note 89 (1993).
+
+use super::secular::{self, Root};
+use crate::matrix::{Matrix, multiply};
+use pulp::{Arch, Simd, WithSimd};
+
+/// Where an output direction comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Source {
+    /// The eigenvector that belongs to this root.
+    Root(usize),
+    /// An input direction that the change leaves alone (after rotation).
+    Input(usize),
+}
+
+/// A plane rotation of two input directions.
+#[derive(Debug, Clone, Copy)]
+struct Rotation {
+    deflated: usize,
+    kept: usize,
+    cos: f64,
+    sin: f64,
+}
+
+/// The orthogonal matrix that takes old eigen-directions to new ones.
+#[derive(Debug, Clone, Default)]
+pub struct Factor {
+    size: usize,
+    rotations: Vec<Rotation>,
+    /// Input position of each pole.
+    active: Vec<usize>,
+    poles: Vec<f64>,
+    /// Pole from which each root is measured, and the distance.
+    origins: Vec<f64>,
+    offsets: Vec<f64>,
+    /// Entries of the recomputed z.
+    weights: Vec<f64>,
+    /// One over the norm of each Cauchy column.
+    scales: Vec<f64>,
+    order: Vec<Source>,
+}
+
+/// Working memory shared by any number of factors.
+#[derive(Debug, Clone, Default)]
+pub struct FactorScratch {
+    sorted: Vec<usize>,
+    values: Vec<f64>,
+    z: Vec<f64>,
+    squares: Vec<f64>,
+    roots: Vec<Root>,
+    results: Vec<(f64, Source)>,
+    deflated: Vec<usize>,
+    input: Vec<f64>,
+    terms: Vec<f64>,
+    gathered: Matrix,
+    cauchy: Matrix,
+    product: Matrix,
+}
+
+/// Squared weights under this (of a problem scaled to one) would not survive a product of four.
+const NEGLIGIBLE: f64 = 1e-50;
+
+impl Factor {
+    /// Number of directions.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Solves `diag(values) + sigma·z zᵀ`; `values` become the eigenvalues, ascending for positive `sigma`,
+    /// descending for negative, and the factor's output directions are in that order.
+    pub fn solve(&mut self, values: &mut [f64], sigma: f64, z: &[f64], scratch: &mut FactorScratch) {
+        assert_eq!(values.len(), z.len(), "one coordinate for each value");
+        self.size = values.len();
+        let sign = if sigma < 0.0 { -1.0 } else { 1.0 };
+        scratch.values.clear();
+        scratch.values.extend(values.iter().map(|v| sign * v));
+        scratch.z.clear();
+        scratch.z.extend_from_slice(z);
+        self.deflate(sigma.abs(), scratch);
+        let scale = self.find_roots(sigma.abs(), scratch);
+        scratch.results.clear();
+        for (i, root) in scratch.roots.iter().enumerate() {
+            // Powers of two: the scaling is exact.
+            scratch.results.push(((self.poles[root.origin] + root.offset) / scale, Source::Root(i)));
+        }
+        for &j in &scratch.deflated {
+            scratch.results.push((scratch.values[j], Source::Input(j)));
+        }
+        scratch.results.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        self.order.clear();
+        for (value, (result, source)) in values.iter_mut().zip(&scratch.results) {
+            *value = sign * result;
+            self.order.push(*source);
+        }
+    }
+
+    /// Splits the directions into active ones, ascending and distinct, and deflated ones.
+    fn deflate(&mut self, sigma: f64, scratch: &mut FactorScratch) {
+        let FactorScratch { sorted, values, z, deflated, .. } = scratch;
+        sorted.clear();
+        sorted.extend(0..values.len());
+        sorted.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
+        self.rotations.clear();
+        self.active.clear();
+        deflated.clear();
+        let energy: f64 = z.iter().map(|x| x * x).sum();
+        let spread = match (sorted.first(), sorted.last()) {
+            (Some(&a), Some(&b)) => values[b] - values[a],
+            _ => 0.0,
+        };
+        let size = spread.max(sigma * energy);
+        let mut pending: Option<usize> = None;
+        for &j in sorted.iter() {
+            let tiny = z[j] * z[j] <= f64::EPSILON * f64::EPSILON * energy;
+            if tiny || !(sigma * z[j] * z[j] > NEGLIGIBLE * size) {
+                deflated.push(j);
+                continue;
+            }
+            if let Some(p) = pending {
+                let norm = z[p].hypot(z[j]);
+                let (cos, sin) = (z[j] / norm, z[p] / norm);
+                let gap = values[j] - values[p];
+                let near = 4.0 * f64::EPSILON * values[p].abs().max(values[j].abs()) + NEGLIGIBLE * size;
+                if gap * (cos * sin).abs() <= near {
+                    self.rotations.push(Rotation { deflated: p, kept: j, cos, sin });
+                    (z[p], z[j]) = (0.0, norm);
+                    let shift = gap * sin * sin;
+                    values[p] += shift;
+                    values[j] -= shift;
+                    deflated.push(p);
+                } else {
+                    self.active.push(p);
+                }
+            }
+            pending = Some(j);
+        }
+        self.active.extend(pending);
+    }
+
+    /// Roots, recomputed z and column norms of the active part; returns the scale the poles carry.
+    fn find_roots(&mut self, sigma: f64, scratch: &mut FactorScratch) -> f64 {
+        scratch.roots.clear();
+        self.poles.clear();
+        let (Some(&first), Some(&last)) = (self.active.first(), self.active.last()) else {
+            self.origins.clear();
+            self.offsets.clear();
+            self.weights.clear();
+            self.scales.clear();
+            return 1.0;
+        };
+        let (values, z) = (&scratch.values, &scratch.z);
+        let energy: f64 = self.active.iter().map(|&j| sigma * z[j] * z[j]).sum();
+        let size = (values[last] - values[first]).max(energy);
+        let scale = (-size.log2().floor()).exp2();
+        self.poles.extend(self.active.iter().map(|&j| values[j] * scale));
+        scratch.squares.clear();
+        scratch.squares.extend(self.active.iter().map(|&j| (sigma * scale) * (z[j] * z[j])));
+        self.weights.clear();
+        self.weights.extend(self.active.iter().map(|&j| 1f64.copysign(z[j])));
+        Arch::new().dispatch(Solve { factor: self, squares: &scratch.squares, roots: &mut scratch.roots });
+        scale
+    }
+
+    /// `out = Eᵀ y`: coordinates in the new directions from coordinates in the old ones.
+    pub fn apply_transpose(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
+        let (input, terms) = (&mut scratch.input, &mut scratch.terms);
+        input.clear();
+        input.extend_from_slice(y);
+        for r in &self.rotations {
+            let (a, b) = (input[r.deflated], input[r.kept]);
+            input[r.deflated] = r.cos * a - r.sin * b;
+            input[r.kept] = r.sin * a + r.cos * b;
+        }
+        terms.clear();
+        terms.extend(self.active.iter().zip(&self.weights).map(|(&j, w)| w * input[j]));
+        Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
+    }
+
+    /// `out = E y`: coordinates in the old directions from coordinates in the new ones.
+    pub fn apply(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
+        let terms = &mut scratch.terms;
+        terms.clear();
+        terms.resize(self.active.len(), 0.0);
+        for (value, source) in y.iter().zip(&self.order) {
+            match *source {
+                Source::Root(i) => terms[i] = self.scales[i] * value,
+                Source::Input(j) => out[j] = *value,
+            }
+        }
+        for (p, &j) in self.active.iter().enumerate() {
+            let pole = self.poles[p];
+            let sum: f64 = (0..terms.len()).map(|i| terms[i] / ((pole - self.origins[i]) - self.offsets[i])).sum();
+            out[j] = self.weights[p] * sum;
+        }
+        for r in self.rotations.iter().rev() {
+            let (a, b) = (out[r.deflated], out[r.kept]);
+            out[r.deflated] = r.cos * a + r.sin * b;
+            out[r.kept] = r.cos * b - r.sin * a;
+        }
+    }
+
+    /// `Q ← Q E`, keeping only the output directions for which `keep` is true.
+    pub fn rotate(&self, q: &mut Matrix, keep: &[bool], scratch: &mut FactorScratch) {
+        let FactorScratch { gathered, cauchy, product, .. } = scratch;
+        for r in &self.rotations {
+            let (deflated, kept) = q.column_pair_mut(r.deflated, r.kept);
+            for (a, b) in deflated.iter_mut().zip(kept) {
+                (*a, *b) = (r.cos * *a - r.sin * *b, r.sin * *a + r.cos * *b);
+            }
+        }
+        self.fill_cauchy(keep, cauchy);
+        gathered.resize(q.rows(), self.active.len());
+        for (p, &j) in self.active.iter().enumerate() {
+            gathered.column_mut(p).copy_from_slice(q.column(j));
+        }
+        multiply(product, gathered.view(), cauchy.view());
+        // Deflated columns wait behind the products, so that no column is overwritten before it is read.
+        let roots = product.columns();
+        let kept = || self.order.iter().zip(keep).filter(|(_, keep)| **keep).map(|(source, _)| *source);
+        product.resize(q.rows(), kept().count());
+        let mut input = roots;
+        for source in kept() {
+            if let Source::Input(j) = source {
+                product.column_mut(input).copy_from_slice(q.column(j));
+                input += 1;
+            }
+        }
+        q.resize(q.rows(), product.columns());
+        let (mut root, mut input) = (0, roots);
+        for (out, source) in kept().enumerate() {
+            let from = if matches!(source, Source::Root(_)) { &mut root } else { &mut input };
+            q.column_mut(out).copy_from_slice(product.column(*from));
+            *from += 1;
+        }
+    }
+
+    /// Normalised Cauchy columns of the kept roots, in output order.
+    fn fill_cauchy(&self, keep: &[bool], cauchy: &mut Matrix) {
+        let kept = || {
+            self.order.iter().zip(keep).filter_map(|(source, keep)| match source {
+                Source::Root(i) if *keep => Some(*i),
+                _ => None,
+            })
+        };
+        cauchy.resize(self.active.len(), kept().count());
+        for (column, i) in kept().enumerate() {
+            let (origin, offset, scale) = (self.origins[i], self.offsets[i], self.scales[i]);
+            let entries = self.poles.iter().zip(&self.weights);
+            for (out, (pole, weight)) in cauchy.column_mut(column).iter_mut().zip(entries) {
+                *out = weight * scale / ((pole - origin) - offset);
+            }
+        }
+    }
+}
+
+/// The vectorised part of [`Factor::find_roots`].
+struct Solve<'a> {
+    factor: &'a mut Factor,
+    squares: &'a [f64],
+    roots: &'a mut Vec<Root>,
+}
+
+impl WithSimd for Solve<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { factor, squares, roots } = self;
+        secular::solve(&factor.poles, squares, roots);
+        factor.origins.clear();
+        factor.origins.extend(roots.iter().map(|r| factor.poles[r.origin]));
+        factor.offsets.clear();
+        factor.offsets.extend(roots.iter().map(|r| r.offset));
+        recompute_weights(&factor.poles, &factor.origins, &factor.offsets, &mut factor.weights);
+        factor.scales.clear();
+        for i in 0..roots.len() {
+            let square = column_square(&factor.poles, &factor.weights, factor.origins[i], factor.offsets[i]);
+            factor.scales.push(1.0 / square.sqrt());
+        }
+    }
+}
+
+/// The z whose rank-one change has exactly the computed roots; `weights` bring the signs and take the result.
+#[inline(always)]
+fn recompute_weights(poles: &[f64], origins: &[f64], offsets: &[f64], weights: &mut [f64]) {
+    let last = poles.len() - 1;
+    for i in 0..=last {
+        let pole = poles[i];
+        let top = (origins[last] - pole) + offsets[last];
+        let below = ratios(&origins[..i], &offsets[..i], &poles[..i], pole);
+        let above = ratios(&origins[i..last], &offsets[i..last], &poles[i + 1..], pole);
+        weights[i] *= (top * below * above).sqrt();
+    }
+}
+
+/// `Π (λ_j - pole) / (d_j - pole)`; every factor is in (0, 1].
+#[inline(always)]
+fn ratios(origins: &[f64], offsets: &[f64], poles: &[f64], pole: f64) -> f64 {
+    let mut product = [1.0; 8];
+    let (o32, o_rest) = origins.as_chunks::<32>();
+    let (m32, m_rest) = offsets.as_chunks::<32>();
+    let (d32, d_rest) = poles.as_chunks::<32>();
+    for ((o, m), d) in o32.iter().zip(m32).zip(d32) {
+        for lane in 0..8 {
+            let mut above = 1.0;
+            let mut under = 1.0;
+            for block in 0..4 {
+                let j = 8 * block + lane;
+                above *= (o[j] - pole) + m[j];
+                under *= d[j] - pole;
+            }
+            product[lane] *= above / under;
+        }
+    }
+    let rest: f64 = o_rest.iter().zip(m_rest).zip(d_rest).map(|((o, m), d)| ((o - pole) + m) / (d - pole)).product();
+    product.iter().product::<f64>() * rest
+}
+
+/// Squared norm of one Cauchy column.
+#[inline(always)]
+fn column_square(poles: &[f64], weights: &[f64], origin: f64, offset: f64) -> f64 {
+    let mut sum = [0.0; 8];
+    let (d32, d_rest) = poles.as_chunks::<32>();
+    let (w32, w_rest) = weights.as_chunks::<32>();
+    for (d, w) in d32.iter().zip(w32) {
+        for lane in 0..8 {
+            let at = |block: usize| (d[8 * block + lane] - origin) - offset;
+            let r = secular::reciprocals([at(0), at(1), at(2), at(3)]);
+            for block in 0..4 {
+                let entry = w[8 * block + lane] * r[block];
+                sum[lane] += entry * entry;
+            }
+        }
+    }
+    let rest: f64 = d_rest.iter().zip(w_rest).map(|(d, w)| (w / ((d - origin) - offset)).powi(2)).sum();
+    sum.iter().sum::<f64>() + rest
+}
+
+/// The vectorised part of [`Factor::apply_transpose`].
+struct CauchyRows<'a> {
+    factor: &'a Factor,
+    input: &'a [f64],
+    terms: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for CauchyRows<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { factor, input, terms, out } = self;
+        for (out, source) in out.iter_mut().zip(&factor.order) {
+            *out = match *source {
+                Source::Root(i) => {
+                    factor.scales[i] * cauchy_sum(&factor.poles, terms, factor.origins[i], factor.offsets[i])
+                }
+                Source::Input(j) => input[j],
+            };
+        }
+    }
+}
+
+/// `Σ t_j / (d_j - λ)`, four terms for one division.
+#[inline(always)]
+fn cauchy_sum(poles: &[f64], terms: &[f64], origin: f64, offset: f64) -> f64 {
+    let mut sum = [0.0; 8];
+    let (d32, d_rest) = poles.as_chunks::<32>();
+    let (t32, t_rest) = terms.as_chunks::<32>();
+    for (d, t) in d32.iter().zip(t32) {
+        for lane in 0..8 {
+            let at = |block: usize| (d[8 * block + lane] - origin) - offset;
+            let (x0, x1, x2, x3) = (at(0), at(1), at(2), at(3));
+            let (low, high) = (x0 * x1, x2 * x3);
+            let of_low = t[lane] * x1 + t[8 + lane] * x0;
+            let of_high = t[16 + lane] * x3 + t[24 + lane] * x2;
+            sum[lane] += (of_low * high + of_high * low) / (low * high);
+        }
+    }
+    let rest: f64 = d_rest.iter().zip(t_rest).map(|(d, t)| t / ((d - origin) - offset)).sum();
+    sum.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+    use crate::eigen::symmetric_eigen;
+
+    /// The factor as a matrix, by rotating the identity.
+    fn matrix_of(factor: &Factor, scratch: &mut FactorScratch) -> Matrix {
+        let mut q = Matrix::identity(factor.size());
+        factor.rotate(&mut q, &vec![true; factor.size()], scratch);
+        q
+    }
+
+    fn largest_gap_to_identity(q: &Matrix) -> f64 {
+        let gram = q.view().transpose() * q.view();
+        let mut largest = 0f64;
+        for j in 0..q.columns() {
+            for i in 0..q.columns() {
+                largest = largest.max((gram[(i, j)] - f64::from(u8::from(i == j))).abs());
+            }
+        }
+        largest
+    }
+
+    /// Values and coordinates of many kinds: graded, repeated, zero coordinates.
+    fn case(n: usize, kind: usize, random: &mut Random) -> (Vec<f64>, Vec<f64>) {
+        let value = |random: &mut Random| match kind {
+            0 => random.normal(),
+            1 => -1e6 * 10f64.powf(-18.0 * random.uniform()),
+            2 => random.below(3) as f64,
+            3 => {
+                if random.uniform() < 0.5 {
+                    0.0
+                } else {
+                    -1e6 * random.uniform()
+                }
+            }
+            _ => 1.0 + 1e-15 * random.below(6) as f64,
+        };
+        let values = (0..n).map(|_| value(random)).collect();
+        let z = (0..n).map(|i| if kind == 2 && i % 4 == 0 { 0.0 } else { random.normal() }).collect();
+        (values, z)
+    }
+
+    #[test]
+    fn rank_one_update_equals_fresh_eigendecomposition() {
+        let mut random = Random::seeded(7);
+        let (mut factor, mut scratch) = (Factor::default(), FactorScratch::default());
+        for n in [1, 2, 3, 5, 17, 40, 130] {
+            for kind in 0..5 {
+                for sigma in [1.0, -1.0, 1e-3, -1e3] {
+                    let (mut values, z) = case(n, kind, &mut random);
+                    let mut dense = Matrix::zeros(n, n);
+                    for j in 0..n {
+                        for i in 0..n {
+                            dense.column_mut(j)[i] = sigma * z[i] * z[j] + if i == j { values[i] } else { 0.0 };
+                        }
+                    }
+                    let size: f64 = values.iter().fold(0f64, |a, v| a.max(v.abs()))
+                        + sigma.abs() * z.iter().map(|x| x * x).sum::<f64>();
+                    factor.solve(&mut values, sigma, &z, &mut scratch);
+                    let q = matrix_of(&factor, &mut scratch);
+                    let tolerance = 16.0 * f64::EPSILON * (n as f64).sqrt().max(4.0);
+                    let gap = largest_gap_to_identity(&q);
+                    assert!(gap <= tolerance, "orthogonality {gap:e} at n {n}, kind {kind}, sigma {sigma}");
+                    let image = dense.view() * q.view();
+                    for j in 0..n {
+                        for i in 0..n {
+                            let residual = (image[(i, j)] - values[j] * q.column(j)[i]).abs();
+                            assert!(residual <= tolerance * size, "residual {residual:e}, n {n}, kind {kind}");
+                        }
+                    }
+                    let mut fresh = symmetric_eigen(dense.view()).values;
+                    values.sort_by(f64::total_cmp);
+                    fresh.sort_by(f64::total_cmp);
+                    for (a, b) in values.iter().zip(&fresh) {
+                        assert!((a - b).abs() <= tolerance * size, "eigenvalue {a} against {b}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn applying_to_a_vector_equals_multiplying_by_the_matrix() {
+        let mut random = Random::seeded(8);
+        let (mut factor, mut scratch) = (Factor::default(), FactorScratch::default());
+        for n in [1, 4, 31, 64, 100] {
+            for kind in 0..5 {
+                let (mut values, z) = case(n, kind, &mut random);
+                factor.solve(&mut values, -2.0, &z, &mut scratch);
+                let q = matrix_of(&factor, &mut scratch);
+                let y: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+                let (mut there, mut back) = (vec![0.0; n], vec![0.0; n]);
+                factor.apply_transpose(&y, &mut there, &mut scratch);
+                factor.apply(&there, &mut back, &mut scratch);
+                let tolerance = 64.0 * f64::EPSILON * (n as f64);
+                for j in 0..n {
+                    let direct: f64 = q.column(j).iter().zip(&y).map(|(a, b)| a * b).sum();
+                    assert!((direct - there[j]).abs() <= tolerance);
+                    assert!((back[j] - y[j]).abs() <= tolerance);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn small_values_of_a_graded_spectrum_keep_their_relative_accuracy() {
+        // diag(-1e6, -1e-3, -2e-3) with a coupling: the 2 × 2 Schur complement is the oracle for the small pair.
+        let (a, b, c): (f64, f64, f64) = (-1e6, -1e-3, -2e-3);
+        let (z, sigma) = ([1e-3, 0.6, 0.5], -1e-3f64);
+        let mut values = [a, b, c];
+        Factor::default().solve(&mut values, sigma, &z, &mut FactorScratch::default());
+        let coupling = |i: usize, j: usize| sigma * z[i] * z[j];
+        let schur = |i: usize, j: usize| coupling(i, j) - coupling(0, i) * coupling(0, j) / (a + coupling(0, 0));
+        let (p, q, r) = (b + schur(1, 1), schur(1, 2), c + schur(2, 2));
+        let middle = 0.5 * (p + r);
+        let radius = (0.25 * (p - r) * (p - r) + q * q).sqrt();
+        for (found, wanted) in [(values[0], middle + radius), (values[1], middle - radius)] {
+            assert!((found - wanted).abs() <= 1e-13 * wanted.abs(), "{found} against {wanted}");
+        }
+    }
+}

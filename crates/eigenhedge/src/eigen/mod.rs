@@ -1,0 +1,8 @@
+//! Symmetric eigensystems that change by signed rank-one terms.
+
+mod dense;
+mod factor;
+mod secular;
+
+pub use dense::{Eigen, symmetric_eigen};
+pub use factor::{Factor, FactorScratch};
