@@ -10,10 +10,17 @@ pub mod error;
 pub mod experts;
 pub mod learner;
 pub mod matrix;
+pub mod mixing;
 pub mod num;
 pub mod random;
 pub mod simplex;
+pub mod span;
+pub mod spec;
+pub mod subspace;
 
 pub use error::Error;
 pub use learner::{Learner, Loss, trial};
+pub use mixing::Mixing;
 pub use random::Random;
+pub use spec::{Kind, PlainLearner, Spec};
+pub use subspace::{Instance, NormBound};

@@ -2,7 +2,9 @@
 //!
 //! Columns start on 64-byte boundaries, so vector loads never straddle a cache line, and faer sees it as a view.
 
+use crate::num::dot;
 use faer::{Accum, MatMut, MatRef, Par};
+use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 const ALIGN: usize = 64;
@@ -101,6 +103,48 @@ impl Matrix {
         (self.stride, self.start, self.data) = (stride, start, data);
     }
 
+    /// `out = Aᵀ x`; `out` is reshaped.
+    pub fn transpose_times(&self, x: &[f64], out: &mut Vec<f64>) {
+        assert_eq!(x.len(), self.rows, "one entry for each row");
+        out.clear();
+        out.resize(self.columns, 0.0);
+        Arch::new().dispatch(TransposeTimes { matrix: self, x, out });
+    }
+
+    /// `x ← x - A c`; returns the squared norm of the result.
+    pub fn subtract_times(&self, coefficients: &[f64], x: &mut [f64]) -> f64 {
+        assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
+        Arch::new().dispatch(SubtractTimes { matrix: self, coefficients, x })
+    }
+
+    /// Largest deviation of the columns' Gram matrix from the identity.
+    pub fn drift(&self) -> f64 {
+        let mut largest = 0f64;
+        for j in 0..self.columns {
+            for i in 0..=j {
+                let target = f64::from(u8::from(i == j));
+                largest = largest.max((dot(self.column(i), self.column(j)) - target).abs());
+            }
+        }
+        largest
+    }
+
+    /// Gram–Schmidt, each column twice, for columns that are nearly orthonormal already.
+    pub fn orthonormalise(&mut self) {
+        for j in 0..self.columns {
+            for _ in 0..2 {
+                for i in 0..j {
+                    let (earlier, column) = self.column_pair_mut(i, j);
+                    let overlap = dot(earlier, column);
+                    column.iter_mut().zip(earlier).for_each(|(c, e)| *c -= overlap * *e);
+                }
+                let column = self.column_mut(j);
+                let inverse = 1.0 / dot(column, column).sqrt();
+                column.iter_mut().for_each(|c| *c *= inverse);
+            }
+        }
+    }
+
     /// A view for faer.
     pub fn view(&self) -> MatRef<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
@@ -122,6 +166,93 @@ impl Matrix {
             self.columns,
             self.stride,
         )
+    }
+}
+
+/// Rows handled together, so that the vector stays in the first cache while the columns stream by.
+const BLOCK: usize = 2048;
+
+struct TransposeTimes<'a> {
+    matrix: &'a Matrix,
+    x: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for TransposeTimes<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { matrix, x, out } = self;
+        for (block, x) in x.chunks(BLOCK).enumerate() {
+            let rows = block * BLOCK..block * BLOCK + x.len();
+            let mut groups = out.chunks_exact_mut(4);
+            let mut j = 0;
+            for group in &mut groups {
+                let columns = [0, 1, 2, 3].map(|c| &matrix.column(j + c)[rows.clone()]);
+                for (out, dot) in group.iter_mut().zip(four_dots(columns, x)) {
+                    *out += dot;
+                }
+                j += 4;
+            }
+            for out in groups.into_remainder() {
+                *out += dot(&matrix.column(j)[rows.clone()], x);
+                j += 1;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn four_dots(columns: [&[f64]; 4], x: &[f64]) -> [f64; 4] {
+    let mut sums = [[0.0; 8]; 4];
+    let (x8, x_rest) = x.as_chunks::<8>();
+    let parts = columns.map(|c| c.as_chunks::<8>());
+    for (i, x) in x8.iter().enumerate() {
+        for c in 0..4 {
+            for lane in 0..8 {
+                sums[c][lane] += parts[c].0[i][lane] * x[lane];
+            }
+        }
+    }
+    let mut dots = [0.0; 4];
+    for c in 0..4 {
+        let rest: f64 = parts[c].1.iter().zip(x_rest).map(|(a, b)| a * b).sum();
+        dots[c] = sums[c].iter().sum::<f64>() + rest;
+    }
+    dots
+}
+
+struct SubtractTimes<'a> {
+    matrix: &'a Matrix,
+    coefficients: &'a [f64],
+    x: &'a mut [f64],
+}
+
+impl WithSimd for SubtractTimes<'_> {
+    type Output = f64;
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let Self { matrix, coefficients, x } = self;
+        let mut square = 0.0;
+        for (block, x) in x.chunks_mut(BLOCK).enumerate() {
+            let rows = block * BLOCK..block * BLOCK + x.len();
+            let groups = coefficients.chunks_exact(4);
+            let rest = groups.remainder();
+            for (group, c) in groups.enumerate() {
+                let [a0, a1, a2, a3] = [0, 1, 2, 3].map(|i| &matrix.column(4 * group + i)[rows.clone()]);
+                for ((((x, a0), a1), a2), a3) in x.iter_mut().zip(a0).zip(a1).zip(a2).zip(a3) {
+                    *x -= (c[0] * a0 + c[1] * a1) + (c[2] * a2 + c[3] * a3);
+                }
+            }
+            let done = coefficients.len() - rest.len();
+            for (i, c) in rest.iter().enumerate() {
+                for (x, a) in x.iter_mut().zip(&matrix.column(done + i)[rows.clone()]) {
+                    *x -= c * a;
+                }
+            }
+            square += dot(x, x);
+        }
+        square
     }
 }
 

@@ -15,6 +15,7 @@ pub fn kept(log_dropped: f64) -> f64 {
 }
 
 /// Dot product with eight running sums: vectorises, and its error grows with `n/8`.
+#[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (a8, a_rest) = a.as_chunks::<8>();

@@ -24,6 +24,11 @@ impl Random {
         self.0.sample(rand_distr::StandardNormal)
     }
 
+    /// The sum of squares of this many standard normal numbers.
+    pub fn chi_squared(&mut self, degrees: f64) -> f64 {
+        rand_distr::ChiSquared::new(degrees).map_or(0.0, |distribution| self.0.sample(distribution))
+    }
+
     /// A whole number uniform in `0..bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.random_range(0..bound)

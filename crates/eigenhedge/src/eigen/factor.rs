@@ -18,9 +18,10 @@
 use super::secular::{self, Root};
 use crate::matrix::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
+use serde::{Deserialize, Serialize};
 
 /// Where an output direction comes from.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Source {
     /// The eigenvector that belongs to this root.
     Root(usize),
@@ -29,7 +30,7 @@ enum Source {
 }
 
 /// A plane rotation of two input directions.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Rotation {
     deflated: usize,
     kept: usize,
@@ -38,7 +39,7 @@ struct Rotation {
 }
 
 /// The orthogonal matrix that takes old eigen-directions to new ones.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     size: usize,
     rotations: Vec<Rotation>,

@@ -1,1 +1,15 @@
-//! x
+//! The capped simplex: vectors `v` with entries in `[0, 1]` and total `d = N - k`.
+//!
+//! An entry says how surely an expert or a direction is dropped, `p = 1 - v` how surely it is kept. Weights are
+//! stored as `log v`, because the entries of what is surely kept sink far below the smallest ordinary number.
+//!
+//! [`cap`](mod@cap) projects weights onto this set, [`corners`] writes a point of it as a mixture of sets, and
+//! [`sample`] draws a set with given probabilities.
+
+pub mod cap;
+pub mod corners;
+pub mod sample;
+
+pub use cap::{CapScratch, Capped, Complement, Multiplicity, cap, cap_by_selection, cap_by_sorting};
+pub use corners::{Corner, Mixture, decompose};
+pub use sample::{DrawScratch, Select, draw};

@@ -1,0 +1,98 @@
+//! Mixing: what is added to a distribution after each trial so that it can recover when the stream changes.
+//!
+//! With `v` the probabilities of being dropped (total `d` over `N` directions or experts), after trial `t`:
+//!
+//! - fixed share: `v ← (1-α) v + α d/N`,
+//! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution and the
+//!   others are the ones that were played.
+//!
+//! Both keep `v` in the capped simplex. `α` bounds how far a weight can sink, hence how long recovery takes.
+//!
+//! # References
+//! Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors);
+//! Warmuth & Kuzmin, JMLR 2008, section 8.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, error, num};
+
+/// The mixing rule and its rate. The default is no mixing.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mixing {
+    /// Weights are left as the update made them.
+    #[default]
+    None,
+    /// Mix in the uniform distribution.
+    FixedShare {
+        /// Share of the uniform distribution, in `[0, 1)`.
+        alpha: f64,
+    },
+    /// Mix in the mean of all earlier distributions.
+    PastAverage {
+        /// Share of the mean, in `[0, 1)`.
+        alpha: f64,
+    },
+}
+
+impl Mixing {
+    /// The rule itself when its rate lies in `[0, 1)`.
+    ///
+    /// ```
+    /// use eigenhedge::Mixing;
+    /// assert!(Mixing::FixedShare { alpha: 0.01 }.checked().is_ok());
+    /// assert!(Mixing::FixedShare { alpha: f64::NAN }.checked().is_err());
+    /// ```
+    pub fn checked(self) -> Result<Self, Error> {
+        error::fraction("alpha", self.alpha()).map(|_| self)
+    }
+
+    /// The rate; 0 for no mixing.
+    pub fn alpha(self) -> f64 {
+        match self {
+            Self::None => 0.0,
+            Self::FixedShare { alpha } | Self::PastAverage { alpha } => alpha,
+        }
+    }
+}
+
+/// `log((1-α) e^a + α e^b)` for `a, b ≤ 0`, precise in `1 - e^result` when both weights are near 1 and in
+/// `e^result` when they are not. With `α = 0` it is `a`, bit for bit; two zeros give exactly zero.
+pub fn blend(a: f64, b: f64, alpha: f64) -> f64 {
+    if alpha == 0.0 {
+        return a;
+    }
+    let kept = (1.0 - alpha) * num::kept(a) + alpha * num::kept(b);
+    if kept < 0.5 {
+        return (-kept).ln_1p() + 0.0;
+    }
+    num::log_sum_exp([a + (-alpha).ln_1p(), b + alpha.ln()].into_iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blend_of_two_capped_weights_is_exactly_capped() {
+        assert_eq!(blend(0.0, 0.0, 0.3).to_bits(), 0.0f64.to_bits());
+    }
+
+    #[test]
+    fn blend_keeps_relative_precision_at_both_ends() {
+        let near_one = num::kept(blend(-1e-12, -3e-12, 0.5));
+        assert!((near_one / 2e-12 - 1.0).abs() < 1e-11, "{near_one}");
+        let tiny = blend(-2000.0, -1000.0, 0.25);
+        assert!((tiny - (-1000.0 + 0.25f64.ln())).abs() < 1e-12 * 1000.0, "{tiny}");
+        assert_eq!(blend(f64::NEG_INFINITY, f64::NEG_INFINITY, 0.5), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn rates_outside_the_half_open_interval_are_refused() {
+        for alpha in [-1e-9, 1.0, f64::NAN, f64::INFINITY] {
+            assert!(Mixing::FixedShare { alpha }.checked().is_err());
+            assert!(Mixing::PastAverage { alpha }.checked().is_err());
+        }
+        assert_eq!(Mixing::None.checked(), Ok(Mixing::None));
+    }
+}

@@ -1,0 +1,196 @@
+//! A point of the capped simplex as a mixture of its corners.
+//!
+//! # Setting
+//! Probabilities `p_i` in `[0, 1]` that total a whole number `s`. A corner is a set of exactly `s` indices. With the
+//! probabilities of being kept (`s = k`) the corners are the sets to keep; with those of being dropped (`s = d`),
+//! the sets to drop, which is how the paper prints it.
+//!
+//! # Update
+//! Let `r = 1` be the mass that is left. Take the `s` largest entries as a corner with the coefficient
+//! `min(smallest entry inside, r - largest entry outside)`, subtract it from `r` and from the entries inside, repeat.
+//!
+//! # Guarantee
+//! At most `n` corners: each step empties an entry or lifts one to `r`, and neither is undone. The mixture sums to `p`.
+//!
+//! # Cost
+//! `O(n)` per corner, `O(n²)` in all.
+//!
+//! # Numerics
+//! Entries at `r` and at 0 are assigned, not computed, so rounding cannot undo a step. What rounding in the
+//! input leaves over goes to the last corner and is no larger than the input's own error.
+//!
+//! # Not done
+//! No search for the shortest mixture: that is a hard problem, and sampling does not need it.
+//!
+//! # References
+//! Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
+
+use crate::Error;
+
+/// How far a total may be from a whole number and still count as one.
+pub(crate) const WHOLE: f64 = 1e-9;
+
+/// One set of a mixture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Corner {
+    /// Probability of this set.
+    pub coefficient: f64,
+    /// Its indices, ascending.
+    pub members: Vec<usize>,
+}
+
+/// Sets of one size whose coefficients total 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mixture {
+    /// Number of indices in every set.
+    pub size: usize,
+    /// Number of indices to choose from.
+    pub dimension: usize,
+    /// The sets, in the order in which they were found.
+    pub corners: Vec<Corner>,
+}
+
+impl Mixture {
+    /// The probabilities that the mixture gives to each index.
+    pub fn probabilities(&self) -> Vec<f64> {
+        let mut probabilities = vec![0.0; self.dimension];
+        for corner in &self.corners {
+            corner.members.iter().for_each(|&index| probabilities[index] += corner.coefficient);
+        }
+        probabilities
+    }
+}
+
+/// Writes probabilities of membership, which total a whole number, as a mixture of at most `n` sets.
+///
+/// ```
+/// use eigenhedge::simplex::decompose;
+/// let mixture = decompose(&[1.0 / 3.0, 2.0 / 3.0, 1.0])?;
+/// assert_eq!(mixture.corners[0].members, [1, 2]); // with probability 2/3
+/// assert_eq!(mixture.corners[1].members, [0, 2]); // with probability 1/3
+/// assert!((mixture.corners[1].coefficient - 1.0 / 3.0).abs() < 1e-15);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+pub fn decompose(probabilities: &[f64]) -> Result<Mixture, Error> {
+    if let Some(index) = probabilities.iter().position(|probability| !(0.0..=1.0).contains(probability)) {
+        let value = probabilities[index];
+        return Err(Error::Entry { what: "probabilities", index, rule: "between 0 and 1", value });
+    }
+    let total: f64 = probabilities.iter().sum();
+    if (total - total.round()).abs() > WHOLE * total.max(1.0) {
+        let (name, rule) = ("the total of the probabilities", "a whole number");
+        return Err(Error::Parameter { name, rule, value: total });
+    }
+    let mut peel = Peel::default();
+    peel.start(probabilities.iter().copied(), total.round() as usize);
+    let mut corners = Vec::new();
+    while let Some(coefficient) = peel.next_corner() {
+        let mut members = peel.members().to_vec();
+        members.sort_unstable();
+        corners.push(Corner { coefficient, members });
+    }
+    Ok(Mixture { size: peel.size, dimension: probabilities.len(), corners })
+}
+
+/// The decomposition, one corner at a time; reusable without allocation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Peel {
+    remaining: Vec<f64>,
+    order: Vec<usize>,
+    mass: f64,
+    size: usize,
+    steps: usize,
+}
+
+impl Peel {
+    /// Starts over on probabilities that total `size`.
+    pub(crate) fn start(&mut self, probabilities: impl Iterator<Item = f64>, size: usize) {
+        self.remaining.clear();
+        self.remaining.extend(probabilities);
+        self.order.clear();
+        self.order.extend(0..self.remaining.len());
+        (self.mass, self.size, self.steps) = (1.0, size, 0);
+    }
+
+    /// The coefficient of the next corner, whose [`Peel::members`] can then be read.
+    pub(crate) fn next_corner(&mut self) -> Option<f64> {
+        if self.mass <= 0.0 {
+            return None;
+        }
+        let remaining = &mut self.remaining;
+        if 0 < self.size && self.size < self.order.len() {
+            self.order
+                .select_nth_unstable_by(self.size - 1, |&a, &b| remaining[b].total_cmp(&remaining[a]).then(a.cmp(&b)));
+        }
+        let (inside, outside) = self.order.split_at(self.size);
+        let smallest = inside.iter().fold(f64::INFINITY, |smallest, &index| smallest.min(remaining[index]));
+        let largest = outside.iter().fold(0.0, |largest: f64, &index| largest.max(remaining[index]));
+        self.steps += 1;
+        let mut coefficient = smallest.min(self.mass - largest);
+        // Entries at 0 inside or at the mass outside are left by rounding alone, and then little mass is left.
+        if !(coefficient > 0.0) || self.steps >= self.order.len() {
+            coefficient = self.mass;
+        }
+        let left = if coefficient < self.mass - largest { self.mass - coefficient } else { largest };
+        let left = if coefficient < self.mass { left } else { 0.0 };
+        for &index in inside {
+            let entry = &mut remaining[index];
+            *entry = if *entry >= self.mass { left } else { (*entry - coefficient).clamp(0.0, left) };
+        }
+        self.mass = left;
+        Some(coefficient)
+    }
+
+    /// Indices of the last corner, in no particular order.
+    pub(crate) fn members(&self) -> &[usize] {
+        &self.order[..self.size]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::num;
+    use crate::simplex::cap_by_sorting;
+
+    proptest! {
+        #[test]
+        fn corners_sum_to_the_point_and_number_at_most_n(
+            weights in proptest::collection::vec(prop_oneof![-3.0..3.0f64, -60.0..60.0f64, (-2..2i32).prop_map(f64::from)], 2..25),
+            share in 0.0..1.0f64,
+        ) {
+            let kept = 1 + (share * (weights.len() - 2) as f64).round() as usize;
+            let capped = cap_by_sorting(&weights, &vec![1; weights.len()], kept).unwrap();
+            let probabilities: Vec<f64> = capped.log_dropped.iter().map(|&weight| num::kept(weight)).collect();
+            let mixture = decompose(&probabilities).unwrap();
+            prop_assert!(mixture.corners.len() <= weights.len());
+            for (sum, probability) in mixture.probabilities().iter().zip(&probabilities) {
+                prop_assert!((sum - probability).abs() < 1e-12, "{sum} {probability}");
+            }
+            let total: f64 = mixture.corners.iter().map(|corner| corner.coefficient).sum();
+            prop_assert!((total - 1.0).abs() < 1e-12);
+            for corner in &mixture.corners {
+                prop_assert!(corner.coefficient > 0.0);
+                prop_assert_eq!(corner.members.len(), kept);
+                prop_assert!(corner.members.windows(2).all(|pair| pair[0] < pair[1]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_corner_is_its_own_decomposition() {
+        let mixture = decompose(&[1.0, 0.0, 1.0, 0.0]).unwrap();
+        assert_eq!(mixture.corners, [Corner { coefficient: 1.0, members: vec![0, 2] }]);
+        assert!(decompose(&[0.0, 0.0]).unwrap().corners[0].members.is_empty());
+        assert_eq!(decompose(&[1.0, 1.0]).unwrap().corners[0].members, [0, 1]);
+    }
+
+    #[test]
+    fn points_outside_the_capped_simplex_are_refused() {
+        assert!(matches!(decompose(&[0.5, 1.5]), Err(Error::Entry { index: 1, .. })));
+        assert!(matches!(decompose(&[f64::NAN, 1.0]), Err(Error::Entry { index: 0, .. })));
+        assert!(matches!(decompose(&[0.5, 0.2]), Err(Error::Parameter { .. })));
+    }
+}

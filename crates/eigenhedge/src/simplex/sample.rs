@@ -1,0 +1,237 @@
+//! Drawing a set in which every index appears with its own probability.
+//!
+//! # Setting
+//! Probabilities `p_i` in `[0, 1]`. When they total a whole number `k` (to rounding), a set has exactly `k`
+//! indices. Otherwise it has the whole number just under or just over the total, and every index still has
+//! its own probability; this serves a span whose complement takes the rest of the directions.
+//!
+//! # Update
+//! None: drawing does not learn. The three ways are those of [`Select`].
+//!
+//! # Guarantee
+//! `systematic` and `corners` have the right marginal probabilities, which is all that an expected loss depends
+//! on. `top` is deterministic and has none: the theorems about expected losses do not cover it.
+//!
+//! # Cost
+//! `systematic` `O(n)` and one random number; `corners` `O(n)` per corner passed and one random number; `top`
+//! expected `O(n)` and none. No allocation once the buffers have their size.
+//!
+//! # Numerics
+//! Systematic drawing carries the distance to the next crossing instead of a cumulated sum, so its error does not
+//! grow with `k`. Probabilities of exactly 0 and 1 are honoured with certainty.
+//!
+//! # Not done
+//! Joint probabilities are not controlled; only marginal ones matter here.
+//!
+//! # References
+//! Madow 1949 (systematic); Warmuth & Kuzmin, JMLR 2008, Algorithm 2 (corners).
+
+use serde::{Deserialize, Serialize};
+
+use crate::Random;
+use crate::simplex::corners::{Peel, WHOLE};
+
+/// How a set is drawn from probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Select {
+    /// Walk the cumulated probabilities; take an index each time a whole number plus one random offset is crossed.
+    #[default]
+    Systematic,
+    /// Decompose into corners and draw one by its coefficient.
+    Corners,
+    /// The most probable indices, ties by lower index; not random.
+    Top,
+}
+
+impl Select {
+    /// Every way, in the order of their documentation.
+    pub const ALL: [Self; 3] = [Self::Systematic, Self::Corners, Self::Top];
+
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Systematic => "systematic",
+            Self::Corners => "corners",
+            Self::Top => "top",
+        }
+    }
+
+    /// The way with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|select| select.name() == name)
+    }
+}
+
+/// Working space of [`draw`].
+#[derive(Debug, Clone, Default)]
+pub struct DrawScratch {
+    peel: Peel,
+}
+
+/// Draws a set: fills `members` with the indices, each present with its probability.
+///
+/// ```
+/// use eigenhedge::{Random, simplex::{DrawScratch, Select, draw}};
+/// let mut members = Vec::new();
+/// let kept = [1.0, 0.5, 0.0, 0.5];
+/// draw(Select::Systematic, &kept, &mut Random::seeded(1), &mut members, &mut DrawScratch::default());
+/// assert_eq!(members.len(), 2);
+/// assert_eq!(members[0], 0);
+/// ```
+pub fn draw(
+    select: Select,
+    probabilities: &[f64],
+    random: &mut Random,
+    members: &mut Vec<usize>,
+    scratch: &mut DrawScratch,
+) {
+    members.clear();
+    let total: f64 = probabilities.iter().sum();
+    let whole = (total - total.round()).abs() <= WHOLE * total.max(1.0);
+    let size = if whole { total.round() } else { total.ceil() } as usize;
+    match select {
+        Select::Systematic => systematic(probabilities, random.uniform(), whole.then_some(size), members),
+        Select::Corners => {
+            // A phantom takes what is missing to a whole number; drawing it means one index fewer.
+            let phantom = if whole { 0.0 } else { size as f64 - total };
+            scratch.peel.start(probabilities.iter().copied().chain([phantom]), size);
+            let mut mass = random.uniform();
+            while let Some(coefficient) = scratch.peel.next_corner() {
+                mass -= coefficient;
+                if mass < 0.0 {
+                    break;
+                }
+            }
+            members.extend(scratch.peel.members().iter().copied().filter(|&index| index < probabilities.len()));
+        }
+        Select::Top => top(probabilities, size, members),
+    }
+}
+
+/// The `size` largest entries.
+fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
+    members.extend(0..probabilities.len());
+    if 0 < size && size < members.len() {
+        members
+            .select_nth_unstable_by(size - 1, |&a, &b| probabilities[b].total_cmp(&probabilities[a]).then(a.cmp(&b)));
+    }
+    members.truncate(size);
+    members.sort_unstable();
+}
+
+/// Takes an index each time the cumulated probabilities cross `offset + integer`.
+fn systematic(probabilities: &[f64], offset: f64, size: Option<usize>, members: &mut Vec<usize>) {
+    let mut to_next = offset;
+    for (index, &probability) in probabilities.iter().enumerate() {
+        if probability >= 1.0 {
+            members.push(index);
+            continue;
+        }
+        to_next -= probability.max(0.0);
+        if to_next < 0.0 {
+            to_next += 1.0;
+            members.push(index);
+        }
+    }
+    // An offset within rounding of 0 or 1 can miss the size by one.
+    let Some(size) = size else { return };
+    let fractional = |index: usize| probabilities[index] > 0.0 && probabilities[index] < 1.0;
+    while members.len() > size {
+        match members.iter().rposition(|&index| fractional(index)) {
+            Some(place) => members.remove(place),
+            None => break,
+        };
+    }
+    while members.len() < size {
+        match (0..probabilities.len()).rev().find(|&index| fractional(index) && !members.contains(&index)) {
+            Some(index) => members.push(index),
+            None => break,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAWS: usize = 40_000;
+
+    fn assert_marginals(select: Select, probabilities: &[f64]) {
+        let (mut random, mut scratch, mut members) = (Random::seeded(7), DrawScratch::default(), Vec::new());
+        let total: f64 = probabilities.iter().sum();
+        let mut counts = vec![0usize; probabilities.len()];
+        for _ in 0..DRAWS {
+            draw(select, probabilities, &mut random, &mut members, &mut scratch);
+            assert!((members.len() as f64 - total).abs() < 1.0 - WHOLE, "{} of {total}", members.len());
+            members.sort_unstable();
+            assert!(members.windows(2).all(|pair| pair[0] < pair[1]), "{members:?}");
+            members.iter().for_each(|&index| counts[index] += 1);
+        }
+        for (&count, &probability) in counts.iter().zip(probabilities) {
+            let standard_error = (probability * (1.0 - probability) / DRAWS as f64).sqrt();
+            let found = count as f64 / DRAWS as f64;
+            assert!((found - probability).abs() <= 4.0 * standard_error, "{select:?} {found} {probability}");
+        }
+    }
+
+    #[test]
+    fn marginals_are_the_probabilities() {
+        for select in [Select::Systematic, Select::Corners] {
+            assert_marginals(select, &[0.0, 1.0, 0.3, 0.7, 0.0, 0.25, 0.75, 1.0]);
+            assert_marginals(select, &[0.9, 0.9, 0.1, 0.05, 0.05]);
+            assert_marginals(select, &[1.0 / 3.0; 6]);
+        }
+    }
+
+    #[test]
+    fn marginals_survive_a_total_that_is_not_whole() {
+        for select in [Select::Systematic, Select::Corners] {
+            assert_marginals(select, &[0.2, 0.0, 1.0, 0.7, 0.4]);
+            assert_marginals(select, &[0.1, 0.15]);
+        }
+    }
+
+    #[test]
+    fn every_way_draws_exactly_k_when_the_total_is_k_to_rounding() {
+        let mut members = Vec::new();
+        for error in [-9e-10, 0.0, 9e-10] {
+            let probabilities = [0.0, 0.5 + error, 1.0, 0.25, 0.25, 0.0];
+            for offset in [0.0, 1e-12, 0.3, 1.0 - 1e-12, 1.0f64.next_down()] {
+                members.clear();
+                systematic(&probabilities, offset, Some(2), &mut members);
+                assert_eq!(members.len(), 2, "{offset} {error}");
+                assert!(members.contains(&2));
+            }
+            for select in Select::ALL {
+                draw(select, &probabilities, &mut Random::seeded(3), &mut members, &mut DrawScratch::default());
+                assert_eq!(members.len(), 2);
+            }
+        }
+    }
+
+    #[test]
+    fn top_takes_the_largest_with_ties_by_index_and_no_random_number() {
+        let (mut random, mut members) = (Random::seeded(5), Vec::new());
+        draw(Select::Top, &[0.5, 0.9, 0.5, 0.5, 0.6], &mut random, &mut members, &mut DrawScratch::default());
+        assert_eq!(members, [0, 1, 4]);
+        assert_eq!(random, Random::seeded(5));
+    }
+
+    #[test]
+    fn nothing_is_drawn_from_nothing() {
+        for select in Select::ALL {
+            let mut members = vec![3];
+            draw(select, &[], &mut Random::seeded(1), &mut members, &mut DrawScratch::default());
+            assert!(members.is_empty());
+            draw(select, &[0.0; 3], &mut Random::seeded(1), &mut members, &mut DrawScratch::default());
+            assert!(members.is_empty());
+        }
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        assert!(Select::ALL.into_iter().all(|select| Select::from_name(select.name()) == Some(select)));
+        assert_eq!(Select::from_name("bottom"), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! Plain vectors: the columns are vectors of n numbers.
+//!
+//! Cost: two passes over the columns for each projection, four when the residual is small.
+//!
+//! Numerics: classical Gram–Schmidt, repeated when the residual is shorter than a tenth of the point, which
+//! keeps the defect of every new column under ten roundings. A residual at rounding level counts as zero.
+//! After many combinations the drift is measured and, past [`REFRESH`], the columns are orthonormalised afresh.
+
+use super::Span;
+use crate::Error;
+use crate::matrix::{Matrix, multiply};
+use crate::num::dot;
+use crate::simplex::Multiplicity;
+use serde::{Deserialize, Serialize};
+
+/// Orthonormal vectors in `R^n`, which may itself be part of a larger space of dimension N.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ambient {
+    dimension: Multiplicity,
+    columns: Matrix,
+    origin: Option<Vec<f64>>,
+    combinations: u64,
+    #[serde(skip)]
+    scratch: Scratch,
+    length: usize,
+}
+
+/// Everything that one look leaves behind.
+#[derive(Debug, Clone, Default)]
+struct Scratch {
+    point: Vec<f64>,
+    residual: Vec<f64>,
+    residual_norm: f64,
+    correction: Vec<f64>,
+    product: Matrix,
+}
+
+impl PartialEq for Scratch {
+    /// Scratch is no part of the state.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// Residuals under this share of the point's norm are rounding.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Residuals under this share are computed twice.
+const REPEAT: f64 = 0.1;
+/// Drift that triggers a fresh orthonormalisation.
+const REFRESH: f64 = 1e-12;
+/// Combinations between two looks at the drift.
+const LOOK_EVERY: u64 = 64;
+/// Squared norms from here on could overflow in sums.
+const LARGEST_SQUARE: f64 = 1e300;
+
+impl Ambient {
+    /// No columns yet, in `R^length`.
+    pub fn new(length: usize) -> Result<Self, Error> {
+        if length == 0 {
+            return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
+        }
+        Ok(Self {
+            dimension: Multiplicity::Finite(length as u64),
+            columns: Matrix::zeros(length, 0),
+            origin: None,
+            combinations: 0,
+            scratch: Scratch::default(),
+            length,
+        })
+    }
+
+    /// Says that the rows lie in a space of dimension N, of which `R^n` is a part.
+    pub fn within(mut self, dimension: Multiplicity) -> Result<Self, Error> {
+        if let Multiplicity::Finite(n) = dimension
+            && n < self.length as u64
+        {
+            return Err(Error::Parameter {
+                name: "feature-dim",
+                rule: "at least the length of a row",
+                value: n as f64,
+            });
+        }
+        self.dimension = dimension;
+        Ok(self)
+    }
+
+    /// Measures points from here.
+    pub fn with_origin(mut self, origin: Vec<f64>) -> Result<Self, Error> {
+        check_row("center", &origin, self.length)?;
+        self.origin = Some(origin);
+        Ok(self)
+    }
+
+    /// Length of a row.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The origin; none stands for zero.
+    pub fn origin(&self) -> Option<&[f64]> {
+        self.origin.as_deref()
+    }
+
+    /// The orthonormal columns.
+    pub fn vectors(&self) -> &Matrix {
+        &self.columns
+    }
+}
+
+/// Rejects a row of the wrong length or with an entry that is not finite.
+pub(crate) fn check_row(what: &'static str, row: &[f64], length: usize) -> Result<(), Error> {
+    if row.len() != length {
+        return Err(Error::Length { what, expected: length, found: row.len() });
+    }
+    match row.iter().position(|x| !x.is_finite()) {
+        Some(index) => Err(Error::Entry { what, index, rule: "finite", value: row[index] }),
+        None => Ok(()),
+    }
+}
+
+impl Span for Ambient {
+    type Point = [f64];
+
+    fn dimension(&self) -> Multiplicity {
+        self.dimension
+    }
+
+    fn columns(&self) -> usize {
+        self.columns.columns()
+    }
+
+    fn look(&mut self, point: &[f64]) -> Result<f64, Error> {
+        check_row("row", point, self.length)?;
+        let z = &mut self.scratch.point;
+        z.clear();
+        match &self.origin {
+            None => z.extend_from_slice(point),
+            Some(origin) => z.extend(point.iter().zip(origin).map(|(x, m)| x - m)),
+        }
+        let square = dot(z, z);
+        if !(square < LARGEST_SQUARE) {
+            let largest = point.iter().fold(0f64, |a, x| a.max(x.abs()));
+            return Err(Error::Overflow { largest });
+        }
+        Ok(square)
+    }
+
+    fn inner(&self, a: &[f64], b: &[f64]) -> f64 {
+        dot(a, b)
+    }
+
+    fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
+        let Scratch { point, residual, correction, residual_norm, .. } = &mut self.scratch;
+        self.columns.transpose_times(point, coordinates);
+        *residual_norm = 0.0;
+        if self.columns.columns() == self.length {
+            return 0.0;
+        }
+        residual.clear();
+        residual.extend_from_slice(point);
+        let square = dot(point, point);
+        let mut left = self.columns.subtract_times(coordinates, residual);
+        if left < REPEAT * REPEAT * square {
+            self.columns.transpose_times(residual, correction);
+            left = self.columns.subtract_times(correction, residual);
+            coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
+        }
+        if left > ROUNDING * ROUNDING * square {
+            *residual_norm = left.sqrt();
+        }
+        *residual_norm
+    }
+
+    fn append_residual(&mut self) {
+        let j = self.columns.columns();
+        self.columns.resize(self.length, j + 1);
+        let inverse = 1.0 / self.scratch.residual_norm;
+        for (column, r) in self.columns.column_mut(j).iter_mut().zip(&self.scratch.residual) {
+            *column = inverse * r;
+        }
+    }
+
+    fn combine(&mut self, rotation: &Matrix) {
+        // Row blocks: the columns are read and written once, and the copy is small.
+        const ROWS: usize = 512;
+        let (before, after) = (rotation.rows(), rotation.columns());
+        let product = &mut self.scratch.product;
+        for from in (0..self.length).step_by(ROWS) {
+            let rows = from..(from + ROWS).min(self.length);
+            multiply(product, self.columns.view().submatrix(from, 0, rows.len(), before), rotation.view());
+            for j in 0..after {
+                self.columns.column_mut(j)[rows.clone()].copy_from_slice(product.column(j));
+            }
+        }
+        self.columns.resize(self.length, after);
+        self.combinations += 1;
+        if self.combinations.is_multiple_of(LOOK_EVERY) && self.drift() > REFRESH {
+            self.columns.orthonormalise();
+        }
+    }
+
+    fn shift_origin(&mut self, step: f64) {
+        let origin = self.origin.get_or_insert_with(|| vec![0.0; self.length]);
+        for (m, z) in origin.iter_mut().zip(&self.scratch.point) {
+            *m += step * z;
+        }
+    }
+
+    fn drift(&self) -> f64 {
+        self.columns.drift()
+    }
+}

@@ -1,0 +1,48 @@
+//! The directions a spectrum lies over.
+//!
+//! A span holds orthonormal *columns* in some space: plain vectors here, expansions in a dictionary for a kernel.
+//! Learners never touch the space itself. They ask for the coordinates of a point in the columns, append the
+//! point's residual as a new column, and from time to time replace the columns by combinations of them.
+
+mod ambient;
+
+pub use ambient::Ambient;
+
+use crate::Error;
+use crate::matrix::Matrix;
+use crate::simplex::Multiplicity;
+
+/// Orthonormal columns in a space of points.
+///
+/// The span also keeps the *origin*: what it looks at is always the point minus the origin.
+pub trait Span {
+    /// What an instance is made of.
+    type Point: ?Sized;
+
+    /// Dimension N of the space.
+    fn dimension(&self) -> Multiplicity;
+
+    /// Number of columns.
+    fn columns(&self) -> usize;
+
+    /// Looks at a point and returns its squared norm. Rejects bad points; changes nothing but scratch space.
+    fn look(&mut self, point: &Self::Point) -> Result<f64, Error>;
+
+    /// Inner product of two points that were looked at before, as they are, without the origin.
+    fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
+
+    /// Coordinates of the point looked at, and the norm of its residual (exactly zero at rounding level).
+    fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
+
+    /// Makes the residual of the last projection, normalised, a new column.
+    fn append_residual(&mut self);
+
+    /// Replaces the columns by `columns × rotation`; `rotation` has orthonormal columns.
+    fn combine(&mut self, rotation: &Matrix);
+
+    /// Moves the origin by `step` times the point last looked at.
+    fn shift_origin(&mut self, step: f64);
+
+    /// Largest deviation of the columns' Gram matrix from the identity.
+    fn drift(&self) -> f64;
+}

@@ -1,0 +1,247 @@
+//! The one registry of learners: names, what is known about them, and how to build them.
+//!
+//! The command line, saved files, documentation and the tests that hold for every learner all read it here.
+
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::mixing::Mixing;
+use crate::simplex::{Complement, Multiplicity, Select};
+use crate::span::{Ambient, Span};
+use crate::subspace::{Anchored, Law, NormBound, Observed, Options, Rule, Subspace, Tracking};
+use serde::{Deserialize, Serialize};
+
+/// A subspace learner of the registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Mirror descent.
+    Tracking,
+    /// Follow the regularised leader.
+    Anchored,
+    /// Follow the leader.
+    Leader,
+    /// Follow the leader of a fading memory.
+    ForgettingLeader,
+}
+
+/// What the registry says about a learner.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Which learner.
+    pub kind: Kind,
+    /// The name users type.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// The theorem that covers it, or none.
+    pub guarantee: &'static str,
+    /// Time for one row.
+    pub cost: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Whether the learner reads `eta`, `mixing` and `forget`.
+    pub reads: Reads,
+}
+
+/// Which options a learner reads.
+#[derive(Debug, Clone, Copy)]
+pub struct Reads {
+    /// Learning rate.
+    pub eta: bool,
+    /// Mixing.
+    pub mixing: bool,
+    /// Forgetting.
+    pub forget: bool,
+}
+
+/// Every subspace learner.
+pub const REGISTRY: &[Entry] = &[
+    Entry {
+        kind: Kind::Tracking,
+        name: "tracking",
+        summary: "mirror descent over subspaces; follows drift with mixing",
+        guarantee: "regret (no mixing): JMLR Theorem 6",
+        cost: "O(n u + u³), u ≈ k…3k",
+        source: "JMLR Alg. 5, ICML Alg. 3",
+        reads: Reads { eta: true, mixing: true, forget: false },
+    },
+    Entry {
+        kind: Kind::Anchored,
+        name: "anchored",
+        summary: "follow the regularised leader: a smooth function of the scatter matrix of all rows",
+        guarantee: "regret: JMLR Theorem 6; centered: Theorem 8, Corollary 9",
+        cost: "O(w^2.5), w = min(n, rows)",
+        source: "JMLR Alg. 6, ICML Alg. 6",
+        reads: Reads { eta: true, mixing: false, forget: false },
+    },
+    Entry {
+        kind: Kind::Leader,
+        name: "leader",
+        summary: "follow the leader: the best subspace so far",
+        guarantee: "none: can be forced to n/(n-k) times the best",
+        cost: "O(w^2.5), w = min(n, rows)",
+        source: "JMLR §7",
+        reads: Reads { eta: false, mixing: false, forget: false },
+    },
+    Entry {
+        kind: Kind::ForgettingLeader,
+        name: "forgetting-leader",
+        summary: "the best subspace of a fading memory",
+        guarantee: "none",
+        cost: "O(w^2.5), w = min(n, rows)",
+        source: "exponential windows",
+        reads: Reads { eta: false, mixing: false, forget: true },
+    },
+];
+
+impl Kind {
+    /// The registry's entry.
+    pub fn entry(self) -> &'static Entry {
+        REGISTRY.iter().find(|entry| entry.kind == self).unwrap_or(&REGISTRY[0])
+    }
+
+    /// The learner with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        REGISTRY.iter().find(|entry| entry.name == name).map(|entry| entry.kind)
+    }
+}
+
+/// All that is needed to build a subspace learner.
+///
+/// ```
+/// use eigenhedge::{Instance, Kind, Random, Spec, trial};
+///
+/// let spec = Spec { eta: 2.0, ..Spec::new(Kind::Tracking, 1) };
+/// let mut learner = spec.plain(3)?;
+/// let mut random = Random::seeded(1);
+/// let loss = trial(&mut learner, &Instance::from(&[1.0, 0.0, 0.0][..]), &mut random)?;
+/// assert!((loss.expected - 2.0 / 3.0).abs() < 1e-12); // nothing known yet: two directions of three are dropped
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// Which learner.
+    pub learner: Kind,
+    /// Number of directions kept.
+    pub kept: usize,
+    /// Learning rate, for rows of norm at most one.
+    pub eta: f64,
+    /// Mixing.
+    pub mixing: Mixing,
+    /// Factor on the memory at each row.
+    pub forget: f64,
+    /// Center with the running mean, with this many imaginary rows at the origin.
+    pub center: Option<f64>,
+    /// Where the imaginary rows lie; none stands for zero.
+    pub start: Option<Vec<f64>>,
+    /// Scaling.
+    pub norm_bound: NormBound,
+    /// How a choice is drawn.
+    pub select: Select,
+    /// Dimension of the space, when it is larger than a row.
+    pub dimension: Option<Multiplicity>,
+}
+
+impl Spec {
+    /// A learner with defaults: `eta` 1, no mixing, `forget` 0.95, no centering, running norm bound.
+    pub fn new(learner: Kind, kept: usize) -> Self {
+        Self {
+            learner,
+            kept,
+            eta: 1.0,
+            mixing: Mixing::None,
+            forget: 0.95,
+            center: None,
+            start: None,
+            norm_bound: NormBound::Running,
+            select: Select::default(),
+            dimension: None,
+        }
+    }
+
+    /// Builds the learner over rows of plain numbers.
+    pub fn plain(&self, length: usize) -> Result<PlainLearner, Error> {
+        let span = Ambient::new(length)?;
+        let span = match self.dimension {
+            Some(dimension) => span.within(dimension)?,
+            None => span,
+        };
+        let span = match &self.start {
+            Some(start) => span.with_origin(start.clone())?,
+            None => span,
+        };
+        self.over(span)
+    }
+
+    /// Builds the learner over any span.
+    pub fn over<S: Span>(&self, span: S) -> Result<Subspace<S, AnyRule>, Error> {
+        let dimension = span.dimension();
+        let rule = match self.learner {
+            Kind::Tracking => AnyRule::Tracking(Tracking::new(self.eta, self.mixing, self.kept, dimension)?),
+            Kind::Anchored => self.anchored(Law::Exponential { eta: self.eta }, 1.0, dimension)?,
+            Kind::Leader => self.anchored(Law::Leader, 1.0, dimension)?,
+            Kind::ForgettingLeader => self.anchored(Law::Leader, self.forget, dimension)?,
+        };
+        let options = Options { norm_bound: self.norm_bound, select: self.select, center: self.center };
+        Subspace::new(self.kept, span, rule, options)
+    }
+
+    fn anchored(&self, law: Law, forget: f64, dimension: Multiplicity) -> Result<AnyRule, Error> {
+        if !matches!(self.mixing, Mixing::None) {
+            return Err(Error::Unsupported("mixing is for the tracking learner: the others keep no weights to mix"));
+        }
+        Ok(AnyRule::Anchored(Anchored::new(law, forget, self.kept, dimension)?))
+    }
+}
+
+/// A learner over rows of plain numbers.
+pub type PlainLearner = Subspace<Ambient, AnyRule>;
+
+/// Any rule of the registry, so that learners of all kinds have one type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum AnyRule {
+    /// Mirror descent.
+    Tracking(Tracking),
+    /// Functions of the scatter matrix.
+    Anchored(Anchored),
+}
+
+/// Passes a call on to the rule inside.
+macro_rules! delegate {
+    ($self:expr, $rule:ident => $call:expr) => {
+        match $self {
+            AnyRule::Tracking($rule) => $call,
+            AnyRule::Anchored($rule) => $call,
+        }
+    };
+}
+
+impl Rule for AnyRule {
+    fn grow(&mut self, columns: usize) {
+        delegate!(self, rule => rule.grow(columns))
+    }
+    fn log_weights(&self) -> &[f64] {
+        delegate!(self, rule => rule.log_weights())
+    }
+    fn complement(&self) -> &Complement {
+        delegate!(self, rule => rule.complement())
+    }
+    fn observe(&mut self, columns: &[f64]) -> f64 {
+        delegate!(self, rule => rule.observe(columns))
+    }
+    fn coordinates(&self) -> &[f64] {
+        delegate!(self, rule => rule.coordinates())
+    }
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+        delegate!(self, rule => rule.direction(i, out))
+    }
+    fn update(&mut self, instance: &Observed, norm_square: f64) {
+        delegate!(self, rule => rule.update(instance, norm_square))
+    }
+    fn rotation(&mut self) -> Option<&Matrix> {
+        delegate!(self, rule => rule.rotation())
+    }
+    fn rotated(&mut self) {
+        delegate!(self, rule => rule.rotated())
+    }
+}

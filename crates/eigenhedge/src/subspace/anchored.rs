@@ -1,0 +1,179 @@
+//! Anchored learners: the spectrum is a function of the scatter matrix of all rows.
+//!
+//! Setting: instances z with `|z|² ≤ Q²`; `C` is the running scatter ([`Scatter`]).
+//!
+//! Update, by [`Law`]:
+//! - `Exponential`: `log V = cap(-(η/Q²) C)`, follow the regularised leader.
+//! - `Leader`: the limit η → ∞, all probability on the top k eigenvectors; equal eigenvalues share evenly.
+//! - forgetting: `C ← f C + z zᵀ` before either.
+//!
+//! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem 6; centered:
+//! Theorem 8 and Corollary 9). The leader has none: a stream can force it to n/(n-k) times the best loss.
+//!
+//! Cost: that of [`Scatter`], O(w^2.5) for each row.
+//!
+//! Numerics: eigenvalues are absolute to rounding of the largest, so `log v` is known to about `η ε λ_max / Q²`.
+//!
+//! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
+
+use super::rule::{Observed, Rule};
+use super::scatter::Scatter;
+use crate::error::{self, Error};
+use crate::matrix::Matrix;
+use crate::simplex::{CapScratch, Complement, Multiplicity, cap};
+use serde::{Deserialize, Serialize};
+
+/// How probabilities follow from the eigenvalues of the scatter matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Law {
+    /// `log V = cap(-(η/Q²) C)`.
+    Exponential {
+        /// Learning rate.
+        eta: f64,
+    },
+    /// The top k, ties shared evenly.
+    Leader,
+}
+
+/// A learner whose spectrum is a function of the scatter matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Anchored {
+    law: Law,
+    forget: f64,
+    kept: usize,
+    dimension: Multiplicity,
+    scatter: Scatter,
+    log_weights: Vec<f64>,
+    complement: Complement,
+    #[serde(skip)]
+    scratch: Scratches,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Scratches {
+    cap: CapScratch,
+    ranking: Vec<f64>,
+}
+
+impl PartialEq for Scratches {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// Eigenvalues closer than this share of the largest count as equal for the leader.
+const TIE: f64 = 1e-12;
+
+impl Anchored {
+    /// A rule that keeps `kept` directions; `forget` is 1 for a memory that never fades.
+    pub fn new(law: Law, forget: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
+        if let Law::Exponential { eta } = law {
+            error::positive("eta", eta)?;
+        }
+        if !(forget > 0.0 && forget <= 1.0) {
+            return Err(Error::Parameter { name: "forget", rule: "greater than 0 and at most 1", value: forget });
+        }
+        super::check_kept(kept, dimension)?;
+        Ok(Self {
+            law,
+            forget,
+            kept,
+            dimension,
+            scatter: Scatter::default(),
+            log_weights: Vec::new(),
+            complement: super::uniform(kept, dimension),
+            scratch: Scratches::default(),
+        })
+    }
+
+    /// Probabilities from the present eigenvalues.
+    fn weigh(&mut self, norm_square: f64) {
+        self.log_weights.clear();
+        match self.law {
+            Law::Exponential { eta } => {
+                let rate = eta / norm_square;
+                self.log_weights.extend(self.scatter.values().iter().map(|value| -rate * value));
+                self.complement.log_weight = 0.0;
+                cap(&mut self.log_weights, &mut self.complement, self.kept, &mut self.scratch.cap);
+            }
+            Law::Leader => self.weigh_leader(),
+        }
+    }
+
+    fn weigh_leader(&mut self) {
+        let values = self.scatter.values();
+        let ranking = &mut self.scratch.ranking;
+        ranking.clear();
+        ranking.extend_from_slice(values);
+        let largest = values.iter().fold(0f64, |a, v| a.max(*v));
+        let threshold = if self.kept <= ranking.len() {
+            *ranking.select_nth_unstable_by(self.kept - 1, |a, b| b.total_cmp(a)).1
+        } else {
+            0.0
+        };
+        let tolerance = TIE * largest;
+        let above = values.iter().filter(|v| **v > threshold + tolerance).count();
+        let tied = values.iter().filter(|v| (**v - threshold).abs() <= tolerance).count() as f64;
+        let rest_tied = threshold <= tolerance;
+        let equals = match self.complement.multiplicity {
+            Multiplicity::Finite(n) if rest_tied => tied + n as f64,
+            Multiplicity::Infinite if rest_tied => f64::INFINITY,
+            _ => tied,
+        };
+        let shared = (-((self.kept - above) as f64 / equals).min(1.0)).ln_1p();
+        self.log_weights.extend(values.iter().map(|v| {
+            if *v > threshold + tolerance {
+                f64::NEG_INFINITY
+            } else if *v >= threshold - tolerance {
+                shared
+            } else {
+                0.0
+            }
+        }));
+        self.complement.log_weight = if rest_tied { shared } else { 0.0 };
+    }
+}
+
+impl Rule for Anchored {
+    fn grow(&mut self, columns: usize) {
+        let new = columns - self.scatter.size();
+        self.scatter.grow(columns);
+        self.log_weights.resize(columns, self.complement.log_weight);
+        if let Multiplicity::Finite(n) = &mut self.complement.multiplicity {
+            *n -= new as u64;
+        }
+    }
+
+    fn log_weights(&self) -> &[f64] {
+        &self.log_weights
+    }
+
+    fn complement(&self) -> &Complement {
+        &self.complement
+    }
+
+    fn observe(&mut self, columns: &[f64]) -> f64 {
+        self.scatter.observe(columns);
+        0.0
+    }
+
+    fn coordinates(&self) -> &[f64] {
+        self.scatter.coordinates()
+    }
+
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+        self.scatter.direction(i, out);
+    }
+
+    fn update(&mut self, instance: &Observed, norm_square: f64) {
+        self.scatter.add(self.forget, instance);
+        self.weigh(norm_square);
+    }
+
+    fn rotation(&mut self) -> Option<&Matrix> {
+        None
+    }
+
+    fn rotated(&mut self) {}
+}

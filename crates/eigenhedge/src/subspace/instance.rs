@@ -1,0 +1,64 @@
+//! What a subspace learner is charged for: a point, or a symmetric matrix as a sum of weighted dyads.
+
+use crate::eigen::symmetric_eigen;
+use crate::error::Error;
+use crate::matrix::Matrix;
+use faer::MatRef;
+
+/// One instance, borrowed.
+#[derive(Debug)]
+pub enum Instance<'a, P: ?Sized> {
+    /// The point z stands for the matrix `z zᵀ`.
+    Point(&'a P),
+    /// `Σ w z zᵀ` with non-negative weights.
+    Dyads(&'a [(f64, &'a P)]),
+}
+
+impl<'a, P: ?Sized> From<&'a P> for Instance<'a, P> {
+    fn from(point: &'a P) -> Self {
+        Self::Point(point)
+    }
+}
+
+/// A symmetric matrix with eigenvalues that are not negative, ready to be an instance.
+#[derive(Debug, Clone)]
+pub struct Symmetric {
+    weights: Vec<f64>,
+    vectors: Matrix,
+}
+
+impl Symmetric {
+    /// Decomposes the matrix. Refuses one that is not square, not symmetric, not finite or not positive
+    /// semidefinite (to rounding).
+    pub fn new(matrix: MatRef<'_, f64>) -> Result<Self, Error> {
+        let n = matrix.nrows();
+        if matrix.ncols() != n {
+            return Err(Error::Length { what: "a row of the symmetric matrix", expected: n, found: matrix.ncols() });
+        }
+        for j in 0..n {
+            for i in 0..n {
+                let (value, mirrored) = (matrix[(i, j)], matrix[(j, i)]);
+                let index = j * n + i;
+                if !value.is_finite() {
+                    return Err(Error::Entry { what: "symmetric matrix", index, rule: "finite", value });
+                }
+                if (value - mirrored).abs() > 1e-12 * (value.abs() + mirrored.abs()) {
+                    return Err(Error::Entry { what: "symmetric matrix", index, rule: "equal to its mirror", value });
+                }
+            }
+        }
+        let eigen = symmetric_eigen(matrix);
+        let largest = eigen.values.iter().fold(0f64, |a, v| a.max(v.abs()));
+        for (index, &value) in eigen.values.iter().enumerate() {
+            if value < -1e-12 * largest {
+                return Err(Error::Entry { what: "spectrum of the instance", index, rule: "not negative", value });
+            }
+        }
+        Ok(Self { weights: eigen.values.iter().map(|v| v.max(0.0)).collect(), vectors: eigen.vectors })
+    }
+
+    /// The dyads, for [`Instance::Dyads`].
+    pub fn dyads(&self) -> Vec<(f64, &[f64])> {
+        self.weights.iter().enumerate().map(|(j, w)| (*w, self.vectors.column(j))).collect()
+    }
+}

@@ -1,0 +1,328 @@
+//! Learners over subspaces: a spectrum rule over a span.
+//!
+//! [`Subspace`] is the one learner. It owns what all share: looking at the instance, drawing a choice, charging for
+//! it, centering and scaling. What differs is the [`Rule`] (how the spectrum changes) and the [`Span`] (what
+//! directions are made of).
+
+mod anchored;
+mod choice;
+mod instance;
+mod past;
+mod rule;
+mod scatter;
+mod tracking;
+
+pub use anchored::{Anchored, Law};
+pub use instance::{Instance, Symmetric};
+pub use rule::{Observed, Rule};
+pub use tracking::Tracking;
+
+use crate::eigen::symmetric_eigen;
+use crate::error::{self, Error};
+use crate::learner::{Learner, Loss};
+use crate::matrix::Matrix;
+use crate::num::{dot, kept};
+use crate::random::Random;
+use crate::simplex::{Complement, Multiplicity, Select};
+use crate::span::Span;
+use choice::Choice;
+use serde::{Deserialize, Serialize};
+
+/// How rows are scaled: learning rates are divided by the square of the bound, losses stay in input units.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NormBound {
+    /// The largest norm seen so far.
+    #[default]
+    Running,
+    /// A bound that rows must obey.
+    Given(f64),
+}
+
+/// What a subspace learner needs besides its rule and span.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Options {
+    /// Scaling.
+    pub norm_bound: NormBound,
+    /// How a choice is drawn.
+    pub select: Select,
+    /// Subtract the running mean, with this many imaginary rows at the first origin (JMLR Algorithm 6: `1/η̃`).
+    pub center: Option<f64>,
+}
+
+/// A learner over k-dimensional subspaces.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Subspace<S, R> {
+    kept: usize,
+    options: Options,
+    span: S,
+    rule: R,
+    /// Largest squared norm of a row that was learned from.
+    largest_square: f64,
+    trials: u64,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Scratch {
+    choice: Choice,
+    observed: Observed,
+    columns: Vec<f64>,
+    /// Coordinates of the last point in the directions that were kept.
+    kept_coordinates: Vec<f64>,
+    /// Squared size of the instance checked last, and whether the span is still looking at it.
+    square: f64,
+    looking: bool,
+}
+
+impl PartialEq for Scratch {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// Rows whose squared norm is under this are zero for all purposes.
+const SMALLEST_SQUARE: f64 = 1e-280;
+/// Rows may exceed a given bound by rounding.
+const SLACK: f64 = 1e-12;
+
+/// Rejects k = 0 and k ≥ N.
+pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {
+    let too_many = matches!(dimension, Multiplicity::Finite(n) if kept as u64 >= n);
+    if kept == 0 || too_many {
+        let dimension = match dimension {
+            Multiplicity::Finite(n) => n as usize,
+            Multiplicity::Infinite => usize::MAX,
+        };
+        return Err(Error::Kept { kept, dimension });
+    }
+    Ok(())
+}
+
+/// Every direction dropped with the same probability.
+pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
+    match dimension {
+        Multiplicity::Finite(n) => Complement::finite((-(kept as f64) / n as f64).ln_1p(), n),
+        Multiplicity::Infinite => Complement::infinite(),
+    }
+}
+
+impl<S: Span, R: Rule> Subspace<S, R> {
+    /// Puts a rule over a span.
+    pub fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
+        check_kept(kept, span.dimension())?;
+        if let NormBound::Given(bound) = options.norm_bound {
+            error::positive("norm-bound", bound)?;
+        }
+        if let Some(prior) = options.center
+            && !(prior >= 0.0 && prior.is_finite())
+        {
+            return Err(Error::Parameter { name: "center-prior", rule: "finite and not negative", value: prior });
+        }
+        Ok(Self { kept, options, span, rule, largest_square: 0.0, trials: 0, scratch: Scratch::default() })
+    }
+
+    /// Number of directions kept.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
+    /// The span.
+    pub fn span(&self) -> &S {
+        &self.span
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> &R {
+        &self.rule
+    }
+
+    /// Trials so far.
+    pub fn trials(&self) -> u64 {
+        self.trials
+    }
+
+    /// Explicit directions that have a chance to be kept.
+    pub fn rank(&self) -> usize {
+        self.rule.log_weights().iter().filter(|w| **w < 0.0).count()
+    }
+
+    /// Total probability of being kept over all directions: k, to rounding.
+    pub fn trace(&self) -> f64 {
+        let explicit: f64 = self.rule.log_weights().iter().map(|w| kept(*w)).sum();
+        explicit + choice::complement_mass(self.rule.complement())
+    }
+
+    /// Coordinates of the last row in the directions that were kept for it, most surely kept first, padded with
+    /// zeros to k.
+    pub fn kept_coordinates(&self) -> &[f64] {
+        &self.scratch.kept_coordinates
+    }
+
+    /// Explicit directions in the coordinates of the span's columns, most surely kept first, with their
+    /// probabilities of being kept.
+    pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
+        let weights = self.rule.log_weights();
+        let mut order: Vec<usize> = (0..weights.len()).filter(|i| weights[*i] < 0.0).collect();
+        order.sort_by(|a, b| weights[*a].total_cmp(&weights[*b]));
+        let probabilities = order.iter().map(|i| kept(weights[*i])).collect();
+        let mut directions = Matrix::zeros(self.span.columns(), order.len());
+        let mut direction = Vec::new();
+        for (j, i) in order.iter().enumerate() {
+            self.rule.direction(*i, &mut direction);
+            directions.column_mut(j).copy_from_slice(&direction);
+        }
+        (directions, probabilities)
+    }
+
+    /// How much of the present row is learned: JMLR's factor for a mean that is itself estimated.
+    fn centering_weight(&self) -> f64 {
+        match self.options.center {
+            None => 1.0,
+            Some(prior) => (prior + self.trials as f64) / (prior + self.trials as f64 + 1.0),
+        }
+    }
+
+    /// Gives the residual of the last projection a column of its own, if there is one.
+    fn append(&mut self, residual: f64) {
+        if residual > 0.0 {
+            self.span.append_residual();
+            self.scratch.columns.push(residual);
+            self.rule.grow(self.span.columns());
+        }
+    }
+
+    /// Largest eigenvalue of the instance.
+    fn instance_square(&mut self, instance: &Instance<'_, S::Point>) -> Result<f64, Error> {
+        let dyads = match instance {
+            Instance::Point(point) => return self.span.look(point),
+            Instance::Dyads(dyads) => dyads,
+        };
+        if self.options.center.is_some() {
+            return Err(Error::Unsupported("a learner that centers takes points, not symmetric matrices"));
+        }
+        let mut trace = 0.0;
+        for (index, (weight, point)) in dyads.iter().enumerate() {
+            if !(*weight >= 0.0 && weight.is_finite()) {
+                let (what, rule) = ("weights of the dyads", "finite and not negative");
+                return Err(Error::Entry { what, index, rule, value: *weight });
+            }
+            trace += weight * self.span.look(point)?;
+        }
+        match self.options.norm_bound {
+            // The trace bounds the largest eigenvalue: often there is nothing to compute.
+            NormBound::Given(bound) if trace <= bound * bound => Ok(trace),
+            _ => Ok(self.largest_eigenvalue(dyads)),
+        }
+    }
+
+    /// Largest eigenvalue of a sum of dyads, from the Gram matrix of the scaled points.
+    fn largest_eigenvalue(&self, dyads: &[(f64, &S::Point)]) -> f64 {
+        let mut gram = Matrix::zeros(dyads.len(), dyads.len());
+        for (j, (weight, point)) in dyads.iter().enumerate() {
+            for (i, (other_weight, other)) in dyads.iter().enumerate() {
+                gram.column_mut(j)[i] = (weight * other_weight).sqrt() * self.span.inner(point, other);
+            }
+        }
+        symmetric_eigen(gram.view()).values.last().copied().unwrap_or(0.0)
+    }
+
+    /// Expected and realised loss of a point whose coordinates are in `scratch.columns`.
+    fn charge(&mut self) -> Loss {
+        let Scratch { choice, columns, kept_coordinates, .. } = &mut self.scratch;
+        let outside = self.rule.observe(columns);
+        let coordinates = self.rule.coordinates();
+        let mut loss = Loss { expected: self.rule.complement().log_weight.exp() * outside, realised: 0.0 };
+        for (a, weight) in coordinates.iter().zip(self.rule.log_weights()) {
+            loss.expected += weight.exp() * a * a;
+        }
+        // Directions that became explicit after the choice were part of the complement when it was made.
+        let (chosen_from, later) = coordinates.split_at(choice.explicit());
+        for (a, is_kept) in chosen_from.iter().zip(choice.marks()) {
+            loss.realised += if *is_kept { 0.0 } else { a * a };
+        }
+        let complement = outside + dot(later, later);
+        loss.realised += complement * choice.lost_share();
+        kept_coordinates.clear();
+        kept_coordinates.extend(choice.kept.iter().map(|i| coordinates[*i]));
+        kept_coordinates.extend(choice.overlaps.iter().map(|o| o * complement.sqrt()));
+        kept_coordinates.resize(self.kept, 0.0);
+        loss
+    }
+}
+
+impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
+    fn check(&mut self, instance: &Instance<'_, S::Point>) -> Result<(), Error> {
+        let square = self.instance_square(instance)?;
+        if let NormBound::Given(bound) = self.options.norm_bound
+            && square > bound * bound * (1.0 + SLACK)
+            && self.centering_weight() > 0.0
+        {
+            return Err(Error::Norm { norm: square.sqrt(), bound });
+        }
+        self.scratch.square = square;
+        self.scratch.looking = matches!(instance, Instance::Point(_));
+        Ok(())
+    }
+
+    fn choose(&mut self, random: &mut Random) {
+        let Self { scratch, rule, options, .. } = self;
+        scratch.choice.draw(options.select, rule.log_weights(), rule.complement(), random);
+    }
+
+    fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
+        self.scratch.observed.weights.clear();
+        self.scratch.observed.coordinates.resize(0, 0);
+        let single;
+        let dyads = match instance {
+            Instance::Point(point) => {
+                single = [(1.0, *point)];
+                &single[..]
+            }
+            Instance::Dyads(dyads) => dyads,
+        };
+        let mut total = Loss::default();
+        for (weight, point) in dyads {
+            if !self.scratch.looking && self.span.look(point).is_err() {
+                unreachable!("the instance was checked");
+            }
+            self.scratch.looking = false;
+            let residual = self.span.project(&mut self.scratch.columns);
+            self.append(residual);
+            let loss = self.charge();
+            total.expected += weight * loss.expected;
+            total.realised += weight * loss.realised;
+            let Scratch { observed, columns, .. } = &mut self.scratch;
+            let j = observed.weights.len();
+            observed.coordinates.resize(columns.len(), j + 1);
+            observed.coordinates.column_mut(j).copy_from_slice(columns);
+            observed.weights.push(*weight);
+        }
+        total
+    }
+
+    fn update(&mut self, _: &Instance<'_, S::Point>) {
+        let mut weight = self.centering_weight();
+        if weight > 0.0 {
+            self.largest_square = self.largest_square.max(self.scratch.square);
+        }
+        let scale = match self.options.norm_bound {
+            NormBound::Running => self.largest_square,
+            NormBound::Given(bound) => bound * bound,
+        };
+        if self.scratch.square <= SMALLEST_SQUARE {
+            weight = 0.0;
+        }
+        self.scratch.observed.weights.iter_mut().for_each(|w| *w *= weight);
+        self.rule.update(&self.scratch.observed, scale.max(SMALLEST_SQUARE));
+        self.trials += 1;
+        if let Some(prior) = self.options.center {
+            self.span.shift_origin(1.0 / (prior + self.trials as f64));
+        }
+        if let Some(rotation) = self.rule.rotation() {
+            self.span.combine(rotation);
+            self.rule.rotated();
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Mixing a little of the average of all earlier parameters into the present one.
+//!
+//! Update: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where V_0 is the uniform start and the others are what was in
+//! use. State: the sum of the past, dense in the coordinates of the span's columns, and its common value outside.
+//!
+//! Guarantee: none proved for subspaces. Cost: one dense eigendecomposition of the columns for each trial.
+//!
+//! Numerics: every eigenvalue of the result is at least `α d/(N t)`, so it can leave the log domain for the sum.
+//!
+//! References: Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
+
+use crate::eigen::Eigen;
+use crate::matrix::Matrix;
+use crate::simplex::{Complement, Multiplicity};
+use faer::{Accum, Par};
+use serde::{Deserialize, Serialize};
+
+/// The sum of all parameters so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct PastAverage {
+    sum: Matrix,
+    sum_outside: f64,
+    terms: f64,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Scratch {
+    mixed: Matrix,
+    scaled: Matrix,
+    eigen: Eigen,
+}
+
+impl PartialEq for Scratch {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl PastAverage {
+    /// The past holds the uniform start only.
+    pub fn new(uniform: f64) -> Self {
+        Self { sum: Matrix::default(), sum_outside: uniform.exp(), terms: 1.0, scratch: Scratch::default() }
+    }
+
+    /// New columns bring what the past gave to everything outside.
+    pub fn grow(&mut self, columns: usize) {
+        let before = self.sum.columns();
+        self.sum.resize(columns, columns);
+        for j in before..columns {
+            self.sum.column_mut(j)[j] = self.sum_outside;
+        }
+    }
+
+    /// Mixes the average into the parameter and adds the result to the past.
+    pub fn mix(&mut self, alpha: f64, rotation: &mut Matrix, log_weights: &mut Vec<f64>, complement: &mut Complement) {
+        let Scratch { mixed, scaled, eigen } = &mut self.scratch;
+        let size = self.sum.columns();
+        let outside = complement.log_weight.exp();
+        // V = v_0 I + Σ (v_i - v_0) b_i b_iᵀ
+        mixed.resize(0, 0);
+        mixed.resize(size, size);
+        scaled.resize(size, rotation.columns());
+        for (j, weight) in log_weights.iter().enumerate() {
+            let change = weight.exp() - outside;
+            for (s, r) in scaled.column_mut(j).iter_mut().zip(rotation.column(j)) {
+                *s = change * r;
+            }
+        }
+        faer::linalg::matmul::matmul(
+            mixed.view_mut(),
+            Accum::Replace,
+            scaled.view(),
+            rotation.view().transpose(),
+            1.0 - alpha,
+            Par::Seq,
+        );
+        let share = alpha / self.terms;
+        for j in 0..size {
+            mixed.column_mut(j)[j] += (1.0 - alpha) * outside;
+            for (m, s) in mixed.column_mut(j).iter_mut().zip(self.sum.column(j)) {
+                *m += share * s;
+            }
+        }
+        let mixed_outside = (1.0 - alpha) * outside + share * self.sum_outside;
+        self.terms += 1.0;
+        self.sum_outside += mixed_outside;
+        for j in 0..size {
+            for (s, m) in self.sum.column_mut(j).iter_mut().zip(mixed.column(j)) {
+                *s += m;
+            }
+        }
+        eigen.compute(mixed.view());
+        rotation.clone_from(&eigen.vectors);
+        if let Multiplicity::Finite(n) = &mut complement.multiplicity {
+            *n = *n + log_weights.len() as u64 - size as u64;
+        }
+        complement.log_weight = mixed_outside.ln().min(0.0);
+        log_weights.clear();
+        log_weights.extend(eigen.values.iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
+    }
+}

@@ -1,0 +1,46 @@
+//! What distinguishes one subspace learner from another: how the spectrum changes.
+
+use crate::matrix::Matrix;
+use crate::simplex::Complement;
+
+/// One instance in the coordinates of the span's columns: a sum of weighted dyads, usually one.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    /// One column for each dyad, one row for each column of the span.
+    pub coordinates: Matrix,
+    /// Non-negative weights of the dyads.
+    pub weights: Vec<f64>,
+}
+
+/// A spectrum over explicit directions and their complement, with the rule that changes it.
+///
+/// Everything is in the coordinates of the span's columns, so a rule works in any space.
+pub trait Rule {
+    /// The span has this many columns now. New ones lie in the complement until the rule says otherwise.
+    fn grow(&mut self, columns: usize);
+
+    /// `log v ≤ 0` of each explicit direction: how surely it is dropped.
+    fn log_weights(&self) -> &[f64];
+
+    /// The common `log v` of all other directions, and how many there are.
+    fn complement(&self) -> &Complement;
+
+    /// Finds the coordinates of a point in the explicit directions; returns the squared length of what lies outside.
+    fn observe(&mut self, columns: &[f64]) -> f64;
+
+    /// Coordinates of the point observed last.
+    fn coordinates(&self) -> &[f64];
+
+    /// Explicit direction `i` in the coordinates of the columns.
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>);
+
+    /// Learns from the instance whose dyads were just observed, in order. Rows have norms up to the
+    /// root of `norm_square`. Dyads of weight zero teach nothing.
+    fn update(&mut self, instance: &Observed, norm_square: f64);
+
+    /// Combination of the columns to apply to the span before the next trial, if it is time.
+    fn rotation(&mut self) -> Option<&Matrix>;
+
+    /// The span has applied the rotation.
+    fn rotated(&mut self);
+}

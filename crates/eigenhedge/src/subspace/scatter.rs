@@ -1,0 +1,201 @@
+//! The eigensystem of a running scatter matrix, one row at a time.
+//!
+//! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the span's columns.
+//!
+//! Update: an older eigenbasis R and the rank-one factors since then, kept as Cauchy matrices and never multiplied
+//! out: the coordinates of a row in the present eigenbasis are `E_bᵀ … E_1ᵀ Rᵀ z`. Every `√w` rows the matrix is
+//! decomposed afresh.
+//!
+//! Cost: O(w^2.5) for each row, where a full decomposition costs O(w³), with w the columns of the span.
+//!
+//! Numerics: all eigenpairs are exact at every row whatever the gaps, because the secular equation does not see
+//! them; the fresh decomposition stops the growth of rounding. While fewer rows than n have been seen, the matrix
+//! is as small as their span.
+
+use super::rule::Observed;
+use crate::eigen::{Eigen, Factor, FactorScratch};
+use crate::matrix::Matrix;
+use faer::{Accum, Par};
+use serde::{Deserialize, Serialize};
+
+/// A scatter matrix with its eigenvalues and implicit eigenvectors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Scatter {
+    /// The matrix at the last decomposition, and what forgetting has made of it since.
+    matrix: Matrix,
+    matrix_scale: f64,
+    /// Rows since then, and their weights.
+    recent: Matrix,
+    recent_weights: Vec<f64>,
+    /// Eigenvectors at the last decomposition.
+    basis: Matrix,
+    /// Present eigenvalues.
+    values: Vec<f64>,
+    chain: Chain,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+/// Factors since the last decomposition; the spare ones keep their memory.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Chain {
+    factors: Vec<Factor>,
+    used: usize,
+}
+
+impl PartialEq for Chain {
+    fn eq(&self, other: &Self) -> bool {
+        self.factors[..self.used] == other.factors[..other.used]
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Scratch {
+    eigen: Eigen,
+    working: FactorScratch,
+    coordinates: Vec<f64>,
+    image: Vec<f64>,
+}
+
+impl PartialEq for Scratch {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Default for Scatter {
+    fn default() -> Self {
+        Self {
+            matrix: Matrix::default(),
+            matrix_scale: 1.0,
+            recent: Matrix::default(),
+            recent_weights: Vec::new(),
+            basis: Matrix::default(),
+            values: Vec::new(),
+            chain: Chain::default(),
+            scratch: Scratch::default(),
+        }
+    }
+}
+
+impl Scatter {
+    /// Number of columns covered.
+    pub fn size(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Eigenvalues, in the order of the coordinates.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// New columns have no energy yet and are eigenvectors themselves.
+    pub fn grow(&mut self, columns: usize) {
+        self.values.resize(columns, 0.0);
+        self.recent.resize(columns, self.recent.columns());
+    }
+
+    /// Finds the coordinates of a point in the present eigenbasis.
+    pub fn observe(&mut self, columns: &[f64]) {
+        let Scratch { working, coordinates, image, .. } = &mut self.scratch;
+        let size = self.basis.columns();
+        self.basis.transpose_times(&columns[..size], coordinates);
+        coordinates.extend_from_slice(&columns[size..]);
+        for factor in &self.chain.factors[..self.chain.used] {
+            image.clear();
+            image.resize(factor.size(), 0.0);
+            factor.apply_transpose(&coordinates[..factor.size()], image, working);
+            coordinates[..factor.size()].copy_from_slice(image);
+        }
+    }
+
+    /// Coordinates of the point observed last.
+    pub fn coordinates(&self) -> &[f64] {
+        &self.scratch.coordinates
+    }
+
+    /// Eigenvector `i` in the coordinates of the columns.
+    pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+        let Scratch { working, coordinates, image, .. } = &mut self.scratch;
+        coordinates.clear();
+        coordinates.resize(self.values.len(), 0.0);
+        coordinates[i] = 1.0;
+        for factor in self.chain.factors[..self.chain.used].iter().rev() {
+            image.clear();
+            image.resize(factor.size(), 0.0);
+            factor.apply(&coordinates[..factor.size()], image, working);
+            coordinates[..factor.size()].copy_from_slice(image);
+        }
+        let size = self.basis.columns();
+        out.clear();
+        out.resize(self.basis.rows(), 0.0);
+        for (j, weight) in coordinates[..size].iter().enumerate() {
+            out.iter_mut().zip(self.basis.column(j)).for_each(|(o, b)| *o += weight * b);
+        }
+        out.extend_from_slice(&coordinates[size..]);
+    }
+
+    /// `C ← forget · C + Σ w z zᵀ`; the coordinates of the last dyad were observed last.
+    pub fn add(&mut self, forget: f64, instance: &Observed) {
+        self.values.iter_mut().for_each(|v| *v *= forget);
+        self.recent_weights.iter_mut().for_each(|w| *w *= forget);
+        self.matrix_scale *= forget;
+        for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight > 0.0) {
+            let point = instance.coordinates.column(j);
+            if j + 1 < instance.weights.len() {
+                self.observe(point);
+            }
+            self.add_dyad(point, *weight);
+        }
+    }
+
+    /// Adds a dyad whose coordinates are in the scratch.
+    fn add_dyad(&mut self, point: &[f64], weight: f64) {
+        if self.chain.used == self.chain.factors.len() {
+            self.chain.factors.push(Factor::default());
+        }
+        let Scratch { coordinates, working, .. } = &mut self.scratch;
+        self.chain.factors[self.chain.used].solve(&mut self.values, weight, coordinates, working);
+        self.chain.used += 1;
+        let recent = self.recent_weights.len();
+        self.recent.resize(self.values.len(), recent + 1);
+        self.recent.column_mut(recent).copy_from_slice(point);
+        self.recent_weights.push(weight);
+        if self.chain.used >= longest_chain(self.values.len()) {
+            self.decompose();
+        }
+    }
+
+    /// Adds the recent rows to the matrix and decomposes it.
+    fn decompose(&mut self) {
+        let size = self.values.len();
+        for j in 0..self.matrix.columns() {
+            self.matrix.column_mut(j).iter_mut().for_each(|x| *x *= self.matrix_scale);
+        }
+        self.matrix_scale = 1.0;
+        self.matrix.resize(size, size);
+        for (j, weight) in self.recent_weights.drain(..).enumerate() {
+            self.recent.column_mut(j).iter_mut().for_each(|x| *x *= weight.sqrt());
+        }
+        faer::linalg::matmul::matmul(
+            self.matrix.view_mut(),
+            Accum::Add,
+            self.recent.view(),
+            self.recent.view().transpose(),
+            1.0,
+            Par::Seq,
+        );
+        self.recent.resize(size, 0);
+        self.chain.used = 0;
+        self.scratch.eigen.compute(self.matrix.view());
+        self.basis.clone_from(&self.scratch.eigen.vectors);
+        for (value, fresh) in self.values.iter_mut().zip(&self.scratch.eigen.values) {
+            *value = fresh.max(0.0);
+        }
+    }
+}
+
+/// Where a fresh decomposition, O(w³), costs as much as the chain, O(b w²) for each row.
+fn longest_chain(size: usize) -> usize {
+    ((size as f64).sqrt() as usize).max(4)
+}
