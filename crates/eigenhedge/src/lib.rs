@@ -13,14 +13,18 @@ pub mod matrix;
 pub mod mixing;
 pub mod num;
 pub mod random;
+pub mod regret;
+pub mod run;
 pub mod simplex;
 pub mod span;
 pub mod spec;
+pub mod streams;
 pub mod subspace;
 
 pub use error::Error;
 pub use learner::{Learner, Loss, trial};
 pub use mixing::Mixing;
 pub use random::Random;
+pub use run::Run;
 pub use spec::{Kind, PlainLearner, Spec};
 pub use subspace::{Instance, NormBound};

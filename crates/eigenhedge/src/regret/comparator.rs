@@ -1,0 +1,124 @@
+//! The best fixed subspace in hindsight.
+//!
+//! Setting: all rows x, seen once. Result: the least total `|x - m - P(x - m)|²` over k-dimensional projections P
+//! (and centers m): the sum of the n-k smallest eigenvalues of the (centered) scatter matrix.
+//!
+//! Cost: n² for each row, in blocks at the speed of a matrix product; n² memory; one eigendecomposition when asked.
+//! Rows longer than [`BestSubspace::LONGEST`] are not followed.
+
+use crate::eigen::symmetric_eigen;
+use crate::matrix::Matrix;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, Par};
+use serde::{Deserialize, Serialize};
+
+/// Collects the scatter matrix of all rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BestSubspace {
+    /// Running mean, when the comparator is centered.
+    mean: Option<Vec<f64>>,
+    rows: u64,
+    /// Lower triangle.
+    scatter: Matrix,
+    block: Matrix,
+    filled: usize,
+}
+
+const BLOCK: usize = 64;
+
+impl BestSubspace {
+    /// Longest rows that are followed exactly: 128 MiB of scatter matrix.
+    pub const LONGEST: usize = 4096;
+
+    /// No rows yet. None when the rows are too long.
+    pub fn new(length: usize, centered: bool) -> Option<Self> {
+        (length <= Self::LONGEST).then(|| Self {
+            mean: centered.then(|| vec![0.0; length]),
+            rows: 0,
+            scatter: Matrix::zeros(length, length),
+            block: Matrix::zeros(length, BLOCK),
+            filled: 0,
+        })
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, row: &[f64]) {
+        let column = self.block.column_mut(self.filled);
+        column.copy_from_slice(row);
+        self.rows += 1;
+        if let Some(mean) = &mut self.mean {
+            let t = self.rows as f64;
+            let root = ((t - 1.0) / t).sqrt();
+            for (x, m) in column.iter_mut().zip(mean) {
+                let z = *x - *m;
+                *m += z / t;
+                *x = root * z;
+            }
+        }
+        self.filled += 1;
+        if self.filled == BLOCK {
+            Self::flush(&mut self.scatter, &self.block, self.filled);
+            self.filled = 0;
+        }
+    }
+
+    fn flush(scatter: &mut Matrix, block: &Matrix, filled: usize) {
+        let rows = block.view().subcols(0, filled);
+        matmul(
+            scatter.view_mut(),
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            rows,
+            BlockStructure::Rectangular,
+            rows.transpose(),
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+    }
+
+    /// Total loss of the best k-dimensional subspace.
+    pub fn loss(&self, kept: usize) -> f64 {
+        let mut scatter = self.scatter.clone();
+        Self::flush(&mut scatter, &self.block, self.filled);
+        let eigen = symmetric_eigen(scatter.view());
+        let dropped = eigen.values.len().saturating_sub(kept);
+        eigen.values[..dropped].iter().map(|v| v.max(0.0)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+    use crate::num::dot;
+
+    #[test]
+    fn best_loss_equals_the_loss_of_the_projection_on_the_top_directions() {
+        let mut random = Random::seeded(3);
+        for centered in [false, true] {
+            let rows: Vec<Vec<f64>> =
+                (0..150).map(|_| (0..7).map(|i| (i as f64) * random.normal() + 2.0).collect()).collect();
+            let mut best = BestSubspace::new(7, centered).expect("short rows");
+            rows.iter().for_each(|row| best.add(row));
+            let mean: Vec<f64> = (0..7)
+                .map(|i| if centered { rows.iter().map(|r| r[i]).sum::<f64>() / rows.len() as f64 } else { 0.0 })
+                .collect();
+            let moved: Vec<Vec<f64>> =
+                rows.iter().map(|r| r.iter().zip(&mean).map(|(x, m)| x - m).collect()).collect();
+            let mut scatter = Matrix::zeros(7, 7);
+            for row in &moved {
+                for j in 0..7 {
+                    scatter.column_mut(j).iter_mut().zip(row).for_each(|(s, x)| *s += x * row[j]);
+                }
+            }
+            let eigen = symmetric_eigen(scatter.view());
+            let kept = 3;
+            let direct: f64 = moved
+                .iter()
+                .map(|r| dot(r, r) - (7 - kept..7).map(|j| dot(eigen.vectors.column(j), r).powi(2)).sum::<f64>())
+                .sum();
+            assert!((best.loss(kept) - direct).abs() <= 1e-11 * direct, "{} against {direct}", best.loss(kept));
+        }
+    }
+}

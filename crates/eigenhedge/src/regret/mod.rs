@@ -1,0 +1,9 @@
+//! The account of a run: what was lost, what the best in hindsight would have lost, what was promised.
+
+mod bounds;
+mod comparator;
+mod ledger;
+
+pub use bounds::uncentered;
+pub use comparator::BestSubspace;
+pub use ledger::Ledger;
