@@ -15,6 +15,7 @@ pub mod num;
 pub mod random;
 pub mod regret;
 pub mod run;
+mod scratch;
 pub mod simplex;
 pub mod span;
 pub mod spec;

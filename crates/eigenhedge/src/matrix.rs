@@ -79,7 +79,7 @@ impl Matrix {
 
     /// Changes the shape, keeping what both shapes share; new entries are zero.
     pub fn resize(&mut self, rows: usize, columns: usize) {
-        let room = if self.stride == 0 { 0 } else { (self.data.len() - self.start) / self.stride };
+        let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
         if rows > self.stride || columns > room {
             let stride = if rows > self.stride { grown(rows, self.stride).next_multiple_of(LINE) } else { self.stride };
             let room = if columns > room { grown(columns, room) } else { room };

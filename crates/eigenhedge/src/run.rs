@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use crate::learner::{Loss, trial};
+use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::regret::{BestSubspace, Ledger, uncentered};
 use crate::span::Span;
 use crate::spec::{Kind, PlainLearner, Spec};
 use crate::subspace::{Instance, NormBound};
-use crate::mixing::Mixing;
 use serde::{Deserialize, Serialize};
 
 /// A learner at work.

@@ -177,7 +177,7 @@ impl Spec {
     pub fn over<S: Span>(&self, span: S) -> Result<Subspace<S, AnyRule>, Error> {
         let dimension = span.dimension();
         let rule = match self.learner {
-            Kind::Tracking => AnyRule::Tracking(Tracking::new(self.eta, self.mixing, self.kept, dimension)?),
+            Kind::Tracking => AnyRule::Tracking(Box::new(Tracking::new(self.eta, self.mixing, self.kept, dimension)?)),
             Kind::Anchored => self.anchored(Law::Exponential { eta: self.eta }, 1.0, dimension)?,
             Kind::Leader => self.anchored(Law::Leader, 1.0, dimension)?,
             Kind::ForgettingLeader => self.anchored(Law::Leader, self.forget, dimension)?,
@@ -190,7 +190,7 @@ impl Spec {
         if !matches!(self.mixing, Mixing::None) {
             return Err(Error::Unsupported("mixing is for the tracking learner: the others keep no weights to mix"));
         }
-        Ok(AnyRule::Anchored(Anchored::new(law, forget, self.kept, dimension)?))
+        Ok(AnyRule::Anchored(Box::new(Anchored::new(law, forget, self.kept, dimension)?)))
     }
 }
 
@@ -201,9 +201,9 @@ pub type PlainLearner = Subspace<Ambient, AnyRule>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AnyRule {
     /// Mirror descent.
-    Tracking(Tracking),
+    Tracking(Box<Tracking>),
     /// Functions of the scatter matrix.
-    Anchored(Anchored),
+    Anchored(Box<Anchored>),
 }
 
 /// Passes a call on to the rule inside.

@@ -15,9 +15,8 @@ pub fn switching(length: usize, rank: usize, segments: usize, rows: usize, seed:
     let mut random = Random::seeded(seed);
     let mut stream = Vec::with_capacity(segments * rows);
     for _ in 0..segments {
-        let factor: Vec<Vec<f64>> = (0..rank)
-            .map(|_| (0..length).map(|_| random.normal() / (length as f64).sqrt()).collect())
-            .collect();
+        let factor: Vec<Vec<f64>> =
+            (0..rank).map(|_| (0..length).map(|_| random.normal() / (length as f64).sqrt()).collect()).collect();
         for _ in 0..rows {
             let mut row = vec![0.0; length];
             for direction in &factor {

@@ -1,5 +1,7 @@
 //! The subspace learners against results of an independent dense implementation.
 
+#![allow(clippy::unwrap_used)]
+
 use eigenhedge::{Instance, Kind, Mixing, NormBound, Random, Spec, trial};
 use serde_json::Value;
 

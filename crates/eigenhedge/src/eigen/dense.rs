@@ -31,6 +31,11 @@ impl Eigen {
     /// Decomposes the matrix, of which the lower triangle is read. Entries must be finite.
     pub fn compute(&mut self, matrix: MatRef<'_, f64>) {
         let n = matrix.nrows();
+        if n == 0 {
+            self.values.clear();
+            self.vectors.resize(0, 0);
+            return;
+        }
         let mut params: SelfAdjointEvdParams = <SelfAdjointEvdParams as Auto<f64>>::auto();
         // The default loses a factor of 2 to 6 in orthogonality.
         params.recursion_threshold = 32;

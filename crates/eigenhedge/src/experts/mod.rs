@@ -1,1 +1,74 @@
-//! x
+//! Learners over `n` experts that keep `k` of them.
+//!
+//! Before each trial a learner commits to a set of `k` experts to keep; the `d = n - k` that it drops are paid for:
+//! the loss of a trial is the sum of the losses of the dropped experts. (So the experts to keep are those with
+//! the *largest* losses, as the directions to keep in PCA are those with the largest variance.) Losses lie in
+//! `[0, 1]`. These learners are the diagonal case of the subspace learners, and the plainest place to read the idea.
+//!
+//! - [`CappedHedge`]: exponential weights projected onto the capped simplex; [`hedge`] is the case `d = 1`.
+//! - [`Leader`]: the set that was best so far.
+//! - [`PerturbedLeader`]: the set that was best so far, after random noise.
+//! - [`ProductSets`]: Hedge over all sets, with weights that are products.
+
+mod capped;
+mod leader;
+mod mixing;
+mod perturbed;
+mod sets;
+
+pub use capped::{CappedHedge, hedge};
+pub use leader::Leader;
+pub use mixing::Mixer;
+pub use perturbed::PerturbedLeader;
+pub use sets::{ProductSets, SetDistribution};
+
+use crate::simplex::{DrawScratch, Select, draw};
+use crate::{Error, Loss, Random};
+
+/// `Ok` when `1 ≤ kept < experts`.
+fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
+    if 0 < kept && kept < experts { Ok(()) } else { Err(Error::Kept { kept, dimension: experts }) }
+}
+
+/// `Ok` when there is one loss in `[0, 1]` for each expert.
+fn check_losses(losses: &[f64], experts: usize) -> Result<(), Error> {
+    if losses.len() != experts {
+        return Err(Error::Length { what: "loss vector", expected: experts, found: losses.len() });
+    }
+    match losses.iter().position(|loss| !(0.0..=1.0).contains(loss)) {
+        Some(index) => {
+            Err(Error::Entry { what: "loss vector", index, rule: "finite and between 0 and 1", value: losses[index] })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The distribution of a trial and the set drawn from it.
+#[derive(Debug, Clone, Default)]
+struct Choice {
+    /// Of being dropped.
+    probabilities: Vec<f64>,
+    dropped: Vec<usize>,
+    draw: DrawScratch,
+}
+
+impl Choice {
+    /// Draws the experts to drop by `probabilities`.
+    fn commit(&mut self, select: Select, random: &mut Random) {
+        draw(select, &self.probabilities, random, &mut self.dropped, &mut self.draw);
+    }
+
+    /// What the distribution and the set lose.
+    fn loss(&self, losses: &[f64]) -> Loss {
+        let expected = self.probabilities.iter().zip(losses).map(|(probability, loss)| probability * loss).sum();
+        Loss { expected, realised: sum_at(&self.dropped, losses) }
+    }
+}
+
+/// Sum of the losses at these places.
+fn sum_at(places: &[usize], losses: &[f64]) -> f64 {
+    places.iter().map(|&place| losses[place]).sum()
+}
+
+#[cfg(test)]
+mod laws;

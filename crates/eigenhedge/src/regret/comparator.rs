@@ -104,8 +104,7 @@ mod tests {
             let mean: Vec<f64> = (0..7)
                 .map(|i| if centered { rows.iter().map(|r| r[i]).sum::<f64>() / rows.len() as f64 } else { 0.0 })
                 .collect();
-            let moved: Vec<Vec<f64>> =
-                rows.iter().map(|r| r.iter().zip(&mean).map(|(x, m)| x - m).collect()).collect();
+            let moved: Vec<Vec<f64>> = rows.iter().map(|r| r.iter().zip(&mean).map(|(x, m)| x - m).collect()).collect();
             let mut scatter = Matrix::zeros(7, 7);
             for row in &moved {
                 for j in 0..7 {

@@ -16,10 +16,11 @@
 //! # Numerics
 //! The set of uncapped entries is the longest run from the small end whose kept mass, with its largest weight
 //! at the cap, stays under `k`. Relative to that largest weight `top`, with `M = Σ m` and
-//! `P = Σ m (1 - e^{g - top})` over the set, the scale is `(M - k)/(M - P) = 1 + (P - k)/(M - P)`: near 1 the
-//! second form keeps the relative precision of `1 - v` for any `N`; away from 1 the denominator is summed
-//! directly, so `v` keeps its own. Nothing under- or overflows, since only differences of log-weights are
-//! exponentiated. Weights of exactly zero (`-∞`) that must nevertheless fill the cap are ties and share it evenly.
+//! `P = Σ m (1 - e^{g - top})` over the set, the scale is `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The
+//! second form keeps the relative precision of `1 - v` for any `N` and serves when `M > 2k`; the first keeps that
+//! of `v` when almost everything is kept. Nothing under- or overflows, since only differences of log-weights are
+//! exponentiated, and sums over a sorted order run from the small end. Weights of exactly zero (`-∞`) that must
+//! nevertheless fill the cap are ties and share it evenly.
 //!
 //! For `N = ∞` the complement stays at the cap; when the span keeps less than `k`, the rest of `k` is spread
 //! infinitely thin over the complement and nothing is rescaled.
@@ -35,6 +36,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::simplex::scale::{Uncapped, at_most_zero, gap, log_scale, scan};
 use crate::{Error, num};
 
 /// How many equal directions a block holds.
@@ -172,62 +174,6 @@ pub fn cap_by_selection(log_weights: &[f64], multiplicities: &[u64], kept: usize
     Ok(rescaled(log_weights, multiplicities, &order[..low], below.top, kept))
 }
 
-/// What the entries counted so far keep when the largest of them is put at the cap.
-struct Uncapped {
-    top: f64,
-    count: f64,
-    kept: f64,
-}
-
-impl Uncapped {
-    const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
-
-    /// What they keep when a weight of `level ≥ top` is put at the cap. Only positive terms: small values survive.
-    fn kept_at(&self, level: f64) -> f64 {
-        self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
-    }
-
-    /// Whether entries that keep `kept_below` leave nothing for larger ones. `kept` entries alone never do, even when
-    /// the rest of their weight is lost to rounding.
-    fn fills(&self, kept: usize, kept_below: f64) -> bool {
-        self.count > kept as f64 && kept_below >= kept as f64
-    }
-}
-
-/// How many entries of an ascending order are uncapped, and the largest weight among them.
-fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: usize) -> (usize, f64) {
-    let mut below = Uncapped::NONE;
-    for (rank, &entry) in order.iter().enumerate() {
-        let (level, multiplicity) = weight(entry);
-        if multiplicity == 0.0 {
-            continue;
-        }
-        let kept_below = below.kept_at(level);
-        if below.fills(kept, kept_below) || multiplicity == f64::INFINITY {
-            return (rank, below.top);
-        }
-        below = Uncapped { top: level, count: below.count + multiplicity, kept: kept_below };
-    }
-    (order.len(), below.top)
-}
-
-/// `log c` relative to the largest uncapped weight `top`.
-fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top: f64, kept: usize) -> f64 {
-    let kept = kept as f64;
-    let uncapped = uncapped.filter(|&(_, multiplicity)| multiplicity > 0.0);
-    let (mut count, mut kept_at_top) = (0.0, 0.0);
-    for (weight, multiplicity) in uncapped.clone() {
-        count += multiplicity;
-        kept_at_top += multiplicity * num::kept(gap(weight, top));
-    }
-    let change = (kept_at_top - kept) / (count - kept_at_top);
-    if change > -0.5 {
-        return change.ln_1p();
-    }
-    let total: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * gap(weight, top).exp()).sum();
-    ((count - kept) / total).ln()
-}
-
 fn rescaled(log_weights: &[f64], multiplicities: &[u64], uncapped: &[usize], top: f64, kept: usize) -> Capped {
     let entries = uncapped.iter().map(|&entry| (log_weights[entry], multiplicities[entry] as f64));
     let relative = log_scale(entries, top, kept);
@@ -243,7 +189,7 @@ fn check(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<(),
         let (expected, found) = (log_weights.len(), multiplicities.len());
         return Err(Error::Length { what: "list of multiplicities", expected, found });
     }
-    if let Some(index) = log_weights.iter().position(|&weight| !(weight < f64::INFINITY)) {
+    if let Some(index) = log_weights.iter().position(|&weight| weight.is_nan() || weight == f64::INFINITY) {
         let (rule, value) = ("less than infinity", log_weights[index]);
         return Err(Error::Entry { what: "list of log-weights", index, rule, value });
     }
@@ -255,16 +201,6 @@ fn check(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<(),
         return Err(Error::Kept { kept, dimension: usize::try_from(dimension).unwrap_or(usize::MAX) });
     }
     Ok(())
-}
-
-/// `weight - top`, where equal weights are ties even when both are `-∞`.
-fn gap(weight: f64, top: f64) -> f64 {
-    if weight == top { 0.0 } else { weight - top }
-}
-
-/// Clips at positive zero, so that capped entries compare equal bit for bit.
-fn at_most_zero(log_weight: f64) -> f64 {
-    if log_weight < 0.0 { log_weight } else { 0.0 }
 }
 
 /// Insertion sort for as long as it is cheap, then a full sort; allocates nothing.
@@ -374,7 +310,9 @@ mod tests {
         }
 
         #[test]
-        fn capping_equals_the_papers_loop(weights in proptest::collection::vec(0.01..10.0f64, 3..12), kept in 1..3usize) {
+        fn capping_equals_the_papers_loop(
+            weights in proptest::collection::vec(0.01..10.0f64, 3..12), kept in 1..3usize,
+        ) {
             let logs: Vec<f64> = weights.iter().map(|weight| weight.ln()).collect();
             let capped = cap_by_sorting(&logs, &vec![1; logs.len()], kept).unwrap();
             for (log_dropped, dropped) in capped.log_dropped.iter().zip(one_at_a_time(&weights, kept)) {
@@ -404,6 +342,17 @@ mod tests {
         let mass =
             entries.iter().map(|&weight| num::kept(weight)).sum::<f64>() + 999_999_996.0 * num::kept(rest.log_weight);
         assert!((mass - kept as f64).abs() < 1e-13 * kept as f64, "{mass}");
+    }
+
+    #[test]
+    fn dropped_mass_is_precise_when_all_but_one_of_many_are_kept() {
+        let weights: Vec<f64> =
+            (0..100_000).map(|i| if i == 7 { 0.0 } else { -30.0 - f64::from(i % 1000) / 50.0 }).collect();
+        let capped = cap_by_sorting(&weights, &vec![1; weights.len()], weights.len() - 1).unwrap();
+        let mut ascending = weights;
+        ascending.sort_by(f64::total_cmp);
+        let expected = -num::log_sum_exp(ascending.iter().copied());
+        assert!((capped.log_scale - expected).abs() < 2.0 * f64::EPSILON, "{} {expected}", capped.log_scale);
     }
 
     #[test]

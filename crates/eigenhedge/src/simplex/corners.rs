@@ -1,16 +1,18 @@
 //! A point of the capped simplex as a mixture of its corners.
 //!
 //! # Setting
-//! Probabilities `p_i` in `[0, 1]` that total a whole number `s`. A corner is a set of exactly `s` indices. With the
-//! probabilities of being kept (`s = k`) the corners are the sets to keep; with those of being dropped (`s = d`),
-//! the sets to drop, which is how the paper prints it.
+//! Probabilities `p_i` in `[0, 1]` that total a whole number `s`. A corner is a set of exactly `s` indices. With
+//! the probabilities of being kept (`s = k`) the corners are the sets to keep; with those of being dropped
+//! (`s = d`), the sets to drop, which is how the paper prints it.
 //!
 //! # Update
 //! Let `r = 1` be the mass that is left. Take the `s` largest entries as a corner with the coefficient
-//! `min(smallest entry inside, r - largest entry outside)`, subtract it from `r` and from the entries inside, repeat.
+//! `min(smallest entry inside, r - largest entry outside)`, subtract it from `r` and from the entries inside,
+//! repeat.
 //!
 //! # Guarantee
-//! At most `n` corners: each step empties an entry or lifts one to `r`, and neither is undone. The mixture sums to `p`.
+//! At most `n` corners: each step empties an entry or lifts one to `r`, and neither is undone. The mixture sums to
+//! `p`.
 //!
 //! # Cost
 //! `O(n)` per corner, `O(n²)` in all.
@@ -128,7 +130,7 @@ impl Peel {
         self.steps += 1;
         let mut coefficient = smallest.min(self.mass - largest);
         // Entries at 0 inside or at the mass outside are left by rounding alone, and then little mass is left.
-        if !(coefficient > 0.0) || self.steps >= self.order.len() {
+        if coefficient <= 0.0 || self.steps >= self.order.len() {
             coefficient = self.mass;
         }
         let left = if coefficient < self.mass - largest { self.mass - coefficient } else { largest };
@@ -155,10 +157,14 @@ mod tests {
     use crate::num;
     use crate::simplex::cap_by_sorting;
 
+    fn weight() -> impl Strategy<Value = f64> {
+        prop_oneof![-3.0..3.0f64, -60.0..60.0f64, (-2..2i32).prop_map(f64::from)]
+    }
+
     proptest! {
         #[test]
         fn corners_sum_to_the_point_and_number_at_most_n(
-            weights in proptest::collection::vec(prop_oneof![-3.0..3.0f64, -60.0..60.0f64, (-2..2i32).prop_map(f64::from)], 2..25),
+            weights in proptest::collection::vec(weight(), 2..25),
             share in 0.0..1.0f64,
         ) {
             let kept = 1 + (share * (weights.len() - 2) as f64).round() as usize;

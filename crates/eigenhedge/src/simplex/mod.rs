@@ -9,6 +9,7 @@
 pub mod cap;
 pub mod corners;
 pub mod sample;
+mod scale;
 
 pub use cap::{CapScratch, Capped, Complement, Multiplicity, cap, cap_by_selection, cap_by_sorting};
 pub use corners::{Corner, Mixture, decompose};

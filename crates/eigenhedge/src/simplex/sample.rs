@@ -211,6 +211,13 @@ mod tests {
     }
 
     #[test]
+    fn certainty_survives_a_carry_that_rounds_to_one() {
+        let mut members = Vec::new();
+        systematic(&[2e-20, 1.0, 0.0], 1e-20, None, &mut members);
+        assert_eq!(members, [0, 1]);
+    }
+
+    #[test]
     fn top_takes_the_largest_with_ties_by_index_and_no_random_number() {
         let (mut random, mut members) = (Random::seeded(5), Vec::new());
         draw(Select::Top, &[0.5, 0.9, 0.5, 0.5, 0.6], &mut random, &mut members, &mut DrawScratch::default());

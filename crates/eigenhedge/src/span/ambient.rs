@@ -10,6 +10,7 @@ use super::Span;
 use crate::Error;
 use crate::matrix::{Matrix, multiply};
 use crate::num::dot;
+use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
@@ -21,25 +22,18 @@ pub struct Ambient {
     origin: Option<Vec<f64>>,
     combinations: u64,
     #[serde(skip)]
-    scratch: Scratch,
+    scratch: Scratch<Working>,
     length: usize,
 }
 
 /// Everything that one look leaves behind.
 #[derive(Debug, Clone, Default)]
-struct Scratch {
+struct Working {
     point: Vec<f64>,
     residual: Vec<f64>,
     residual_norm: f64,
     correction: Vec<f64>,
     product: Matrix,
-}
-
-impl PartialEq for Scratch {
-    /// Scratch is no part of the state.
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 /// Residuals under this share of the point's norm are rounding.
@@ -131,7 +125,7 @@ impl Span for Ambient {
 
     fn look(&mut self, point: &[f64]) -> Result<f64, Error> {
         check_row("row", point, self.length)?;
-        let z = &mut self.scratch.point;
+        let z = &mut self.scratch.0.point;
         z.clear();
         match &self.origin {
             None => z.extend_from_slice(point),
@@ -150,7 +144,7 @@ impl Span for Ambient {
     }
 
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
-        let Scratch { point, residual, correction, residual_norm, .. } = &mut self.scratch;
+        let Working { point, residual, correction, residual_norm, .. } = &mut self.scratch.0;
         self.columns.transpose_times(point, coordinates);
         *residual_norm = 0.0;
         if self.columns.columns() == self.length {
@@ -174,8 +168,8 @@ impl Span for Ambient {
     fn append_residual(&mut self) {
         let j = self.columns.columns();
         self.columns.resize(self.length, j + 1);
-        let inverse = 1.0 / self.scratch.residual_norm;
-        for (column, r) in self.columns.column_mut(j).iter_mut().zip(&self.scratch.residual) {
+        let inverse = 1.0 / self.scratch.0.residual_norm;
+        for (column, r) in self.columns.column_mut(j).iter_mut().zip(&self.scratch.0.residual) {
             *column = inverse * r;
         }
     }
@@ -184,7 +178,7 @@ impl Span for Ambient {
         // Row blocks: the columns are read and written once, and the copy is small.
         const ROWS: usize = 512;
         let (before, after) = (rotation.rows(), rotation.columns());
-        let product = &mut self.scratch.product;
+        let product = &mut self.scratch.0.product;
         for from in (0..self.length).step_by(ROWS) {
             let rows = from..(from + ROWS).min(self.length);
             multiply(product, self.columns.view().submatrix(from, 0, rows.len(), before), rotation.view());
@@ -201,7 +195,7 @@ impl Span for Ambient {
 
     fn shift_origin(&mut self, step: f64) {
         let origin = self.origin.get_or_insert_with(|| vec![0.0; self.length]);
-        for (m, z) in origin.iter_mut().zip(&self.scratch.point) {
+        for (m, z) in origin.iter_mut().zip(&self.scratch.0.point) {
             *m += step * z;
         }
     }

@@ -20,6 +20,7 @@ use super::rule::{Observed, Rule};
 use super::scatter::Scatter;
 use crate::error::{self, Error};
 use crate::matrix::Matrix;
+use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, Multiplicity, cap};
 use serde::{Deserialize, Serialize};
 
@@ -47,19 +48,13 @@ pub struct Anchored {
     log_weights: Vec<f64>,
     complement: Complement,
     #[serde(skip)]
-    scratch: Scratches,
+    scratch: Scratch<Working>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Scratches {
+struct Working {
     cap: CapScratch,
     ranking: Vec<f64>,
-}
-
-impl PartialEq for Scratches {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 /// Eigenvalues closer than this share of the largest count as equal for the leader.
@@ -83,7 +78,7 @@ impl Anchored {
             scatter: Scatter::default(),
             log_weights: Vec::new(),
             complement: super::uniform(kept, dimension),
-            scratch: Scratches::default(),
+            scratch: Scratch::default(),
         })
     }
 
@@ -95,7 +90,7 @@ impl Anchored {
                 let rate = eta / norm_square;
                 self.log_weights.extend(self.scatter.values().iter().map(|value| -rate * value));
                 self.complement.log_weight = 0.0;
-                cap(&mut self.log_weights, &mut self.complement, self.kept, &mut self.scratch.cap);
+                cap(&mut self.log_weights, &mut self.complement, self.kept, &mut self.scratch.0.cap);
             }
             Law::Leader => self.weigh_leader(),
         }
@@ -103,7 +98,7 @@ impl Anchored {
 
     fn weigh_leader(&mut self) {
         let values = self.scatter.values();
-        let ranking = &mut self.scratch.ranking;
+        let ranking = &mut self.scratch.0.ranking;
         ranking.clear();
         ranking.extend_from_slice(values);
         let largest = values.iter().fold(0f64, |a, v| a.max(*v));

@@ -23,6 +23,7 @@ use crate::learner::{Learner, Loss};
 use crate::matrix::Matrix;
 use crate::num::{dot, kept};
 use crate::random::Random;
+use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::Span;
 use choice::Choice;
@@ -61,11 +62,11 @@ pub struct Subspace<S, R> {
     largest_square: f64,
     trials: u64,
     #[serde(skip)]
-    scratch: Scratch,
+    scratch: Scratch<Working>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Scratch {
+struct Working {
     choice: Choice,
     observed: Observed,
     columns: Vec<f64>,
@@ -74,12 +75,6 @@ struct Scratch {
     /// Squared size of the instance checked last, and whether the span is still looking at it.
     square: f64,
     looking: bool,
-}
-
-impl PartialEq for Scratch {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 /// Rows whose squared norm is under this are zero for all purposes.
@@ -157,7 +152,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Coordinates of the last row in the directions that were kept for it, most surely kept first, padded with
     /// zeros to k.
     pub fn kept_coordinates(&self) -> &[f64] {
-        &self.scratch.kept_coordinates
+        &self.scratch.0.kept_coordinates
     }
 
     /// Explicit directions in the coordinates of the span's columns, most surely kept first, with their
@@ -188,7 +183,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     fn append(&mut self, residual: f64) {
         if residual > 0.0 {
             self.span.append_residual();
-            self.scratch.columns.push(residual);
+            self.scratch.0.columns.push(residual);
             self.rule.grow(self.span.columns());
         }
     }
@@ -230,7 +225,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 
     /// Expected and realised loss of a point whose coordinates are in `scratch.columns`.
     fn charge(&mut self) -> Loss {
-        let Scratch { choice, columns, kept_coordinates, .. } = &mut self.scratch;
+        let Working { choice, columns, kept_coordinates, .. } = &mut self.scratch.0;
         let outside = self.rule.observe(columns);
         let coordinates = self.rule.coordinates();
         let mut loss = Loss { expected: self.rule.complement().log_weight.exp() * outside, realised: 0.0 };
@@ -261,19 +256,19 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         {
             return Err(Error::Norm { norm: square.sqrt(), bound });
         }
-        self.scratch.square = square;
-        self.scratch.looking = matches!(instance, Instance::Point(_));
+        self.scratch.0.square = square;
+        self.scratch.0.looking = matches!(instance, Instance::Point(_));
         Ok(())
     }
 
     fn choose(&mut self, random: &mut Random) {
         let Self { scratch, rule, options, .. } = self;
-        scratch.choice.draw(options.select, rule.log_weights(), rule.complement(), random);
+        scratch.0.choice.draw(options.select, rule.log_weights(), rule.complement(), random);
     }
 
     fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
-        self.scratch.observed.weights.clear();
-        self.scratch.observed.coordinates.resize(0, 0);
+        self.scratch.0.observed.weights.clear();
+        self.scratch.0.observed.coordinates.resize(0, 0);
         let single;
         let dyads = match instance {
             Instance::Point(point) => {
@@ -284,16 +279,16 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         };
         let mut total = Loss::default();
         for (weight, point) in dyads {
-            if !self.scratch.looking && self.span.look(point).is_err() {
+            if !self.scratch.0.looking && self.span.look(point).is_err() {
                 unreachable!("the instance was checked");
             }
-            self.scratch.looking = false;
-            let residual = self.span.project(&mut self.scratch.columns);
+            self.scratch.0.looking = false;
+            let residual = self.span.project(&mut self.scratch.0.columns);
             self.append(residual);
             let loss = self.charge();
             total.expected += weight * loss.expected;
             total.realised += weight * loss.realised;
-            let Scratch { observed, columns, .. } = &mut self.scratch;
+            let Working { observed, columns, .. } = &mut self.scratch.0;
             let j = observed.weights.len();
             observed.coordinates.resize(columns.len(), j + 1);
             observed.coordinates.column_mut(j).copy_from_slice(columns);
@@ -305,17 +300,17 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
     fn update(&mut self, _: &Instance<'_, S::Point>) {
         let mut weight = self.centering_weight();
         if weight > 0.0 {
-            self.largest_square = self.largest_square.max(self.scratch.square);
+            self.largest_square = self.largest_square.max(self.scratch.0.square);
         }
         let scale = match self.options.norm_bound {
             NormBound::Running => self.largest_square,
             NormBound::Given(bound) => bound * bound,
         };
-        if self.scratch.square <= SMALLEST_SQUARE {
+        if self.scratch.0.square <= SMALLEST_SQUARE {
             weight = 0.0;
         }
-        self.scratch.observed.weights.iter_mut().for_each(|w| *w *= weight);
-        self.rule.update(&self.scratch.observed, scale.max(SMALLEST_SQUARE));
+        self.scratch.0.observed.weights.iter_mut().for_each(|w| *w *= weight);
+        self.rule.update(&self.scratch.0.observed, scale.max(SMALLEST_SQUARE));
         self.trials += 1;
         if let Some(prior) = self.options.center {
             self.span.shift_origin(1.0 / (prior + self.trials as f64));

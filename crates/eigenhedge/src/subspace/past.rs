@@ -11,6 +11,7 @@
 
 use crate::eigen::Eigen;
 use crate::matrix::Matrix;
+use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
@@ -22,20 +23,14 @@ pub(super) struct PastAverage {
     sum_outside: f64,
     terms: f64,
     #[serde(skip)]
-    scratch: Scratch,
+    scratch: Scratch<Working>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Scratch {
+struct Working {
     mixed: Matrix,
     scaled: Matrix,
     eigen: Eigen,
-}
-
-impl PartialEq for Scratch {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 impl PastAverage {
@@ -55,7 +50,7 @@ impl PastAverage {
 
     /// Mixes the average into the parameter and adds the result to the past.
     pub fn mix(&mut self, alpha: f64, rotation: &mut Matrix, log_weights: &mut Vec<f64>, complement: &mut Complement) {
-        let Scratch { mixed, scaled, eigen } = &mut self.scratch;
+        let Working { mixed, scaled, eigen } = &mut self.scratch.0;
         let size = self.sum.columns();
         let outside = complement.log_weight.exp();
         // V = v_0 I + Σ (v_i - v_0) b_i b_iᵀ

@@ -15,6 +15,7 @@
 use super::rule::Observed;
 use crate::eigen::{Eigen, Factor, FactorScratch};
 use crate::matrix::Matrix;
+use crate::scratch::Scratch;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +34,7 @@ pub(super) struct Scatter {
     values: Vec<f64>,
     chain: Chain,
     #[serde(skip)]
-    scratch: Scratch,
+    scratch: Scratch<Working>,
 }
 
 /// Factors since the last decomposition; the spare ones keep their memory.
@@ -50,17 +51,11 @@ impl PartialEq for Chain {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Scratch {
+struct Working {
     eigen: Eigen,
     working: FactorScratch,
     coordinates: Vec<f64>,
     image: Vec<f64>,
-}
-
-impl PartialEq for Scratch {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 impl Default for Scatter {
@@ -97,7 +92,7 @@ impl Scatter {
 
     /// Finds the coordinates of a point in the present eigenbasis.
     pub fn observe(&mut self, columns: &[f64]) {
-        let Scratch { working, coordinates, image, .. } = &mut self.scratch;
+        let Working { working, coordinates, image, .. } = &mut self.scratch.0;
         let size = self.basis.columns();
         self.basis.transpose_times(&columns[..size], coordinates);
         coordinates.extend_from_slice(&columns[size..]);
@@ -111,12 +106,12 @@ impl Scatter {
 
     /// Coordinates of the point observed last.
     pub fn coordinates(&self) -> &[f64] {
-        &self.scratch.coordinates
+        &self.scratch.0.coordinates
     }
 
     /// Eigenvector `i` in the coordinates of the columns.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        let Scratch { working, coordinates, image, .. } = &mut self.scratch;
+        let Working { working, coordinates, image, .. } = &mut self.scratch.0;
         coordinates.clear();
         coordinates.resize(self.values.len(), 0.0);
         coordinates[i] = 1.0;
@@ -154,7 +149,7 @@ impl Scatter {
         if self.chain.used == self.chain.factors.len() {
             self.chain.factors.push(Factor::default());
         }
-        let Scratch { coordinates, working, .. } = &mut self.scratch;
+        let Working { coordinates, working, .. } = &mut self.scratch.0;
         self.chain.factors[self.chain.used].solve(&mut self.values, weight, coordinates, working);
         self.chain.used += 1;
         let recent = self.recent_weights.len();
@@ -187,9 +182,9 @@ impl Scatter {
         );
         self.recent.resize(size, 0);
         self.chain.used = 0;
-        self.scratch.eigen.compute(self.matrix.view());
-        self.basis.clone_from(&self.scratch.eigen.vectors);
-        for (value, fresh) in self.values.iter_mut().zip(&self.scratch.eigen.values) {
+        self.scratch.0.eigen.compute(self.matrix.view());
+        self.basis.clone_from(&self.scratch.0.eigen.vectors);
+        for (value, fresh) in self.values.iter_mut().zip(&self.scratch.0.eigen.values) {
             *value = fresh.max(0.0);
         }
     }

@@ -25,6 +25,7 @@ use crate::error::{self, Error};
 use crate::matrix::Matrix;
 use crate::mixing::{Mixing, blend};
 use crate::num::dot;
+use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, Multiplicity, cap};
 use serde::{Deserialize, Serialize};
 
@@ -44,11 +45,11 @@ pub struct Tracking {
     past: Option<PastAverage>,
     updates: u64,
     #[serde(skip)]
-    scratch: Scratch,
+    scratch: Scratch<Working>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Scratch {
+struct Working {
     factor: Factor,
     working: FactorScratch,
     cap: CapScratch,
@@ -57,12 +58,6 @@ struct Scratch {
     outside: Vec<f64>,
     outside_square: f64,
     keep: Vec<bool>,
-}
-
-impl PartialEq for Scratch {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 /// Rows between two combinations of the span's columns: the pass over them is paid once for all.
@@ -103,7 +98,7 @@ impl Tracking {
 
     /// Splits a point into coordinates in the explicit directions and the rest, which goes to `outside`.
     fn split(&mut self, columns: &[f64]) -> f64 {
-        let Scratch { coordinates, correction, outside, .. } = &mut self.scratch;
+        let Working { coordinates, correction, outside, .. } = &mut self.scratch.0;
         self.rotation.transpose_times(columns, coordinates);
         outside.clear();
         outside.extend_from_slice(columns);
@@ -123,11 +118,11 @@ impl Tracking {
         let j = self.rotation.columns();
         self.rotation.resize(self.columns, j + 1);
         let norm = square.sqrt();
-        for (entry, x) in self.rotation.column_mut(j).iter_mut().zip(&self.scratch.outside) {
+        for (entry, x) in self.rotation.column_mut(j).iter_mut().zip(&self.scratch.0.outside) {
             *entry = x / norm;
         }
         self.log_weights.push(self.complement.log_weight);
-        self.scratch.coordinates.push(norm);
+        self.scratch.0.coordinates.push(norm);
         if let Multiplicity::Finite(n) = &mut self.complement.multiplicity {
             *n -= 1;
         }
@@ -135,16 +130,16 @@ impl Tracking {
 
     /// Subtracts `rate` times the dyad of the point last split from `log V`; the eigenvectors wait in the factor.
     fn absorb(&mut self, rate: f64) {
-        let outside = self.scratch.outside_square;
+        let outside = self.scratch.0.outside_square;
         if outside > 0.0 {
             self.append_outside(outside);
         }
-        let Scratch { factor, working, coordinates, .. } = &mut self.scratch;
+        let Working { factor, working, coordinates, .. } = &mut self.scratch.0;
         factor.solve(&mut self.log_weights, -rate, coordinates, working);
     }
 
     fn rotate(&mut self) {
-        let Scratch { factor, working, keep, .. } = &mut self.scratch;
+        let Working { factor, working, keep, .. } = &mut self.scratch.0;
         factor.rotate(&mut self.rotation, keep, working);
     }
 
@@ -160,7 +155,7 @@ impl Tracking {
     /// Marks the directions that differ from the complement; the others merge into it.
     fn merge(&mut self) {
         let common = self.complement.log_weight;
-        let keep = &mut self.scratch.keep;
+        let keep = &mut self.scratch.0.keep;
         keep.clear();
         keep.extend(self.log_weights.iter().map(|w| *w != common));
         let before = self.log_weights.len();
@@ -197,12 +192,12 @@ impl Rule for Tracking {
     }
 
     fn observe(&mut self, columns: &[f64]) -> f64 {
-        self.scratch.outside_square = self.split(columns);
-        self.scratch.outside_square
+        self.scratch.0.outside_square = self.split(columns);
+        self.scratch.0.outside_square
     }
 
     fn coordinates(&self) -> &[f64] {
-        &self.scratch.coordinates
+        &self.scratch.0.coordinates
     }
 
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
@@ -216,18 +211,18 @@ impl Rule for Tracking {
         // From the last dyad, whose coordinates are at hand, to the first.
         for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight > 0.0) {
             if absorbed {
-                self.scratch.keep.clear();
-                self.scratch.keep.resize(self.log_weights.len(), true);
+                self.scratch.0.keep.clear();
+                self.scratch.0.keep.resize(self.log_weights.len(), true);
                 self.rotate();
             }
             if j + 1 < instance.weights.len() {
-                self.scratch.outside_square = self.split(instance.coordinates.column(j));
+                self.scratch.0.outside_square = self.split(instance.coordinates.column(j));
             }
             self.absorb(rate * weight);
             absorbed = true;
         }
         if absorbed {
-            cap(&mut self.log_weights, &mut self.complement, self.kept, &mut self.scratch.cap);
+            cap(&mut self.log_weights, &mut self.complement, self.kept, &mut self.scratch.0.cap);
         }
         self.mix();
         if absorbed {

@@ -1,0 +1,121 @@
+//! Follow the leader: drop the experts that would have been cheapest to drop so far.
+//!
+//! # Setting
+//! `n` experts, `k` kept, `d = n - k` dropped and paid for; losses in `[0, 1]`.
+//!
+//! # Update
+//! `total ← total + loss`. The `d` smallest totals are dropped. Experts tied at the boundary share what is left of
+//! `d` evenly, which is the limit of capped Hedge as `η → ∞`.
+//!
+//! # Guarantee
+//! None: an adversary that charges the leader makes its loss `d` per trial. It is the comparator that shows what
+//! hedging buys.
+//!
+//! # Cost
+//! Expected `O(n)` per trial.
+//!
+//! # Numerics
+//! A tie is equality of two floating-point totals.
+//!
+//! # Not done
+//! No tolerance for ties: it would be a second parameter without a meaning in the limit.
+//!
+//! # References
+//! Warmuth & Kuzmin, JMLR 2008, Fact 1 and section 7.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Choice, check_kept, check_losses};
+use crate::scratch::Scratch;
+use crate::simplex::Select;
+use crate::{Error, Learner, Loss, Random};
+
+/// Follows the set of experts with the smallest total loss.
+///
+/// ```
+/// use eigenhedge::{Random, experts::Leader, trial};
+/// let (mut learner, mut random) = (Leader::new(3, 2)?, Random::seeded(1));
+/// let first = trial(&mut learner, &[0.9, 0.3, 0.6][..], &mut random)?;
+/// let second = trial(&mut learner, &[0.9, 0.3, 0.6][..], &mut random)?;
+/// assert!((first.expected - 0.6).abs() < 1e-15); // all tied: one third each
+/// assert_eq!(second.expected, 0.3);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Leader {
+    kept: usize,
+    totals: Vec<f64>,
+    #[serde(skip)]
+    scratch: Scratch<(Vec<f64>, Choice)>,
+}
+
+impl Leader {
+    /// A learner that keeps `kept` of `experts`.
+    pub fn new(experts: usize, kept: usize) -> Result<Self, Error> {
+        check_kept(kept, experts)?;
+        Ok(Self { kept, totals: vec![0.0; experts], scratch: Scratch::default() })
+    }
+
+    /// Total loss of each expert.
+    pub fn totals(&self) -> &[f64] {
+        &self.totals
+    }
+
+    /// The experts dropped by the last choice.
+    pub fn dropped(&self) -> &[usize] {
+        &self.scratch.0.1.dropped
+    }
+}
+
+impl Learner<[f64]> for Leader {
+    fn check(&mut self, losses: &[f64]) -> Result<(), Error> {
+        check_losses(losses, self.totals.len())
+    }
+
+    fn choose(&mut self, random: &mut Random) {
+        let (sorted, choice) = &mut self.scratch.0;
+        let dropped = self.totals.len() - self.kept;
+        sorted.clear();
+        sorted.extend_from_slice(&self.totals);
+        let boundary = *sorted.select_nth_unstable_by(dropped - 1, f64::total_cmp).1;
+        let below = self.totals.iter().filter(|total| **total < boundary).count();
+        let tied = self.totals.iter().filter(|total| **total == boundary).count();
+        let share = (dropped - below) as f64 / tied as f64;
+        choice.probabilities.clear();
+        choice.probabilities.extend(self.totals.iter().map(|&total| match total.total_cmp(&boundary) {
+            std::cmp::Ordering::Less => 1.0,
+            std::cmp::Ordering::Equal => share,
+            std::cmp::Ordering::Greater => 0.0,
+        }));
+        choice.commit(Select::Systematic, random);
+    }
+
+    fn incur(&mut self, losses: &[f64]) -> Loss {
+        self.scratch.0.1.loss(losses)
+    }
+
+    fn update(&mut self, losses: &[f64]) {
+        self.totals.iter_mut().zip(losses).for_each(|(total, loss)| *total += loss);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simplex::cap_by_sorting;
+    use crate::trial;
+
+    #[test]
+    fn leader_equals_capping_with_an_enormous_rate() {
+        let (mut leader, mut random, eta) = (Leader::new(7, 3).unwrap(), Random::seeded(8), 1e6);
+        for round in 0..200 {
+            let weights: Vec<f64> = leader.totals().iter().map(|total| -eta * total).collect();
+            let capped = cap_by_sorting(&weights, &[1; 7], 3).unwrap();
+            // Multiples of 1/4, so that totals are exact and ties happen.
+            let losses: Vec<f64> = (0..7).map(|_| random.below(5) as f64 / 4.0).collect();
+            let expected: f64 = capped.log_dropped.iter().zip(&losses).map(|(weight, loss)| weight.exp() * loss).sum();
+            let limit = trial(&mut leader, &losses[..], &mut random).unwrap().expected;
+            assert!((limit - expected).abs() < 1e-12, "{round}: {limit} {expected}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Mixing applied to a vector of log-weights. The rules are those of [`Mixing`].
+//!
+//! Cost: `O(n)` per trial. Numerics: weights and their mean stay in the log domain, so a mean of weights far below
+//! the smallest ordinary number is still exact to rounding.
+
+use serde::{Deserialize, Serialize};
+
+use crate::mixing::{Mixing, blend};
+
+/// A mixing rule with the memory that it needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mixer {
+    rule: Mixing,
+    /// How many distributions `past` is the mean of.
+    played: u64,
+    /// Log of the mean of the distributions played; empty unless the rule needs it.
+    past: Vec<f64>,
+}
+
+impl Mixer {
+    /// A mixer for a learner that starts from `initial`.
+    pub fn new(rule: Mixing, initial: &[f64]) -> Self {
+        let past = if matches!(rule, Mixing::PastAverage { .. }) { initial.to_vec() } else { Vec::new() };
+        Self { rule, played: 1, past }
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> Mixing {
+        self.rule
+    }
+
+    /// Mixes the weights after an update. `log_uniform` is the log-weight `log(d/n)` of the uniform distribution.
+    pub fn mix(&mut self, log_dropped: &mut [f64], log_uniform: f64) {
+        match self.rule {
+            Mixing::None => {}
+            Mixing::FixedShare { alpha } => {
+                log_dropped.iter_mut().for_each(|weight| *weight = blend(*weight, log_uniform, alpha));
+            }
+            Mixing::PastAverage { alpha } => {
+                self.played += 1;
+                let newest = 1.0 / self.played as f64;
+                for (weight, past) in log_dropped.iter_mut().zip(&mut self.past) {
+                    *weight = blend(*weight, *past, alpha);
+                    *past = blend(*past, *weight, newest);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn past_average_equals_the_mean_of_everything_played() {
+        let alpha = 0.2;
+        let mut played = vec![[0.5f64, 0.5]];
+        let mut mixer = Mixer::new(Mixing::PastAverage { alpha }, &played[0].map(f64::ln));
+        for trial in 1..30 {
+            let updated = [(trial as f64).sin().abs() * 0.9 + 0.05, 0.3];
+            let mean = |place: usize| played.iter().map(|v| v[place]).sum::<f64>() / played.len() as f64;
+            let expected = [0, 1].map(|place| (1.0 - alpha) * updated[place] + alpha * mean(place));
+            let mut log_dropped = updated.map(f64::ln);
+            mixer.mix(&mut log_dropped, 0.5f64.ln());
+            for place in 0..2 {
+                assert!((log_dropped[place].exp() - expected[place]).abs() < 1e-14);
+            }
+            played.push(expected);
+        }
+    }
+}

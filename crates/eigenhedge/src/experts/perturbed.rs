@@ -1,0 +1,129 @@
+//! Follow the perturbed leader: drop the experts that are cheapest after random noise.
+//!
+//! # Setting
+//! `n` experts, `k` kept, `d = n - k` dropped and paid for; losses in `[0, 1]`.
+//!
+//! # Update
+//! `total ← total + loss`. In each trial, fresh and independent Gumbel noise `G_i = -log(-log U_i)`, `U_i` uniform,
+//! gives `total_i - G_i/η`; the `d` smallest are dropped.
+//!
+//! # Guarantee
+//! With `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`, and so Hedge's bound
+//! `(η L* + log n)/(1 - e^{-η})` in expectation. With `d > 1` the set is a draw of `d` experts one after another
+//! without replacement, with probabilities proportional to `e^{-η total}`; no bound without extra factors of `d` is
+//! known.
+//!
+//! # Cost
+//! Expected `O(n)` per trial, and `n` random numbers.
+//!
+//! # Numerics
+//! None to speak of: nothing is exponentiated.
+//!
+//! # Not done
+//! The mean over the noise has no closed form for `d > 1`. [`Loss::expected`] is therefore the loss of the set that
+//! was drawn, the same number as [`Loss::realised`]: unbiased, but not free of chance.
+//!
+//! # References
+//! Kalai & Vempala 2005; Kuzmin & Warmuth, COLT 2005 (noise that simulates Hedge); Warmuth & Kuzmin, JMLR 2008,
+//! section 4.1.
+
+use serde::{Deserialize, Serialize};
+
+use super::{check_kept, check_losses, sum_at};
+use crate::scratch::Scratch;
+use crate::{Error, Learner, Loss, Random, error};
+
+/// Follows the set of experts with the smallest total loss after Gumbel noise.
+///
+/// ```
+/// use eigenhedge::{Random, experts::PerturbedLeader, trial};
+/// let mut learner = PerturbedLeader::new(4, 2, 0.5)?;
+/// let loss = trial(&mut learner, &[0.5; 4][..], &mut Random::seeded(1))?;
+/// assert_eq!(loss.realised, 1.0);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PerturbedLeader {
+    kept: usize,
+    eta: f64,
+    totals: Vec<f64>,
+    #[serde(skip)]
+    scratch: Scratch<Perturbed>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Perturbed {
+    totals: Vec<f64>,
+    dropped: Vec<usize>,
+}
+
+impl PerturbedLeader {
+    /// A learner that keeps `kept` of `experts`; the noise has scale `1/eta`.
+    pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
+        check_kept(kept, experts)?;
+        error::positive("eta", eta)?;
+        Ok(Self { kept, eta, totals: vec![0.0; experts], scratch: Scratch::default() })
+    }
+
+    /// Total loss of each expert.
+    pub fn totals(&self) -> &[f64] {
+        &self.totals
+    }
+
+    /// The experts dropped by the last choice.
+    pub fn dropped(&self) -> &[usize] {
+        &self.scratch.0.dropped
+    }
+}
+
+impl Learner<[f64]> for PerturbedLeader {
+    fn check(&mut self, losses: &[f64]) -> Result<(), Error> {
+        check_losses(losses, self.totals.len())
+    }
+
+    fn choose(&mut self, random: &mut Random) {
+        let Perturbed { totals, dropped } = &mut self.scratch.0;
+        let count = self.totals.len() - self.kept;
+        totals.clear();
+        totals.extend(self.totals.iter().map(|total| total + (-random.uniform().ln()).ln() / self.eta));
+        dropped.clear();
+        dropped.extend(0..totals.len());
+        dropped.select_nth_unstable_by(count - 1, |&a, &b| totals[a].total_cmp(&totals[b]));
+        dropped.truncate(count);
+    }
+
+    fn incur(&mut self, losses: &[f64]) -> Loss {
+        let realised = sum_at(&self.scratch.0.dropped, losses);
+        Loss { expected: realised, realised }
+    }
+
+    fn update(&mut self, losses: &[f64]) {
+        self.totals.iter_mut().zip(losses).for_each(|(total, loss)| *total += loss);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experts::hedge;
+
+    #[test]
+    fn one_dropped_expert_has_the_distribution_of_hedge() {
+        let (mut perturbed, mut exact) = (PerturbedLeader::new(4, 3, 0.8).unwrap(), hedge(4, 0.8).unwrap());
+        for losses in [[0.0, 0.5, 1.0, 0.2], [0.3, 0.1, 0.9, 1.0]] {
+            perturbed.update(&losses);
+            exact.update(&losses);
+        }
+        const DRAWS: usize = 40_000;
+        let (mut counts, mut random) = ([0usize; 4], Random::seeded(9));
+        for _ in 0..DRAWS {
+            perturbed.choose(&mut random);
+            counts[perturbed.dropped()[0]] += 1;
+        }
+        for (count, log_dropped) in counts.into_iter().zip(exact.log_dropped()) {
+            let (found, probability) = (count as f64 / DRAWS as f64, log_dropped.exp());
+            let standard_error = (probability * (1.0 - probability) / DRAWS as f64).sqrt();
+            assert!((found - probability).abs() < 4.0 * standard_error, "{found} {probability}");
+        }
+    }
+}

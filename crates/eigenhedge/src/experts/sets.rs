@@ -1,0 +1,288 @@
+//! Hedge over all sets of experts, with product weights.
+//!
+//! # Setting
+//! `n` experts, `k` kept, `d = n - k` dropped and paid for; losses in `[0, 1]`. Each of the `C(n, d)` sets to drop
+//! is an expert of its own, whose loss is the sum over its members.
+//!
+//! # Update
+//! `log w ← log w - η loss` (field `log_weights`). A set has a probability proportional to the product of the
+//! weights of its members, which is exactly Hedge over sets.
+//!
+//! # Guarantee
+//! Set losses lie in `[0, d]`, so Hedge's bound reads `Σ expected ≤ d (η L* + log C(n, d)) / (1 - e^{-ηd})`. The
+//! factor `d` is what capped Hedge avoids.
+//!
+//! # Cost
+//! `O(n d)` time and memory per trial.
+//!
+//! # Numerics
+//! The table `F[i][j]` holds the log of the elementary symmetric polynomial of degree `j` in the first `i` weights,
+//! a sum of positive terms. Inclusion probabilities and samples walk it backwards through ratios of
+//! neighbours, so nothing is ever subtracted.
+//!
+//! # Not done
+//! For `d > n/2` the table over kept sets with inverse weights would be smaller; it could not hold weights of zero.
+//!
+//! # References
+//! Warmuth & Kuzmin, JMLR 2008, section 4.1; Takimoto & Warmuth 2003 (product weights by dynamic programming).
+
+use serde::{Deserialize, Serialize};
+
+use super::{Choice, check_kept, check_losses};
+use crate::scratch::Scratch;
+use crate::{Error, Learner, Loss, Random, error, num};
+
+/// Sets of a fixed size with probabilities proportional to the products of their members' weights.
+///
+/// ```
+/// use eigenhedge::experts::SetDistribution;
+/// // Weights 1, 2, 4: the pairs have weights 2, 4 and 8.
+/// let pairs = SetDistribution::new(&[1f64.ln(), 2f64.ln(), 4f64.ln()], 2)?;
+/// assert!((pairs.log_total().exp() - 14.0).abs() < 1e-13);
+/// assert!((pairs.inclusion()[2] - 6.0 / 7.0).abs() < 1e-15);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SetDistribution {
+    size: usize,
+    log_weights: Vec<f64>,
+    /// Row `i` holds degrees `0..=size` over the first `i` weights.
+    table: Vec<f64>,
+}
+
+impl SetDistribution {
+    /// Sets of `size` indices; at least that many weights must be positive, and `1 ≤ size ≤ n`.
+    pub fn new(log_weights: &[f64], size: usize) -> Result<Self, Error> {
+        if let Some(index) = log_weights.iter().position(|&weight| weight.is_nan() || weight == f64::INFINITY) {
+            let (rule, value) = ("less than infinity", log_weights[index]);
+            return Err(Error::Entry { what: "list of log-weights", index, rule, value });
+        }
+        let positive = log_weights.iter().filter(|weight| weight.is_finite()).count();
+        if size == 0 || size > positive {
+            let rule = "at least 1 and at most the number of positive weights";
+            return Err(Error::Parameter { name: "the size of a set", rule, value: size as f64 });
+        }
+        let mut distribution = Self::default();
+        distribution.fill(log_weights, size);
+        Ok(distribution)
+    }
+
+    fn fill(&mut self, log_weights: &[f64], size: usize) {
+        self.size = size;
+        self.log_weights.clear();
+        self.log_weights.extend_from_slice(log_weights);
+        self.table.clear();
+        self.table.resize((log_weights.len() + 1) * (size + 1), f64::NEG_INFINITY);
+        self.table[0] = 0.0;
+        for (index, &weight) in log_weights.iter().enumerate() {
+            let (done, rest) = self.table.split_at_mut((index + 1) * (size + 1));
+            let before = &done[index * (size + 1)..];
+            rest[0] = 0.0;
+            for degree in 1..=size.min(index + 1) {
+                rest[degree] = num::log_sum_exp([before[degree], weight + before[degree - 1]].into_iter());
+            }
+        }
+    }
+
+    fn entry(&self, index: usize, degree: usize) -> f64 {
+        self.table[index * (self.size + 1) + degree]
+    }
+
+    /// Log of the total weight of all sets.
+    pub fn log_total(&self) -> f64 {
+        self.entry(self.log_weights.len(), self.size)
+    }
+
+    /// Probability that a set with `needed` members among the indices up to `index` contains `index`.
+    fn taken(&self, index: usize, needed: usize) -> f64 {
+        (self.log_weights[index] + self.entry(index, needed - 1) - self.entry(index + 1, needed)).exp()
+    }
+
+    /// The probability that each index is in the set.
+    pub fn inclusion(&self) -> Vec<f64> {
+        let (mut inclusion, mut reach) = (Vec::new(), Vec::new());
+        self.inclusion_into(&mut inclusion, &mut reach);
+        inclusion
+    }
+
+    /// `reach[j]` is working space: the probability that the backward walk still needs `j` members.
+    fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
+        inclusion.clear();
+        inclusion.resize(self.log_weights.len(), 0.0);
+        reach.clear();
+        reach.resize(self.size + 1, 0.0);
+        reach[self.size] = 1.0;
+        for index in (0..self.log_weights.len()).rev() {
+            for needed in 1..=self.size {
+                if reach[needed] == 0.0 {
+                    continue;
+                }
+                let taken = reach[needed] * self.taken(index, needed);
+                let passed = reach[needed] * (self.entry(index, needed) - self.entry(index + 1, needed)).exp();
+                inclusion[index] += taken;
+                reach[needed - 1] += taken;
+                reach[needed] = passed;
+            }
+        }
+    }
+
+    /// Draws a set: fills `members` with its indices, descending.
+    pub fn sample(&self, random: &mut Random, members: &mut Vec<usize>) {
+        members.clear();
+        let mut needed = self.size;
+        for index in (0..self.log_weights.len()).rev() {
+            if needed == 0 {
+                break;
+            }
+            // With as many indices left as members needed, all are taken, whatever rounding says.
+            if needed == index + 1 || random.uniform() < self.taken(index, needed) {
+                members.push(index);
+                needed -= 1;
+            }
+        }
+    }
+}
+
+/// Hedge over all sets of `d` experts to drop.
+///
+/// ```
+/// use eigenhedge::{Random, experts::ProductSets, trial};
+/// let mut learner = ProductSets::new(4, 2, 0.5)?;
+/// let loss = trial(&mut learner, &[0.0, 0.2, 0.8, 1.0][..], &mut Random::seeded(1))?;
+/// assert!((loss.expected - 1.0).abs() < 1e-15);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProductSets {
+    kept: usize,
+    eta: f64,
+    /// Relative to the largest.
+    log_weights: Vec<f64>,
+    #[serde(skip)]
+    scratch: Scratch<SetScratch>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct SetScratch {
+    sets: SetDistribution,
+    reach: Vec<f64>,
+    choice: Choice,
+}
+
+impl ProductSets {
+    /// A learner that keeps `kept` of `experts`, with learning rate `eta`.
+    pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
+        check_kept(kept, experts)?;
+        error::positive("eta", eta)?;
+        Ok(Self { kept, eta, log_weights: vec![0.0; experts], scratch: Scratch::default() })
+    }
+
+    /// Log-weight of each expert, relative to the largest.
+    pub fn log_weights(&self) -> &[f64] {
+        &self.log_weights
+    }
+
+    /// The experts dropped by the last choice.
+    pub fn dropped(&self) -> &[usize] {
+        &self.scratch.0.choice.dropped
+    }
+}
+
+impl Learner<[f64]> for ProductSets {
+    fn check(&mut self, losses: &[f64]) -> Result<(), Error> {
+        check_losses(losses, self.log_weights.len())
+    }
+
+    fn choose(&mut self, random: &mut Random) {
+        let SetScratch { sets, reach, choice } = &mut self.scratch.0;
+        sets.fill(&self.log_weights, self.log_weights.len() - self.kept);
+        sets.inclusion_into(&mut choice.probabilities, reach);
+        sets.sample(random, &mut choice.dropped);
+    }
+
+    fn incur(&mut self, losses: &[f64]) -> Loss {
+        self.scratch.0.choice.loss(losses)
+    }
+
+    fn update(&mut self, losses: &[f64]) {
+        self.log_weights.iter_mut().zip(losses).for_each(|(weight, loss)| *weight -= self.eta * loss);
+        let largest = self.log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.log_weights.iter_mut().for_each(|weight| *weight -= largest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::trial;
+
+    /// Every set of `size` indices as a bit mask, with its weight.
+    fn all_sets(log_weights: &[f64], size: usize) -> Vec<(usize, f64)> {
+        let weight =
+            |set: usize| (0..log_weights.len()).filter(|i| set >> i & 1 == 1).map(|i| log_weights[i]).sum::<f64>();
+        let sets = (0..1usize << log_weights.len()).filter(|set| set.count_ones() as usize == size);
+        sets.map(|set| (set, weight(set).exp())).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn inclusion_equals_enumeration_of_all_sets(
+            log_weights in proptest::collection::vec(-20.0..20.0f64, 1..9), share in 0.0..1.0f64,
+        ) {
+            let size = 1 + (share * (log_weights.len() - 1) as f64).round() as usize;
+            let distribution = SetDistribution::new(&log_weights, size).unwrap();
+            let sets = all_sets(&log_weights, size);
+            let total: f64 = sets.iter().map(|(_, weight)| weight).sum();
+            prop_assert!((distribution.log_total() - total.ln()).abs() < 1e-12 * total.ln().abs().max(1.0));
+            for (index, inclusion) in distribution.inclusion().into_iter().enumerate() {
+                let with: f64 = sets.iter().filter(|(set, _)| set >> index & 1 == 1).map(|(_, weight)| weight).sum();
+                let oracle = with / total;
+                prop_assert!((inclusion - oracle).abs() < 1e-12 * oracle, "{inclusion} {oracle}");
+            }
+        }
+    }
+
+    #[test]
+    fn sets_are_drawn_with_their_product_weights() {
+        let (log_weights, size) = ([0.3, -1.0, f64::NEG_INFINITY, 1.2, 0.0], 2);
+        let distribution = SetDistribution::new(&log_weights, size).unwrap();
+        const DRAWS: usize = 40_000;
+        let (mut counts, mut random, mut members) = (vec![0usize; 1 << 5], Random::seeded(11), Vec::new());
+        for _ in 0..DRAWS {
+            distribution.sample(&mut random, &mut members);
+            assert_eq!(members.len(), size);
+            counts[members.iter().map(|index| 1 << index).sum::<usize>()] += 1;
+        }
+        for (set, weight) in all_sets(&log_weights, size) {
+            let probability = weight / distribution.log_total().exp();
+            let standard_error = (probability * (1.0 - probability) / DRAWS as f64).sqrt();
+            let found = counts[set] as f64 / DRAWS as f64;
+            assert!((found - probability).abs() <= 4.0 * standard_error, "{set:b} {found} {probability}");
+        }
+    }
+
+    #[test]
+    fn expected_loss_stays_within_the_bound_of_hedge_over_sets() {
+        let (experts, kept, eta, mut random) = (6, 4, 0.3, Random::seeded(12));
+        let (mut learner, mut totals, mut total) = (ProductSets::new(experts, kept, eta).unwrap(), [0.0; 6], 0.0);
+        for _ in 0..300 {
+            let losses: Vec<f64> = (0..experts).map(|place| f64::from(random.uniform() * 7.0 < place as f64)).collect();
+            total += trial(&mut learner, &losses[..], &mut random).unwrap().expected;
+            totals.iter_mut().zip(&losses).for_each(|(sum, loss)| *sum += loss);
+            let mut sorted = totals;
+            sorted.sort_by(f64::total_cmp);
+            let bound = 2.0 * (eta * (sorted[0] + sorted[1]) + 15f64.ln()) / -(-eta * 2.0).exp_m1();
+            assert!(total <= bound, "{total} {bound}");
+        }
+    }
+
+    #[test]
+    fn sizes_that_no_set_can_have_are_refused() {
+        assert!(SetDistribution::new(&[0.0, f64::NEG_INFINITY], 2).is_err());
+        assert!(SetDistribution::new(&[0.0, 0.0], 0).is_err());
+        assert!(SetDistribution::new(&[0.0, f64::NAN], 1).is_err());
+        assert!(ProductSets::new(3, 3, 1.0).is_err() && ProductSets::new(3, 1, f64::NAN).is_err());
+    }
+}

@@ -1,0 +1,66 @@
+//! Where the cap begins and what scale meets it: the arithmetic that every way of capping shares.
+
+use crate::num;
+
+/// What the entries counted so far keep when the largest of them is put at the cap.
+pub(super) struct Uncapped {
+    pub(super) top: f64,
+    pub(super) count: f64,
+    pub(super) kept: f64,
+}
+
+impl Uncapped {
+    pub(super) const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
+
+    /// What they keep when a weight of `level ≥ top` is put at the cap. Only positive terms: small values survive.
+    pub(super) fn kept_at(&self, level: f64) -> f64 {
+        self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
+    }
+
+    /// Whether entries that keep `kept_below` leave nothing for larger ones. `kept` entries alone never do, even when
+    /// the rest of their weight is lost to rounding.
+    pub(super) fn fills(&self, kept: usize, kept_below: f64) -> bool {
+        self.count > kept as f64 && kept_below >= kept as f64
+    }
+}
+
+/// How many entries of an ascending order are uncapped, and the largest weight among them.
+pub(super) fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: usize) -> (usize, f64) {
+    let mut below = Uncapped::NONE;
+    for (rank, &entry) in order.iter().enumerate() {
+        let (level, multiplicity) = weight(entry);
+        if multiplicity == 0.0 {
+            continue;
+        }
+        let kept_below = below.kept_at(level);
+        if below.fills(kept, kept_below) || multiplicity == f64::INFINITY {
+            return (rank, below.top);
+        }
+        below = Uncapped { top: level, count: below.count + multiplicity, kept: kept_below };
+    }
+    (order.len(), below.top)
+}
+
+/// `log c` relative to the largest uncapped weight `top`.
+pub(super) fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top: f64, kept: usize) -> f64 {
+    let kept = kept as f64;
+    let uncapped = uncapped.filter(|&(_, multiplicity)| multiplicity > 0.0);
+    let count: f64 = uncapped.clone().map(|(_, multiplicity)| multiplicity).sum();
+    // The rounding error of the first form is that of k, of the second that of M - k: take the smaller.
+    if count - kept > kept {
+        let kept_at_top: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * num::kept(gap(weight, top))).sum();
+        return ((kept_at_top - kept) / (count - kept_at_top)).ln_1p();
+    }
+    let total: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * gap(weight, top).exp()).sum();
+    ((count - kept) / total).ln()
+}
+
+/// `weight - top`, where equal weights are ties even when both are `-∞`.
+pub(super) fn gap(weight: f64, top: f64) -> f64 {
+    if weight == top { 0.0 } else { weight - top }
+}
+
+/// Clips at positive zero, so that capped entries compare equal bit for bit.
+pub(super) fn at_most_zero(log_weight: f64) -> f64 {
+    if log_weight < 0.0 { log_weight } else { 0.0 }
+}

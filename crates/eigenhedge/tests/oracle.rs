@@ -1,0 +1,287 @@
+//! The learners against slow dense oracles, on many random and degenerate streams.
+//!
+//! The tracking oracle keeps all N eigenvectors and diagonalises `log V` afresh in each trial with one-sided Jacobi
+//! rotations, which are as accurate for small eigenvalues as for large ones. (A backward stable dense solver is not:
+//! at `log v = -10⁵` it would lose ten digits of the weights near one.)
+
+#![allow(clippy::unwrap_used)]
+
+use eigenhedge::eigen::symmetric_eigen;
+use eigenhedge::matrix::Matrix;
+use eigenhedge::num::dot;
+use eigenhedge::simplex::Multiplicity;
+use eigenhedge::{Instance, Kind, Mixing, NormBound, Random, Spec, trial};
+
+/// Agreement asked for in each trial, for rows of norm at most one.
+const TOLERANCE: f64 = 1e-10;
+
+/// Scales weights so that their capped sum is N - k, by trying every number of capped entries.
+fn cap(log_weights: &mut [f64], kept: usize) {
+    let n = log_weights.len();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|a, b| log_weights[*b].total_cmp(&log_weights[*a]));
+    for capped in 0..n - kept {
+        let rest: Vec<f64> = order[capped..].iter().map(|i| log_weights[*i]).collect();
+        let largest = rest[0];
+        let sum: f64 = rest.iter().rev().map(|g| (g - largest).exp()).sum();
+        let shift = ((n - kept - capped) as f64 / sum).ln() - largest;
+        if largest + shift <= 0.0 {
+            for (place, i) in order.iter().enumerate() {
+                log_weights[*i] = if place < capped { 0.0 } else { (log_weights[*i] + shift).min(0.0) };
+            }
+            return;
+        }
+    }
+    for (place, i) in order.iter().enumerate() {
+        log_weights[*i] = if place < n - kept { 0.0 } else { f64::NEG_INFINITY };
+    }
+}
+
+/// Eigen-directions of `-G Gᵀ` by rotations of the rows of G; the rotations are applied to the columns of `basis`.
+fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
+    let n = rows.len();
+    for _ in 0..60 {
+        let mut rotated = false;
+        for p in 0..n {
+            for q in p + 1..n {
+                let (a, b, c) = (dot(&rows[p], &rows[p]), dot(&rows[q], &rows[q]), dot(&rows[p], &rows[q]));
+                if c.abs() <= 1e-16 * (a * b).sqrt() {
+                    continue;
+                }
+                rotated = true;
+                let zeta = (b - a) / (2.0 * c);
+                let tangent = zeta.signum() / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
+                let cos = 1.0 / (1.0 + tangent * tangent).sqrt();
+                let sin = cos * tangent;
+                let (head, tail) = rows.split_at_mut(q);
+                for (x, y) in head[p].iter_mut().zip(&mut tail[0]) {
+                    (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+                }
+                let (u, v) = basis.column_pair_mut(p, q);
+                for (x, y) in u.iter_mut().zip(v) {
+                    (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+                }
+            }
+        }
+        if !rotated {
+            return;
+        }
+    }
+}
+
+struct Dense {
+    kept: usize,
+    eta: f64,
+    mixing: Mixing,
+    basis: Matrix,
+    log_weights: Vec<f64>,
+    past: Matrix,
+    trials: f64,
+}
+
+impl Dense {
+    fn new(n: usize, kept: usize, eta: f64, mixing: Mixing) -> Self {
+        let share = (n - kept) as f64 / n as f64;
+        let mut past = Matrix::identity(n);
+        (0..n).for_each(|j| past.column_mut(j)[j] = share);
+        let basis = Matrix::identity(n);
+        Self { kept, eta, mixing, basis, log_weights: vec![share.ln(); n], past, trials: 0.0 }
+    }
+
+    fn coordinates(&self, z: &[f64]) -> Vec<f64> {
+        (0..z.len()).map(|j| dot(self.basis.column(j), z)).collect()
+    }
+
+    fn step(&mut self, z: &[f64]) -> f64 {
+        let n = z.len();
+        let a = self.coordinates(z);
+        let loss = a.iter().zip(&self.log_weights).map(|(a, l)| l.exp() * a * a).sum();
+        let mut rows: Vec<Vec<f64>> = (0..n)
+            .map(|i| {
+                let mut row = vec![0.0; n + 1];
+                row[i] = (-self.log_weights[i]).sqrt();
+                row[n] = self.eta.sqrt() * a[i];
+                row
+            })
+            .collect();
+        jacobi(&mut rows, &mut self.basis);
+        self.log_weights = rows.iter().map(|row| -dot(row, row)).collect();
+        cap(&mut self.log_weights, self.kept);
+        self.mix();
+        loss
+    }
+
+    fn mix(&mut self) {
+        let n = self.log_weights.len();
+        self.trials += 1.0;
+        match self.mixing {
+            Mixing::None => {}
+            Mixing::FixedShare { alpha } => {
+                let uniform = (n - self.kept) as f64 / n as f64;
+                self.log_weights
+                    .iter_mut()
+                    .for_each(|l| *l = ((1.0 - alpha) * l.exp() + alpha * uniform).ln().min(0.0));
+            }
+            Mixing::PastAverage { alpha } => {
+                let mut mixed = Matrix::zeros(n, n);
+                for i in 0..n {
+                    let weight = (1.0 - alpha) * self.log_weights[i].exp();
+                    let direction = self.basis.column(i).to_vec();
+                    for j in 0..n {
+                        let column = mixed.column_mut(j);
+                        column.iter_mut().zip(&direction).for_each(|(m, d)| *m += weight * d * direction[j]);
+                    }
+                }
+                for j in 0..n {
+                    let past = self.past.column(j).to_vec();
+                    mixed.column_mut(j).iter_mut().zip(&past).for_each(|(m, p)| *m += alpha / self.trials * p);
+                    let mixed = mixed.column(j).to_vec();
+                    self.past.column_mut(j).iter_mut().zip(&mixed).for_each(|(p, m)| *p += m);
+                }
+                let eigen = symmetric_eigen(mixed.view());
+                self.basis = eigen.vectors;
+                self.log_weights = eigen.values.iter().map(|v| v.ln().min(0.0)).collect();
+            }
+        }
+    }
+}
+
+/// Scatter matrix and its spectrum from scratch in every trial.
+struct DenseAnchored {
+    kept: usize,
+    eta: f64,
+    scatter: Matrix,
+}
+
+impl DenseAnchored {
+    fn step(&mut self, z: &[f64]) -> f64 {
+        let n = z.len();
+        let eigen = symmetric_eigen(self.scatter.view());
+        let mut log_weights: Vec<f64> = eigen.values.iter().map(|v| -self.eta * v).collect();
+        cap(&mut log_weights, self.kept);
+        for j in 0..n {
+            self.scatter.column_mut(j).iter_mut().zip(z).for_each(|(s, x)| *s += x * z[j]);
+        }
+        (0..n).map(|j| log_weights[j].exp() * dot(eigen.vectors.column(j), z).powi(2)).sum()
+    }
+}
+
+/// Rows of norm at most one: full rank, rank-deficient, repeated, zero, axis-parallel, or all of these in turn.
+fn stream(n: usize, kind: usize, rows: usize, random: &mut Random) -> Vec<Vec<f64>> {
+    let rank = 1 + random.below(n);
+    let factor: Vec<Vec<f64>> = (0..rank).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
+    let mut stream: Vec<Vec<f64>> = Vec::new();
+    for t in 0..rows {
+        let kind = if kind == 5 { random.below(5) } else { kind };
+        let mut row = vec![0.0; n];
+        match kind {
+            0 => row.iter_mut().for_each(|x| *x = random.normal()),
+            1 => factor.iter().for_each(|f| {
+                let amount = random.normal();
+                row.iter_mut().zip(f).for_each(|(x, f)| *x += amount * f);
+            }),
+            2 if t > 0 => row = stream[random.below(t)].clone(),
+            3 if random.uniform() < 0.5 => {}
+            _ => row[random.below(n)] = 1.0,
+        }
+        let norm = dot(&row, &row).sqrt();
+        let length = if random.uniform() < 0.5 { 1.0 } else { random.uniform() };
+        if norm > 0.0 && kind != 2 {
+            row.iter_mut().for_each(|x| *x *= length / norm);
+        }
+        stream.push(row);
+    }
+    stream
+}
+
+struct Case {
+    n: usize,
+    kept: usize,
+    eta: f64,
+    extra: usize,
+    rows: Vec<Vec<f64>>,
+}
+
+fn case(index: usize, random: &mut Random) -> Case {
+    let n = 2 + random.below(if index.is_multiple_of(8) { 31 } else { 11 });
+    let kept = match index % 4 {
+        0 => 1,
+        1 => n - 1,
+        _ => 1 + random.below(n - 1),
+    };
+    let eta = 10f64.powf(6.0 * random.uniform() - 3.0);
+    let extra = if index.is_multiple_of(3) { random.below(6) } else { 0 };
+    let rows = stream(n, index % 6, 30, random);
+    Case { n, kept, eta, extra, rows }
+}
+
+/// Runs learner and oracle side by side and returns the largest gap in one trial.
+fn largest_gap(case: &Case, spec: Spec, mut oracle: impl FnMut(&[f64]) -> f64) -> f64 {
+    let dimension = Some(Multiplicity::Finite((case.n + case.extra) as u64));
+    let spec = Spec { eta: case.eta, norm_bound: NormBound::Given(1.0), dimension, ..spec };
+    let mut learner = spec.plain(case.n).unwrap();
+    let mut random = Random::seeded(9);
+    let mut largest = 0f64;
+    for row in &case.rows {
+        let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+        let mut padded = row.clone();
+        padded.resize(case.n + case.extra, 0.0);
+        largest = largest.max((loss.expected - oracle(&padded)).abs());
+    }
+    assert!((learner.trace() - case.kept as f64).abs() <= 1e-12 * case.kept as f64, "trace {}", learner.trace());
+    largest
+}
+
+#[test]
+fn tracking_equals_the_dense_log_domain_oracle_on_random_and_degenerate_streams() {
+    let mut random = Random::seeded(11);
+    for index in 0..240 {
+        let case = case(index, &mut random);
+        let mut oracle = Dense::new(case.n + case.extra, case.kept, case.eta, Mixing::None);
+        let gap = largest_gap(&case, Spec::new(Kind::Tracking, case.kept), |z| oracle.step(z));
+        assert!(gap <= TOLERANCE, "case {index}: gap {gap:e}, n {}, k {}, eta {}", case.n, case.kept, case.eta);
+    }
+}
+
+#[test]
+fn tracking_with_mixing_equals_the_dense_oracle() {
+    let mut random = Random::seeded(12);
+    for index in 0..120 {
+        let case = case(index, &mut random);
+        let alpha = 10f64.powf(-4.0 * random.uniform()) * 0.5;
+        let mixing = if index.is_multiple_of(2) { Mixing::FixedShare { alpha } } else { Mixing::PastAverage { alpha } };
+        // The past average leaves the log domain on both sides, and with it digits of the smallest weights.
+        let tolerance = if index.is_multiple_of(2) { TOLERANCE } else { 1e-8 };
+        let mut oracle = Dense::new(case.n + case.extra, case.kept, case.eta, mixing);
+        let spec = Spec { mixing, ..Spec::new(Kind::Tracking, case.kept) };
+        let gap = largest_gap(&case, spec, |z| oracle.step(z));
+        assert!(gap <= tolerance, "case {index}: gap {gap:e}, {mixing:?}, n {}, k {}", case.n, case.kept);
+    }
+}
+
+#[test]
+fn anchored_equals_the_dense_oracle() {
+    let mut random = Random::seeded(13);
+    for index in 0..200 {
+        let case = case(index, &mut random);
+        let size = case.n + case.extra;
+        let mut oracle = DenseAnchored { kept: case.kept, eta: case.eta, scatter: Matrix::zeros(size, size) };
+        let gap = largest_gap(&case, Spec::new(Kind::Anchored, case.kept), |z| oracle.step(z));
+        assert!(gap <= TOLERANCE, "case {index}: gap {gap:e}, n {}, k {}, eta {}", case.n, case.kept, case.eta);
+    }
+}
+
+#[test]
+fn anchored_equals_the_dense_oracle_where_the_chain_is_long() {
+    let (n, kept, eta) = (96, 5, 2.0);
+    let mut oracle = DenseAnchored { kept, eta, scatter: Matrix::zeros(n, n) };
+    let spec = Spec { eta, norm_bound: NormBound::Given(4.0), ..Spec::new(Kind::Anchored, kept) };
+    oracle.eta /= 16.0;
+    let mut learner = spec.plain(n).unwrap();
+    let mut random = Random::seeded(14);
+    for row in eigenhedge::streams::signal_and_noise(n, kept, 0.3, 15).take(2 * n + 50) {
+        let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+        let wanted = oracle.step(&row);
+        assert!((loss.expected - wanted).abs() <= 1e-10, "{} against {wanted}", loss.expected);
+    }
+}
