@@ -263,11 +263,16 @@ fn grown(need: usize, had: usize) -> usize {
 
 impl Clone for Matrix {
     fn clone(&self) -> Self {
-        let mut copy = Self::zeros(self.rows, self.columns);
-        for j in 0..self.columns {
-            copy.column_mut(j).copy_from_slice(self.column(j));
-        }
+        let mut copy = Self::default();
+        copy.clone_from(self);
         copy
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.resize(source.rows, source.columns);
+        for j in 0..source.columns {
+            self.column_mut(j).copy_from_slice(source.column(j));
+        }
     }
 }
 

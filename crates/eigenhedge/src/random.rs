@@ -29,6 +29,11 @@ impl Random {
         rand_distr::ChiSquared::new(degrees).map_or(0.0, |distribution| self.0.sample(distribution))
     }
 
+    /// A generator of its own, for draws that are made later or not at all.
+    pub fn split(&mut self) -> Self {
+        Self::seeded(self.0.random())
+    }
+
     /// A whole number uniform in `0..bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.random_range(0..bound)

@@ -232,6 +232,9 @@ impl Rule for AnyRule {
     fn coordinates(&self) -> &[f64] {
         delegate!(self, rule => rule.coordinates())
     }
+    fn outside(&self) -> &[f64] {
+        delegate!(self, rule => rule.outside())
+    }
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         delegate!(self, rule => rule.direction(i, out))
     }

@@ -157,6 +157,10 @@ impl Rule for Anchored {
         self.scatter.coordinates()
     }
 
+    fn outside(&self) -> &[f64] {
+        &[]
+    }
+
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         self.scatter.direction(i, out);
     }

@@ -1,22 +1,34 @@
 //! The committed choice: which directions are kept in this trial.
 
-use crate::num::kept;
+use crate::matrix::Matrix;
+use crate::num::{dot, kept};
 use crate::random::Random;
 use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};
 
-/// Explicit directions by index, and how far the kept directions of the complement overlap with a row.
+/// Explicit directions by index, and directions of the complement that are settled only as far as rows need them.
 ///
-/// A kept direction of the complement is uniformly distributed in it and independent of the row, so its overlap with
-/// the row's part in the complement has a known distribution. That overlap is what is drawn, before the row is seen;
-/// the direction itself is never needed.
+/// A kept direction of the complement is uniformly distributed in it and independent of the row, so it is enough to
+/// settle its overlap with the row's part there. The generator of those overlaps is part of the choice, drawn before
+/// the row is seen; the directions themselves are never needed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Choice {
     pub kept: Vec<usize>,
-    /// Cosines between the row's part in the complement and each kept direction there.
-    pub overlaps: Vec<f64>,
+    deferred: Deferred,
     probabilities: Vec<f64>,
     marks: Vec<bool>,
     scratch: DrawScratch,
+}
+
+/// The kept directions of the complement, seen from the parts of the complement that rows have reached.
+#[derive(Debug, Clone, Default)]
+struct Deferred {
+    count: usize,
+    directions: u64,
+    random: Option<Random>,
+    /// Orthonormal basis of what rows have reached.
+    reached: Matrix,
+    /// For each of them: its coordinates in the kept directions, then in as many others as it takes.
+    overlaps: Matrix,
 }
 
 /// Probability of being kept summed over the complement.
@@ -45,25 +57,12 @@ impl Choice {
         self.kept.sort_unstable_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]).then(a.cmp(b)));
         let drawn = self.kept.len();
         self.kept.retain(|i| *i < explicit);
-        self.draw_overlaps(drawn - self.kept.len(), complement, random);
+        self.deferred.defer(drawn - self.kept.len(), complement, random);
         self.marks.clear();
         self.marks.resize(explicit, false);
         for i in &self.kept {
             self.marks[*i] = true;
         }
-    }
-
-    /// The first `count` entries of a random unit vector in the complement.
-    fn draw_overlaps(&mut self, count: usize, complement: &Complement, random: &mut Random) {
-        self.overlaps.clear();
-        let Multiplicity::Finite(directions) = complement.multiplicity else { return };
-        if count == 0 {
-            return;
-        }
-        self.overlaps.extend((0..count).map(|_| random.normal()));
-        let others = random.chi_squared(directions.saturating_sub(count as u64) as f64);
-        let norm = (self.overlaps.iter().map(|o| o * o).sum::<f64>() + others).sqrt();
-        self.overlaps.iter_mut().for_each(|o| *o /= norm);
     }
 
     /// Number of explicit directions the choice was made from.
@@ -76,8 +75,84 @@ impl Choice {
         &self.marks
     }
 
-    /// Share of the row's energy in the complement that is lost.
-    pub fn lost_share(&self) -> f64 {
-        (1.0 - self.overlaps.iter().map(|o| o * o).sum::<f64>()).max(0.0)
+    /// Appends the coordinates in the kept directions of the complement of a point whose part there is given;
+    /// returns the squared length of what they miss.
+    pub fn reach(&mut self, part: &[f64], coordinates: &mut Vec<f64>) -> f64 {
+        let square = dot(part, part);
+        if self.deferred.count == 0 || square == 0.0 {
+            return square;
+        }
+        let from = coordinates.len();
+        self.deferred.reach(part, coordinates);
+        let explained = dot(&coordinates[from..], &coordinates[from..]);
+        (square - explained).max(0.0)
     }
+}
+
+impl Deferred {
+    fn defer(&mut self, count: usize, complement: &Complement, random: &mut Random) {
+        self.reached.resize(0, 0);
+        self.overlaps.resize(0, 0);
+        self.count = count;
+        if let (Multiplicity::Finite(directions), true) = (complement.multiplicity, count > 0) {
+            self.directions = directions;
+            self.random = Some(random.split());
+        }
+    }
+
+    fn reach(&mut self, part: &[f64], coordinates: &mut Vec<f64>) {
+        let from = coordinates.len();
+        coordinates.resize(from + self.count, 0.0);
+        let mut add = |amount: f64, overlap: &[f64]| {
+            coordinates[from..].iter_mut().zip(overlap).for_each(|(c, o)| *c += amount * o);
+        };
+        let known = self.reached.columns();
+        self.reached.resize(part.len(), known + 1);
+        self.reached.column_mut(known).copy_from_slice(part);
+        for _ in 0..2 {
+            for i in 0..known {
+                add(remove(&mut self.reached, i, known), self.overlaps.column(i));
+            }
+        }
+        let rest = self.reached.column_mut(known);
+        let norm = dot(rest, rest).sqrt();
+        if norm * norm > 1e-26 * dot(part, part) {
+            rest.iter_mut().for_each(|r| *r /= norm);
+            self.settle();
+            add(norm, self.overlaps.column(known));
+        } else {
+            self.reached.resize(part.len(), known);
+        }
+    }
+
+    /// Draws a unit vector of the complement that is orthogonal to those drawn before.
+    fn settle(&mut self) {
+        let Some(random) = &mut self.random else { return };
+        let earlier = self.overlaps.columns();
+        let known = (self.count + earlier) as u64;
+        let size = (known + 1).min(self.directions) as usize;
+        self.overlaps.resize(size, earlier + 1);
+        let vector = self.overlaps.column_mut(earlier);
+        vector.iter_mut().for_each(|v| *v = random.normal());
+        if let (Some(last), true) = (vector.last_mut(), known < self.directions) {
+            // All coordinates beyond the known ones are turned into one.
+            *last = random.chi_squared((self.directions - known) as f64).sqrt();
+        }
+        for _ in 0..2 {
+            for i in 0..earlier {
+                remove(&mut self.overlaps, i, earlier);
+            }
+        }
+        let vector = self.overlaps.column_mut(earlier);
+        let norm = dot(vector, vector).sqrt();
+        vector.iter_mut().for_each(|v| *v /= norm);
+    }
+}
+
+/// Makes column `j` orthogonal to the unit column `i`; returns the amount removed.
+fn remove(matrix: &mut Matrix, i: usize, j: usize) -> f64 {
+    let (unit, column) = matrix.column_pair_mut(i, j);
+    let amount = dot(unit, column);
+    column.iter_mut().zip(unit).for_each(|(c, u)| *c -= amount * *u);
+    amount
 }

@@ -21,7 +21,7 @@ use crate::eigen::symmetric_eigen;
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
 use crate::matrix::Matrix;
-use crate::num::{dot, kept};
+use crate::num::kept;
 use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Select};
@@ -232,16 +232,17 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         for (a, weight) in coordinates.iter().zip(self.rule.log_weights()) {
             loss.expected += weight.exp() * a * a;
         }
+        kept_coordinates.clear();
+        kept_coordinates.extend(choice.kept.iter().map(|i| coordinates[*i]));
         // Directions that became explicit after the choice were part of the complement when it was made.
         let (chosen_from, later) = coordinates.split_at(choice.explicit());
         for (a, is_kept) in chosen_from.iter().zip(choice.marks()) {
             loss.realised += if *is_kept { 0.0 } else { a * a };
         }
-        let complement = outside + dot(later, later);
-        loss.realised += complement * choice.lost_share();
-        kept_coordinates.clear();
-        kept_coordinates.extend(choice.kept.iter().map(|i| coordinates[*i]));
-        kept_coordinates.extend(choice.overlaps.iter().map(|o| o * complement.sqrt()));
+        let part = if later.is_empty() { self.rule.outside() } else { later };
+        if outside > 0.0 || !later.is_empty() {
+            loss.realised += choice.reach(part, kept_coordinates);
+        }
         kept_coordinates.resize(self.kept, 0.0);
         loss
     }

@@ -31,6 +31,9 @@ pub trait Rule {
     /// Coordinates of the point observed last.
     fn coordinates(&self) -> &[f64];
 
+    /// What of that point lies outside the explicit directions, in the coordinates of the columns.
+    fn outside(&self) -> &[f64];
+
     /// Explicit direction `i` in the coordinates of the columns.
     fn direction(&mut self, i: usize, out: &mut Vec<f64>);
 

@@ -200,6 +200,10 @@ impl Rule for Tracking {
         &self.scratch.0.coordinates
     }
 
+    fn outside(&self) -> &[f64] {
+        &self.scratch.0.outside
+    }
+
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(self.rotation.column(i));

@@ -1,0 +1,386 @@
+//! Laws that hold for every subspace learner of the registry.
+#![allow(clippy::unwrap_used)]
+
+use eigenhedge::matrix::Matrix;
+use eigenhedge::num::dot;
+use eigenhedge::regret::{BestSubspace, uncentered};
+use eigenhedge::simplex::{Multiplicity, Select};
+use eigenhedge::spec::REGISTRY;
+use eigenhedge::subspace::Symmetric;
+use eigenhedge::{Error, Instance, Kind, Learner, Loss, Mixing, NormBound, PlainLearner, Random, Spec, streams, trial};
+
+/// Every entry of the registry, with the variants that have rules of their own.
+fn specs(kept: usize) -> Vec<Spec> {
+    let mut specs = Vec::new();
+    for entry in REGISTRY {
+        let spec = Spec { eta: 3.0, ..Spec::new(entry.kind, kept) };
+        for center in [None, Some(0.0), Some(2.5)] {
+            specs.push(Spec { center, ..spec.clone() });
+        }
+        if entry.reads.mixing {
+            for mixing in [Mixing::FixedShare { alpha: 0.01 }, Mixing::PastAverage { alpha: 0.01 }] {
+                specs.push(Spec { mixing, ..spec.clone() });
+            }
+        }
+    }
+    specs
+}
+
+fn gaussian_rows(n: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
+    streams::signal_and_noise(n, 2, 0.3, seed).take(rows).collect()
+}
+
+fn step(learner: &mut PlainLearner, row: &[f64], random: &mut Random) -> Loss {
+    trial(learner, &Instance::from(row), random).unwrap()
+}
+
+fn run(spec: &Spec, rows: &[Vec<f64>], seed: u64) -> (PlainLearner, Vec<Loss>) {
+    let mut learner = spec.plain(rows[0].len()).unwrap();
+    let mut random = Random::seeded(seed);
+    let losses = rows.iter().map(|row| step(&mut learner, row, &mut random)).collect();
+    (learner, losses)
+}
+
+#[test]
+fn every_learner_acts_before_it_has_learned_anything() {
+    for spec in specs(2) {
+        let (_, losses) = run(&spec, &[vec![0.6, 0.0, 0.8, 0.0, 0.0]], 1);
+        assert!((losses[0].expected - 0.6).abs() < 1e-12, "{spec:?}: {}", losses[0].expected);
+        assert!((0.0..=1.0 + 1e-12).contains(&losses[0].realised));
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits() {
+    let rows = gaussian_rows(9, 60, 2);
+    for spec in specs(3) {
+        assert_eq!(run(&spec, &rows, 5), run(&spec, &rows, 5), "{spec:?}");
+    }
+}
+
+#[test]
+fn saving_and_restoring_changes_nothing() {
+    let rows = gaussian_rows(9, 80, 3);
+    for spec in specs(3) {
+        let (whole, losses) = run(&spec, &rows, 6);
+        let mut random = Random::seeded(6);
+        let mut learner = spec.plain(9).unwrap();
+        for (t, (row, loss)) in rows.iter().zip(&losses).enumerate() {
+            if t % 7 == 0 {
+                let bytes = postcard::to_stdvec(&(&learner, &random)).unwrap();
+                (learner, random) = postcard::from_bytes(&bytes).unwrap();
+            }
+            assert_eq!(step(&mut learner, row, &mut random), *loss, "{spec:?}, row {t}");
+        }
+        assert_eq!(learner, whole);
+    }
+}
+
+#[test]
+fn bad_rows_are_named_and_leave_the_state_alone() {
+    let rows = gaussian_rows(5, 20, 4);
+    for spec in specs(2) {
+        let spec = Spec { norm_bound: NormBound::Given(10.0), ..spec };
+        let (mut learner, _) = run(&spec, &rows, 7);
+        let before = learner.clone();
+        let mut random = Random::seeded(1);
+        let unused = random.clone();
+        let bad = [
+            (vec![0.1, f64::NAN, 0.0, 0.0, 0.0], "entry 1 of the row must be finite, got NaN"),
+            (vec![0.1, 0.0, 0.0, 0.0, f64::INFINITY], "entry 4 of the row must be finite, got inf"),
+            (vec![0.1, 0.0], "row must have 5 entries, got 2"),
+            (vec![0.1; 6], "row must have 5 entries, got 6"),
+            (
+                vec![0.0, 0.0, 1e200, 0.0, 0.0],
+                "the squared norm of the row must be finite, got a row whose largest entry is 1",
+            ),
+        ];
+        for (row, message) in bad {
+            let error = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap_err();
+            assert!(error.to_string().starts_with(message), "{error}");
+        }
+        let error = trial(&mut learner, &Instance::from(&[0.0, 20.0, 0.0, 0.0, 0.0][..]), &mut random).unwrap_err();
+        assert!(matches!(error, Error::Norm { bound: 10.0, .. }), "{error}");
+        assert_eq!((&learner, &random), (&before, &unused), "{spec:?}");
+    }
+}
+
+#[test]
+fn bad_parameters_are_named() {
+    let refused = |spec: Spec, n: usize, message: &str| {
+        let error = spec.plain(n).unwrap_err().to_string();
+        assert_eq!(error, message);
+    };
+    for entry in REGISTRY {
+        let spec = Spec::new(entry.kind, 2);
+        for (kept, n) in [(0, 5), (5, 5), (6, 5)] {
+            let message = format!("k must be at least 1 and less than the dimension {n}, got {kept}");
+            refused(Spec { kept, ..spec.clone() }, n, &message);
+        }
+        if entry.reads.eta {
+            for eta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+                let message = format!("eta must be positive and finite, got {eta}");
+                refused(Spec { eta, ..spec.clone() }, 5, &message);
+            }
+        }
+        if entry.reads.mixing {
+            for alpha in [-0.1, 1.0, f64::NAN] {
+                let message = format!("alpha must be at least 0 and less than 1, got {alpha}");
+                refused(Spec { mixing: Mixing::FixedShare { alpha }, ..spec.clone() }, 5, &message);
+            }
+        } else {
+            let mixing = Mixing::FixedShare { alpha: 0.1 };
+            assert!(matches!(Spec { mixing, ..spec.clone() }.plain(5), Err(Error::Unsupported(_))));
+        }
+        if entry.reads.forget {
+            for forget in [0.0, 1.1, f64::NAN] {
+                let message = format!("forget must be greater than 0 and at most 1, got {forget}");
+                refused(Spec { forget, ..spec.clone() }, 5, &message);
+            }
+        }
+        for bound in [0.0, -2.0, f64::NAN] {
+            let message = format!("norm-bound must be positive and finite, got {bound}");
+            refused(Spec { norm_bound: NormBound::Given(bound), ..spec.clone() }, 5, &message);
+        }
+        for prior in [-1.0, f64::NAN] {
+            let message = format!("center-prior must be finite and not negative, got {prior}");
+            refused(Spec { center: Some(prior), ..spec.clone() }, 5, &message);
+        }
+        let dimension = Some(Multiplicity::Finite(4));
+        refused(Spec { dimension, ..spec }, 5, "feature-dim must be at least the length of a row, got 4");
+    }
+}
+
+/// Orthonormal columns in random position.
+fn random_rotation(n: usize, seed: u64) -> Matrix {
+    let mut random = Random::seeded(seed);
+    let mut rotation = Matrix::zeros(n, n);
+    (0..n).for_each(|j| rotation.column_mut(j).iter_mut().for_each(|x| *x = random.normal()));
+    rotation.orthonormalise();
+    rotation
+}
+
+#[test]
+fn rotating_every_row_changes_no_loss() {
+    let n = 12;
+    let rows = gaussian_rows(n, 60, 8);
+    let rotation = random_rotation(n, 9);
+    let rotated: Vec<Vec<f64>> =
+        rows.iter().map(|row| (0..n).map(|j| dot(rotation.column(j), row)).collect()).collect();
+    for spec in specs(3) {
+        let (_, losses) = run(&spec, &rows, 1);
+        let (_, after) = run(&spec, &rotated, 1);
+        for (t, (a, b)) in losses.iter().zip(&after).enumerate() {
+            assert!((a.expected - b.expected).abs() <= 1e-9, "{spec:?}, row {t}: {} {}", a.expected, b.expected);
+        }
+    }
+}
+
+#[test]
+fn scaling_every_row_scales_losses_by_the_square() {
+    let rows = gaussian_rows(8, 50, 10);
+    for factor in [1e-60, 3.0, 1e60] {
+        let scaled: Vec<Vec<f64>> = rows.iter().map(|r| r.iter().map(|x| factor * x).collect()).collect();
+        for spec in specs(2) {
+            let (_, losses) = run(&spec, &rows, 1);
+            let (_, after) = run(&spec, &scaled, 1);
+            for (a, b) in losses.iter().zip(&after) {
+                let wanted = a.expected * factor * factor;
+                assert!((b.expected - wanted).abs() <= 1e-9 * factor * factor, "{spec:?} × {factor}");
+            }
+        }
+    }
+}
+
+#[test]
+fn mean_realised_loss_is_the_expected_loss() {
+    // Early rows, where the complement has mass, and later ones, where it has little or none.
+    let rows = gaussian_rows(10, 40, 11);
+    let draws = 4000;
+    for select in [Select::Systematic, Select::Corners] {
+        for spec in specs(3) {
+            let spec = Spec { select, eta: 0.7, ..spec };
+            let mut learner = spec.plain(10).unwrap();
+            let mut random = Random::seeded(12);
+            for (t, row) in rows.iter().enumerate() {
+                if [0, 1, 5, 39].contains(&t) {
+                    let instance = Instance::from(&row[..]);
+                    let (mut sum, mut square, mut expected) = (0.0, 0.0, 0.0);
+                    for _ in 0..draws {
+                        let mut copy = learner.clone();
+                        copy.check(&instance).unwrap();
+                        copy.choose(&mut random);
+                        let loss = copy.incur(&instance);
+                        sum += loss.realised;
+                        square += loss.realised * loss.realised;
+                        expected = loss.expected;
+                    }
+                    let mean = sum / f64::from(draws);
+                    let error = ((square / f64::from(draws) - mean * mean).max(0.0) / f64::from(draws)).sqrt();
+                    let gap = (mean - expected).abs();
+                    assert!(gap <= 4.0 * error + 1e-12, "{spec:?}, row {t}: {mean} ± {error} against {expected}");
+                }
+                step(&mut learner, row, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn kept_coordinates_explain_the_realised_loss() {
+    let rows = gaussian_rows(10, 60, 13);
+    for spec in specs(3) {
+        let mut learner = spec.plain(10).unwrap();
+        let mut random = Random::seeded(14);
+        for row in &rows {
+            let origin = learner.span().origin().map_or(vec![0.0; 10], <[f64]>::to_vec);
+            let z: Vec<f64> = row.iter().zip(&origin).map(|(x, m)| x - m).collect();
+            let loss = step(&mut learner, row, &mut random);
+            let coordinates = learner.kept_coordinates();
+            assert_eq!(coordinates.len(), 3);
+            let explained = dot(coordinates, coordinates);
+            let gap = (dot(&z, &z) - explained - loss.realised).abs();
+            assert!(gap <= 1e-11, "{spec:?}: {gap:e}");
+        }
+    }
+}
+
+#[test]
+fn invariants_hold_after_a_hundred_thousand_rows() {
+    let (n, kept) = (16, 3);
+    for kind in [Kind::Tracking, Kind::Anchored, Kind::ForgettingLeader] {
+        for mixing in [Mixing::None, Mixing::FixedShare { alpha: 1e-3 }] {
+            if kind != Kind::Tracking && mixing != Mixing::None {
+                continue;
+            }
+            let spec = Spec { eta: 2.0, mixing, ..Spec::new(kind, kept) };
+            let mut learner = spec.plain(n).unwrap();
+            let mut random = Random::seeded(15);
+            for row in streams::signal_and_noise(n, kept, 0.3, 16).take(100_000) {
+                step(&mut learner, &row, &mut random);
+            }
+            assert!((learner.trace() - kept as f64).abs() <= 1e-9, "{kind:?}: trace {}", learner.trace());
+            let (directions, probabilities) = learner.directions();
+            assert!(probabilities.iter().all(|p| (0.0..=1.0).contains(p)));
+            let vectors = learner.span().vectors();
+            let product = vectors.view() * directions.view();
+            let gram = product.transpose() * &product;
+            for j in 0..gram.ncols() {
+                for i in 0..gram.nrows() {
+                    let gap = (gram[(i, j)] - f64::from(u8::from(i == j))).abs();
+                    assert!(gap <= 1e-10, "{kind:?}, {mixing:?}: {gap:e}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn mixing_rate_zero_is_no_mixing() {
+    let rows = gaussian_rows(9, 80, 17);
+    let plain = Spec { eta: 2.0, ..Spec::new(Kind::Tracking, 2) };
+    let (_, losses) = run(&plain, &rows, 1);
+    for mixing in [Mixing::FixedShare { alpha: 0.0 }, Mixing::PastAverage { alpha: 0.0 }] {
+        let (_, mixed) = run(&Spec { mixing, ..plain.clone() }, &rows, 1);
+        for (a, b) in losses.iter().zip(&mixed) {
+            // The past average passes through V itself, where the smallest weights lose their digits.
+            assert!((a.expected - b.expected).abs() <= 1e-9, "{mixing:?}: {} {}", a.expected, b.expected);
+        }
+    }
+}
+
+/// Streams with rows of norm at most one, kind by kind.
+fn bounded_streams(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+    let mut random = Random::seeded(seed);
+    let unit = |i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
+    let mut iid: Vec<Vec<f64>> = (0..300).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
+    for row in &mut iid {
+        let norm = dot(row, row).sqrt();
+        row.iter_mut().for_each(|x| *x /= norm);
+    }
+    let repeated = (0..300).map(|t| iid[t % 3].clone()).collect();
+    let starving = (0..300).map(|t| if t < 60 { unit(t % 2) } else { unit(2) }).collect();
+    let rotating = (0..300).map(|t| unit(t % n)).collect();
+    vec![
+        ("iid", iid),
+        ("switching", streams::switching(n, 2, 3, 100, seed)),
+        ("rank-deficient", streams::switching(n, 1, 1, 300, seed)),
+        ("repeated", repeated),
+        ("starving", starving),
+        ("rotating", rotating),
+    ]
+}
+
+#[test]
+fn regret_is_within_the_bound_for_every_learner_with_a_theorem() {
+    let n = 8;
+    for seed in 0..5 {
+        for (name, rows) in bounded_streams(n, seed) {
+            for kept in [1, 2, 7] {
+                let mut best = BestSubspace::new(n, false).unwrap();
+                rows.iter().for_each(|row| best.add(row));
+                let best = best.loss(kept);
+                for kind in [Kind::Tracking, Kind::Anchored] {
+                    for eta in [0.1, 1.0, 5.0] {
+                        let spec = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(kind, kept) };
+                        let (_, losses) = run(&spec, &rows, seed);
+                        let total: f64 = losses.iter().map(|loss| loss.expected).sum();
+                        let bound = uncentered(eta, best, kept, Multiplicity::Finite(n as u64), 1.0).unwrap();
+                        assert!(total <= bound + 1e-9, "{name}, {kind:?}, k {kept}, eta {eta}: {total} > {bound}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_symmetric_matrix_is_charged_and_learned_like_the_sum_of_its_dyads() {
+    // All eigenvalues equal: no direction is better than another, and the loss is d times the eigenvalue.
+    let n = 6;
+    let mut half = Matrix::identity(n);
+    (0..n).for_each(|j| half.column_mut(j)[j] = 0.5);
+    let isotropic = Symmetric::new(half.view()).unwrap();
+    for kind in [Kind::Tracking, Kind::Anchored] {
+        let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, 2) };
+        let mut learner = spec.plain(n).unwrap();
+        let mut random = Random::seeded(1);
+        for _ in 0..20 {
+            let loss = trial(&mut learner, &Instance::Dyads(&isotropic.dyads()), &mut random).unwrap();
+            assert!((loss.expected - 2.0).abs() <= 1e-12, "{}", loss.expected);
+            assert!((loss.realised - 2.0).abs() <= 1e-12, "{}", loss.realised);
+        }
+        // A matrix of rank one is the same as its vector.
+        let vector = [0.6, 0.0, 0.0, 0.8, 0.0, 0.0];
+        let mut dyad = Matrix::zeros(n, n);
+        for j in 0..n {
+            (0..n).for_each(|i| dyad.column_mut(j)[i] = vector[i] * vector[j]);
+        }
+        let dyad = Symmetric::new(dyad.view()).unwrap();
+        let mut other = learner.clone();
+        for _ in 0..10 {
+            let a = trial(&mut learner, &Instance::Dyads(&dyad.dyads()), &mut random).unwrap();
+            let b = trial(&mut other, &Instance::from(&vector[..]), &mut random).unwrap();
+            assert!((a.expected - b.expected).abs() <= 1e-12);
+        }
+        let mut double = Matrix::identity(n);
+        double.column_mut(3)[3] = 2.0;
+        let double = Symmetric::new(double.view()).unwrap();
+        let error = trial(&mut learner, &Instance::Dyads(&double.dyads()), &mut random).unwrap_err();
+        assert!(matches!(error, Error::Norm { .. }), "{error}");
+    }
+}
+
+#[test]
+fn symmetric_instances_that_are_not_positive_or_not_symmetric_are_refused() {
+    let mut matrix = Matrix::identity(3);
+    matrix.column_mut(1)[1] = -0.5;
+    assert!(Symmetric::new(matrix.view()).unwrap_err().to_string().contains("not negative, got -0.5"));
+    let mut matrix = Matrix::identity(3);
+    matrix.column_mut(1)[0] = 0.5;
+    assert!(Symmetric::new(matrix.view()).unwrap_err().to_string().contains("equal to its mirror"));
+    let mut matrix = Matrix::identity(3);
+    matrix.column_mut(2)[2] = f64::NAN;
+    assert!(Symmetric::new(matrix.view()).unwrap_err().to_string().contains("finite, got NaN"));
+    assert!(Symmetric::new(Matrix::zeros(2, 3).view()).is_err());
+}

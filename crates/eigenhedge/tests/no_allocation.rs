@@ -1,0 +1,105 @@
+//! A trial of a warm learner allocates nothing.
+#![allow(clippy::unwrap_used)]
+
+use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
+use eigenhedge::simplex::Select;
+use eigenhedge::{Instance, Kind, Learner, Mixing, Random, Spec, streams, trial};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+// SAFETY: every call is passed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static GLOBAL: Counting = Counting;
+
+/// Allocations in the last 1,000 of 3,000 rows.
+fn allocations(spec: &Spec, n: usize) -> usize {
+    let rows: Vec<Vec<f64>> = streams::signal_and_noise(n, 4, 0.3, 1).take(3000).collect();
+    let mut learner = spec.plain(n).unwrap();
+    let mut random = Random::seeded(2);
+    let mut before = 0;
+    for (t, row) in rows.iter().enumerate() {
+        if t == 2000 {
+            before = ALLOCATIONS.get();
+        }
+        trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+    }
+    ALLOCATIONS.get() - before
+}
+
+#[test]
+fn the_counter_counts() {
+    let before = ALLOCATIONS.get();
+    drop(std::hint::black_box(vec![1u8; 100]));
+    assert_eq!(ALLOCATIONS.get() - before, 1);
+}
+
+#[test]
+fn warm_tracking_allocates_nothing() {
+    for mixing in [Mixing::None, Mixing::FixedShare { alpha: 1e-2 }] {
+        for center in [None, Some(0.0)] {
+            let spec = Spec { mixing, center, ..Spec::new(Kind::Tracking, 4) };
+            assert_eq!(allocations(&spec, 60), 0, "{spec:?}");
+        }
+    }
+}
+
+#[test]
+fn warm_anchored_learners_allocate_nothing() {
+    for kind in [Kind::Anchored, Kind::Leader, Kind::ForgettingLeader] {
+        assert_eq!(allocations(&Spec::new(kind, 4), 60), 0, "{kind:?}");
+    }
+}
+
+#[test]
+fn warm_past_average_allocates_nothing() {
+    let mixing = Mixing::PastAverage { alpha: 1e-2 };
+    assert_eq!(allocations(&Spec { mixing, ..Spec::new(Kind::Tracking, 2) }, 12), 0);
+}
+
+fn assert_quiet(mut learner: impl Learner<[f64]>) {
+    let (mut random, mut losses) = (Random::seeded(1), [0.0; 40]);
+    let mut run = |trials: usize| {
+        for _ in 0..trials {
+            losses.iter_mut().for_each(|loss| *loss = random.uniform());
+            trial(&mut learner, &losses[..], &mut random).expect("valid losses");
+        }
+    };
+    run(50);
+    let before = ALLOCATIONS.with(Cell::get);
+    run(200);
+    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0);
+}
+
+#[test]
+fn warm_expert_learners_allocate_nothing() {
+    let capped = CappedHedge::new(40, 30, 0.5).expect("valid");
+    for select in Select::ALL {
+        assert_quiet(capped.clone().with_select(select));
+    }
+    assert_quiet(capped.clone().with_mixing(Mixing::FixedShare { alpha: 0.01 }).expect("valid"));
+    assert_quiet(capped.with_mixing(Mixing::PastAverage { alpha: 0.01 }).expect("valid"));
+    assert_quiet(Leader::new(40, 30).expect("valid"));
+    assert_quiet(PerturbedLeader::new(40, 30, 0.5).expect("valid"));
+    assert_quiet(ProductSets::new(40, 30, 0.5).expect("valid"));
+}
