@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Choice, check_kept, check_losses};
 use crate::scratch::Scratch;
-use crate::simplex::Select;
+use crate::simplex::{Complement, LimitScratch, Select, keep_largest};
 use crate::{Error, Learner, Loss, Random};
 
 /// Follows the set of experts with the smallest total loss.
@@ -46,7 +46,14 @@ pub struct Leader {
     kept: usize,
     totals: Vec<f64>,
     #[serde(skip)]
-    scratch: Scratch<(Vec<f64>, Choice)>,
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    log_weights: Vec<f64>,
+    limit: LimitScratch,
+    choice: Choice,
 }
 
 impl Leader {
@@ -63,7 +70,7 @@ impl Leader {
 
     /// The experts dropped by the last choice.
     pub fn dropped(&self) -> &[usize] {
-        &self.scratch.0.1.dropped
+        &self.scratch.0.choice.dropped
     }
 }
 
@@ -73,25 +80,15 @@ impl Learner<[f64]> for Leader {
     }
 
     fn choose(&mut self, random: &mut Random) {
-        let (sorted, choice) = &mut self.scratch.0;
-        let dropped = self.totals.len() - self.kept;
-        sorted.clear();
-        sorted.extend_from_slice(&self.totals);
-        let boundary = *sorted.select_nth_unstable_by(dropped - 1, f64::total_cmp).1;
-        let below = self.totals.iter().filter(|total| **total < boundary).count();
-        let tied = self.totals.iter().filter(|total| **total == boundary).count();
-        let share = (dropped - below) as f64 / tied as f64;
+        let Working { log_weights, limit, choice } = &mut self.scratch.0;
+        keep_largest(&self.totals, &mut Complement::finite(0.0, 0), self.kept, 0.0, log_weights, limit);
         choice.probabilities.clear();
-        choice.probabilities.extend(self.totals.iter().map(|&total| match total.total_cmp(&boundary) {
-            std::cmp::Ordering::Less => 1.0,
-            std::cmp::Ordering::Equal => share,
-            std::cmp::Ordering::Greater => 0.0,
-        }));
+        choice.probabilities.extend(log_weights.iter().map(|weight| weight.exp()));
         choice.commit(Select::Systematic, random);
     }
 
     fn incur(&mut self, losses: &[f64]) -> Loss {
-        self.scratch.0.1.loss(losses)
+        self.scratch.0.choice.loss(losses)
     }
 
     fn update(&mut self, losses: &[f64]) {

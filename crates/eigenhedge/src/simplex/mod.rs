@@ -4,13 +4,16 @@
 //! stored as `log v`, because the entries of what is surely kept sink far below the smallest ordinary number.
 //!
 //! [`cap`](mod@cap) projects weights onto this set, [`corners`] writes a point of it as a mixture of sets, and
-//! [`sample`] draws a set with given probabilities.
+//! [`sample`] draws a set with given probabilities;
+//! [`limit`] is what capping tends to as the learning rate grows.
 
 pub mod cap;
 pub mod corners;
+pub mod limit;
 pub mod sample;
 mod scale;
 
 pub use cap::{CapScratch, Capped, Complement, Multiplicity, cap, cap_by_selection, cap_by_sorting};
 pub use corners::{Corner, Mixture, decompose};
+pub use limit::{LimitScratch, keep_largest};
 pub use sample::{DrawScratch, Select, draw};

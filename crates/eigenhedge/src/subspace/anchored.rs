@@ -21,7 +21,7 @@ use super::scatter::Scatter;
 use crate::error::{self, Error};
 use crate::matrix::Matrix;
 use crate::scratch::Scratch;
-use crate::simplex::{CapScratch, Complement, Multiplicity, cap};
+use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, cap, keep_largest};
 use serde::{Deserialize, Serialize};
 
 /// How probabilities follow from the eigenvalues of the scatter matrix.
@@ -54,7 +54,7 @@ pub struct Anchored {
 #[derive(Debug, Clone, Default)]
 struct Working {
     cap: CapScratch,
-    ranking: Vec<f64>,
+    limit: LimitScratch,
 }
 
 /// Eigenvalues closer than this share of the largest count as equal for the leader.
@@ -84,49 +84,21 @@ impl Anchored {
 
     /// Probabilities from the present eigenvalues.
     fn weigh(&mut self, norm_square: f64) {
-        self.log_weights.clear();
         match self.law {
             Law::Exponential { eta } => {
+                self.log_weights.clear();
                 let rate = eta / norm_square;
                 self.log_weights.extend(self.scatter.values().iter().map(|value| -rate * value));
                 self.complement.log_weight = 0.0;
                 cap(&mut self.log_weights, &mut self.complement, self.kept, &mut self.scratch.0.cap);
             }
-            Law::Leader => self.weigh_leader(),
-        }
-    }
-
-    fn weigh_leader(&mut self) {
-        let values = self.scatter.values();
-        let ranking = &mut self.scratch.0.ranking;
-        ranking.clear();
-        ranking.extend_from_slice(values);
-        let largest = values.iter().fold(0f64, |a, v| a.max(*v));
-        let threshold = if self.kept <= ranking.len() {
-            *ranking.select_nth_unstable_by(self.kept - 1, |a, b| b.total_cmp(a)).1
-        } else {
-            0.0
-        };
-        let tolerance = TIE * largest;
-        let above = values.iter().filter(|v| **v > threshold + tolerance).count();
-        let tied = values.iter().filter(|v| (**v - threshold).abs() <= tolerance).count() as f64;
-        let rest_tied = threshold <= tolerance;
-        let equals = match self.complement.multiplicity {
-            Multiplicity::Finite(n) if rest_tied => tied + n as f64,
-            Multiplicity::Infinite if rest_tied => f64::INFINITY,
-            _ => tied,
-        };
-        let shared = (-((self.kept - above) as f64 / equals).min(1.0)).ln_1p();
-        self.log_weights.extend(values.iter().map(|v| {
-            if *v > threshold + tolerance {
-                f64::NEG_INFINITY
-            } else if *v >= threshold - tolerance {
-                shared
-            } else {
-                0.0
+            Law::Leader => {
+                let values = self.scatter.values();
+                let tolerance = TIE * values.iter().fold(0f64, |a, v| a.max(*v));
+                let Working { limit, .. } = &mut self.scratch.0;
+                keep_largest(values, &mut self.complement, self.kept, tolerance, &mut self.log_weights, limit);
             }
-        }));
-        self.complement.log_weight = if rest_tied { shared } else { 0.0 };
+        }
     }
 }
 

@@ -1,0 +1,59 @@
+//! The limit of capping exponential weights as the learning rate grows: keep the k largest.
+//!
+//! Directions tied at the boundary share what is left of k evenly. This is follow the leader, over experts and over
+//! eigenvalues alike.
+
+use super::cap::{Complement, Multiplicity};
+
+/// Working memory of [`keep_largest`].
+#[derive(Debug, Clone, Default)]
+pub struct LimitScratch {
+    ranking: Vec<f64>,
+}
+
+/// Writes `log v` for the distribution that keeps the `kept` largest values. The complement has value zero, and values
+/// are not negative; values closer than `tolerance` count as equal.
+///
+/// ```
+/// use eigenhedge::simplex::{Complement, LimitScratch, keep_largest};
+/// let mut log_weights = Vec::new();
+/// let mut rest = Complement::finite(0.0, 0);
+/// keep_largest(&[5.0, 2.0, 2.0, 1.0], &mut rest, 2, 0.0, &mut log_weights, &mut LimitScratch::default());
+/// let kept: Vec<f64> = log_weights.iter().map(|l: &f64| 1.0 - l.exp()).collect();
+/// assert_eq!(kept, [1.0, 0.5, 0.5, 0.0]);
+/// ```
+pub fn keep_largest(
+    values: &[f64],
+    complement: &mut Complement,
+    kept: usize,
+    tolerance: f64,
+    log_weights: &mut Vec<f64>,
+    scratch: &mut LimitScratch,
+) {
+    let ranking = &mut scratch.ranking;
+    ranking.clear();
+    ranking.extend_from_slice(values);
+    let boundary =
+        if kept <= ranking.len() { *ranking.select_nth_unstable_by(kept - 1, |a, b| b.total_cmp(a)).1 } else { 0.0 };
+    let above = values.iter().filter(|v| **v > boundary + tolerance).count();
+    let mut tied = values.iter().filter(|v| (**v - boundary).abs() <= tolerance).count() as f64;
+    let complement_tied = boundary <= tolerance;
+    if complement_tied {
+        tied += match complement.multiplicity {
+            Multiplicity::Finite(directions) => directions as f64,
+            Multiplicity::Infinite => f64::INFINITY,
+        };
+    }
+    let shared = (-((kept - above) as f64 / tied).min(1.0)).ln_1p();
+    log_weights.clear();
+    log_weights.extend(values.iter().map(|v| {
+        if *v > boundary + tolerance {
+            f64::NEG_INFINITY
+        } else if *v >= boundary - tolerance {
+            shared
+        } else {
+            0.0
+        }
+    }));
+    complement.log_weight = if complement_tied { shared } else { 0.0 };
+}
