@@ -1,9 +1,11 @@
 //! Time per row of the learners, as a share of one dense eigendecomposition of the same size in the same run.
 //!
-//! `cargo bench --bench ratios` prints a table; `cargo bench --bench ratios -- tracking` (or `anchored`) one part.
+//! `cargo bench -p eigenhedge --bench ratios` prints all tables; with `-- tracking`, `-- anchored` or `-- memory` one.
 
 use eigenhedge::eigen::symmetric_eigen;
 use eigenhedge::matrix::Matrix;
+use eigenhedge::num::dot;
+use eigenhedge::simplex::cap_by_sorting;
 use eigenhedge::{Instance, Kind, PlainLearner, Random, Spec, streams, trial};
 use std::time::Instant;
 
@@ -27,6 +29,32 @@ fn eigendecomposition(n: usize) -> f64 {
         .collect();
     times.sort_by(f64::total_cmp);
     times[1]
+}
+
+/// Largest difference between the learner's expected losses on the next rows and those of a fresh decomposition.
+fn gap_to_dense(spec: &Spec, n: usize, warm: usize, rows: usize) -> f64 {
+    let mut learner = spec.plain(n).expect("a valid learner");
+    let mut random = Random::seeded(2);
+    let mut scatter = Matrix::zeros(n, n);
+    let mut largest_square = 0f64;
+    let mut gap = 0f64;
+    for (t, row) in streams::signal_and_noise(n, 10, 0.3, 3).take(warm + rows).enumerate() {
+        let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).expect("a valid row");
+        if t >= warm {
+            let eigen = symmetric_eigen(scatter.view());
+            let rate = spec.eta / largest_square;
+            let log_weights: Vec<f64> = eigen.values.iter().map(|v| -rate * v).collect();
+            let capped = cap_by_sorting(&log_weights, &vec![1; n], spec.kept).expect("weights");
+            let weights = capped.log_dropped.iter().map(|w| w.exp());
+            let dense: f64 = weights.enumerate().map(|(j, w)| w * dot(eigen.vectors.column(j), &row).powi(2)).sum();
+            gap = gap.max((dense - loss.expected).abs());
+        }
+        largest_square = largest_square.max(dot(&row, &row));
+        for j in 0..n {
+            scatter.column_mut(j).iter_mut().zip(&row).for_each(|(s, x)| *s += x * row[j]);
+        }
+    }
+    gap
 }
 
 /// Mean seconds of a row after `warm` rows, and the learner.
@@ -57,19 +85,47 @@ fn tracking() {
 
 fn anchored() {
     println!("anchored, k = 10, the same stream, 2n rows and then 100 more");
-    println!("{:>8} {:>12} {:>14} {:>10} {:>9}", "n", "row", "eigensystem", "ratio", "exponent");
+    println!("{:>8} {:>12} {:>14} {:>10} {:>9} {:>12}", "n", "row", "eigensystem", "ratio", "exponent", "loss gap");
     let mut last: Option<(usize, f64)> = None;
     for n in [256, 512, 1024] {
-        let (row, _) = per_row(&Spec::new(Kind::Anchored, 10), n, 2 * n, 100);
+        let spec = Spec::new(Kind::Anchored, 10);
+        let (row, _) = per_row(&spec, n, 2 * n, 100);
         let dense = eigendecomposition(n);
         let exponent = last.map_or(f64::NAN, |(m, before)| (row / before).ln() / (n as f64 / m as f64).ln());
-        println!("{n:>8} {:>9.3} ms {:>11.3} ms {:>10.1} {exponent:>9.2}", row * 1e3, dense * 1e3, dense / row);
+        let gap = gap_to_dense(&spec, n, 2 * n, 5);
+        let (row_ms, dense_ms, ratio) = (row * 1e3, dense * 1e3, dense / row);
+        println!("{n:>8} {row_ms:>9.3} ms {dense_ms:>11.3} ms {ratio:>10.1} {exponent:>9.2} {gap:>12.1e}");
         last = Some((n, row));
+    }
+}
+
+/// Largest resident memory of the process so far, in MB, where the system tells.
+fn peak_megabytes() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kilobytes| kilobytes / 1e3)
+}
+
+fn memory() {
+    let n = 100_000;
+    let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, 0, 1000);
+    println!(
+        "tracking, k = 10, the same stream with n = {n}: 1,000 rows, {:.2} ms a row, u = {}",
+        row * 1e3,
+        learner.rank()
+    );
+    match peak_megabytes() {
+        Some(peak) => println!("largest resident memory of this process: {peak:.0} MB"),
+        None => println!("this system does not tell the largest resident memory"),
     }
 }
 
 fn main() {
     let part = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    // First, because the peak is that of the whole process.
+    if part.as_deref().is_none_or(|part| part == "memory") {
+        memory();
+    }
     if part.as_deref().is_none_or(|part| part == "tracking") {
         tracking();
     }
