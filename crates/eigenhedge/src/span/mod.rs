@@ -7,6 +7,7 @@
 mod ambient;
 
 pub use ambient::Ambient;
+pub(crate) use ambient::check_row;
 
 use crate::Error;
 use crate::matrix::Matrix;

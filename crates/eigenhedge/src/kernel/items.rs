@@ -1,0 +1,62 @@
+//! Dictionaries of anything that has a kernel.
+
+use super::{Dictionary, Kernel};
+use crate::error::Error;
+use crate::simplex::Multiplicity;
+use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+use std::marker::PhantomData;
+
+/// Owned points and a kernel on what they borrow as.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound(
+    serialize = "K: Serialize, X::Owned: Serialize",
+    deserialize = "K: Deserialize<'de>, X::Owned: Deserialize<'de>"
+))]
+pub struct Items<K, X: ?Sized + ToOwned> {
+    kernel: K,
+    atoms: Vec<X::Owned>,
+    #[serde(skip)]
+    points: PhantomData<fn(&X)>,
+}
+
+impl<K: Kernel<X>, X: ?Sized + ToOwned> Items<K, X> {
+    /// No atoms yet.
+    pub fn new(kernel: K) -> Self {
+        Self { kernel, atoms: Vec::new(), points: PhantomData }
+    }
+}
+
+impl<K: Kernel<X>, X: ?Sized + ToOwned> Dictionary for Items<K, X> {
+    type Point = X;
+
+    fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
+    fn dimension(&self) -> Multiplicity {
+        self.kernel.dimension()
+    }
+
+    fn row(&mut self, point: &X, row: &mut Vec<f64>) -> Result<f64, Error> {
+        row.clear();
+        row.extend(self.atoms.iter().map(|atom| self.kernel.value(atom.borrow(), point)));
+        Ok(self.kernel.value(point, point))
+    }
+
+    fn value(&self, a: &X, b: &X) -> f64 {
+        self.kernel.value(a, b)
+    }
+
+    fn push(&mut self, point: &X) {
+        self.atoms.push(point.to_owned());
+    }
+
+    fn swap_remove(&mut self, atom: usize) {
+        self.atoms.swap_remove(atom);
+    }
+
+    fn atom(&self, atom: usize) -> &X {
+        self.atoms[atom].borrow()
+    }
+}
