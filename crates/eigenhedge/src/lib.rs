@@ -28,5 +28,5 @@ pub use learner::{Learner, Loss, trial};
 pub use mixing::Mixing;
 pub use random::Random;
 pub use run::Run;
-pub use spec::{Kind, PlainLearner, Spec};
+pub use spec::{KernelLearner, Kind, PlainLearner, Spec};
 pub use subspace::{Instance, NormBound};

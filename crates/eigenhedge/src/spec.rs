@@ -3,10 +3,11 @@
 //! The command line, saved files, documentation and the tests that hold for every learner all read it here.
 
 use crate::error::Error;
+use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::matrix::Matrix;
 use crate::mixing::Mixing;
 use crate::simplex::{Complement, Multiplicity, Select};
-use crate::span::{Ambient, Span};
+use crate::span::{Ambient, Feature, Span};
 use crate::subspace::{Anchored, Law, NormBound, Observed, Options, Rule, Subspace, Tracking};
 use serde::{Deserialize, Serialize};
 
@@ -138,8 +139,14 @@ pub struct Spec {
     pub norm_bound: NormBound,
     /// How a choice is drawn.
     pub select: Select,
-    /// Dimension of the space, when it is larger than a row.
+    /// Dimension N of the space, when it is not that of the rows or of the kernel.
     pub dimension: Option<Multiplicity>,
+    /// Cap the directions seen so far among themselves (anchored, ICML Algorithm 6 as printed).
+    pub as_printed: bool,
+    /// For kernels: at most this many atoms.
+    pub budget: Option<usize>,
+    /// For budgets: rows whose features are within this share of their energy of the dictionary are no atoms.
+    pub novelty: f64,
 }
 
 impl Spec {
@@ -156,6 +163,9 @@ impl Spec {
             norm_bound: NormBound::Running,
             select: Select::default(),
             dimension: None,
+            as_printed: false,
+            budget: None,
+            novelty: 1e-3,
         }
     }
 
@@ -173,9 +183,34 @@ impl Spec {
         self.over(span)
     }
 
+    /// Builds the learner over the features of a dictionary.
+    pub fn features<D: Dictionary>(&self, dictionary: D) -> Result<Subspace<Feature<D>, AnyRule>, Error> {
+        if self.start.is_some() {
+            return Err(Error::Unsupported(
+                "a start for the center is a row of numbers: it has no place among features",
+            ));
+        }
+        let mut span = Feature::new(dictionary);
+        if let Some(dimension) = self.dimension {
+            span = span.within(dimension);
+        }
+        if let Some(atoms) = self.budget {
+            span = span.with_budget(atoms, self.novelty)?;
+        }
+        self.over(span)
+    }
+
+    /// Builds the learner over the features of rows of numbers.
+    pub fn kernel(&self, kernel: VectorKernel, length: usize) -> Result<KernelLearner, Error> {
+        self.features(Vectors::new(kernel, length)?)
+    }
+
     /// Builds the learner over any span.
     pub fn over<S: Span>(&self, span: S) -> Result<Subspace<S, AnyRule>, Error> {
         let dimension = span.dimension();
+        if self.as_printed && self.learner != Kind::Anchored {
+            return Err(Error::Unsupported("as-printed is for the anchored learner"));
+        }
         let rule = match self.learner {
             Kind::Tracking => AnyRule::Tracking(Box::new(Tracking::new(self.eta, self.mixing, self.kept, dimension)?)),
             Kind::Anchored => self.anchored(Law::Exponential { eta: self.eta }, 1.0, dimension)?,
@@ -190,12 +225,16 @@ impl Spec {
         if !matches!(self.mixing, Mixing::None) {
             return Err(Error::Unsupported("mixing is for the tracking learner: the others keep no weights to mix"));
         }
-        Ok(AnyRule::Anchored(Box::new(Anchored::new(law, forget, self.kept, dimension)?)))
+        let rule = Anchored::new(law, forget, self.kept, dimension)?;
+        Ok(AnyRule::Anchored(Box::new(if self.as_printed { rule.as_printed()? } else { rule })))
     }
 }
 
 /// A learner over rows of plain numbers.
 pub type PlainLearner = Subspace<Ambient, AnyRule>;
+
+/// A learner over the features of rows of numbers.
+pub type KernelLearner = Subspace<Feature<Vectors>, AnyRule>;
 
 /// Any rule of the registry, so that learners of all kinds have one type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -246,5 +285,8 @@ impl Rule for AnyRule {
     }
     fn rotated(&mut self) {
         delegate!(self, rule => rule.rotated())
+    }
+    fn reduce(&mut self, rotation: &Matrix) {
+        delegate!(self, rule => rule.reduce(rotation))
     }
 }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+use eigenhedge::kernel::VectorKernel;
+use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Mixing, NormBound, Random, Spec, trial};
 use serde_json::Value;
 
@@ -38,6 +40,36 @@ impl Fixture {
             let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
             let gap = (loss.expected - wanted).abs();
             assert!(t < skip || gap <= self.tolerance(), "row {t}: {} against {wanted}", loss.expected);
+        }
+    }
+
+    /// Runs the learner in feature space and compares its expected losses, which start at row `first`.
+    fn agrees_in_features(&self, spec: Spec, first: usize) {
+        let rows = self.rows();
+        let wanted = Self::list(&self.0["expected_losses"]);
+        assert_eq!(rows.len(), wanted.len() + first);
+        let kernel = match self.0["params"]["kernel"].as_str().unwrap() {
+            "rbf" => VectorKernel::Rbf { gamma: self.number("gamma") },
+            "poly" => VectorKernel::Polynomial {
+                gamma: self.number("gamma"),
+                degree: self.number("degree") as u32,
+                coef0: self.number("coef0"),
+            },
+            other => panic!("kernel {other}"),
+        };
+        let dimension = match &self.0["params"]["feature_dim"] {
+            Value::Number(n) => Some(Multiplicity::Finite(n.as_u64().unwrap())),
+            _ => None,
+        };
+        let spec = Spec { norm_bound: NormBound::Given(1.0), eta: self.number("eta"), dimension, ..spec };
+        let mut learner = spec.kernel(kernel, rows[0].len()).unwrap();
+        let mut random = Random::seeded(0);
+        for (t, row) in rows.iter().enumerate() {
+            let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+            if t >= first {
+                let gap = (loss.expected - wanted[t - first]).abs();
+                assert!(gap <= self.tolerance(), "row {t}: {} against {}", loss.expected, wanted[t - first]);
+            }
         }
     }
 
@@ -99,4 +131,29 @@ fn forgetting_leader_agrees_with_the_dense_implementation() {
     let fixture = Fixture::load("forgetting_leader");
     let spec = Spec { forget: fixture.number("forget"), ..fixture.spec(Kind::ForgettingLeader) };
     fixture.agrees(spec, "losses", fixture.number("skip") as usize);
+}
+
+#[test]
+fn kernel_anchored_agrees_with_the_dense_implementation() {
+    for name in ["kernel_anchored_poly2", "kernel_anchored_rbf"] {
+        let fixture = Fixture::load(name);
+        fixture.agrees_in_features(fixture.spec(Kind::Anchored), 0);
+    }
+}
+
+#[test]
+fn kernel_anchored_as_printed_agrees_with_the_dense_implementation() {
+    let fixture = Fixture::load("kernel_anchored_as_printed");
+    let spec = Spec { as_printed: true, ..fixture.spec(Kind::Anchored) };
+    let first = spec.kept + 1;
+    fixture.agrees_in_features(spec, first);
+}
+
+#[test]
+fn kernel_tracking_agrees_with_the_dense_implementation() {
+    let fixture = Fixture::load("kernel_tracking_poly2");
+    fixture.agrees_in_features(fixture.spec(Kind::Tracking), 0);
+    let fixture = Fixture::load("kernel_tracking_rbf");
+    let mixing = Mixing::FixedShare { alpha: fixture.number("alpha") };
+    fixture.agrees_in_features(Spec { mixing, ..fixture.spec(Kind::Tracking) }, 0);
 }

@@ -52,6 +52,12 @@ pub trait Dictionary {
     /// Drops an atom; the last one takes its place.
     fn swap_remove(&mut self, atom: usize);
 
+    /// Kernel of an atom with every atom, in order.
+    fn atom_row(&mut self, atom: usize, row: &mut Vec<f64>) {
+        row.clear();
+        row.extend((0..self.len()).map(|other| self.value(self.atom(atom), self.atom(other))));
+    }
+
     /// One atom.
     fn atom(&self, atom: usize) -> &Self::Point;
 }

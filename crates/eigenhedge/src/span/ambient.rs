@@ -165,13 +165,14 @@ impl Span for Ambient {
         *residual_norm
     }
 
-    fn append_residual(&mut self) {
+    fn append_residual(&mut self, _: &[f64]) -> f64 {
         let j = self.columns.columns();
         self.columns.resize(self.length, j + 1);
         let inverse = 1.0 / self.scratch.0.residual_norm;
         for (column, r) in self.columns.column_mut(j).iter_mut().zip(&self.scratch.0.residual) {
             *column = inverse * r;
         }
+        self.scratch.0.residual_norm
     }
 
     fn combine(&mut self, rotation: &Matrix) {

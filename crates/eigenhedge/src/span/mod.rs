@@ -5,9 +5,12 @@
 //! point's residual as a new column, and from time to time replace the columns by combinations of them.
 
 mod ambient;
+mod budget;
+mod feature;
 
 pub use ambient::Ambient;
 pub(crate) use ambient::check_row;
+pub use feature::Feature;
 
 use crate::Error;
 use crate::matrix::Matrix;
@@ -35,14 +38,29 @@ pub trait Span {
     /// Coordinates of the point looked at, and the norm of its residual (exactly zero at rounding level).
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
-    /// Makes the residual of the last projection, normalised, a new column.
-    fn append_residual(&mut self);
+    /// Makes the residual of the last projection, normalised, a new column, as far as the span can carry it. Returns
+    /// the coordinate of the point in it; zero when there is no new column. The point is the one looked at.
+    fn append_residual(&mut self, point: &Self::Point) -> f64;
 
     /// Replaces the columns by `columns × rotation`; `rotation` has orthonormal columns.
     fn combine(&mut self, rotation: &Matrix);
 
     /// Moves the origin by `step` times the point last looked at.
     fn shift_origin(&mut self, step: f64);
+
+    /// Whether something has to go before the next trial.
+    fn over_budget(&self) -> bool {
+        false
+    }
+
+    /// Gives up what changes these directions (in the coordinates of the columns) least, weighted by importance. When
+    /// columns were lost, returns the rotation that the coordinates of the columns have undergone.
+    fn evict(&mut self, _directions: &Matrix, _importance: &[f64]) -> Option<&Matrix> {
+        None
+    }
+
+    /// The trial is over: time for housekeeping.
+    fn end_trial(&mut self) {}
 
     /// Largest deviation of the columns' Gram matrix from the identity.
     fn drift(&self) -> f64;

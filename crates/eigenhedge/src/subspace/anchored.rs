@@ -42,9 +42,12 @@ pub enum Law {
 pub struct Anchored {
     law: Law,
     forget: f64,
+    as_printed: bool,
     kept: usize,
     dimension: Multiplicity,
     scatter: Scatter,
+    /// Scale of the last update.
+    norm_square: f64,
     log_weights: Vec<f64>,
     complement: Complement,
     #[serde(skip)]
@@ -73,13 +76,28 @@ impl Anchored {
         Ok(Self {
             law,
             forget,
+            as_printed: false,
             kept,
             dimension,
             scatter: Scatter::default(),
+            norm_square: 1.0,
             log_weights: Vec::new(),
             complement: super::uniform(kept, dimension),
             scratch: Scratch::default(),
         })
+    }
+
+    /// Caps the directions seen so far among themselves, as ICML's Algorithm 6 is printed, instead of all N.
+    ///
+    /// Everything else is lost, and until more than k directions have been seen all of them are kept. The two agree from
+    /// the trial on at which `Σ (1 - e^{-ηλ}) ≥ k`.
+    pub fn as_printed(mut self) -> Result<Self, Error> {
+        if !matches!(self.law, Law::Exponential { .. }) {
+            return Err(Error::Unsupported("as-printed is for the anchored learner"));
+        }
+        self.as_printed = true;
+        self.complement = Complement::infinite();
+        Ok(self)
     }
 
     /// Probabilities from the present eigenvalues.
@@ -90,7 +108,13 @@ impl Anchored {
                 let rate = eta / norm_square;
                 self.log_weights.extend(self.scatter.values().iter().map(|value| -rate * value));
                 self.complement.log_weight = 0.0;
-                cap(&mut self.log_weights, &mut self.complement, self.kept, &mut self.scratch.0.cap);
+                let mut nothing = Complement::finite(0.0, 0);
+                let rest = if self.as_printed { &mut nothing } else { &mut self.complement };
+                if self.as_printed && self.log_weights.len() <= self.kept {
+                    self.log_weights.fill(f64::NEG_INFINITY);
+                } else {
+                    cap(&mut self.log_weights, rest, self.kept, &mut self.scratch.0.cap);
+                }
             }
             Law::Leader => {
                 let values = self.scatter.values();
@@ -138,6 +162,7 @@ impl Rule for Anchored {
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {
+        self.norm_square = norm_square;
         self.scatter.add(self.forget, instance);
         self.weigh(norm_square);
     }
@@ -147,4 +172,13 @@ impl Rule for Anchored {
     }
 
     fn rotated(&mut self) {}
+
+    fn reduce(&mut self, rotation: &Matrix) {
+        let lost = (rotation.rows() - rotation.columns()) as u64;
+        if let Multiplicity::Finite(n) = &mut self.complement.multiplicity {
+            *n += lost;
+        }
+        self.scatter.reduce(rotation);
+        self.weigh(self.norm_square);
+    }
 }

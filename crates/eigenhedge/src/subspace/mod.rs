@@ -179,13 +179,18 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Gives the residual of the last projection a column of its own, if there is one.
-    fn append(&mut self, residual: f64) {
-        if residual > 0.0 {
-            self.span.append_residual();
-            self.scratch.0.columns.push(residual);
+    /// Gives the residual of the last projection a column of its own, as far as the span can carry it; returns the
+    /// squared length of what it cannot.
+    fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
+        if residual == 0.0 {
+            return 0.0;
+        }
+        let coordinate = self.span.append_residual(point);
+        if coordinate > 0.0 {
+            self.scratch.0.columns.push(coordinate);
             self.rule.grow(self.span.columns());
         }
+        (residual * residual - coordinate * coordinate).max(0.0)
     }
 
     /// Largest eigenvalue of the instance.
@@ -223,12 +228,14 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         symmetric_eigen(gram.view()).values.last().copied().unwrap_or(0.0)
     }
 
-    /// Expected and realised loss of a point whose coordinates are in `scratch.columns`.
-    fn charge(&mut self) -> Loss {
+    /// Expected and realised loss of a point whose coordinates are in `scratch.columns`, plus what the span could not
+    /// carry, which is lost whatever was chosen.
+    fn charge(&mut self, uncarried: f64) -> Loss {
         let Working { choice, columns, kept_coordinates, .. } = &mut self.scratch.0;
         let outside = self.rule.observe(columns);
         let coordinates = self.rule.coordinates();
-        let mut loss = Loss { expected: self.rule.complement().log_weight.exp() * outside, realised: 0.0 };
+        let outside_weight = self.rule.complement().log_weight.exp();
+        let mut loss = Loss { expected: outside_weight * outside + uncarried, realised: uncarried };
         for (a, weight) in coordinates.iter().zip(self.rule.log_weights()) {
             loss.expected += weight.exp() * a * a;
         }
@@ -285,8 +292,8 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             }
             self.scratch.0.looking = false;
             let residual = self.span.project(&mut self.scratch.0.columns);
-            self.append(residual);
-            let loss = self.charge();
+            let uncarried = self.append(residual, point);
+            let loss = self.charge(uncarried);
             total.expected += weight * loss.expected;
             total.realised += weight * loss.realised;
             let Working { observed, columns, .. } = &mut self.scratch.0;
@@ -320,5 +327,12 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             self.span.combine(rotation);
             self.rule.rotated();
         }
+        while self.span.over_budget() {
+            let (directions, importance) = self.directions();
+            if let Some(rotation) = self.span.evict(&directions, &importance) {
+                self.rule.reduce(rotation);
+            }
+        }
+        self.span.end_trial();
     }
 }

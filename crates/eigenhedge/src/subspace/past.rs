@@ -10,7 +10,7 @@
 //! References: Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
 
 use crate::eigen::Eigen;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, multiply};
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity};
 use faer::{Accum, Par};
@@ -46,6 +46,13 @@ impl PastAverage {
         for j in before..columns {
             self.sum.column_mut(j)[j] = self.sum_outside;
         }
+    }
+
+    /// The columns are fewer now.
+    pub fn reduce(&mut self, rotation: &Matrix) {
+        let mut half = Matrix::default();
+        multiply(&mut half, rotation.view().transpose(), self.sum.view());
+        multiply(&mut self.sum, half.view(), rotation.view());
     }
 
     /// Mixes the average into the parameter and adds the result to the past.

@@ -46,4 +46,7 @@ pub trait Rule {
 
     /// The span has applied the rotation.
     fn rotated(&mut self);
+
+    /// The span has lost columns: what had coordinates c has coordinates `rotationᵀ c` now.
+    fn reduce(&mut self, rotation: &Matrix);
 }

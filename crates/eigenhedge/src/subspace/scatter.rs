@@ -14,7 +14,7 @@
 
 use super::rule::Observed;
 use crate::eigen::{Eigen, Factor, FactorScratch};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, multiply};
 use crate::scratch::Scratch;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
@@ -157,12 +157,27 @@ impl Scatter {
         self.recent.column_mut(recent).copy_from_slice(point);
         self.recent_weights.push(weight);
         if self.chain.used >= longest_chain(self.values.len()) {
-            self.decompose();
+            self.refresh();
         }
     }
 
-    /// Adds the recent rows to the matrix and decomposes it.
-    fn decompose(&mut self) {
+    /// The columns are fewer now: `C ← Rᵀ C R`.
+    pub fn reduce(&mut self, rotation: &Matrix) {
+        self.collect();
+        let mut half = Matrix::default();
+        multiply(&mut half, rotation.view().transpose(), self.matrix.view());
+        multiply(&mut self.matrix, half.view(), rotation.view());
+        self.values.truncate(rotation.columns());
+        self.decompose();
+    }
+
+    fn refresh(&mut self) {
+        self.collect();
+        self.decompose();
+    }
+
+    /// Adds the recent rows to the matrix.
+    fn collect(&mut self) {
         let size = self.values.len();
         for j in 0..self.matrix.columns() {
             self.matrix.column_mut(j).iter_mut().for_each(|x| *x *= self.matrix_scale);
@@ -181,6 +196,10 @@ impl Scatter {
             Par::Seq,
         );
         self.recent.resize(size, 0);
+    }
+
+    fn decompose(&mut self) {
+        self.recent.resize(self.values.len(), 0);
         self.chain.used = 0;
         self.scratch.0.eigen.compute(self.matrix.view());
         self.basis.clone_from(&self.scratch.0.eigen.vectors);

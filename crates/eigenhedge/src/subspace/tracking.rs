@@ -22,7 +22,7 @@ use super::past::PastAverage;
 use super::rule::{Observed, Rule};
 use crate::eigen::{Factor, FactorScratch};
 use crate::error::{self, Error};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, multiply};
 use crate::mixing::{Mixing, blend};
 use crate::num::dot;
 use crate::scratch::Scratch;
@@ -251,6 +251,17 @@ impl Rule for Tracking {
         self.rotation.resize(directions, directions);
         for i in 0..directions {
             self.rotation.column_mut(i)[i] = 1.0;
+        }
+    }
+
+    fn reduce(&mut self, rotation: &Matrix) {
+        let mut reduced = Matrix::default();
+        multiply(&mut reduced, rotation.view().transpose(), self.rotation.view());
+        self.rotation = reduced;
+        self.rotation.orthonormalise();
+        self.columns = rotation.columns();
+        if let Some(past) = &mut self.past {
+            past.reduce(rotation);
         }
     }
 }

@@ -1,0 +1,422 @@
+//! Expansions in a dictionary: the columns are `b = Φ a`, combinations of the features of atoms.
+//!
+//! Setting: a kernel and a [`Dictionary`] of t atoms. State: the coefficients A (`t × w`), the images `G = K A` (so that
+//! K itself is never stored), the origin as coefficients μ with its image `K μ`, and, under a budget, `K⁻¹`.
+//!
+//! Update: for a row x with kernel row κ the coordinates are `Aᵀ(κ - K μ)`; the residual direction has coefficients
+//! `(-μ - A c, 1)/ρ`. Without a budget every row with a residual becomes an atom.
+//!
+//! Cost: one kernel row and O(t w) for each row of the stream.
+//!
+//! Numerics: `ρ² = |z|² - |c|²` is known to rounding of `|z|²` only, so residuals under [`NEW_DIRECTION`] of it count as
+//! zero; when ρ is small the coordinates are corrected by the residual's own overlap with the columns. Each time the
+//! dictionary has doubled, the images are computed afresh, the drift `|AᵀK A - I|` is measured against them and, past
+//! [`REFRESH`], removed.
+//!
+//! References: Kuzmin & Warmuth, ICML 2007, section 5; the span argument makes tracking work here too.
+
+use super::Span;
+use super::budget::Budget;
+use crate::eigen::Eigen;
+use crate::error::Error;
+use crate::kernel::Dictionary;
+use crate::matrix::{Matrix, multiply};
+use crate::num::dot;
+use crate::scratch::Scratch;
+use crate::simplex::Multiplicity;
+use serde::{Deserialize, Serialize};
+
+/// Orthonormal columns in the space of features of a dictionary.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Feature<D> {
+    dictionary: D,
+    dimension: Multiplicity,
+    coefficients: Matrix,
+    images: Matrix,
+    origin: Option<Origin>,
+    budget: Option<Budget>,
+    /// Rows seen since the images were computed afresh.
+    stale: usize,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+/// The origin `m = Φ μ`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Origin {
+    coefficients: Vec<f64>,
+    image: Vec<f64>,
+    square: f64,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    /// Kernel of the point with the atoms and itself.
+    row: Vec<f64>,
+    own: f64,
+    /// The same for the point minus the origin.
+    moved: Vec<f64>,
+    square: f64,
+    /// Overlap of the residual with the atoms, and the coordinates that were taken away.
+    residual: Vec<f64>,
+    coordinates: Vec<f64>,
+    residual_square: f64,
+    correction: Vec<f64>,
+    expansion: Vec<f64>,
+    /// Whether the point looked at became an atom.
+    is_atom: bool,
+    product: Matrix,
+    gram: Matrix,
+    eigen: Eigen,
+    rotation: Matrix,
+    change: Matrix,
+}
+
+/// Residuals with a smaller share of the energy of a point are rounding.
+const NEW_DIRECTION: f64 = 1e-10;
+/// Residuals with a smaller share are corrected.
+const REPEAT: f64 = 1e-2;
+/// Drift that calls for fresh orthonormal columns.
+const REFRESH: f64 = 1e-13;
+/// Squared norms from here on could overflow in sums.
+const LARGEST_SQUARE: f64 = 1e300;
+
+impl<D: Dictionary> Feature<D> {
+    /// No columns yet.
+    pub fn new(dictionary: D) -> Self {
+        let dimension = dictionary.dimension();
+        Self {
+            dictionary,
+            dimension,
+            coefficients: Matrix::default(),
+            images: Matrix::default(),
+            origin: None,
+            budget: None,
+            stale: 0,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Says that the space of features has dimension N.
+    pub fn within(mut self, dimension: Multiplicity) -> Self {
+        self.dimension = dimension;
+        self
+    }
+
+    /// Allows at most this many atoms; a row whose features lie within a share `novelty` (of their energy) of the
+    /// dictionary is not made one.
+    pub fn with_budget(mut self, atoms: usize, novelty: f64) -> Result<Self, Error> {
+        self.budget = Some(Budget::new(atoms, novelty)?);
+        Ok(self)
+    }
+
+    /// The atoms.
+    pub fn dictionary(&self) -> &D {
+        &self.dictionary
+    }
+
+    /// Coefficients of the columns, one row for each atom.
+    pub fn coefficients(&self) -> &Matrix {
+        &self.coefficients
+    }
+
+    /// Coefficients of the origin; none stands for zero.
+    pub fn origin(&self) -> Option<&[f64]> {
+        self.origin.as_ref().map(|origin| &origin.coefficients[..])
+    }
+
+    /// What the budget has cost: the norms of all the parts of columns that were given up, summed.
+    pub fn budget_error(&self) -> f64 {
+        self.budget.as_ref().map_or(0.0, Budget::error)
+    }
+
+    /// Coefficients of the residual of the point looked at: minus those of the origin and of the coordinates.
+    fn expand_residual(&mut self) {
+        let Working { expansion, coordinates, .. } = &mut self.scratch.0;
+        expansion.clear();
+        match &self.origin {
+            Some(origin) => expansion.extend(origin.coefficients.iter().map(|m| -m)),
+            None => expansion.resize(self.dictionary.len(), 0.0),
+        }
+        self.coefficients.subtract_times(coordinates, expansion);
+    }
+
+    /// Adds a column with the coefficients in `expansion` and the images in `residual`, both divided by `norm`.
+    fn push_column(&mut self, norm: f64) {
+        let Working { expansion, residual, .. } = &self.scratch.0;
+        let column = self.coefficients.columns();
+        self.coefficients.resize(expansion.len(), column + 1);
+        self.images.resize(expansion.len(), column + 1);
+        let entries = self.coefficients.column_mut(column).iter_mut().zip(expansion);
+        entries.for_each(|(entry, e)| *entry = e / norm);
+        self.images.column_mut(column).iter_mut().zip(residual).for_each(|(entry, r)| *entry = r / norm);
+    }
+
+    /// Makes the point an atom: one more row everywhere.
+    fn push_atom(&mut self, point: &D::Point) {
+        let Working { row, own, is_atom, correction, .. } = &mut self.scratch.0;
+        let atoms = self.dictionary.len();
+        if let Some(budget) = &mut self.budget {
+            budget.admit(*own);
+        }
+        self.dictionary.push(point);
+        *is_atom = true;
+        self.coefficients.transpose_times(row, correction);
+        self.coefficients.resize(atoms + 1, self.coefficients.columns());
+        self.images.resize(atoms + 1, self.images.columns());
+        for (j, overlap) in correction.iter().enumerate() {
+            self.images.column_mut(j)[atoms] = *overlap;
+        }
+        if let Some(origin) = &mut self.origin {
+            origin.image.push(dot(&origin.coefficients, row));
+            origin.coefficients.push(0.0);
+        }
+    }
+
+    /// Computes the images afresh, measures the drift against them and removes it.
+    fn refresh(&mut self) {
+        let atoms = self.dictionary.len();
+        let Working { row, correction, gram, eigen, .. } = &mut self.scratch.0;
+        if self.budget.is_some() {
+            gram.resize(atoms, atoms);
+        }
+        for atom in 0..atoms {
+            self.dictionary.atom_row(atom, row);
+            if self.budget.is_some() {
+                gram.column_mut(atom).copy_from_slice(row);
+            }
+            self.coefficients.transpose_times(row, correction);
+            for (j, overlap) in correction.iter().enumerate() {
+                self.images.column_mut(j)[atom] = *overlap;
+            }
+            if let Some(origin) = &mut self.origin {
+                origin.image[atom] = dot(&origin.coefficients, row);
+            }
+        }
+        if let Some(origin) = &mut self.origin {
+            origin.square = dot(&origin.coefficients, &origin.image);
+        }
+        if let Some(budget) = &mut self.budget {
+            budget.refresh(gram, eigen);
+        }
+        self.stale = 0;
+        if self.drift() > REFRESH {
+            self.orthonormalise();
+        }
+    }
+
+    /// Replaces the columns by the nearest orthonormal ones. True when the dictionary cannot carry that many: then the
+    /// new columns are, but for their scale, the old ones times the rotation left in the scratch.
+    fn orthonormalise(&mut self) -> bool {
+        let Working { gram, eigen, rotation, product, change, .. } = &mut self.scratch.0;
+        let columns = self.coefficients.columns();
+        multiply(gram, self.coefficients.view().transpose(), self.images.view());
+        for j in 0..columns {
+            for i in 0..j {
+                let mean = 0.5 * (gram.column(j)[i] + gram.column(i)[j]);
+                gram.column_mut(j)[i] = mean;
+                gram.column_mut(i)[j] = mean;
+            }
+        }
+        eigen.compute(gram.view());
+        let lost = eigen.values.iter().filter(|v| **v < LOST_DIRECTION).count();
+        // U S^{-1/2} Uᵀ is the identity up to the drift; without the lost directions, U S^{-1/2} has to do.
+        rotation.resize(columns, columns - lost);
+        product.resize(columns, columns - lost);
+        for j in lost..columns {
+            let scale = 1.0 / eigen.values[j].sqrt();
+            let entries = product.column_mut(j - lost).iter_mut().zip(eigen.vectors.column(j));
+            entries.for_each(|(p, u)| *p = scale * u);
+            rotation.column_mut(j - lost).copy_from_slice(eigen.vectors.column(j));
+        }
+        if lost == 0 {
+            multiply(change, product.view(), rotation.view().transpose());
+        } else {
+            change.clone_from(product);
+        }
+        multiply(product, self.coefficients.view(), change.view());
+        std::mem::swap(product, &mut self.coefficients);
+        multiply(product, self.images.view(), change.view());
+        std::mem::swap(product, &mut self.images);
+        lost > 0
+    }
+}
+
+/// Squared norm of what is left of a unit column when the dictionary can no longer carry it.
+const LOST_DIRECTION: f64 = 1e-8;
+
+impl<D: Dictionary> Span for Feature<D> {
+    type Point = D::Point;
+
+    fn dimension(&self) -> Multiplicity {
+        self.dimension
+    }
+
+    fn columns(&self) -> usize {
+        self.coefficients.columns()
+    }
+
+    fn look(&mut self, point: &D::Point) -> Result<f64, Error> {
+        let Working { row, own, moved, square, is_atom, .. } = &mut self.scratch.0;
+        *own = self.dictionary.row(point, row)?;
+        *is_atom = false;
+        moved.clear();
+        match &self.origin {
+            None => {
+                moved.extend_from_slice(row);
+                *square = *own;
+            }
+            Some(origin) => {
+                moved.extend(row.iter().zip(&origin.image).map(|(k, m)| k - m));
+                *square = (*own - 2.0 * dot(&origin.coefficients, row) + origin.square).max(0.0);
+            }
+        }
+        if !(*square < LARGEST_SQUARE) {
+            return Err(Error::Overflow { largest: square.sqrt() });
+        }
+        Ok(*square)
+    }
+
+    fn inner(&self, a: &D::Point, b: &D::Point) -> f64 {
+        self.dictionary.value(a, b)
+    }
+
+    fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
+        let Working { moved, square, residual, correction, residual_square, coordinates: remembered, .. } =
+            &mut self.scratch.0;
+        self.coefficients.transpose_times(moved, coordinates);
+        residual.clear();
+        residual.extend_from_slice(moved);
+        self.images.subtract_times(coordinates, residual);
+        let mut left = *square - dot(coordinates, coordinates);
+        if left < REPEAT * *square {
+            self.coefficients.transpose_times(residual, correction);
+            self.images.subtract_times(correction, residual);
+            coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
+            left = *square - dot(coordinates, coordinates);
+        }
+        *residual_square = if left <= NEW_DIRECTION * *square { 0.0 } else { left };
+        remembered.clone_from(coordinates);
+        residual_square.sqrt()
+    }
+
+    fn append_residual(&mut self, point: &D::Point) -> f64 {
+        self.expand_residual();
+        let Working { row, own, expansion, residual, residual_square, .. } = &mut self.scratch.0;
+        if let Some(budget) = &mut self.budget {
+            let novelty = budget.novelty(row, *own);
+            if !budget.admits(novelty, *own) {
+                // The part of the residual that the dictionary can carry.
+                let carried = *residual_square - novelty;
+                if !(carried > NEW_DIRECTION * *own) {
+                    return 0.0;
+                }
+                expansion.iter_mut().zip(budget.expansion()).for_each(|(e, b)| *e += b);
+                self.push_column(carried.sqrt());
+                self.scratch.0.coordinates.push(carried.sqrt());
+                return carried.sqrt();
+            }
+        }
+        let norm = residual_square.sqrt();
+        // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
+        let own_overlap = *own + dot(expansion, row);
+        residual.push(own_overlap);
+        expansion.push(1.0);
+        self.push_atom(point);
+        self.push_column(norm);
+        norm
+    }
+
+    fn combine(&mut self, rotation: &Matrix) {
+        let product = &mut self.scratch.0.product;
+        multiply(product, self.coefficients.view(), rotation.view());
+        std::mem::swap(product, &mut self.coefficients);
+        multiply(product, self.images.view(), rotation.view());
+        std::mem::swap(product, &mut self.images);
+    }
+
+    fn shift_origin(&mut self, step: f64) {
+        let atoms = self.dictionary.len();
+        let Working { row, own, coordinates, expansion, is_atom, .. } = &mut self.scratch.0;
+        let origin = self.origin.get_or_insert_with(|| Origin {
+            coefficients: vec![0.0; atoms],
+            image: vec![0.0; atoms],
+            square: 0.0,
+        });
+        if *is_atom {
+            // m ← (1 - s) m + s φ(x), and the last atom is x.
+            let overlap = dot(&origin.coefficients[..atoms - 1], row);
+            let stay = 1.0 - step;
+            origin.square = stay * stay * origin.square + 2.0 * step * stay * overlap + step * step * *own;
+            origin.coefficients.iter_mut().for_each(|m| *m *= stay);
+            origin.coefficients[atoms - 1] += step;
+            for (image, kernel) in origin.image.iter_mut().zip(row.iter().chain(std::iter::once(&*own))) {
+                *image = stay * *image + step * kernel;
+            }
+        } else {
+            // m ← m + s Φ A c, what the columns carry of the point.
+            coordinates.resize(self.coefficients.columns(), 0.0);
+            coordinates.iter_mut().for_each(|c| *c *= -step);
+            expansion.clear();
+            expansion.extend_from_slice(&origin.coefficients);
+            self.coefficients.subtract_times(coordinates, expansion);
+            origin.coefficients.clone_from(expansion);
+            self.images.subtract_times(coordinates, &mut origin.image);
+            origin.square = dot(&origin.coefficients, &origin.image);
+        }
+    }
+
+    fn drift(&self) -> f64 {
+        let mut largest = 0f64;
+        for j in 0..self.coefficients.columns() {
+            for i in 0..=j {
+                let target = f64::from(u8::from(i == j));
+                largest = largest.max((dot(self.coefficients.column(i), self.images.column(j)) - target).abs());
+            }
+        }
+        largest
+    }
+
+    fn over_budget(&self) -> bool {
+        self.budget.as_ref().is_some_and(|budget| self.dictionary.len() > budget.atoms())
+    }
+
+    fn evict(&mut self, directions: &Matrix, importance: &[f64]) -> Option<&Matrix> {
+        let budget = self.budget.as_mut()?;
+        let product = &mut self.scratch.0.product;
+        multiply(product, self.coefficients.view(), directions.view());
+        let mean = self.origin.as_ref().map(|origin| &origin.coefficients[..]);
+        let (atom, share) = budget.evict(product, importance, mean);
+        // Every column loses its part along the atom that the others cannot carry; the images of the others stay.
+        for j in 0..self.coefficients.columns() {
+            give_up(self.coefficients.column_mut(j), atom, share);
+            let images = self.images.column_mut(j);
+            images[atom] = images[images.len() - 1];
+        }
+        let atoms = self.dictionary.len() - 1;
+        self.coefficients.resize(atoms, self.coefficients.columns());
+        self.images.resize(atoms, self.images.columns());
+        if let Some(origin) = &mut self.origin {
+            give_up(&mut origin.coefficients, atom, share);
+            origin.coefficients.pop();
+            origin.image.swap_remove(atom);
+            origin.square = dot(&origin.coefficients, &origin.image);
+        }
+        self.dictionary.swap_remove(atom);
+        self.orthonormalise().then_some(&self.scratch.0.rotation)
+    }
+
+    fn end_trial(&mut self) {
+        self.stale += 1;
+        if self.stale > self.dictionary.len().max(64) {
+            self.refresh();
+        }
+    }
+}
+
+/// Spreads the coefficient of an atom over the others and moves the last coefficient into its place.
+fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
+    let amount = coefficients[atom];
+    coefficients.iter_mut().zip(share).for_each(|(c, s)| *c += amount * s);
+    coefficients[atom] = coefficients[coefficients.len() - 1];
+}
