@@ -1,6 +1,9 @@
 //! Laws that hold for every subspace learner of the registry.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::specs;
 use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::regret::{BestSubspace, uncentered};
@@ -8,23 +11,6 @@ use eigenhedge::simplex::{Multiplicity, Select};
 use eigenhedge::spec::REGISTRY;
 use eigenhedge::subspace::Symmetric;
 use eigenhedge::{Error, Instance, Kind, Learner, Loss, Mixing, NormBound, PlainLearner, Random, Spec, streams, trial};
-
-/// Every entry of the registry, with the variants that have rules of their own.
-fn specs(kept: usize) -> Vec<Spec> {
-    let mut specs = Vec::new();
-    for entry in REGISTRY {
-        let spec = Spec { eta: 3.0, ..Spec::new(entry.kind, kept) };
-        for center in [None, Some(0.0), Some(2.5)] {
-            specs.push(Spec { center, ..spec.clone() });
-        }
-        if entry.reads.mixing {
-            for mixing in [Mixing::FixedShare { alpha: 0.01 }, Mixing::PastAverage { alpha: 0.01 }] {
-                specs.push(Spec { mixing, ..spec.clone() });
-            }
-        }
-    }
-    specs
-}
 
 fn gaussian_rows(n: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     streams::signal_and_noise(n, 2, 0.3, seed).take(rows).collect()

@@ -20,7 +20,7 @@
 
 use super::past::PastAverage;
 use super::rule::{Observed, Rule};
-use crate::eigen::{Factor, FactorScratch};
+use crate::eigen::{Factor, FactorScratch, symmetric_eigen};
 use crate::error::{self, Error};
 use crate::matrix::{Matrix, multiply};
 use crate::mixing::{Mixing, blend};
@@ -255,11 +255,32 @@ impl Rule for Tracking {
     }
 
     fn reduce(&mut self, rotation: &Matrix) {
-        let mut reduced = Matrix::default();
+        // log V compressed to the columns that are left, without the common weight of the complement.
+        let common = self.complement.log_weight;
+        let (mut reduced, mut scaled) = (Matrix::default(), Matrix::default());
         multiply(&mut reduced, rotation.view().transpose(), self.rotation.view());
-        self.rotation = reduced;
-        self.rotation.orthonormalise();
+        scaled.clone_from(&reduced);
+        for (j, weight) in self.log_weights.iter().enumerate() {
+            scaled.column_mut(j).iter_mut().for_each(|x| *x *= weight - common);
+        }
+        let mut compressed = Matrix::default();
+        multiply(&mut compressed, scaled.view(), reduced.view().transpose());
+        let eigen = symmetric_eigen(compressed.view());
+        let largest = eigen.values.iter().fold(0f64, |a, v| a.max(v.abs()));
+        let explicit = self.log_weights.len();
         self.columns = rotation.columns();
+        self.rotation.resize(0, 0);
+        self.log_weights.clear();
+        for (j, value) in eigen.values.iter().enumerate().filter(|(_, value)| value.abs() > ROUNDING * largest) {
+            let column = self.log_weights.len();
+            self.rotation.resize(self.columns, column + 1);
+            self.rotation.column_mut(column).copy_from_slice(eigen.vectors.column(j));
+            self.log_weights.push((common + value).min(0.0));
+        }
+        if let Multiplicity::Finite(n) = &mut self.complement.multiplicity {
+            *n = *n + explicit as u64 - self.log_weights.len() as u64;
+        }
+        cap(&mut self.log_weights, &mut self.complement, self.kept, &mut self.scratch.0.cap);
         if let Some(past) = &mut self.past {
             past.reduce(rotation);
         }
