@@ -45,12 +45,12 @@ pub struct Factor {
     rotations: Vec<Rotation>,
     /// Input position of each pole.
     active: Vec<usize>,
+    /// Poles and entries of the recomputed z, filled up to whole lanes with poles of no weight.
     poles: Vec<f64>,
+    weights: Vec<f64>,
     /// Pole from which each root is measured, and the distance.
     origins: Vec<f64>,
     offsets: Vec<f64>,
-    /// Entries of the recomputed z.
-    weights: Vec<f64>,
     /// One over the norm of each Cauchy column.
     scales: Vec<f64>,
     order: Vec<Source>,
@@ -173,6 +173,7 @@ impl Factor {
         scratch.squares.extend(self.active.iter().map(|&j| (sigma * scale) * (z[j] * z[j])));
         self.weights.clear();
         self.weights.extend(self.active.iter().map(|&j| 1f64.copysign(z[j])));
+        secular::fill_up(&mut self.poles, &mut scratch.squares);
         Arch::new().dispatch(Solve { factor: self, squares: &scratch.squares, roots: &mut scratch.roots });
         scale
     }
@@ -189,6 +190,7 @@ impl Factor {
         }
         terms.clear();
         terms.extend(self.active.iter().zip(&self.weights).map(|(&j, w)| w * input[j]));
+        terms.resize(self.poles.len(), 0.0);
         Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
     }
 
@@ -281,12 +283,14 @@ impl WithSimd for Solve<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let Self { factor, squares, roots } = self;
-        secular::solve(&factor.poles, squares, roots);
+        let count = factor.active.len();
+        secular::solve(&factor.poles, squares, count, roots);
         factor.origins.clear();
         factor.origins.extend(roots.iter().map(|r| factor.poles[r.origin]));
         factor.offsets.clear();
         factor.offsets.extend(roots.iter().map(|r| r.offset));
-        recompute_weights(&factor.poles, &factor.origins, &factor.offsets, &mut factor.weights);
+        recompute_weights(&factor.poles[..count], &factor.origins, &factor.offsets, &mut factor.weights);
+        factor.weights.resize(factor.poles.len(), 0.0);
         factor.scales.clear();
         for i in 0..roots.len() {
             let square = column_square(&factor.poles, &factor.weights, factor.origins[i], factor.offsets[i]);
@@ -347,8 +351,13 @@ fn column_square(poles: &[f64], weights: &[f64], origin: f64, offset: f64) -> f6
             }
         }
     }
-    let rest: f64 = d_rest.iter().zip(w_rest).map(|(d, w)| (w / ((d - origin) - offset)).powi(2)).sum();
-    sum.iter().sum::<f64>() + rest
+    for (d, w) in d_rest.as_chunks::<8>().0.iter().zip(w_rest.as_chunks::<8>().0) {
+        for lane in 0..8 {
+            let entry = w[lane] / ((d[lane] - origin) - offset);
+            sum[lane] += entry * entry;
+        }
+    }
+    sum.iter().sum()
 }
 
 /// The vectorised part of [`Factor::apply_transpose`].
@@ -391,8 +400,12 @@ fn cauchy_sum(poles: &[f64], terms: &[f64], origin: f64, offset: f64) -> f64 {
             sum[lane] += (of_low * high + of_high * low) / (low * high);
         }
     }
-    let rest: f64 = d_rest.iter().zip(t_rest).map(|(d, t)| t / ((d - origin) - offset)).sum();
-    sum.iter().sum::<f64>() + rest
+    for (d, t) in d_rest.as_chunks::<8>().0.iter().zip(t_rest.as_chunks::<8>().0) {
+        for lane in 0..8 {
+            sum[lane] += t[lane] / ((d[lane] - origin) - offset);
+        }
+    }
+    sum.iter().sum()
 }
 
 #[cfg(test)]

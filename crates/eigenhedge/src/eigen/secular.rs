@@ -20,11 +20,15 @@ pub struct Root {
     pub offset: f64,
 }
 
-/// Value and slope of one side of the secular function.
+/// Values and slopes of the two sides of the secular function: poles below the point and above it.
 #[derive(Clone, Copy)]
-struct Side {
-    value: f64,
-    slope: f64,
+struct Sides {
+    /// Not positive.
+    below: f64,
+    /// Not negative.
+    above: f64,
+    slope_below: f64,
+    slope_above: f64,
 }
 
 /// Four reciprocals for one division.
@@ -36,52 +40,61 @@ pub(super) fn reciprocals(x: [f64; 4]) -> [f64; 4] {
     [of_low * x[1], of_low * x[0], of_high * x[3], of_high * x[2]]
 }
 
-/// `Σ w/(d - λ)` and `Σ w/(d - λ)²`, where `λ = pole + offset`.
+/// Poles are handled eight at a time; a list of them is filled up with poles of no weight.
+pub(super) const LANES: usize = 8;
+
+/// Fills poles and weights up to whole lanes. The added poles lie above all others by more than one.
+pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {
+    let full = poles.len().next_multiple_of(LANES);
+    let far = poles.last().map_or(0.0, |last| last + 4.0);
+    poles.resize(full, far);
+    weights.resize(full, 0.0);
+}
+
+/// `Σ w/(d - λ)` and `Σ w/(d - λ)²` over both sides of `λ = pole + offset`; the sign of a term tells its side.
 #[inline(always)]
-fn pole_sums(poles: &[f64], weights: &[f64], pole: f64, offset: f64) -> Side {
-    let mut value = [0.0; 8];
-    let mut slope = [0.0; 8];
-    let (d32, d_rest) = poles.as_chunks::<32>();
-    let (w32, w_rest) = weights.as_chunks::<32>();
+fn pole_sums(poles: &[f64], weights: &[f64], pole: f64, offset: f64) -> Sides {
+    let mut sums = [[0.0; LANES]; 4];
+    let mut add = |lane: usize, weight: f64, reciprocal: f64| {
+        let term = weight * reciprocal;
+        let slope = term * reciprocal;
+        let is_below = term < 0.0;
+        sums[0][lane] += if is_below { term } else { 0.0 };
+        sums[1][lane] += if is_below { 0.0 } else { term };
+        sums[2][lane] += if is_below { slope } else { 0.0 };
+        sums[3][lane] += if is_below { 0.0 } else { slope };
+    };
+    let (d32, d_rest) = poles.as_chunks::<{ 4 * LANES }>();
+    let (w32, w_rest) = weights.as_chunks::<{ 4 * LANES }>();
     for (d, w) in d32.iter().zip(w32) {
-        for lane in 0..8 {
-            let at = |block: usize| (d[8 * block + lane] - pole) - offset;
+        for lane in 0..LANES {
+            let at = |block: usize| (d[LANES * block + lane] - pole) - offset;
             let r = reciprocals([at(0), at(1), at(2), at(3)]);
             for block in 0..4 {
-                let term = w[8 * block + lane] * r[block];
-                value[lane] += term;
-                slope[lane] += term * r[block];
+                add(lane, w[LANES * block + lane], r[block]);
             }
         }
     }
-    let (d8, d_tail) = d_rest.as_chunks::<8>();
-    let (w8, w_tail) = w_rest.as_chunks::<8>();
-    for (d, w) in d8.iter().zip(w8) {
-        for lane in 0..8 {
-            let r = 1.0 / ((d[lane] - pole) - offset);
-            let term = w[lane] * r;
-            value[lane] += term;
-            slope[lane] += term * r;
+    for (d, w) in d_rest.as_chunks::<LANES>().0.iter().zip(w_rest.as_chunks::<LANES>().0) {
+        for lane in 0..LANES {
+            add(lane, w[lane], 1.0 / ((d[lane] - pole) - offset));
         }
     }
-    for (lane, (d, w)) in d_tail.iter().zip(w_tail).enumerate() {
-        let r = 1.0 / ((d - pole) - offset);
-        value[lane] += w * r;
-        slope[lane] += w * r * r;
-    }
-    Side { value: value.iter().sum(), slope: slope.iter().sum() }
+    let [below, above, slope_below, slope_above] = sums.map(|lanes| lanes.iter().sum());
+    Sides { below, above, slope_below, slope_above }
 }
 
-/// All roots, in ascending order. `poles` ascend strictly, `weights` are positive.
+/// All `count` roots, in ascending order. The first `count` poles ascend strictly and have positive weights; both lists
+/// are filled up.
 #[inline(always)]
-pub(super) fn solve(poles: &[f64], weights: &[f64], roots: &mut Vec<Root>) {
-    let last = poles.len() - 1;
+pub(super) fn solve(poles: &[f64], weights: &[f64], count: usize, roots: &mut Vec<Root>) {
+    let last = count - 1;
     let total: f64 = weights.iter().sum();
     roots.clear();
     for i in 0..last {
         roots.push(inner_root(poles, weights, i));
     }
-    roots.push(last_root(poles, weights, total));
+    roots.push(last_root(poles, weights, last, total));
 }
 
 /// The root between pole `i` and pole `i + 1`.
@@ -89,12 +102,8 @@ pub(super) fn solve(poles: &[f64], weights: &[f64], roots: &mut Vec<Root>) {
 fn inner_root(poles: &[f64], weights: &[f64], i: usize) -> Root {
     let gap = poles[i + 1] - poles[i];
     let half = 0.5 * gap;
-    let (d_left, d_right) = poles.split_at(i + 1);
-    let (w_left, w_right) = weights.split_at(i + 1);
-    let evaluate =
-        |pole: f64, offset: f64| (pole_sums(d_left, w_left, pole, offset), pole_sums(d_right, w_right, pole, offset));
-    let (left, right) = evaluate(poles[i], half);
-    let middle = 1.0 + left.value + right.value;
+    let sides = pole_sums(poles, weights, poles[i], half);
+    let middle = 1.0 + sides.below + sides.above;
     // f rises from -∞ to +∞ across the gap.
     let origin = if middle >= 0.0 { i } else { i + 1 };
     let far = middle + (weights[i] - weights[i + 1]) / half;
@@ -102,10 +111,9 @@ fn inner_root(poles: &[f64], weights: &[f64], i: usize) -> Root {
     let guess = first_guess(far, weights[i], weights[i + 1], gap, middle >= 0.0);
     let mut offset = inside(guess, bracket);
     for _ in 0..MOST_STEPS {
-        let (left, right) = evaluate(poles[origin], offset);
-        let value = 1.0 + left.value + right.value;
-        let noise = f64::EPSILON * (1.0 + right.value - left.value);
-        if value.abs() <= 2.0 * noise {
+        let sides = pole_sums(poles, weights, poles[origin], offset);
+        let value = 1.0 + sides.below + sides.above;
+        if value.abs() <= 2.0 * f64::EPSILON * (1.0 + sides.above - sides.below) {
             break;
         }
         if value < 0.0 {
@@ -115,9 +123,9 @@ fn inner_root(poles: &[f64], weights: &[f64], i: usize) -> Root {
         }
         let lower = (poles[i] - poles[origin]) - offset;
         let upper = (poles[i + 1] - poles[origin]) - offset;
-        let mut step = middle_way(value, left.slope, right.slope, lower, upper);
+        let mut step = middle_way(value, sides.slope_below, sides.slope_above, lower, upper);
         if !(step * value < 0.0) {
-            step = -value / (left.slope + right.slope);
+            step = -value / (sides.slope_below + sides.slope_above);
         }
         let next = inside(offset + step, bracket);
         let settled = (next - offset).abs() <= f64::EPSILON * next.abs();
@@ -131,15 +139,14 @@ fn inner_root(poles: &[f64], weights: &[f64], i: usize) -> Root {
 
 /// The root above the last pole: one pole stands for the whole sum.
 #[inline(always)]
-fn last_root(poles: &[f64], weights: &[f64], total: f64) -> Root {
-    let origin = poles.len() - 1;
+fn last_root(poles: &[f64], weights: &[f64], origin: usize, total: f64) -> Root {
     let mut bracket = (0.0, total * (1.0 + 4.0 * f64::EPSILON));
     // With all poles at the last one the root would be at `total`; with the last alone, at its weight.
     let mut offset = if origin == 0 { total } else { inside(0.5 * (weights[origin] + total), bracket) };
     for _ in 0..if origin == 0 { 0 } else { MOST_STEPS } {
-        let sum = pole_sums(poles, weights, poles[origin], offset);
-        let value = 1.0 + sum.value;
-        if value.abs() <= 2.0 * f64::EPSILON * (1.0 - sum.value) {
+        let sides = pole_sums(poles, weights, poles[origin], offset);
+        let value = 1.0 + sides.below;
+        if value.abs() <= 2.0 * f64::EPSILON * (1.0 - sides.below) {
             break;
         }
         if value < 0.0 {
@@ -148,7 +155,7 @@ fn last_root(poles: &[f64], weights: &[f64], total: f64) -> Root {
             bracket.1 = offset
         }
         // c + s/(d - λ) with the value and slope of f at this point.
-        let s = sum.slope * offset * offset;
+        let s = sides.slope_below * offset * offset;
         let c = value + s / offset;
         let next = inside(s / c, bracket);
         let settled = (next - offset).abs() <= f64::EPSILON * next;
@@ -228,7 +235,9 @@ mod tests {
                 poles.dedup();
                 let weights: Vec<f64> = poles.iter().map(|_| 10f64.powf(-2.0 * grading * random.uniform())).collect();
                 let mut roots = Vec::new();
-                solve(&poles, &weights, &mut roots);
+                let (mut full_poles, mut full_weights) = (poles.clone(), weights.clone());
+                fill_up(&mut full_poles, &mut full_weights);
+                solve(&full_poles, &full_weights, poles.len(), &mut roots);
                 for (i, root) in roots.iter().enumerate() {
                     let (value, size) = secular(&poles, &weights, *root);
                     assert!(value.abs() <= 64.0 * f64::EPSILON * size, "n {n} root {i}: {value} of {size}");
