@@ -52,7 +52,7 @@ impl Answers {
         let row = self.rows;
         self.rows += 1;
         let at_once = self.at_once;
-        self.to_sink(|out| {
+        self.hand_over(|out| {
             if row == 0 {
                 write!(out, "row,expected_loss,loss")?;
                 (0..coordinates.len()).try_for_each(|i| write!(out, ",z{i}"))?;
@@ -67,7 +67,7 @@ impl Answers {
 
     /// Makes the answers visible.
     pub fn finish(mut self) -> Result<()> {
-        self.to_sink(|out| out.flush())?;
+        self.hand_over(|out| out.flush())?;
         if let Sink::File(out, path) = self.sink {
             let file = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(|| unwritable(&path))?;
             file.persist(&path).map_err(|refused| refused.error).with_context(|| unwritable(&path))?;
@@ -75,7 +75,7 @@ impl Answers {
         Ok(())
     }
 
-    fn to_sink(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         match &mut self.sink {
             Sink::Nowhere => Ok(()),
             Sink::Standard(out) => write(out).context("standard output cannot be written"),

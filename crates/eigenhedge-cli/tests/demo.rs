@@ -6,17 +6,14 @@ use common::Place;
 
 /// Expected loss, mean and deviation of the realised loss, from a line of the table.
 fn losses(text: &str, name: &str) -> (f64, f64, f64) {
-    let line = text
-        .lines()
-        .find(|line| {
-            line.strip_prefix(name).is_some_and(|rest| {
-                rest.starts_with("  ")
-                    || rest.starts_with(' ') && rest.trim_start().starts_with(|c: char| c.is_ascii_digit())
-            })
-        })
-        .unwrap_or_else(|| panic!("no line for {name} in\n{text}"));
-    let cells: Vec<f64> = line[name.len()..].split_whitespace().filter_map(|cell| cell.parse().ok()).collect();
-    if cells.len() < 3 { (cells[0], f64::NAN, f64::NAN) } else { (cells[0], cells[1], cells[2]) }
+    let line = text.lines().find(|line| {
+        let rest = line.strip_prefix(name).map(str::trim_start);
+        rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    });
+    let line = line.unwrap_or_else(|| panic!("no line for {name} in\n{text}"));
+    let mut cells = line[name.len()..].split_whitespace().filter_map(|cell| cell.parse().ok());
+    let mut next = || cells.next().unwrap_or(f64::NAN);
+    (next(), next(), next())
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
     let mut line = |cells: [&str; 6]| {
         let [name, expected, realised, over, time, directions] = cells;
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<32} {expected:>9} {realised:>19} {over:>11} {time:>9} {directions:>12}");
+        let _ = writeln!(text, "{name:<32}{expected:>10}{realised:>22}{over:>11}{time:>10}{directions:>14}");
     };
     line(["", "expected", "realised, mean ± sd", "", "time per", "directions u"]);
     line(["learner", "loss", &format!("of {} draws", args.draws), "over best", "row (µs)", "(mean)"]);
