@@ -1,0 +1,200 @@
+//! The command line as typed. What the values mean together is decided in [`crate::plan`].
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use eigenhedge::simplex::{Multiplicity, Select};
+use eigenhedge::spec::REGISTRY;
+use eigenhedge::{Kind, NormBound};
+use std::path::PathBuf;
+
+/// Online PCA with guarantees.
+///
+/// Rows arrive one at a time. Before each row a learner commits to a k-dimensional subspace, is charged for what
+/// that subspace loses of the row, and then learns.
+#[derive(Debug, Parser)]
+#[command(name = "eigenhedge", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run every learner on a made-up stream that changes twice, and compare their losses
+    Demo(DemoArgs),
+    /// Run one learner over a table: one trial for each row
+    Run(Box<RunArgs>),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  eigenhedge demo                             see what the learners do; no data needed
+  eigenhedge run data.csv -k 3                keep 3 directions; print what was lost
+  eigenhedge run data.csv -k 3 --out out.csv  also write each row's losses and coordinates
+  eigenhedge run - -k 3 --out -               in a pipe: one answer for each row, at once
+
+Exit status: 0 done, 1 bad data or failed run, 2 wrong usage.";
+
+/// Options of `demo`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  eigenhedge demo
+  eigenhedge demo --seed 7 --draws 200")]
+pub struct DemoArgs {
+    /// Which stream to make; the learners' draws follow from it too
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Over how many independent draws the realised loss is measured
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub draws: u32,
+}
+
+// A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
+const RUN_NOTES: &str = "\
+The first line is a header when one of the selected cells in it is not a number. In messages, lines count from 1 \
+and columns from 0, as in --columns.
+
+A row of the output is row,expected_loss,loss,z0,...: the row's number from 0, the mean loss over the learner's own \
+randomness, the loss of the choice that was made, and the row's coordinates in the directions that were kept. \
+Losses are in squared units of the input. An output file appears when the run is complete, or not at all.
+
+Values that are wrong whatever the data end with status 2. Values that do not fit the data, such as a -k that is not \
+less than the number of columns, end with status 1.
+
+Examples:
+  eigenhedge run data.csv -k 3
+  eigenhedge run data.csv -k 3 --exclude id,date --out coordinates.csv
+  eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
+  tail -f log.csv | eigenhedge run - -k 2 --no-header --out -";
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_NOTES)]
+pub struct RunArgs {
+    /// Table to read, one row for each trial; `-` reads rows from standard input as they arrive
+    pub input: PathBuf,
+    /// Directions to keep
+    #[arg(short, value_name = "K")]
+    pub k: usize,
+
+    /// Who learns
+    #[arg(long, value_name = "NAME", default_value = Kind::Tracking.entry().name, value_parser = learners())]
+    pub learner: Kind,
+    /// Learning rate, for rows of norm at most one [default: 1]
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
+    pub eta: Option<f64>,
+    /// What is mixed in after each row, so that a change can be followed [default: fixed-share for tracking, else none]
+    #[arg(long, value_name = "RULE")]
+    pub mixing: Option<MixingRule>,
+    /// Share that is mixed in [default: 0.001]
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
+    pub alpha: Option<f64>,
+    /// Factor on the forgetting leader's memory at each row [default: 0.95]
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
+    pub forget: Option<f64>,
+    /// Subtract the running mean, or nothing
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Center::Mean)]
+    pub center: Center,
+    /// Imaginary rows at the origin that the running mean starts from [default: 0]
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
+    pub center_prior: Option<f64>,
+    /// Norm that no row exceeds, or `auto` for the largest seen so far
+    #[arg(long, value_name = "F|auto", default_value = "auto", value_parser = norm_bound, allow_hyphen_values = true)]
+    pub norm_bound: NormBound,
+    /// Dimension of the space the rows lie in, when it is larger than a row
+    #[arg(long, value_name = "N|inf", value_parser = feature_dim)]
+    pub feature_dim: Option<Multiplicity>,
+    /// How the kept directions are drawn
+    #[arg(long, value_name = "HOW", default_value = Select::default().name(), value_parser = selects())]
+    pub select: Select,
+    /// Seed of the learner's draws
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Where to write each row's answer; `-` is standard output
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+    /// Form of the summary (on standard error with `--out -`, else on standard output)
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
+    pub summary: SummaryForm,
+    /// Print no text summary
+    #[arg(long)]
+    pub quiet: bool,
+
+    /// Take the first line as a row, whatever it holds
+    #[arg(long)]
+    pub no_header: bool,
+    /// Columns to use: names, or positions from 0; a whole number is always a position
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Columns to leave out, in the same form
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub exclude: Vec<String>,
+    /// What separates cells: one character, or `tab`
+    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter)]
+    pub delimiter: u8,
+}
+
+/// The mixing rules by the names users type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MixingRule {
+    /// Nothing
+    None,
+    /// The uniform distribution
+    FixedShare,
+    /// The mean of all earlier distributions
+    PastAverage,
+}
+
+/// What is subtracted from a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Center {
+    /// The mean of the rows before it
+    Mean,
+    /// Nothing
+    None,
+}
+
+/// The form of the summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SummaryForm {
+    /// A few lines for people
+    Text,
+    /// One object for programs
+    Json,
+}
+
+fn learners() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(REGISTRY.iter().map(|entry| PossibleValue::new(entry.name).help(entry.summary)))
+        .try_map(|name| Kind::from_name(&name).ok_or("not in the registry"))
+}
+
+fn selects() -> impl TypedValueParser<Value = Select> {
+    PossibleValuesParser::new(Select::ALL.map(Select::name))
+        .try_map(|name| Select::from_name(&name).ok_or("not a way to draw"))
+}
+
+fn norm_bound(text: &str) -> Result<NormBound, String> {
+    match text {
+        "auto" => Ok(NormBound::Running),
+        _ => text.parse().map(NormBound::Given).map_err(|_| "must be a number or auto".to_owned()),
+    }
+}
+
+fn feature_dim(text: &str) -> Result<Multiplicity, String> {
+    match text {
+        "inf" => Ok(Multiplicity::Infinite),
+        _ => text.parse().map(Multiplicity::Finite).map_err(|_| "must be a whole number or inf".to_owned()),
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
+        _ => Err("must be one ASCII character other than a quote or a line end, or tab".to_owned()),
+    }
+}

@@ -1,0 +1,194 @@
+//! `demo`: every learner on a stream that changes twice.
+
+use crate::args::DemoArgs;
+use anyhow::{Context, Result};
+use eigenhedge::regret::{BestSubspace, Ledger};
+use eigenhedge::span::Span;
+use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, streams, trial};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::time::Instant;
+
+const KEPT: usize = 2;
+const FORGET: f64 = 0.95;
+const ALPHA: f64 = 1e-3;
+
+const FOLLOWING: &str = "tracking + fixed share";
+const STEADY: &str = "tracking";
+
+/// Runs the learners and prints what they lost.
+pub fn demo(args: &DemoArgs) -> Result<()> {
+    let stream = streams::three_subspaces(args.seed);
+    let best = best_loss(&stream)?;
+    let results: Vec<Outcome> =
+        learners().into_iter().map(|(name, spec)| measure(name, &spec, &stream, args)).collect::<Result<_>>()?;
+    let mut out = io::stdout().lock();
+    let text = introduction(args, &stream) + &table(best, &results, args) + &remarks(best, &results);
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output cannot be written")
+}
+
+fn learners() -> [(&'static str, Spec); 6] {
+    let spec = |kind| Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, KEPT) };
+    let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
+    [
+        ("follow the leader", spec(Kind::Leader)),
+        ("forgetting leader", Spec { forget: FORGET, ..spec(Kind::ForgettingLeader) }),
+        (STEADY, tracking(Mixing::None)),
+        (FOLLOWING, tracking(Mixing::FixedShare { alpha: ALPHA })),
+        ("tracking + past average", tracking(Mixing::PastAverage { alpha: ALPHA })),
+        ("anchored", spec(Kind::Anchored)),
+    ]
+}
+
+/// What one learner did.
+struct Outcome {
+    name: &'static str,
+    ledger: Ledger,
+    /// Total realised loss of each draw.
+    realised: Vec<f64>,
+    seconds_per_row: f64,
+}
+
+fn best_loss(stream: &[Vec<f64>]) -> Result<f64> {
+    let mut best = BestSubspace::new(stream[0].len(), false).context("the rows are too long to follow")?;
+    stream.iter().for_each(|row| best.add(row));
+    Ok(best.loss(KEPT))
+}
+
+fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
+    let seeds = (1..=u64::from(args.draws)).map(|i| args.seed.wrapping_add(i));
+    let realised = realised(spec, stream, seeds)?;
+    let mut learner = spec.plain(stream[0].len())?;
+    let mut random = Random::seeded(args.seed.wrapping_add(1));
+    let mut ledger = Ledger::default();
+    let start = Instant::now();
+    for row in stream {
+        let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random)?;
+        ledger.enter(loss, learner.rank());
+    }
+    let seconds_per_row = start.elapsed().as_secs_f64() / stream.len() as f64;
+    Ok(Outcome { name, ledger, realised, seconds_per_row })
+}
+
+/// Total realised loss of one run for each seed, bit for bit, at little more than the cost of one run: what a learner
+/// learns does not depend on what it drew, so all draws share one learner.
+fn realised(spec: &Spec, stream: &[Vec<f64>], seeds: impl Iterator<Item = u64>) -> Result<Vec<f64>> {
+    let mut learner = spec.plain(stream[0].len())?;
+    let mut draws: Vec<(Random, f64)> = seeds.map(|seed| (Random::seeded(seed), 0.0)).collect();
+    for row in stream {
+        let instance = Instance::from(&row[..]);
+        learner.check(&instance)?;
+        let before = learner.clone();
+        for (random, total) in &mut draws {
+            // Charging may have made the row's own direction explicit: nobody chose knowing it.
+            if learner.span().columns() > before.span().columns() {
+                learner = before.clone();
+            }
+            learner.choose(random);
+            *total += learner.incur(&instance).realised;
+        }
+        learner.update(&instance);
+    }
+    Ok(draws.into_iter().map(|(_, total)| total).collect())
+}
+
+/// Mean and standard deviation (of one draw).
+fn spread(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
+}
+
+fn introduction(args: &DemoArgs, stream: &[Vec<f64>]) -> String {
+    format!(
+        "{} rows of {} numbers. Each lies in a plane, and the plane changes after 500 and after 1000 rows (seed {}).\n\
+         Before each row a learner commits to a plane, then loses the squared distance of the row from it.\n\n",
+        stream.len(),
+        stream[0].len(),
+        args.seed
+    )
+}
+
+fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
+    let mut text = String::new();
+    let mut line = |cells: [&str; 6]| {
+        let [name, expected, realised, over, time, directions] = cells;
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<32}{expected:>10}{realised:>22}{over:>11}{time:>10}{directions:>14}");
+    };
+    line(["", "expected", "realised, mean ± sd", "", "time per", "directions u"]);
+    line(["learner", "loss", &format!("of {} draws", args.draws), "over best", "row (µs)", "(mean)"]);
+    line(["best fixed subspace in hindsight", &format!("{best:.2}"), "-", "-", "-", &KEPT.to_string()]);
+    for result in results {
+        let (mean, deviation) = spread(&result.realised);
+        line([
+            result.name,
+            &format!("{:.2}", result.ledger.expected),
+            &format!("{mean:.2} ± {deviation:.2}"),
+            &format!("{:+.2}", result.ledger.expected - best),
+            &format!("{:.1}", result.seconds_per_row * 1e6),
+            &format!("{:.1}", result.ledger.rank_mean()),
+        ]);
+    }
+    text + "\n"
+}
+
+/// What the numbers show; nothing is said that they do not.
+fn remarks(best: f64, results: &[Outcome]) -> String {
+    let mut text = String::from("What to notice\n");
+    let expected = |name| results.iter().find(|r| r.name == name).map(|r| r.ledger.expected);
+    let mut say = |sentence: String| {
+        let _ = writeln!(text, "  {sentence}");
+    };
+    let ahead: Vec<&str> = results.iter().filter(|r| r.ledger.expected < best).map(|r| r.name).collect();
+    match ahead.as_slice() {
+        [] => say("No learner lost less than the best fixed plane, which was chosen with all rows known.".into()),
+        names => {
+            let count = format!("{} of {} learners lost less than the best fixed plane", names.len(), results.len());
+            say(format!("{count}, which was chosen with all rows known:"));
+            say(format!("{}.", names.join(", ")));
+        }
+    }
+    if let (Some(steady), Some(following)) = (expected(STEADY), expected(FOLLOWING)) {
+        let (ratio, verb) =
+            if steady > following { (steady / following, "saved") } else { (following / steady, "cost") };
+        say(format!("Mixing in a share of {ALPHA} {verb} tracking a factor of {ratio:.1} in loss."));
+    }
+    let agree = results.iter().all(|result| {
+        let (mean, deviation) = spread(&result.realised);
+        (mean - result.ledger.expected).abs() <= 4.0 * deviation / (result.realised.len() as f64).sqrt() + 1e-9 * mean
+    });
+    if agree {
+        say("Realised losses scatter around the expected ones, as they should: the draws are fair.".into());
+    }
+    text + "\nNext: eigenhedge run YOUR.csv -k 2 runs a learner on your own rows; eigenhedge run --help says how.\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_draws_equal_separate_runs_bit_for_bit() {
+        let stream: Vec<Vec<f64>> = streams::switching(8, 2, 3, 40, 5);
+        for (name, spec) in learners() {
+            let shared = realised(&spec, &stream, 1..=4).unwrap();
+            for (seed, total) in (1..=4).zip(shared) {
+                let mut learner = spec.plain(8).unwrap();
+                let mut random = Random::seeded(seed);
+                let mut separate = 0.0;
+                for row in &stream {
+                    separate += trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap().realised;
+                }
+                assert_eq!(total, separate, "{name}, seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn spread_of_three_numbers() {
+        assert_eq!(spread(&[1.0, 2.0, 3.0]), (2.0, 1.0));
+        assert_eq!(spread(&[4.0]), (4.0, 0.0));
+    }
+}

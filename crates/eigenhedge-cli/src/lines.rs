@@ -1,0 +1,86 @@
+//! Lines that all end in `\n`, whoever wrote them, so that they can be counted.
+
+use std::io::{self, Read};
+
+/// Turns `\r\n` and `\r` into `\n` and ends the last line.
+pub struct Lines<R> {
+    inner: R,
+    /// The last byte handed out, after the change.
+    last: u8,
+    /// The last byte read was `\r`: a `\n` right after it belongs to it.
+    after_return: bool,
+}
+
+impl<R: Read> Lines<R> {
+    /// Reads lines from here.
+    pub fn new(inner: R) -> Self {
+        Self { inner, last: b'\n', after_return: false }
+    }
+
+    /// Changes the bytes in place and returns how many are left.
+    fn change(&mut self, bytes: &mut [u8]) -> usize {
+        if !self.after_return && !bytes.contains(&b'\r') {
+            return bytes.len();
+        }
+        let mut kept = 0;
+        for i in 0..bytes.len() {
+            let byte = bytes[i];
+            if byte == b'\n' && self.after_return {
+                self.after_return = false;
+                continue;
+            }
+            self.after_return = byte == b'\r';
+            bytes[kept] = if byte == b'\r' { b'\n' } else { byte };
+            kept += 1;
+        }
+        kept
+    }
+}
+
+impl<R: Read> Read for Lines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let found = self.inner.read(buffer)?;
+            if found == 0 {
+                if self.last == b'\n' || buffer.is_empty() {
+                    return Ok(0);
+                }
+                (buffer[0], self.last) = (b'\n', b'\n');
+                return Ok(1);
+            }
+            // Nothing left is not the end: the `\n` of a `\r\n` came alone.
+            if let kept @ 1.. = self.change(&mut buffer[..found]) {
+                self.last = buffer[kept - 1];
+                return Ok(kept);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands out a few bytes at a time.
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let size = self.1.min(buffer.len());
+            (&mut self.0).take(size as u64).read(buffer)
+        }
+    }
+
+    #[test]
+    fn every_line_ends_in_a_newline_however_the_bytes_arrive() {
+        let cases =
+            [("", ""), ("a", "a\n"), ("a\r\n\r\nb\n\rc\rd", "a\n\nb\n\nc\nd\n"), ("a\r", "a\n"), ("a\r\n", "a\n")];
+        for (text, wanted) in cases {
+            for size in 1..=text.len().max(1) {
+                let mut read = String::new();
+                Lines::new(Drops(text.as_bytes(), size)).read_to_string(&mut read).unwrap();
+                assert_eq!(read, wanted, "{text:?} by {size}");
+            }
+        }
+    }
+}

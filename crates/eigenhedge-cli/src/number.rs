@@ -1,0 +1,39 @@
+//! Numbers for people. Numbers for programs are printed in full, where they are printed.
+
+/// Five significant digits; an exponent where zeros would be too many.
+pub fn readable(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-4..1e7).contains(&size) {
+        return format!("{value:.4e}");
+    }
+    let whole = if size < 1.0 { 1 } else { size.log10() as usize + 1 };
+    format!("{value:.*}", 5usize.saturating_sub(whole))
+}
+
+/// As it would be typed: the shortest text that reads back as the same number.
+pub fn exact(value: f64) -> String {
+    if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readable_numbers_have_five_digits_and_no_endless_zeros() {
+        let cases =
+            [(0.0, "0.0000"), (12.3456, "12.346"), (0.25, "0.2500"), (-123456.7, "-123457"), (1e200, "1.0000e200")];
+        for (value, text) in cases {
+            assert_eq!(readable(value), text);
+        }
+    }
+
+    #[test]
+    fn exact_numbers_read_back() {
+        for value in [0.0, 1.0, 0.1, -2.5e-7, 1e200, f64::MIN_POSITIVE, 1e15 + 0.5] {
+            assert_eq!(exact(value).parse::<f64>().unwrap(), value);
+        }
+        assert_eq!(exact(1e200), "1e200");
+        assert_eq!(exact(f64::NAN), "NaN");
+    }
+}

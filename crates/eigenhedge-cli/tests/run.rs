@@ -1,0 +1,272 @@
+//! `run` does what the library does, row by row, and says so exactly.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Place, table};
+use eigenhedge::spec::REGISTRY;
+use eigenhedge::{Kind, Mixing, NormBound, Run, Spec, streams};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+fn stream() -> Vec<Vec<f64>> {
+    streams::switching(6, 2, 2, 60, 3)
+}
+
+/// The library's own run.
+fn library(spec: Spec, seed: u64) -> (Run, Vec<Vec<f64>>) {
+    let mut run = Run::new(spec, 6, seed).unwrap();
+    let mut answers = Vec::new();
+    for row in stream() {
+        let loss = run.step(&row).unwrap();
+        let mut answer = vec![loss.expected, loss.realised];
+        answer.extend_from_slice(run.learner().kept_coordinates());
+        answers.push(answer);
+    }
+    (run, answers)
+}
+
+/// The numbers of an output table after the row number, which is checked.
+fn answers(text: &str) -> Vec<Vec<f64>> {
+    let number = |cell: &str| cell.parse::<f64>().unwrap();
+    let lines = text.lines().skip(1).enumerate();
+    lines
+        .map(|(i, line)| {
+            let (row, rest) = line.split_once(',').unwrap();
+            assert_eq!(row, i.to_string());
+            rest.split(',').map(number).collect()
+        })
+        .collect()
+}
+
+fn bits(rows: &[Vec<f64>]) -> Vec<Vec<u64>> {
+    rows.iter().map(|row| row.iter().map(|x| x.to_bits()).collect()).collect()
+}
+
+#[test]
+fn answers_read_back_bit_equal_to_the_library() {
+    let place = Place::new();
+    place.write("data.csv", table(&stream()));
+    let base = |kind| Spec { center: Some(0.0), ..Spec::new(kind, 2) };
+    let tracking = |mixing| Spec { mixing, ..base(Kind::Tracking) };
+    let cases = [
+        ("", tracking(Mixing::FixedShare { alpha: 1e-3 })),
+        ("--mixing none --eta 2.5", Spec { eta: 2.5, ..tracking(Mixing::None) }),
+        ("--mixing past-average --alpha 0.01", tracking(Mixing::PastAverage { alpha: 0.01 })),
+        ("--learner anchored --center none", Spec { center: None, ..base(Kind::Anchored) }),
+        ("--learner leader --mixing none", base(Kind::Leader)),
+        ("--learner forgetting-leader --forget 0.8", Spec { forget: 0.8, ..base(Kind::ForgettingLeader) }),
+        (
+            "--learner anchored --center-prior 2 --select corners",
+            Spec { center: Some(2.0), select: eigenhedge::simplex::Select::Corners, ..base(Kind::Anchored) },
+        ),
+        (
+            "--mixing none --feature-dim 40",
+            Spec { dimension: Some(eigenhedge::simplex::Multiplicity::Finite(40)), ..tracking(Mixing::None) },
+        ),
+        (
+            "--mixing none --feature-dim inf",
+            Spec { dimension: Some(eigenhedge::simplex::Multiplicity::Infinite), ..tracking(Mixing::None) },
+        ),
+    ];
+    for (options, spec) in cases {
+        let outcome = place.run(&format!("run data.csv -k 2 --seed 9 --out out.csv --quiet {options}"));
+        assert_eq!((outcome.status, outcome.out.as_str(), outcome.err.as_str()), (0, "", ""), "{options}");
+        let text = place.read("out.csv");
+        assert_eq!(text.lines().next(), Some("row,expected_loss,loss,z0,z1"));
+        assert_eq!(bits(&answers(&text)), bits(&library(spec, 9).1), "{options}");
+    }
+}
+
+#[test]
+fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
+    let place = Place::new();
+    place.write("data.csv", table(&stream()));
+    let outcome = place.run("run data.csv -k 2 --mixing none --center none --norm-bound 1 --summary json --quiet");
+    assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+    let summary: Value = serde_json::from_str(&outcome.out).unwrap();
+    let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, 2) };
+    let (run, _) = library(spec, 0);
+    let best = run.best_loss().unwrap();
+    let bound = run.bound(best).unwrap();
+    let expected = [
+        ("rows", Value::from(120)),
+        ("skipped_rows", Value::from(0)),
+        ("dim", Value::from(6)),
+        ("k", Value::from(2)),
+        ("learner", Value::from("tracking")),
+        ("eta", Value::from(1.0)),
+        ("expected_loss", Value::from(run.ledger().expected)),
+        ("loss", Value::from(run.ledger().realised)),
+        ("best_loss", Value::from(best)),
+        ("regret", Value::from(run.ledger().expected - best)),
+        ("bound", Value::from(bound)),
+        ("bound_holds", Value::from(true)),
+        ("certificate", Value::Null),
+        ("rank_mean", Value::from(run.ledger().rank_mean())),
+        ("rank_max", Value::from(run.ledger().rank_max)),
+    ];
+    for (key, value) in &expected {
+        assert_eq!(&summary[key], value, "{key}");
+    }
+    let seconds = summary["seconds"].as_f64().unwrap();
+    assert_eq!(summary["rows_per_second"].as_f64().unwrap(), 120.0 / seconds);
+    assert_eq!(summary.as_object().unwrap().len(), expected.len() + 2);
+}
+
+#[test]
+fn what_does_not_exist_is_null() {
+    let place = Place::new();
+    place.write("data.csv", table(&stream()));
+    for entry in REGISTRY {
+        let outcome = place.run(&format!("run data.csv -k 2 --summary json --learner {}", entry.name));
+        let summary: Value = serde_json::from_str(&outcome.out).unwrap();
+        assert_eq!(summary["learner"], entry.name);
+        assert_eq!(summary["eta"].is_null(), !entry.reads.eta);
+        assert!(summary["bound"].is_null() && summary["bound_holds"].is_null(), "the norm bound is unknown");
+    }
+}
+
+#[test]
+fn the_text_summary_says_why_there_is_no_bound() {
+    let place = Place::new();
+    place.write("data.csv", table(&stream()));
+    let cases = [
+        ("", "none: the theorem needs --mixing none"),
+        ("--mixing none", "none: the theorem needs --center none"),
+        ("--mixing none --center none", "none: the theorem needs a --norm-bound"),
+        (
+            "--mixing none --center none --norm-bound 1 --feature-dim inf",
+            "none: the theorem needs a finite --feature-dim",
+        ),
+        ("--learner leader", "none: no theorem covers leader"),
+    ];
+    for (options, reason) in cases {
+        let outcome = place.run(&format!("run data.csv -k 2 {options}"));
+        let line = outcome.out.lines().find(|line| line.starts_with("bound ")).unwrap();
+        assert_eq!(line.trim_start_matches("bound").trim(), reason, "{options}");
+    }
+    let outcome = place.run("run data.csv -k 2 --mixing none --center none --norm-bound 1");
+    assert!(outcome.out.contains("on the expected loss: it holds"), "{}", outcome.out);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_other_choices() {
+    let place = Place::new();
+    place.write("data.csv", table(&stream()));
+    let out = |seed: u64| place.run(&format!("run data.csv -k 2 --out - --quiet --seed {seed}")).out;
+    assert_eq!(out(1), out(1));
+    assert_ne!(out(1), out(2));
+}
+
+#[test]
+fn standard_input_gives_the_bytes_that_a_file_gives() {
+    let place = Place::new();
+    place.write("data.csv", table(&stream()));
+    let from_file = place.run("run data.csv -k 2 --out - --quiet");
+    assert_eq!(place.feed("run - -k 2 --out - --quiet", &table(&stream())), from_file);
+}
+
+#[test]
+fn each_row_is_answered_before_the_next_is_sent() {
+    let place = Place::new();
+    for first in ["a,b,c\n1,2,3\n", "1,2,3\n", "1,2,3\r\n"] {
+        let mut child = place
+            .command("run - -k 1 --out -")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+        input.write_all(first.as_bytes()).unwrap();
+        assert_eq!(output.next().unwrap().unwrap(), "row,expected_loss,loss,z0");
+        assert!(output.next().unwrap().unwrap().starts_with("0,"));
+        for row in 1..20 {
+            writeln!(input, "{row},2,{}", 2 * row).unwrap();
+            let answer = output.next().unwrap().unwrap();
+            assert!(answer.starts_with(&format!("{row},")), "{answer}");
+        }
+        drop(input);
+        assert!(output.next().is_none());
+        let left = child.wait_with_output().unwrap();
+        assert!(left.status.success());
+        assert!(String::from_utf8(left.stderr).unwrap().contains("20 rows of 3 numbers"));
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let place = Place::new();
+    let rows: Vec<Vec<f64>> = (0..20_000).map(|i| vec![i as f64, 1.0, 2.0]).collect();
+    place.write("data.csv", table(&rows));
+    let mut child =
+        place.command("run data.csv -k 1 --out -").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let left = child.wait_with_output().unwrap();
+    assert_eq!((left.status.code(), left.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn columns_are_selected_by_name_and_position() {
+    let place = Place::new();
+    place.write("data.csv", "id;a;b;c\nfirst;1;2;3\nsecond;2;1;0\nthird;5;5;1\n");
+    place.write("plain.csv", "c,a,b\n3,1,2\n0,2,1\n1,5,5\n");
+    let wanted = place.run("run plain.csv -k 1 --out - --quiet");
+    assert_eq!(wanted.status, 0);
+    assert_eq!(place.run("run data.csv -k 1 --out - --quiet --delimiter ; --columns c,a,b"), wanted);
+    assert_eq!(place.run("run data.csv -k 1 --out - --quiet --delimiter ; --columns 3,1,b"), wanted);
+    assert_eq!(place.run("run data.csv -k 1 --out - --quiet --delimiter ; --columns 3,1,0,b --exclude id"), wanted);
+}
+
+#[test]
+fn strange_but_sound_tables_give_a_normal_result() {
+    let place = Place::new();
+    let cases = [
+        ("one row", "1,2,3\n"),
+        ("one row without a line end", "1,2,3"),
+        ("constant columns", "1,2,5\n1,2,6\n1,2,7\n"),
+        ("all rows equal", "1,2,3\n1,2,3\n1,2,3\n1,2,3\n"),
+        ("all zero", "0,0,0\n0,0,0\n"),
+        ("negative zero", "-0.0,0,-0\n0,0,0\n"),
+        ("tiny", "1e-200,2e-200,0\n3e-300,1e-310,5e-324\n"),
+        ("large", "1e149,0,2\n1,1e149,2\n1,2,3\n"),
+        ("blank lines and spaces", "\n1, 2,3\n\n4,5 ,6\n\n"),
+        ("quotes", "\"a\",\"b\",\"c, d\"\n\"1\",\"2\",\"3\"\n"),
+        ("a byte order mark", "\u{feff}1,2,3\n4,5,6\n"),
+    ];
+    for (name, content) in cases {
+        place.write("data.csv", content);
+        for entry in REGISTRY {
+            for options in ["", "--center none"] {
+                let outcome = place.run(&format!("run data.csv -k 2 --learner {} --out - {options}", entry.name));
+                assert_eq!(outcome.status, 0, "{name}, {}: {}", entry.name, outcome.err);
+                let rows = answers(&outcome.out);
+                assert!(rows.iter().flatten().all(|x| x.is_finite()), "{name}, {}: {rows:?}", entry.name);
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_is_written_to_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let place = Place::new();
+    place.write("data.csv", "1,2,3\n");
+    assert_eq!(place.run("run data.csv -k 1 --out /dev/null --quiet").status, 0);
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_file_has_the_rights_of_any_new_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.write("data.csv", "1,2,3\n");
+    assert_eq!(place.run("run data.csv -k 1 --out out.csv --quiet").status, 0);
+    let mode = |name: &str| std::fs::metadata(place.path(name)).unwrap().permissions().mode();
+    assert_eq!(mode("out.csv"), mode("data.csv"));
+}
