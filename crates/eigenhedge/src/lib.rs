@@ -30,3 +30,8 @@ pub use random::Random;
 pub use run::Run;
 pub use spec::{KernelLearner, Kind, PlainLearner, Spec};
 pub use subspace::{Instance, NormBound};
+
+/// The examples of the README, so that they are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
