@@ -6,6 +6,7 @@
 
 mod anchored;
 mod choice;
+mod frame;
 mod instance;
 mod past;
 mod rule;

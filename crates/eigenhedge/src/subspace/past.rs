@@ -9,10 +9,11 @@
 //!
 //! References: Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
 
+use super::frame::Frame;
 use crate::eigen::Eigen;
 use crate::matrix::{Matrix, multiply};
 use crate::scratch::Scratch;
-use crate::simplex::{Complement, Multiplicity};
+use crate::simplex::Complement;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +57,8 @@ impl PastAverage {
     }
 
     /// Mixes the average into the parameter and adds the result to the past.
-    pub fn mix(&mut self, alpha: f64, rotation: &mut Matrix, log_weights: &mut Vec<f64>, complement: &mut Complement) {
+    pub fn mix(&mut self, alpha: f64, frame: &mut Frame, complement: &mut Complement) {
+        let rotation = frame.rotation();
         let Working { mixed, scaled, eigen } = &mut self.scratch.0;
         let size = self.sum.columns();
         let outside = complement.log_weight.exp();
@@ -64,7 +66,7 @@ impl PastAverage {
         mixed.resize(0, 0);
         mixed.resize(size, size);
         scaled.resize(size, rotation.columns());
-        for (j, weight) in log_weights.iter().enumerate() {
+        for (j, weight) in frame.values.iter().enumerate() {
             let change = weight.exp() - outside;
             for (s, r) in scaled.column_mut(j).iter_mut().zip(rotation.column(j)) {
                 *s = change * r;
@@ -94,12 +96,7 @@ impl PastAverage {
             }
         }
         eigen.compute(mixed.view());
-        rotation.clone_from(&eigen.vectors);
-        if let Multiplicity::Finite(n) = &mut complement.multiplicity {
-            *n = *n + log_weights.len() as u64 - size as u64;
-        }
         complement.log_weight = mixed_outside.ln().min(0.0);
-        log_weights.clear();
-        log_weights.extend(eigen.values.iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
+        frame.replace(&eigen.vectors, eigen.values.iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
     }
 }

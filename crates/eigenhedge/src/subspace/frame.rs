@@ -1,0 +1,194 @@
+//! A few explicit directions with values, under rank-one changes: what the rules with small spectra share.
+//!
+//! Setting: a symmetric matrix with eigenvalues `values` along `rotation` (in the coordinates of the span's columns) and
+//! one common value everywhere else.
+//!
+//! Update: `+ σ z zᵀ` makes what of z lies outside a direction of its own (with the common value) and then changes the
+//! explicit block only. The eigenvectors wait in the factor until the rule has decided which directions it keeps.
+//!
+//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, w ≤ u + [`DELAY`] + 1.
+//!
+//! Numerics: coordinates are computed twice when little lies outside; the rotation's drift is measured every
+//! [`LOOK_EVERY`] changes and removed past [`REFRESH`].
+
+use crate::eigen::{Factor, FactorScratch, symmetric_eigen};
+use crate::matrix::{Matrix, multiply};
+use crate::num::dot;
+use crate::scratch::Scratch;
+use crate::simplex::Multiplicity;
+use serde::{Deserialize, Serialize};
+
+/// Explicit directions with values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Frame {
+    dimension: Multiplicity,
+    columns: usize,
+    rotation: Matrix,
+    pub values: Vec<f64>,
+    changes: u64,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    factor: Factor,
+    working: FactorScratch,
+    coordinates: Vec<f64>,
+    correction: Vec<f64>,
+    outside: Vec<f64>,
+    outside_square: f64,
+    keep: Vec<bool>,
+}
+
+/// Columns beyond the directions before the span combines them: the pass over them is paid once for all.
+const DELAY: usize = 8;
+/// What lies outside by less than this share is rounding.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Less than this share outside is computed twice.
+const REPEAT: f64 = 0.1;
+/// Changes between two looks at the drift of the rotation, and the drift that calls for a fresh one.
+const LOOK_EVERY: u64 = 256;
+const REFRESH: f64 = 1e-12;
+
+impl Frame {
+    /// No explicit directions yet in a space of this dimension.
+    pub fn new(dimension: Multiplicity) -> Self {
+        Self {
+            dimension,
+            columns: 0,
+            rotation: Matrix::default(),
+            values: Vec::new(),
+            changes: 0,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Number of directions that are not explicit.
+    pub fn others(&self) -> Multiplicity {
+        match self.dimension {
+            Multiplicity::Finite(n) => Multiplicity::Finite(n - self.values.len() as u64),
+            Multiplicity::Infinite => Multiplicity::Infinite,
+        }
+    }
+
+    /// Explicit directions, in the coordinates of the span's columns.
+    pub fn rotation(&self) -> &Matrix {
+        &self.rotation
+    }
+
+    /// Replaces all directions and values.
+    pub fn replace(&mut self, rotation: &Matrix, values: impl Iterator<Item = f64>) {
+        self.rotation.clone_from(rotation);
+        self.values.clear();
+        self.values.extend(values);
+    }
+
+    /// The span has this many columns now.
+    pub fn grow(&mut self, columns: usize) {
+        self.columns = columns;
+        self.rotation.resize(columns, self.rotation.columns());
+    }
+
+    /// Splits a point into coordinates and what lies outside; returns the squared length of the latter.
+    pub fn observe(&mut self, columns: &[f64]) -> f64 {
+        let Working { coordinates, correction, outside, outside_square, .. } = &mut self.scratch.0;
+        self.rotation.transpose_times(columns, coordinates);
+        outside.clear();
+        outside.extend_from_slice(columns);
+        let square = dot(columns, columns);
+        let mut left = self.rotation.subtract_times(coordinates, outside);
+        if left < REPEAT * REPEAT * square {
+            self.rotation.transpose_times(outside, correction);
+            left = self.rotation.subtract_times(correction, outside);
+            coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
+        }
+        let complete = self.rotation.columns() == self.rotation.rows();
+        *outside_square = if complete || left <= ROUNDING * ROUNDING * square { 0.0 } else { left };
+        *outside_square
+    }
+
+    /// Coordinates of the point observed last.
+    pub fn coordinates(&self) -> &[f64] {
+        &self.scratch.0.coordinates
+    }
+
+    /// What of it lies outside, in the coordinates of the span's columns.
+    pub fn outside(&self) -> &[f64] {
+        &self.scratch.0.outside
+    }
+
+    /// Adds `sigma` times the dyad of the point observed last. What lies outside becomes explicit with the value `common`.
+    /// The values are new at once; the directions follow in [`Self::retain`].
+    pub fn change(&mut self, sigma: f64, common: f64) {
+        if self.scratch.0.outside_square > 0.0 {
+            self.append_outside(common);
+        }
+        let Working { factor, working, coordinates, .. } = &mut self.scratch.0;
+        factor.solve(&mut self.values, sigma, coordinates, working);
+    }
+
+    fn append_outside(&mut self, common: f64) {
+        let Working { outside, outside_square, coordinates, .. } = &mut self.scratch.0;
+        let j = self.rotation.columns();
+        self.rotation.resize(self.columns, j + 1);
+        let norm = outside_square.sqrt();
+        for (entry, x) in self.rotation.column_mut(j).iter_mut().zip(&*outside) {
+            *entry = x / norm;
+        }
+        self.values.push(common);
+        coordinates.push(norm);
+    }
+
+    /// Turns the directions to the last change and keeps those whose value passes.
+    pub fn retain(&mut self, pass: impl Fn(f64) -> bool) {
+        let Working { factor, working, keep, .. } = &mut self.scratch.0;
+        keep.clear();
+        keep.extend(self.values.iter().map(|value| pass(*value)));
+        factor.rotate(&mut self.rotation, keep, working);
+        self.values.retain(|value| pass(*value));
+        self.changes += 1;
+        if self.changes.is_multiple_of(LOOK_EVERY) && self.rotation.drift() > REFRESH {
+            self.rotation.orthonormalise();
+        }
+    }
+
+    /// The combination the span should apply to its columns, when there are many more of them than directions.
+    pub fn due(&self) -> Option<&Matrix> {
+        (self.columns >= self.values.len() + DELAY).then_some(&self.rotation)
+    }
+
+    /// The span has combined: directions are columns now.
+    pub fn combined(&mut self) {
+        let directions = self.rotation.columns();
+        self.columns = directions;
+        self.rotation.resize(0, 0);
+        self.rotation.resize(directions, directions);
+        for i in 0..directions {
+            self.rotation.column_mut(i)[i] = 1.0;
+        }
+    }
+
+    /// The span has lost columns: the matrix is compressed to those that are left. Directions that then have the
+    /// value `common` (to rounding) are explicit no more.
+    pub fn reduce(&mut self, rotation: &Matrix, common: f64) {
+        let (mut reduced, mut scaled, mut compressed) = (Matrix::default(), Matrix::default(), Matrix::default());
+        multiply(&mut reduced, rotation.view().transpose(), self.rotation.view());
+        scaled.clone_from(&reduced);
+        for (j, value) in self.values.iter().enumerate() {
+            scaled.column_mut(j).iter_mut().for_each(|x| *x *= value - common);
+        }
+        multiply(&mut compressed, scaled.view(), reduced.view().transpose());
+        let eigen = symmetric_eigen(compressed.view());
+        let largest = eigen.values.iter().fold(0f64, |a, v| a.max(v.abs()));
+        self.columns = rotation.columns();
+        self.rotation.resize(0, 0);
+        self.values.clear();
+        for (j, value) in eigen.values.iter().enumerate().filter(|(_, value)| value.abs() > ROUNDING * largest) {
+            let column = self.values.len();
+            self.rotation.resize(self.columns, column + 1);
+            self.rotation.column_mut(column).copy_from_slice(eigen.vectors.column(j));
+            self.values.push(common + value);
+        }
+    }
+}
