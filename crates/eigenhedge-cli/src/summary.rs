@@ -107,7 +107,7 @@ impl Summary {
     }
 
     fn why_no_bound(&self, spec: &Spec) -> String {
-        let reason = if matches!(spec.learner, Kind::Leader | Kind::ForgettingLeader) {
+        let reason = if matches!(spec.learner, Kind::Leader | Kind::ForgettingLeader | Kind::Additive) {
             return format!("none: no theorem covers {}", self.learner);
         } else if spec.mixing != Mixing::None {
             "the theorem needs --mixing none"

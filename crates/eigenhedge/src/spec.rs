@@ -8,7 +8,7 @@ use crate::matrix::Matrix;
 use crate::mixing::Mixing;
 use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::{Ambient, Feature, Span};
-use crate::subspace::{Anchored, Law, NormBound, Observed, Options, Rule, Subspace, Tracking};
+use crate::subspace::{Additive, Anchored, Law, NormBound, Observed, Options, Rule, Subspace, Tracking};
 use serde::{Deserialize, Serialize};
 
 /// A subspace learner of the registry.
@@ -23,6 +23,8 @@ pub enum Kind {
     Leader,
     /// Follow the leader of a fading memory.
     ForgettingLeader,
+    /// Gradient descent on the expected projection.
+    Additive,
 }
 
 /// What the registry says about a learner.
@@ -92,6 +94,15 @@ pub const REGISTRY: &[Entry] = &[
         cost: "O(w^2.5), w = min(n, rows)",
         source: "exponential windows",
         reads: Reads { eta: false, mixing: false, forget: true },
+    },
+    Entry {
+        kind: Kind::Additive,
+        name: "additive",
+        summary: "gradient descent on the expected projection",
+        guarantee: "none in these papers",
+        cost: "O(n u + u³), u ≈ k…3k",
+        source: "slides, Euclidean family",
+        reads: Reads { eta: true, mixing: false, forget: false },
     },
 ];
 
@@ -216,15 +227,24 @@ impl Spec {
             Kind::Anchored => self.anchored(Law::Exponential { eta: self.eta }, 1.0, dimension)?,
             Kind::Leader => self.anchored(Law::Leader, 1.0, dimension)?,
             Kind::ForgettingLeader => self.anchored(Law::Leader, self.forget, dimension)?,
+            Kind::Additive => {
+                self.without_mixing()?;
+                AnyRule::Additive(Box::new(Additive::new(self.eta, self.kept, dimension)?))
+            }
         };
         let options = Options { norm_bound: self.norm_bound, select: self.select, center: self.center };
         Subspace::new(self.kept, span, rule, options)
     }
 
-    fn anchored(&self, law: Law, forget: f64, dimension: Multiplicity) -> Result<AnyRule, Error> {
-        if !matches!(self.mixing, Mixing::None) {
-            return Err(Error::Unsupported("mixing is for the tracking learner: the others keep no weights to mix"));
+    fn without_mixing(&self) -> Result<(), Error> {
+        match self.mixing {
+            Mixing::None => Ok(()),
+            _ => Err(Error::Unsupported("mixing is for the tracking learner: the others keep no weights to mix")),
         }
+    }
+
+    fn anchored(&self, law: Law, forget: f64, dimension: Multiplicity) -> Result<AnyRule, Error> {
+        self.without_mixing()?;
         let rule = Anchored::new(law, forget, self.kept, dimension)?;
         Ok(AnyRule::Anchored(Box::new(if self.as_printed { rule.as_printed()? } else { rule })))
     }
@@ -243,6 +263,8 @@ pub enum AnyRule {
     Tracking(Box<Tracking>),
     /// Functions of the scatter matrix.
     Anchored(Box<Anchored>),
+    /// Gradient descent.
+    Additive(Box<Additive>),
 }
 
 /// Passes a call on to the rule inside.
@@ -251,6 +273,7 @@ macro_rules! delegate {
         match $self {
             AnyRule::Tracking($rule) => $call,
             AnyRule::Anchored($rule) => $call,
+            AnyRule::Additive($rule) => $call,
         }
     };
 }

@@ -157,3 +157,9 @@ fn kernel_tracking_agrees_with_the_dense_implementation() {
     let mixing = Mixing::FixedShare { alpha: fixture.number("alpha") };
     fixture.agrees_in_features(Spec { mixing, ..fixture.spec(Kind::Tracking) }, 0);
 }
+
+#[test]
+fn additive_agrees_with_the_dense_implementation() {
+    let fixture = Fixture::load("additive");
+    fixture.agrees(Spec { eta: fixture.number("eta"), ..fixture.spec(Kind::Additive) }, "expected_losses", 0);
+}

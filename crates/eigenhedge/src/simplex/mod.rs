@@ -12,8 +12,10 @@ pub mod corners;
 pub mod limit;
 pub mod sample;
 mod scale;
+pub mod shift;
 
 pub use cap::{CapScratch, Capped, Complement, Multiplicity, cap, cap_by_selection, cap_by_sorting};
 pub use corners::{Corner, Mixture, decompose};
 pub use limit::{LimitScratch, keep_largest};
 pub use sample::{DrawScratch, Select, draw};
+pub use shift::{ShiftScratch, shift_and_clip};

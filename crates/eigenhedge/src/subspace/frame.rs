@@ -11,6 +11,7 @@
 //! Numerics: coordinates are computed twice when little lies outside; the rotation's drift is measured every
 //! [`LOOK_EVERY`] changes and removed past [`REFRESH`].
 
+use super::rule::Observed;
 use crate::eigen::{Factor, FactorScratch, symmetric_eigen};
 use crate::matrix::{Matrix, multiply};
 use crate::num::dot;
@@ -126,6 +127,24 @@ impl Frame {
         }
         let Working { factor, working, coordinates, .. } = &mut self.scratch.0;
         factor.solve(&mut self.values, sigma, coordinates, working);
+    }
+
+    /// Adds `rate` times an instance whose dyads were just observed, in order; false when it teaches nothing. The last
+    /// turn of the directions is left to [`Self::retain`].
+    pub fn change_by_dyads(&mut self, instance: &Observed, rate: f64, common: f64) -> bool {
+        let mut changed = false;
+        // From the last dyad, whose coordinates are at hand, to the first.
+        for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight > 0.0) {
+            if changed {
+                self.retain(|_| true);
+            }
+            if j + 1 < instance.weights.len() {
+                self.observe(instance.coordinates.column(j));
+            }
+            self.change(rate * weight, common);
+            changed = true;
+        }
+        changed
     }
 
     fn append_outside(&mut self, common: f64) {

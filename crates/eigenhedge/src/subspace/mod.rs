@@ -4,6 +4,7 @@
 //! it, centering and scaling. What differs is the [`Rule`] (how the spectrum changes) and the [`Span`] (what
 //! directions are made of).
 
+mod additive;
 mod anchored;
 mod choice;
 mod frame;
@@ -13,6 +14,7 @@ mod rule;
 mod scatter;
 mod tracking;
 
+pub use additive::Additive;
 pub use anchored::{Anchored, Law};
 pub use instance::{Instance, Symmetric};
 pub use rule::{Observed, Rule};

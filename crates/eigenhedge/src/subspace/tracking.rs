@@ -111,18 +111,7 @@ impl Rule for Tracking {
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {
         let rate = self.eta / norm_square;
-        let mut changed = false;
-        // From the last dyad, whose coordinates are at hand, to the first.
-        for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight > 0.0) {
-            if changed {
-                self.frame.retain(|_| true);
-            }
-            if j + 1 < instance.weights.len() {
-                self.frame.observe(instance.coordinates.column(j));
-            }
-            self.frame.change(-rate * weight, self.complement.log_weight);
-            changed = true;
-        }
+        let changed = self.frame.change_by_dyads(instance, -rate, self.complement.log_weight);
         if changed {
             self.cap();
         }

@@ -1,0 +1,125 @@
+//! The additive family: gradient descent on the expected projection.
+//!
+//! Setting: instances z with `|z|² ≤ Q²`; `P̄` is the expected projection, eigenvalues p in [0, 1], trace k.
+//!
+//! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)`, the Euclidean projection onto `{0 ≤ P̄ ≤ I, tr P̄ = k}`, which shifts all
+//! eigenvalues by one number and clips them to [0, 1].
+//!
+//! Guarantee: none in the papers behind this crate for this charge; gradient descent is the other of the two families.
+//!
+//! Cost: that of tracking, O(n u + w u²), with u the directions of positive p besides the complement.
+//!
+//! Numerics: probabilities are stored as they are: a projection brings weights to zero and one exactly, so nothing
+//! sinks below what a number can hold. A direction clipped to zero with the complement merges into it.
+//!
+//! References: Warmuth & Kuzmin, *On-line PCA*, slides 2007 ("two families").
+
+use super::frame::Frame;
+use super::rule::{Observed, Rule};
+use crate::error::{self, Error};
+use crate::matrix::Matrix;
+use crate::num::kept;
+use crate::scratch::Scratch;
+use crate::simplex::{Complement, Multiplicity, ShiftScratch, shift_and_clip};
+use serde::{Deserialize, Serialize};
+
+/// The additive rule with its spectrum.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Additive {
+    eta: f64,
+    kept: usize,
+    /// Explicit directions with their probabilities of being kept.
+    frame: Frame,
+    /// The same for every other direction.
+    common: f64,
+    /// `log v` of the above.
+    log_weights: Vec<f64>,
+    complement: Complement,
+    #[serde(skip)]
+    scratch: Scratch<ShiftScratch>,
+}
+
+impl Additive {
+    /// A rule with step size `eta` that keeps `kept` of the directions of a space of the given dimension.
+    pub fn new(eta: f64, kept_count: usize, dimension: Multiplicity) -> Result<Self, Error> {
+        let eta = error::positive("eta", eta)?;
+        super::check_kept(kept_count, dimension)?;
+        let complement = super::uniform(kept_count, dimension);
+        Ok(Self {
+            eta,
+            kept: kept_count,
+            frame: Frame::new(dimension),
+            common: kept(complement.log_weight),
+            log_weights: Vec::new(),
+            complement,
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// Back into the set of expected projections, and on to logarithms.
+    fn project(&mut self) {
+        let others = self.frame.others();
+        self.common = shift_and_clip(&mut self.frame.values, self.common, others, self.kept, &mut self.scratch.0);
+    }
+
+    fn weigh(&mut self) {
+        self.complement = Complement { log_weight: (-self.common).ln_1p(), multiplicity: self.frame.others() };
+        self.log_weights.clear();
+        self.log_weights.extend(self.frame.values.iter().map(|p| (-p).ln_1p()));
+    }
+}
+
+impl Rule for Additive {
+    fn grow(&mut self, columns: usize) {
+        self.frame.grow(columns);
+    }
+
+    fn log_weights(&self) -> &[f64] {
+        &self.log_weights
+    }
+
+    fn complement(&self) -> &Complement {
+        &self.complement
+    }
+
+    fn observe(&mut self, columns: &[f64]) -> f64 {
+        self.frame.observe(columns)
+    }
+
+    fn coordinates(&self) -> &[f64] {
+        self.frame.coordinates()
+    }
+
+    fn outside(&self) -> &[f64] {
+        self.frame.outside()
+    }
+
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend_from_slice(self.frame.rotation().column(i));
+    }
+
+    fn update(&mut self, instance: &Observed, norm_square: f64) {
+        let rate = self.eta / norm_square;
+        if self.frame.change_by_dyads(instance, rate, self.common) {
+            self.project();
+            let common = self.common;
+            self.frame.retain(|p| p != common);
+            self.weigh();
+        }
+    }
+
+    fn rotation(&mut self) -> Option<&Matrix> {
+        self.frame.due()
+    }
+
+    fn rotated(&mut self) {
+        self.frame.combined();
+    }
+
+    fn reduce(&mut self, rotation: &Matrix) {
+        self.frame.reduce(rotation, self.common);
+        self.project();
+        self.weigh();
+    }
+}
