@@ -8,6 +8,7 @@
 pub mod eigen;
 pub mod error;
 pub mod experts;
+pub mod hebbian;
 pub mod kernel;
 pub mod learner;
 pub mod matrix;

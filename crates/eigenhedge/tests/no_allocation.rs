@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
+use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Weights};
+use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
 use eigenhedge::{Instance, Kind, Learner, Mixing, Random, Spec, streams, trial};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -102,4 +104,32 @@ fn warm_expert_learners_allocate_nothing() {
     assert_quiet(Leader::new(40, 30).expect("valid"));
     assert_quiet(PerturbedLeader::new(40, 30, 0.5).expect("valid"));
     assert_quiet(ProductSets::new(40, 30, 0.5).expect("valid"));
+}
+
+/// Allocations in the last 1,000 of 2,000 rows.
+fn hebbian_allocations<W: Weights<Point = [f64]>>(params: Params, weights: W) -> usize {
+    let rows: Vec<Vec<f64>> = streams::signal_and_noise(20, 4, 0.3, 1).take(2000).collect();
+    let mut learner = Hebbian::new(params, weights).unwrap();
+    let mut random = Random::seeded(2);
+    let mut before = 0;
+    for (t, row) in rows.iter().enumerate() {
+        if t == 1000 {
+            before = ALLOCATIONS.get();
+        }
+        trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+    }
+    ALLOCATIONS.get() - before
+}
+
+#[test]
+fn warm_hebbian_learners_allocate_nothing() {
+    for params in [Params::oja(0.1), Params::apex(3, 0.1), Params::simultaneous(3, 0.1, 1.0)] {
+        assert_eq!(hebbian_allocations(params, AmbientWeights::new(20)), 0, "{params:?}");
+        let dictionary = || Vectors::new(VectorKernel::Rbf { gamma: 1.0 }, 20).unwrap();
+        let weights = FeatureWeights::new(dictionary()).unwrap();
+        assert_eq!(hebbian_allocations(params, weights.with_budget(40).unwrap()), 0, "{params:?}");
+        // Without a budget memory grows by a quarter at a time: a few blocks in a thousand rows.
+        let grown = hebbian_allocations(params, FeatureWeights::new(dictionary()).unwrap());
+        assert!(grown <= 60, "{params:?}: {grown}");
+    }
 }

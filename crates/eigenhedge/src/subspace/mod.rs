@@ -81,9 +81,9 @@ struct Working {
 }
 
 /// Rows whose squared norm is under this are zero for all purposes.
-const SMALLEST_SQUARE: f64 = 1e-280;
+pub(crate) const SMALLEST_SQUARE: f64 = 1e-280;
 /// Rows may exceed a given bound by rounding.
-const SLACK: f64 = 1e-12;
+pub(crate) const SLACK: f64 = 1e-12;
 
 /// Rejects k = 0 and k ≥ N.
 pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {

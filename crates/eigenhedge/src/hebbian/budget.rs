@@ -1,0 +1,174 @@
+//! A fixed number of atoms.
+//!
+//! When a move has taken one atom too many, one atom m gives its part to its nearest neighbour n: φ(x_m) is replaced
+//! by its projection `g φ(x_n)`, `g = k(m,n)/k(n,n)`, in every weight vector. That moves the vectors, in the norm of the
+//! feature space, by
+//!
+//! ```text
+//! Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))
+//! ```
+//!
+//! and m is the atom for which this is least. Among the candidates is the atom that was just taken, so that a point
+//! that is known already costs nothing; and old atoms fade with ψ, so that a constant step forgets them first. Because
+//! the neighbour takes over, vectors do not wither when steps become small against the weights already there.
+//!
+//! Cost for each trial with M atoms: O(MP), and O(M) for every atom whose nearest neighbour was dropped. Memory: M² kernel
+//! values, so that none is computed twice.
+
+use crate::matrix::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// What is remembered about the atoms in order to drop the right one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    most: usize,
+    /// Kernel of all pairs of atoms, and its diagonal.
+    kernel: Matrix,
+    squares: Vec<f64>,
+    nearest: Vec<Neighbour>,
+}
+
+/// The other atom along which the largest share of an atom's squared norm lies.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Neighbour {
+    atom: usize,
+    share: f64,
+}
+
+/// No atom.
+const NOBODY: Neighbour = Neighbour { atom: usize::MAX, share: f64::NEG_INFINITY };
+
+/// One atom taken over by another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Merge {
+    /// The atom that goes.
+    pub atom: usize,
+    /// Its nearest neighbour.
+    pub into: usize,
+    /// g.
+    pub factor: f64,
+    /// `|g φ(into) - φ(atom)|²`.
+    pub square: f64,
+}
+
+impl Budget {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, kernel: Matrix::zeros(0, 0), squares: Vec::new(), nearest: Vec::new() }
+    }
+
+    /// Largest number of atoms.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
+    fn find_nearest(&self, atom: usize) -> Neighbour {
+        let mut nearest = NOBODY;
+        for (other, value) in self.kernel.column(atom).iter().enumerate() {
+            // Two quotients, because the square of a kernel value may not be representable.
+            let share = (value / self.squares[atom]) * (value / self.squares[other]);
+            if share > nearest.share && other != atom {
+                nearest = Neighbour { atom: other, share };
+            }
+        }
+        nearest
+    }
+
+    /// A new last atom with this kernel row and squared norm.
+    pub(super) fn admit(&mut self, row: &[f64], square: f64) {
+        let new = row.len();
+        self.kernel.resize(new + 1, new + 1);
+        self.kernel.column_mut(new)[..new].copy_from_slice(row);
+        self.kernel.column_mut(new)[new] = square;
+        self.squares.push(square);
+        for (atom, value) in row.iter().enumerate() {
+            self.kernel.column_mut(atom)[new] = *value;
+            let share = (value / self.squares[atom]) * (value / square);
+            if share > self.nearest[atom].share {
+                self.nearest[atom] = Neighbour { atom: new, share };
+            }
+        }
+        self.nearest.push(self.find_nearest(new));
+    }
+
+    /// The cheapest merge, when there is an atom too many.
+    pub(super) fn cheapest(&self, coefficients: &Matrix, shrink: &[f64]) -> Option<Merge> {
+        if self.nearest.len() <= self.most {
+            return None;
+        }
+        let distance = |atom: usize| self.squares[atom] * (1.0 - self.nearest[atom].share).max(0.0);
+        let cost = |atom: usize| {
+            let weight = |(p, shrink): (usize, &f64)| (shrink * coefficients.column(p)[atom]).powi(2);
+            distance(atom) * shrink.iter().enumerate().map(weight).sum::<f64>()
+        };
+        let costs = (0..self.nearest.len()).map(|atom| (cost(atom), atom));
+        let (_, atom) = costs.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let into = self.nearest[atom].atom;
+        let factor = self.kernel.column(atom)[into] / self.squares[into];
+        Some(Merge { atom, into, factor, square: distance(atom) })
+    }
+
+    /// Inner products of `g φ(into) - φ(atom)` with every atom.
+    pub(super) fn displacement(&self, merge: &Merge, products: &mut Vec<f64>) {
+        products.clear();
+        let pairs = self.kernel.column(merge.into).iter().zip(self.kernel.column(merge.atom));
+        products.extend(pairs.map(|(into, atom)| merge.factor * into - atom));
+    }
+
+    /// Drops an atom; the last one takes its place.
+    pub(super) fn remove(&mut self, atom: usize) {
+        let last = self.nearest.len() - 1;
+        if atom != last {
+            let (to, from) = self.kernel.column_pair_mut(atom, last);
+            to.copy_from_slice(from);
+            (0..last).for_each(|j| {
+                let column = self.kernel.column_mut(j);
+                column[atom] = column[last];
+            });
+        }
+        self.kernel.resize(last, last);
+        self.squares.swap_remove(atom);
+        self.nearest.swap_remove(atom);
+        for i in 0..last {
+            if self.nearest[i].atom == atom {
+                self.nearest[i] = self.find_nearest(i);
+            } else if self.nearest[i].atom == last {
+                self.nearest[i].atom = atom;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::dot;
+    use crate::random::Random;
+
+    #[test]
+    fn kernel_and_neighbours_stay_right_when_atoms_come_and_go() {
+        let mut random = Random::seeded(3);
+        let mut budget = Budget::new(6);
+        let mut atoms: Vec<Vec<f64>> = Vec::new();
+        for _ in 0..300 {
+            let atom: Vec<f64> = (0..3).map(|_| random.normal()).collect();
+            let row: Vec<f64> = atoms.iter().map(|other| dot(other, &atom)).collect();
+            budget.admit(&row, dot(&atom, &atom));
+            atoms.push(atom);
+            if atoms.len() > 6 {
+                let gone = random.below(atoms.len());
+                budget.remove(gone);
+                atoms.swap_remove(gone);
+            }
+            for i in 0..atoms.len() {
+                for j in 0..atoms.len() {
+                    assert_eq!(budget.kernel.column(j)[i], dot(&atoms[j], &atoms[i]));
+                }
+                let share = |j: usize| dot(&atoms[i], &atoms[j]).powi(2) / budget.squares[i] / budget.squares[j];
+                let best = (0..atoms.len()).filter(|j| *j != i).map(share).fold(0.0, f64::max);
+                let Neighbour { atom, share: found } = budget.nearest[i];
+                assert_eq!(atoms.len() == 1, atom == NOBODY.atom);
+                assert!(atoms.len() == 1 || (found - best).abs() <= 1e-14 && (share(atom) - best).abs() <= 1e-14);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Step sizes: how far a Hebbian learner moves in trial t = 1, 2, ….
+
+use crate::error::{Error, positive};
+use serde::{Deserialize, Serialize};
+
+/// A step size γ(t), relative to the square of the norm bound.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rate {
+    /// `γ(t) = η`: follows drift, and keeps wandering around what it has found.
+    Constant {
+        /// η.
+        eta: f64,
+    },
+    /// `γ(t) = η / (1 + (t-1)/half)`: settles on a stationary stream.
+    ///
+    /// For large t this is `η·half / t`. The angle to a component then shrinks like `t^-½` when `η·half` times the gap
+    /// below its eigenvalue is more than one half, and more slowly when it is less.
+    Decreasing {
+        /// The first step.
+        eta: f64,
+        /// Trials after which the step is half of the first.
+        half: f64,
+    },
+}
+
+impl Rate {
+    /// γ(t); the first trial is 1.
+    pub fn at(&self, trial: u64) -> f64 {
+        match self {
+            Self::Constant { eta } => *eta,
+            Self::Decreasing { eta, half } => eta / (1.0 + (trial as f64 - 1.0) / half),
+        }
+    }
+
+    /// The first step.
+    pub fn eta(&self) -> f64 {
+        match self {
+            Self::Constant { eta } | Self::Decreasing { eta, .. } => *eta,
+        }
+    }
+
+    /// Rejects steps that are not positive and finite.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        positive("eta", self.eta())?;
+        if let Self::Decreasing { half, .. } = self {
+            positive("half", *half)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decreasing_step_starts_at_eta_and_is_halved_after_half() {
+        let rate = Rate::Decreasing { eta: 0.4, half: 10.0 };
+        assert_eq!((rate.at(1), rate.at(11)), (0.4, 0.2));
+        assert!((rate.at(10_001) * 10_000.0 / 4.0 - 1.0).abs() < 2e-3);
+    }
+}

@@ -1,0 +1,107 @@
+//! The three rules: what a weight vector makes of its output.
+
+use super::rate::Rate;
+use super::step::Step;
+use crate::error::{Error, positive};
+use crate::matrix::Matrix;
+use crate::num::dot;
+use serde::{Deserialize, Serialize};
+
+/// How outputs `y_p = w_p·z` become a move of the weight vectors. γ is the step size.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// One vector: `w ← w + γ y (z - y w)`.
+    Oja,
+    /// One vector after the other, kept apart by lateral weights `a_p` (APEX):
+    ///
+    /// ```text
+    /// ỹ_p = y_p + Σ_{j<p} a_pj y_j
+    /// w_p ← w_p + γ ỹ_p (z - ỹ_p w_p)
+    /// a_p ← a_p - γ ỹ_p (y_{<p} + ỹ_p a_p)
+    /// ```
+    ///
+    /// While the earlier vectors rest, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with
+    /// β = 1; in the end the lateral weights vanish.
+    Apex {
+        /// Rows that each vector learns from before it is frozen and the next one starts; the last one goes on for
+        /// ever. None: all vectors learn from every row.
+        stage: Option<u64>,
+    },
+    /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`.
+    ///
+    /// β = 1 is the generalised Hebbian algorithm, β = 2 the stochastic gradient ascent. Vector p finds component p
+    /// when `(1-β) λ_j < λ_p` for all j < p, so always when β ≥ 1.
+    Simultaneous {
+        /// β.
+        beta: f64,
+    },
+}
+
+impl Rule {
+    /// Rejects parameters that break their rules.
+    pub(super) fn check(&self, components: usize) -> Result<(), Error> {
+        match self {
+            Self::Oja if components > 1 => {
+                Err(Error::Parameter { name: "components", rule: "1 for Oja's rule", value: components as f64 })
+            }
+            Self::Apex { stage: Some(0) } => Err(Error::Parameter { name: "stage", rule: "at least 1", value: 0.0 }),
+            Self::Simultaneous { beta } => positive("beta", *beta).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// The trial as a component counts it, from 1; none while it rests.
+    fn clock(&self, component: usize, components: usize, trial: u64) -> Option<u64> {
+        let Self::Apex { stage: Some(stage) } = self else { return Some(trial) };
+        let clock = trial.checked_sub(stage.saturating_mul(component as u64)).filter(|clock| *clock > 0)?;
+        (clock <= *stage || component + 1 == components).then_some(clock)
+    }
+
+    /// The move that the outputs call for. `scale` divides the step size.
+    pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: Seen<'_>, step: &mut Step) {
+        let Seen { outputs, lateral } = seen;
+        step.clear();
+        for (p, y) in outputs.iter().enumerate() {
+            let (response, beta) = match self {
+                Self::Oja => (*y, 0.0),
+                Self::Apex { .. } => (y + dot(&lateral.column(p)[..p], &outputs[..p]), 0.0),
+                Self::Simultaneous { beta } => (*y, *beta),
+            };
+            let gamma = self.clock(p, outputs.len(), trial).map_or(0.0, |clock| rate.at(clock) / scale);
+            step.push.push(gamma * response);
+            step.keep.push(1.0 - gamma * response * response);
+            step.remove.push(beta * y);
+        }
+    }
+
+    /// Whether the rule has lateral weights.
+    pub(super) fn is_lateral(&self) -> bool {
+        matches!(self, Self::Apex { .. })
+    }
+}
+
+/// What a rule looks at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen<'a> {
+    /// `y_p`.
+    pub outputs: &'a [f64],
+    /// Column p holds `a_p` in its first p entries.
+    pub lateral: &'a Matrix,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_follow_each_other_and_the_last_never_ends() {
+        let rule = Rule::Apex { stage: Some(3) };
+        let clocks = |p| (1..=9).map(|t| rule.clock(p, 3, t).unwrap_or(0)).collect::<Vec<_>>();
+        assert_eq!(clocks(0), [1, 2, 3, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(clocks(1), [0, 0, 0, 1, 2, 3, 0, 0, 0]);
+        assert_eq!(clocks(2), [0, 0, 0, 0, 0, 0, 1, 2, 3]);
+        assert_eq!(rule.clock(2, 3, 1000), Some(994));
+        assert_eq!(Rule::Apex { stage: None }.clock(2, 3, 5), Some(5));
+    }
+}
