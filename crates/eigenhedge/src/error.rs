@@ -59,9 +59,45 @@ pub enum Error {
         /// Largest absolute entry of the row.
         largest: f64,
     },
+    /// A kernel value that no inner product can have.
+    #[error("the kernel of the row with {} must be {rule}, got {value}", partner(atom))]
+    KernelValue {
+        /// The other argument: an atom, or none for the row itself.
+        atom: Option<usize>,
+        /// What the value must be, e.g. "finite".
+        rule: &'static str,
+        /// The value found.
+        value: f64,
+    },
+    /// One entry of a matrix breaks a rule.
+    #[error("entry ({row}, {column}) of the {what} must be {rule}, got {value}")]
+    MatrixEntry {
+        /// What holds the entry, e.g. "Gram matrix".
+        what: &'static str,
+        /// Zero-based row.
+        row: usize,
+        /// Zero-based column.
+        column: usize,
+        /// What it must be, e.g. "finite".
+        rule: &'static str,
+        /// The value found.
+        value: f64,
+    },
+    /// A point that is an index lies outside its range.
+    #[error("the index must be less than {size}, got {index}")]
+    Index {
+        /// The index given.
+        index: usize,
+        /// Number of points there are.
+        size: usize,
+    },
     /// A combination of choices that has no meaning.
     #[error("{0}")]
     Unsupported(&'static str),
+}
+
+fn partner(atom: &Option<usize>) -> String {
+    atom.map_or_else(|| "itself".into(), |atom| format!("atom {atom}"))
 }
 
 /// `Ok` when the value is positive and finite; NaN fails.

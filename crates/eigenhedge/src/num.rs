@@ -1,5 +1,10 @@
 //! Small numerical functions that several modules need.
 
+mod exp;
+
+pub use exp::exp;
+pub(crate) use exp::exp_lane;
+
 /// `log(Σ exp(x))`, summed from the small end when the input is sorted ascending; `-∞` for no terms.
 pub fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);

@@ -1,13 +1,34 @@
 //! Dictionaries of anything that has a kernel.
 
-use super::{Dictionary, Kernel};
+use super::{Dictionary, Kernel, check_values};
 use crate::error::Error;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::marker::PhantomData;
 
-/// Owned points and a kernel on what they borrow as.
+/// Owned points and a kernel on what they borrow as; a row costs one kernel value for each atom.
+///
+/// A kernel of your own needs one function:
+///
+/// ```
+/// use eigenhedge::kernel::{Dictionary, Items, Kernel};
+///
+/// struct Shortest;
+/// impl Kernel<str> for Shortest {
+///     fn value(&self, a: &str, b: &str) -> f64 {
+///         a.len().min(b.len()) as f64
+///     }
+/// }
+///
+/// let mut words: Items<_, str> = Items::new(Shortest);
+/// words.push("one");
+/// words.push("three");
+/// let mut row = Vec::new();
+/// assert_eq!(words.row("four", &mut row)?, 4.0);
+/// assert_eq!(row, [3.0, 4.0]);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound(
     serialize = "K: Serialize, X::Owned: Serialize",
@@ -25,6 +46,11 @@ impl<K: Kernel<X>, X: ?Sized + ToOwned> Items<K, X> {
     pub fn new(kernel: K) -> Self {
         Self { kernel, atoms: Vec::new(), points: PhantomData }
     }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &K {
+        &self.kernel
+    }
 }
 
 impl<K: Kernel<X>, X: ?Sized + ToOwned> Dictionary for Items<K, X> {
@@ -39,9 +65,12 @@ impl<K: Kernel<X>, X: ?Sized + ToOwned> Dictionary for Items<K, X> {
     }
 
     fn row(&mut self, point: &X, row: &mut Vec<f64>) -> Result<f64, Error> {
+        self.kernel.check(point)?;
         row.clear();
         row.extend(self.atoms.iter().map(|atom| self.kernel.value(atom.borrow(), point)));
-        Ok(self.kernel.value(point, point))
+        let itself = self.kernel.value(point, point);
+        check_values(itself, row)?;
+        Ok(itself)
     }
 
     fn value(&self, a: &X, b: &X) -> f64 {

@@ -2,12 +2,38 @@
 //!
 //! A [`Kernel`] is a function of two points of any type. A [`Dictionary`] holds points (*atoms*) and answers the one
 //! question that everything else is made of: the kernel row of a point against all atoms.
+//!
+//! | points | kernels | dictionary |
+//! |---|---|---|
+//! | vectors of numbers | [`VectorKernel`] | [`Vectors`], vectorised |
+//! | text | [`Spectrum`] | [`Items`] |
+//! | sets | [`Jaccard`], [`Intersection`] | [`Items`] |
+//! | rankings | [`Kendall`], [`Mallows`] | [`Items`] |
+//! | indices into a Gram matrix | [`Precomputed`] | [`Items`] |
+//! | anything else | a [`Kernel`] of your own | [`Items`] |
 
+mod functions;
 mod items;
+#[cfg(test)]
+mod laws;
+mod names;
+mod precomputed;
+mod rankings;
+mod rows;
+mod sets;
+mod strings;
 mod vector;
 
+pub use functions::VectorKernel;
 pub use items::Items;
-pub use vector::{VectorKernel, Vectors};
+pub use names::{KERNELS, KernelEntry, KernelParameters};
+pub use precomputed::Precomputed;
+pub use rankings::{Kendall, Mallows, Ranking};
+pub use sets::{Intersection, Jaccard};
+pub use strings::Spectrum;
+pub use vector::Vectors;
+
+use rows::Measure;
 
 use crate::error::Error;
 use crate::simplex::Multiplicity;
@@ -20,6 +46,17 @@ pub trait Kernel<X: ?Sized> {
     /// Dimension N of the space of features, when it is known to be finite.
     fn dimension(&self) -> Multiplicity {
         Multiplicity::Infinite
+    }
+
+    /// Whether Gram matrices are known to have no negative eigenvalues, as those of inner products do.
+    fn positive_definite(&self) -> bool {
+        true
+    }
+
+    /// Rejects a point that the kernel is not defined on.
+    fn check(&self, point: &X) -> Result<(), Error> {
+        let _ = point;
+        Ok(())
     }
 }
 
@@ -60,4 +97,18 @@ pub trait Dictionary {
 
     /// One atom.
     fn atom(&self, atom: usize) -> &Self::Point;
+}
+
+/// Rejects kernel values of a row that no inner product can have.
+fn check_values(itself: f64, row: &[f64]) -> Result<(), Error> {
+    if !(itself >= 0.0 && itself.is_finite()) {
+        return Err(Error::KernelValue { atom: None, rule: "finite and not negative", value: itself });
+    }
+    if rows::all_finite(row) {
+        return Ok(());
+    }
+    match row.iter().position(|value| !value.is_finite()) {
+        Some(atom) => Err(Error::KernelValue { atom: Some(atom), rule: "finite", value: row[atom] }),
+        None => Ok(()),
+    }
 }

@@ -1,78 +1,68 @@
-//! Kernels on vectors of numbers, and dictionaries of vectors.
+//! Dictionaries of vectors.
 
-use super::Dictionary;
+use super::rows::{Measure, Row, Working};
+use super::{Dictionary, VectorKernel, check_values};
 use crate::error::Error;
 use crate::matrix::Matrix;
-use crate::num::dot;
+use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use crate::span::check_row;
 use serde::{Deserialize, Serialize};
 
-/// A kernel on vectors.
+/// A dictionary of vectors of one length, with a kernel on them.
+///
+/// A row costs one pass over the atoms for each measure that the kernel reads, and allocates nothing once it has
+/// been taken with this many atoms.
+///
+/// ```
+/// use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
+///
+/// let mut atoms = Vectors::new(VectorKernel::Rbf { gamma: 1.0 }, 2)?;
+/// atoms.push(&[0.0, 1.0]);
+/// let mut row = Vec::new();
+/// assert_eq!(atoms.row(&[0.0, 1.0], &mut row)?, 1.0);
+/// assert_eq!(row, [1.0]);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VectorKernel {
-    /// `a·b`.
-    Linear,
-    /// `(γ a·b + c)^degree`.
-    Polynomial {
-        /// γ.
-        gamma: f64,
-        /// Degree, at least 1.
-        degree: u32,
-        /// c, not negative.
-        coef0: f64,
-    },
-    /// `exp(-γ |a - b|²)`.
-    Rbf {
-        /// γ.
-        gamma: f64,
-    },
-}
-
-impl VectorKernel {
-    /// The kernel itself when its parameters obey their rules.
-    pub fn checked(self) -> Result<Self, Error> {
-        Ok(self)
-    }
-
-    /// `k(a, b)`.
-    pub fn value(&self, a: &[f64], b: &[f64]) -> f64 {
-        self.of_products(dot(a, b), dot(a, a), dot(b, b))
-    }
-
-    /// Dimension N of the features of vectors of this length.
-    pub fn dimension(&self, length: usize) -> Multiplicity {
-        match self {
-            Self::Linear => Multiplicity::Finite(length as u64),
-            Self::Polynomial { degree: 2, coef0: 0.0, .. } => Multiplicity::Finite((length * (length + 1) / 2) as u64),
-            _ => Multiplicity::Infinite,
-        }
-    }
-
-    fn of_products(&self, product: f64, a: f64, b: f64) -> f64 {
-        match self {
-            Self::Linear => product,
-            Self::Polynomial { gamma, degree, coef0 } => (gamma * product + coef0).powi(*degree as i32),
-            Self::Rbf { gamma } => (-gamma * (a + b - 2.0 * product).max(0.0)).exp(),
-        }
-    }
-}
-
-/// A dictionary of vectors of one length.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
 pub struct Vectors {
     kernel: VectorKernel,
-    length: usize,
     atoms: Matrix,
+    /// Squared norms of the atoms.
+    #[serde(skip)]
     squares: Vec<f64>,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+/// What is saved.
+#[derive(Deserialize)]
+#[serde(rename = "Vectors")]
+struct Saved {
+    kernel: VectorKernel,
+    atoms: Matrix,
+}
+
+impl TryFrom<Saved> for Vectors {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let mut vectors = Self::new(saved.kernel, saved.atoms.rows())?;
+        for atom in (0..saved.atoms.columns()).map(|j| saved.atoms.column(j)) {
+            check_row("atom", atom, atom.len())?;
+            vectors.squares.push(Measure::Product.of(atom, atom));
+        }
+        vectors.atoms = saved.atoms;
+        Ok(vectors)
+    }
 }
 
 impl Vectors {
     /// No atoms yet.
     pub fn new(kernel: VectorKernel, length: usize) -> Result<Self, Error> {
         let kernel = kernel.checked()?;
-        Ok(Self { kernel, length, atoms: Matrix::zeros(length, 0), squares: Vec::new() })
+        Ok(Self { kernel, atoms: Matrix::zeros(length, 0), squares: Vec::new(), scratch: Scratch::default() })
     }
 
     /// The kernel.
@@ -82,7 +72,7 @@ impl Vectors {
 
     /// Length of a vector.
     pub fn length(&self) -> usize {
-        self.length
+        self.atoms.rows()
     }
 }
 
@@ -94,17 +84,16 @@ impl Dictionary for Vectors {
     }
 
     fn dimension(&self) -> Multiplicity {
-        self.kernel.dimension(self.length)
+        self.kernel.dimension(self.length())
     }
 
     fn row(&mut self, point: &[f64], row: &mut Vec<f64>) -> Result<f64, Error> {
-        check_row("row", point, self.length)?;
-        let square = dot(point, point);
-        self.atoms.transpose_times(point, row);
-        for (value, atom) in row.iter_mut().zip(&self.squares) {
-            *value = self.kernel.of_products(*value, square, *atom);
-        }
-        Ok(self.kernel.of_products(square, square, square))
+        check_row("row", point, self.length())?;
+        let square = Measure::Product.of(point, point);
+        Row::new((&self.atoms, &self.squares), (point, square), &mut self.scratch.0).fill(&self.kernel, row);
+        let itself = self.kernel.of_measures(&|measure| measure.of_itself(square));
+        check_values(itself, row)?;
+        Ok(itself)
     }
 
     fn value(&self, a: &[f64], b: &[f64]) -> f64 {
@@ -112,10 +101,11 @@ impl Dictionary for Vectors {
     }
 
     fn push(&mut self, point: &[f64]) {
+        assert_eq!(point.len(), self.length(), "an atom is as long as the others");
         let atoms = self.atoms.columns();
-        self.atoms.resize(self.length, atoms + 1);
+        self.atoms.resize(point.len(), atoms + 1);
         self.atoms.column_mut(atoms).copy_from_slice(point);
-        self.squares.push(dot(point, point));
+        self.squares.push(Measure::Product.of(point, point));
     }
 
     fn swap_remove(&mut self, atom: usize) {
@@ -124,7 +114,7 @@ impl Dictionary for Vectors {
             let (to, from) = self.atoms.column_pair_mut(atom, last);
             to.copy_from_slice(from);
         }
-        self.atoms.resize(self.length, last);
+        self.atoms.resize(self.atoms.rows(), last);
         self.squares.swap_remove(atom);
     }
 

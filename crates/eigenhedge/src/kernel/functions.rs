@@ -1,0 +1,332 @@
+//! Kernels on vectors of numbers.
+//!
+//! A plain kernel is a function of one [`Measure`] of the two vectors: their product, their distance, the sum of
+//! absolute differences, or their cosine. Sums, products and scalings of kernels are kernels again.
+//!
+//! References: Schölkopf & Smola, *Learning with Kernels* (2002), §13.1; Rasmussen & Williams, *Gaussian Processes
+//! for Machine Learning* (2006), §4.2.
+
+use super::{Kernel, Measure};
+use crate::error::{Error, positive};
+use crate::num::exp_lane;
+use crate::simplex::Multiplicity;
+use crate::span::check_row;
+use serde::{Deserialize, Serialize};
+
+/// A kernel on vectors.
+///
+/// ```
+/// use eigenhedge::kernel::VectorKernel;
+///
+/// let kernel = VectorKernel::Rbf { gamma: 0.5 }.plus(VectorKernel::Linear.scaled(0.1)).checked()?;
+/// let value = kernel.value(&[1.0, 0.0], &[1.0, 2.0]);
+/// assert!((value - ((-2f64).exp() + 0.1)).abs() < 1e-15);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VectorKernel {
+    /// `a·b`.
+    Linear,
+    /// `(γ a·b + c)^degree`.
+    Polynomial {
+        /// γ, positive.
+        gamma: f64,
+        /// Degree, at least 1.
+        degree: u32,
+        /// c, not negative: with a negative c the kernel would not be positive definite.
+        coef0: f64,
+    },
+    /// `exp(-γ |a - b|²)`.
+    Rbf {
+        /// γ, positive.
+        gamma: f64,
+    },
+    /// `exp(-γ Σ|a_i - b_i|)`.
+    Laplacian {
+        /// γ, positive.
+        gamma: f64,
+    },
+    /// Matérn with smoothness 3/2: `(1 + s) exp(-s)` with `s = √3 |a - b| / ℓ`.
+    Matern32 {
+        /// ℓ, positive.
+        length_scale: f64,
+    },
+    /// Matérn with smoothness 5/2: `(1 + s + s²/3) exp(-s)` with `s = √5 |a - b| / ℓ`.
+    Matern52 {
+        /// ℓ, positive.
+        length_scale: f64,
+    },
+    /// `tanh(γ a·b + c)`; not positive definite.
+    Sigmoid {
+        /// γ, positive.
+        gamma: f64,
+        /// c.
+        coef0: f64,
+    },
+    /// `a·b / (|a| |b|)`, and 0 when a vector is zero (or so short that its squared norm is).
+    Cosine,
+    /// Sum of kernels, at least one.
+    Sum(Vec<VectorKernel>),
+    /// Product of kernels, at least one.
+    Product(Vec<VectorKernel>),
+    /// `scale · k(a, b)`.
+    Scaled {
+        /// Positive.
+        scale: f64,
+        /// What is scaled.
+        kernel: Box<VectorKernel>,
+    },
+}
+
+/// A Matérn argument from which on the exponential is zero; keeps `∞ · 0` away.
+const FAR: f64 = 1000.0;
+
+impl VectorKernel {
+    /// The sum of this kernel and another.
+    pub fn plus(self, other: Self) -> Self {
+        match self {
+            Self::Sum(mut parts) => {
+                parts.push(other);
+                Self::Sum(parts)
+            }
+            first => Self::Sum(vec![first, other]),
+        }
+    }
+
+    /// The product of this kernel and another.
+    pub fn times(self, other: Self) -> Self {
+        match self {
+            Self::Product(mut parts) => {
+                parts.push(other);
+                Self::Product(parts)
+            }
+            first => Self::Product(vec![first, other]),
+        }
+    }
+
+    /// A multiple of this kernel.
+    pub fn scaled(self, scale: f64) -> Self {
+        Self::Scaled { scale, kernel: Box::new(self) }
+    }
+
+    /// The kernel itself when its parameters obey their rules.
+    pub fn checked(self) -> Result<Self, Error> {
+        self.check_parameters()?;
+        Ok(self)
+    }
+
+    fn check_parameters(&self) -> Result<(), Error> {
+        match self {
+            Self::Linear | Self::Cosine => {}
+            Self::Polynomial { gamma, degree, coef0 } => {
+                positive("gamma", *gamma)?;
+                at_least_one("degree", *degree as usize)?;
+                if !(*coef0 >= 0.0 && coef0.is_finite()) {
+                    return Err(Error::Parameter { name: "coef0", rule: "finite and not negative", value: *coef0 });
+                }
+            }
+            Self::Rbf { gamma } | Self::Laplacian { gamma } => {
+                positive("gamma", *gamma)?;
+            }
+            Self::Matern32 { length_scale } | Self::Matern52 { length_scale } => {
+                positive("length scale", *length_scale)?;
+            }
+            Self::Sigmoid { gamma, coef0 } => {
+                positive("gamma", *gamma)?;
+                if !coef0.is_finite() {
+                    return Err(Error::Parameter { name: "coef0", rule: "finite", value: *coef0 });
+                }
+            }
+            Self::Sum(parts) | Self::Product(parts) => {
+                at_least_one("number of kernels in a sum or product", parts.len())?;
+                parts.iter().try_for_each(Self::check_parameters)?;
+            }
+            Self::Scaled { scale, kernel } => {
+                positive("scale", *scale)?;
+                kernel.check_parameters()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `k(a, b)`.
+    pub fn value(&self, a: &[f64], b: &[f64]) -> f64 {
+        assert_eq!(a.len(), b.len(), "vectors of one length");
+        self.of_measures(&|measure| measure.of(a, b))
+    }
+
+    /// Whether Gram matrices of this kernel have no negative eigenvalues, whatever the points.
+    pub fn positive_definite(&self) -> bool {
+        match self {
+            Self::Sigmoid { .. } => false,
+            Self::Sum(parts) | Self::Product(parts) => parts.iter().all(Self::positive_definite),
+            Self::Scaled { kernel, .. } => kernel.positive_definite(),
+            _ => true,
+        }
+    }
+
+    /// Dimension N of the features of vectors of this length.
+    ///
+    /// `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for `(γ a·b + c)^d`, n for linear and cosine; for sums and products
+    /// of kernels the sum and product of dimensions, which are upper bounds. What does not fit in 64 bits counts as
+    /// infinite.
+    pub fn dimension(&self, length: usize) -> Multiplicity {
+        let n = length as u64;
+        match self {
+            Self::Linear | Self::Cosine => Multiplicity::Finite(n),
+            Self::Polynomial { degree, coef0, .. } => {
+                let variables = if *coef0 == 0.0 { n } else { n.saturating_add(1) };
+                monomials(variables, *degree)
+            }
+            Self::Scaled { kernel, .. } => kernel.dimension(length),
+            Self::Sum(parts) => combined(parts, length, 0, u64::checked_add),
+            Self::Product(parts) => combined(parts, length, 1, u64::checked_mul),
+            _ => Multiplicity::Infinite,
+        }
+    }
+
+    /// What a plain kernel is a function of; none for sums, products and scalings.
+    pub(super) fn measure(&self) -> Option<Measure> {
+        match self {
+            Self::Linear | Self::Polynomial { .. } | Self::Sigmoid { .. } => Some(Measure::Product),
+            Self::Rbf { .. } | Self::Matern32 { .. } | Self::Matern52 { .. } => Some(Measure::SquaredDistance),
+            Self::Laplacian { .. } => Some(Measure::AbsoluteDistance),
+            Self::Cosine => Some(Measure::Cosine),
+            Self::Sum(_) | Self::Product(_) | Self::Scaled { .. } => None,
+        }
+    }
+
+    /// The kernel's value from the measures of two vectors.
+    pub(super) fn of_measures(&self, of: &dyn Fn(Measure) -> f64) -> f64 {
+        match self {
+            Self::Sum(parts) => parts.iter().map(|part| part.of_measures(of)).sum(),
+            Self::Product(parts) => parts.iter().map(|part| part.of_measures(of)).product(),
+            Self::Scaled { scale, kernel } => kernel.of_measures(of) * scale,
+            plain => {
+                let mut value = [0.0];
+                if let Some(measure) = plain.measure() {
+                    plain.apply(&[of(measure)], &mut value);
+                }
+                value[0]
+            }
+        }
+    }
+
+    /// A plain kernel's values from its measures, entry by entry; loops that vectorise.
+    #[inline(always)]
+    pub(super) fn apply(&self, measures: &[f64], values: &mut [f64]) {
+        match self {
+            Self::Linear | Self::Cosine | Self::Sum(_) | Self::Product(_) | Self::Scaled { .. } => {
+                values.copy_from_slice(measures);
+            }
+            Self::Polynomial { gamma, degree, coef0 } => {
+                map(measures, values, |product| gamma * product + coef0);
+                powers(values, *degree);
+            }
+            Self::Rbf { gamma } | Self::Laplacian { gamma } => {
+                map(measures, values, |distance| exp_lane(-(gamma * distance)));
+            }
+            Self::Matern32 { length_scale } => {
+                let factor = 3f64.sqrt() / length_scale;
+                map(measures, values, |square| {
+                    let s = matern_argument(factor, square);
+                    (1.0 + s) * exp_lane(-s)
+                });
+            }
+            Self::Matern52 { length_scale } => {
+                let factor = 5f64.sqrt() / length_scale;
+                map(measures, values, |square| {
+                    let s = matern_argument(factor, square);
+                    (1.0 + s + s * s / 3.0) * exp_lane(-s)
+                });
+            }
+            Self::Sigmoid { gamma, coef0 } => map(measures, values, |product| (gamma * product + coef0).tanh()),
+        }
+    }
+}
+
+impl Kernel<[f64]> for VectorKernel {
+    fn value(&self, a: &[f64], b: &[f64]) -> f64 {
+        Self::value(self, a, b)
+    }
+
+    fn check(&self, point: &[f64]) -> Result<(), Error> {
+        check_row("row", point, point.len())
+    }
+
+    fn positive_definite(&self) -> bool {
+        Self::positive_definite(self)
+    }
+}
+
+fn at_least_one(name: &'static str, value: usize) -> Result<(), Error> {
+    if value >= 1 { Ok(()) } else { Err(Error::Parameter { name, rule: "at least 1", value: value as f64 }) }
+}
+
+#[inline(always)]
+fn map(measures: &[f64], values: &mut [f64], function: impl Fn(f64) -> f64) {
+    for (value, measure) in values.iter_mut().zip(measures) {
+        *value = function(*measure);
+    }
+}
+
+#[inline(always)]
+fn matern_argument(factor: f64, square: f64) -> f64 {
+    let s = factor * square.sqrt();
+    if s < FAR { s } else { FAR }
+}
+
+/// Every value to a whole power, by repeated squaring of eight at a time.
+#[inline(always)]
+fn powers(values: &mut [f64], degree: u32) {
+    let (groups, rest) = values.as_chunks_mut::<8>();
+    groups.iter_mut().for_each(|group| power(group, degree));
+    rest.iter_mut().for_each(|value| power(std::array::from_mut(value), degree));
+}
+
+#[inline(always)]
+fn power<const LANES: usize>(values: &mut [f64; LANES], degree: u32) {
+    let mut square = *values;
+    let mut result = [1.0; LANES];
+    let mut left = degree;
+    loop {
+        if left & 1 == 1 {
+            (0..LANES).for_each(|lane| result[lane] *= square[lane]);
+        }
+        left >>= 1;
+        if left == 0 {
+            break;
+        }
+        (0..LANES).for_each(|lane| square[lane] *= square[lane]);
+    }
+    *values = result;
+}
+
+/// Number of monomials of one degree: `C(variables + degree - 1, degree)`.
+fn monomials(variables: u64, degree: u32) -> Multiplicity {
+    if variables == 0 {
+        return Multiplicity::Finite(0);
+    }
+    // The shorter of the two products; every partial result is a binomial coefficient.
+    let (low, high) = (u64::from(degree).min(variables - 1), u64::from(degree).max(variables - 1));
+    let mut count = 1u128;
+    for i in 1..=low {
+        count = count * (u128::from(high) + u128::from(i)) / u128::from(i);
+        if count > u128::from(u64::MAX) {
+            return Multiplicity::Infinite;
+        }
+    }
+    u64::try_from(count).map_or(Multiplicity::Infinite, Multiplicity::Finite)
+}
+
+fn combined(parts: &[VectorKernel], length: usize, neutral: u64, with: fn(u64, u64) -> Option<u64>) -> Multiplicity {
+    let mut total = Some(neutral);
+    for part in parts {
+        total = match (total, part.dimension(length)) {
+            (Some(total), Multiplicity::Finite(n)) => with(total, n),
+            _ => None,
+        };
+    }
+    total.map_or(Multiplicity::Infinite, Multiplicity::Finite)
+}

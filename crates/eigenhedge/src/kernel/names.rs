@@ -1,0 +1,148 @@
+//! The registry of kernels on vectors: names, formulas, and how to build them.
+
+use super::VectorKernel;
+
+/// What the registry says about a kernel.
+#[derive(Debug, Clone, Copy)]
+pub struct KernelEntry {
+    /// The name users type.
+    pub name: &'static str,
+    /// The formula.
+    pub formula: &'static str,
+    /// Whether Gram matrices have no negative eigenvalues.
+    pub positive_definite: bool,
+    /// The parameters it reads.
+    pub reads: &'static [&'static str],
+}
+
+/// Every kernel that a name and [`KernelParameters`] describe.
+pub const KERNELS: &[KernelEntry] = &[
+    KernelEntry { name: "linear", formula: "a·b", positive_definite: true, reads: &[] },
+    KernelEntry {
+        name: "polynomial",
+        formula: "(gamma a·b + coef0)^degree",
+        positive_definite: true,
+        reads: &["gamma", "degree", "coef0"],
+    },
+    KernelEntry { name: "rbf", formula: "exp(-gamma |a - b|²)", positive_definite: true, reads: &["gamma"] },
+    KernelEntry { name: "laplacian", formula: "exp(-gamma Σ|a_i - b_i|)", positive_definite: true, reads: &["gamma"] },
+    KernelEntry {
+        name: "matern32",
+        formula: "(1 + s) exp(-s), s = √3 |a - b| / length_scale",
+        positive_definite: true,
+        reads: &["gamma", "length_scale"],
+    },
+    KernelEntry {
+        name: "matern52",
+        formula: "(1 + s + s²/3) exp(-s), s = √5 |a - b| / length_scale",
+        positive_definite: true,
+        reads: &["gamma", "length_scale"],
+    },
+    KernelEntry {
+        name: "sigmoid",
+        formula: "tanh(gamma a·b + coef0)",
+        positive_definite: false,
+        reads: &["gamma", "coef0"],
+    },
+    KernelEntry { name: "cosine", formula: "a·b / (|a| |b|)", positive_definite: true, reads: &[] },
+];
+
+/// Parameters as users give them; what is missing has a default.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct KernelParameters {
+    /// γ; by default one over the length of the vectors.
+    pub gamma: Option<f64>,
+    /// Degree of a polynomial; by default 3.
+    pub degree: Option<u32>,
+    /// The constant in a polynomial or sigmoid; by default 1.
+    pub coef0: Option<f64>,
+    /// ℓ of a Matérn kernel; by default `1/√(2γ)`, the length scale of the RBF kernel with this γ.
+    pub length_scale: Option<f64>,
+}
+
+impl VectorKernel {
+    /// The kernel with this name, for vectors of this length; none when no kernel of the registry has the name.
+    /// The parameters are not checked yet.
+    ///
+    /// ```
+    /// use eigenhedge::kernel::{KernelParameters, VectorKernel};
+    ///
+    /// let parameters = KernelParameters { degree: Some(2), ..Default::default() };
+    /// let kernel = VectorKernel::from_name("polynomial", &parameters, 4);
+    /// assert_eq!(kernel, Some(VectorKernel::Polynomial { gamma: 0.25, degree: 2, coef0: 1.0 }));
+    /// ```
+    pub fn from_name(name: &str, parameters: &KernelParameters, length: usize) -> Option<Self> {
+        let gamma = parameters.gamma.unwrap_or(1.0 / length as f64);
+        let degree = parameters.degree.unwrap_or(3);
+        let coef0 = parameters.coef0.unwrap_or(1.0);
+        let length_scale = parameters.length_scale.unwrap_or((2.0 * gamma).sqrt().recip());
+        Some(match name {
+            "linear" => Self::Linear,
+            "polynomial" => Self::Polynomial { gamma, degree, coef0 },
+            "rbf" => Self::Rbf { gamma },
+            "laplacian" => Self::Laplacian { gamma },
+            "matern32" => Self::Matern32 { length_scale },
+            "matern52" => Self::Matern52 { length_scale },
+            "sigmoid" => Self::Sigmoid { gamma, coef0 },
+            "cosine" => Self::Cosine,
+            _ => return None,
+        })
+    }
+
+    /// The kernel's name: that of the registry, or "sum", "product", "scaled".
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Polynomial { .. } => "polynomial",
+            Self::Rbf { .. } => "rbf",
+            Self::Laplacian { .. } => "laplacian",
+            Self::Matern32 { .. } => "matern32",
+            Self::Matern52 { .. } => "matern52",
+            Self::Sigmoid { .. } => "sigmoid",
+            Self::Cosine => "cosine",
+            Self::Sum(_) => "sum",
+            Self::Product(_) => "product",
+            Self::Scaled { .. } => "scaled",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_builds_the_kernel_that_bears_it() {
+        for entry in KERNELS {
+            let kernel = VectorKernel::from_name(entry.name, &KernelParameters::default(), 5).unwrap();
+            assert_eq!(kernel.name(), entry.name);
+            assert_eq!(kernel.positive_definite(), entry.positive_definite, "{}", entry.name);
+            assert!(kernel.checked().is_ok());
+        }
+        assert_eq!(VectorKernel::from_name("poly", &KernelParameters::default(), 5), None);
+    }
+
+    #[test]
+    fn a_kernel_reads_the_parameters_that_the_registry_lists_and_no_others() {
+        let defaults = KernelParameters::default();
+        let changed = [
+            ("gamma", KernelParameters { gamma: Some(7.0), ..defaults }),
+            ("degree", KernelParameters { degree: Some(7), ..defaults }),
+            ("coef0", KernelParameters { coef0: Some(7.0), ..defaults }),
+            ("length_scale", KernelParameters { length_scale: Some(7.0), ..defaults }),
+        ];
+        for entry in KERNELS {
+            for (name, parameters) in &changed {
+                let build = |parameters| VectorKernel::from_name(entry.name, parameters, 5);
+                let reads = build(parameters) != build(&defaults);
+                assert_eq!(reads, entry.reads.contains(name), "{} reads {name}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_default_length_scale_is_that_of_the_rbf_kernel() {
+        let kernel = VectorKernel::from_name("matern32", &KernelParameters::default(), 8);
+        assert_eq!(kernel, Some(VectorKernel::Matern32 { length_scale: 2.0 }));
+    }
+}

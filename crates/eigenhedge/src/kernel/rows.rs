@@ -1,0 +1,307 @@
+//! Measures of one vector against all atoms, and kernel values from them, in vectorised loops.
+//!
+//! Numerics: distances are summed from differences, never from `|a|² + |b|² - 2 a·b`, whose terms cancel. A difference
+//! costs one more instruction for each load, which is little next to the load; in return the distance of equal
+//! vectors is exactly zero and that of nearly equal ones is accurate. The sums use as many lanes as the processor
+//! has, so their last bits differ between processors; on one processor a row and a single value have the same bits.
+
+use super::VectorKernel;
+use crate::matrix::Matrix;
+use pulp::{Arch, Simd, WithSimd};
+
+/// What a plain kernel reads from two vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// `a·b`.
+    Product,
+    /// `|a - b|²`.
+    SquaredDistance,
+    /// `Σ|a_i - b_i|`.
+    AbsoluteDistance,
+    /// `a·b / (|a| |b|)`.
+    Cosine,
+}
+
+impl Measure {
+    const COUNT: usize = 4;
+
+    /// The measure of two vectors; the same bits as in a row.
+    pub(super) fn of(self, a: &[f64], b: &[f64]) -> f64 {
+        match self {
+            Self::Product => Arch::new().dispatch(Pair { a, b, term: Product }),
+            Self::SquaredDistance => Arch::new().dispatch(Pair { a, b, term: SquaredDifference }),
+            Self::AbsoluteDistance => Arch::new().dispatch(Pair { a, b, term: AbsoluteDifference }),
+            Self::Cosine => cosine(Self::Product.of(a, b), Self::Product.of(a, a), Self::Product.of(b, b)),
+        }
+    }
+
+    /// The measure of a vector and itself from its squared norm.
+    pub(super) fn of_itself(self, square: f64) -> f64 {
+        match self {
+            Self::Product => square,
+            Self::SquaredDistance | Self::AbsoluteDistance => 0.0,
+            Self::Cosine if square == 0.0 => 0.0,
+            // So that a row whose squared norm is not finite is rejected.
+            Self::Cosine if !square.is_finite() => f64::NAN,
+            Self::Cosine => 1.0,
+        }
+    }
+}
+
+/// Working space of kernel rows.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Working {
+    measures: [Vec<f64>; Measure::COUNT],
+    spare: Vec<Vec<f64>>,
+}
+
+/// One row in the making: a point against all atoms.
+pub(super) struct Row<'a> {
+    atoms: &'a Matrix,
+    squares: &'a [f64],
+    point: &'a [f64],
+    square: f64,
+    working: &'a mut Working,
+    known: [bool; Measure::COUNT],
+}
+
+impl<'a> Row<'a> {
+    /// `squares` are the squared norms of the atoms, `square` that of the point.
+    pub(super) fn new(
+        (atoms, squares): (&'a Matrix, &'a [f64]),
+        (point, square): (&'a [f64], f64),
+        working: &'a mut Working,
+    ) -> Self {
+        Self { atoms, squares, point, square, working, known: [false; Measure::COUNT] }
+    }
+
+    /// Kernel of the point with every atom.
+    pub(super) fn fill(&mut self, kernel: &VectorKernel, values: &mut Vec<f64>) {
+        match kernel {
+            VectorKernel::Sum(parts) => self.combine(parts, values, |value, other| *value += other),
+            VectorKernel::Product(parts) => self.combine(parts, values, |value, other| *value *= other),
+            VectorKernel::Scaled { scale, kernel } => {
+                self.fill(kernel, values);
+                values.iter_mut().for_each(|value| *value *= scale);
+            }
+            plain => {
+                let Some(measure) = plain.measure() else { return };
+                self.know(measure);
+                let measures = &self.working.measures[measure as usize];
+                values.resize(measures.len(), 0.0);
+                Arch::new().dispatch(Apply { kernel: plain, measures, values });
+            }
+        }
+    }
+
+    fn combine(&mut self, parts: &[VectorKernel], values: &mut Vec<f64>, with: fn(&mut f64, f64)) {
+        let Some((first, others)) = parts.split_first() else { return };
+        self.fill(first, values);
+        let mut other = self.working.spare.pop().unwrap_or_default();
+        for part in others {
+            self.fill(part, &mut other);
+            values.iter_mut().zip(&other).for_each(|(value, other)| with(value, *other));
+        }
+        self.working.spare.push(other);
+    }
+
+    /// Each measure is taken once for a row, however many kernels read it.
+    fn know(&mut self, measure: Measure) {
+        if std::mem::replace(&mut self.known[measure as usize], true) {
+            return;
+        }
+        let (atoms, point) = (self.atoms, self.point);
+        let out = &mut self.working.measures[measure as usize];
+        match measure {
+            Measure::Product => all_sums(atoms, point, out, Product),
+            Measure::SquaredDistance => all_sums(atoms, point, out, SquaredDifference),
+            Measure::AbsoluteDistance => all_sums(atoms, point, out, AbsoluteDifference),
+            Measure::Cosine => {
+                all_sums(atoms, point, out, Product);
+                Arch::new().dispatch(Cosines { squares: self.squares, square: self.square, values: out });
+            }
+        }
+    }
+}
+
+/// Whether all are finite.
+pub(super) fn all_finite(values: &[f64]) -> bool {
+    Arch::new().dispatch(AllFinite(values))
+}
+
+/// `a·b / (|a| |b|)` from the product and the squared norms; rounding does not take it past ±1.
+#[inline(always)]
+fn cosine(product: f64, a: f64, b: f64) -> f64 {
+    let norms = a.sqrt() * b.sqrt();
+    let cosine = product / norms;
+    // Written so that NaN stays.
+    let cosine = if cosine > 1.0 { 1.0 } else { cosine };
+    let cosine = if cosine < -1.0 { -1.0 } else { cosine };
+    if norms == 0.0 { 0.0 } else { cosine }
+}
+
+/// What is summed over the entries of two vectors; zero for two zeros.
+trait Term: Copy {
+    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s;
+}
+
+#[derive(Clone, Copy)]
+struct Product;
+
+#[derive(Clone, Copy)]
+struct SquaredDifference;
+
+#[derive(Clone, Copy)]
+struct AbsoluteDifference;
+
+impl Term for Product {
+    #[inline(always)]
+    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s {
+        simd.mul_add_e_f64s(a, b, sum)
+    }
+}
+
+impl Term for SquaredDifference {
+    #[inline(always)]
+    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s {
+        let difference = simd.sub_f64s(a, b);
+        simd.mul_add_e_f64s(difference, difference, sum)
+    }
+}
+
+impl Term for AbsoluteDifference {
+    #[inline(always)]
+    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s {
+        simd.add_f64s(sum, simd.max_f64s(simd.sub_f64s(a, b), simd.sub_f64s(b, a)))
+    }
+}
+
+/// `Σ term(a_i, b_i)` for several vectors a against one b; each has one running sum for each lane.
+///
+/// No closures here: what happens inside one is not compiled for the processor at hand.
+#[inline(always)]
+fn sums<S: Simd, T: Term, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f64], term: T) -> [f64; N] {
+    let (b_body, b_rest) = S::as_simd_f64s(b);
+    let mut bodies = [b_body; N];
+    for c in 0..N {
+        bodies[c] = &S::as_simd_f64s(columns[c]).0[..b_body.len()];
+    }
+    let mut sums = [simd.splat_f64s(0.0); N];
+    for (i, b) in b_body.iter().enumerate() {
+        for c in 0..N {
+            sums[c] = term.add(simd, sums[c], bodies[c][i], *b);
+        }
+    }
+    if !b_rest.is_empty() {
+        let rest = simd.partial_load_f64s(b_rest);
+        for c in 0..N {
+            let a = simd.partial_load_f64s(&columns[c][b.len() - b_rest.len()..]);
+            sums[c] = term.add(simd, sums[c], a, rest);
+        }
+    }
+    let mut totals = [0.0; N];
+    for c in 0..N {
+        totals[c] = simd.reduce_sum_f64s(sums[c]);
+    }
+    totals
+}
+
+/// Entries handled together, so that the point stays in the first cache while the atoms stream by.
+const BLOCK: usize = 2048;
+
+/// Atoms handled together: enough independent sums to hide the latency of an addition.
+const GROUP: usize = 8;
+
+fn all_sums(atoms: &Matrix, point: &[f64], out: &mut Vec<f64>, term: impl Term) {
+    out.clear();
+    out.resize(atoms.columns(), 0.0);
+    Arch::new().dispatch(AllSums { atoms, point, out, term });
+}
+
+struct AllSums<'a, T> {
+    atoms: &'a Matrix,
+    point: &'a [f64],
+    out: &'a mut [f64],
+    term: T,
+}
+
+impl<T: Term> WithSimd for AllSums<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { atoms, point, out, term } = self;
+        for (block, point) in point.chunks(BLOCK).enumerate() {
+            let entries = |atom: usize| &atoms.column(atom)[block * BLOCK..][..point.len()];
+            let (groups, rest) = out.as_chunks_mut::<GROUP>();
+            let done = GROUP * groups.len();
+            for (group, out) in groups.iter_mut().enumerate() {
+                let columns = std::array::from_fn::<_, GROUP, _>(|c| entries(GROUP * group + c));
+                for (out, sum) in out.iter_mut().zip(sums(simd, columns, point, term)) {
+                    *out += sum;
+                }
+            }
+            for (i, out) in rest.iter_mut().enumerate() {
+                *out += sums(simd, [entries(done + i)], point, term)[0];
+            }
+        }
+    }
+}
+
+struct Pair<'a, T> {
+    a: &'a [f64],
+    b: &'a [f64],
+    term: T,
+}
+
+impl<T: Term> WithSimd for Pair<'_, T> {
+    type Output = f64;
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let mut total = 0.0;
+        for (a, b) in self.a.chunks(BLOCK).zip(self.b.chunks(BLOCK)) {
+            total += sums(simd, [a], b, self.term)[0];
+        }
+        total
+    }
+}
+
+struct Cosines<'a> {
+    squares: &'a [f64],
+    square: f64,
+    values: &'a mut [f64],
+}
+
+impl WithSimd for Cosines<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (value, square) in self.values.iter_mut().zip(self.squares) {
+            *value = cosine(*value, *square, self.square);
+        }
+    }
+}
+
+struct Apply<'a> {
+    kernel: &'a VectorKernel,
+    measures: &'a [f64],
+    values: &'a mut [f64],
+}
+
+impl WithSimd for Apply<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.kernel.apply(self.measures, self.values);
+    }
+}
+
+struct AllFinite<'a>(&'a [f64]);
+
+impl WithSimd for AllFinite<'_> {
+    type Output = bool;
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        // Without a way out of the loop it vectorises.
+        self.0.iter().fold(true, |finite, value| finite & value.is_finite())
+    }
+}
