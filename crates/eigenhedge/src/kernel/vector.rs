@@ -96,6 +96,11 @@ impl Dictionary for Vectors {
         Ok(itself)
     }
 
+    fn atom_row(&mut self, atom: usize, row: &mut Vec<f64>) {
+        let point = (self.atoms.column(atom), self.squares[atom]);
+        Row::new((&self.atoms, &self.squares), point, &mut self.scratch.0).fill(&self.kernel, row);
+    }
+
     fn value(&self, a: &[f64], b: &[f64]) -> f64 {
         self.kernel.value(a, b)
     }
