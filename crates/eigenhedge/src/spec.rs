@@ -154,6 +154,8 @@ pub struct Spec {
     pub dimension: Option<Multiplicity>,
     /// Cap the directions seen so far among themselves (anchored, ICML Algorithm 6 as printed).
     pub as_printed: bool,
+    /// At most this many explicit directions; memory is then O(n times that) whatever the stream.
+    pub max_rank: Option<usize>,
     /// For kernels: at most this many atoms.
     pub budget: Option<usize>,
     /// For budgets: rows whose features are within this share of their energy of the dictionary are no atoms.
@@ -175,6 +177,7 @@ impl Spec {
             select: Select::default(),
             dimension: None,
             as_printed: false,
+            max_rank: None,
             budget: None,
             novelty: 1e-3,
         }
@@ -223,7 +226,14 @@ impl Spec {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
         }
         let rule = match self.learner {
-            Kind::Tracking => AnyRule::Tracking(Box::new(Tracking::new(self.eta, self.mixing, self.kept, dimension)?)),
+            Kind::Tracking => {
+                let rule = Tracking::new(self.eta, self.mixing, self.kept, dimension)?;
+                let rule = match self.max_rank {
+                    Some(max_rank) => rule.with_max_rank(max_rank)?,
+                    None => rule,
+                };
+                AnyRule::Tracking(Box::new(rule))
+            }
             Kind::Anchored => self.anchored(Law::Exponential { eta: self.eta }, 1.0, dimension)?,
             Kind::Leader => self.anchored(Law::Leader, 1.0, dimension)?,
             Kind::ForgettingLeader => self.anchored(Law::Leader, self.forget, dimension)?,
@@ -308,6 +318,9 @@ impl Rule for AnyRule {
     }
     fn rotated(&mut self) {
         delegate!(self, rule => rule.rotated())
+    }
+    fn price(&self) -> f64 {
+        delegate!(self, rule => rule.price())
     }
     fn reduce(&mut self, rotation: &Matrix) {
         delegate!(self, rule => rule.reduce(rotation))

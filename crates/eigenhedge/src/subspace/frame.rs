@@ -67,10 +67,7 @@ impl Frame {
 
     /// Number of directions that are not explicit.
     pub fn others(&self) -> Multiplicity {
-        match self.dimension {
-            Multiplicity::Finite(n) => Multiplicity::Finite(n - self.values.len() as u64),
-            Multiplicity::Infinite => Multiplicity::Infinite,
-        }
+        self.others_beyond(self.values.len())
     }
 
     /// Explicit directions, in the coordinates of the span's columns.
@@ -78,11 +75,27 @@ impl Frame {
         &self.rotation
     }
 
-    /// Replaces all directions and values.
-    pub fn replace(&mut self, rotation: &Matrix, values: impl Iterator<Item = f64>) {
-        self.rotation.clone_from(rotation);
+    /// Number of directions that would not be explicit if there were this many explicit ones.
+    pub fn others_beyond(&self, explicit: usize) -> Multiplicity {
+        match self.dimension {
+            Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),
+            Multiplicity::Infinite => Multiplicity::Infinite,
+        }
+    }
+
+    /// Dimension of the space.
+    pub fn dimension(&self) -> Multiplicity {
+        self.dimension
+    }
+
+    /// Replaces directions and values: the first columns of the matrix, one for each value.
+    pub fn replace(&mut self, directions: &Matrix, values: impl Iterator<Item = f64>) {
         self.values.clear();
         self.values.extend(values);
+        self.rotation.resize(directions.rows(), self.values.len());
+        for j in 0..self.values.len() {
+            self.rotation.column_mut(j).copy_from_slice(directions.column(j));
+        }
     }
 
     /// The span has this many columns now.

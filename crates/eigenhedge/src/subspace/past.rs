@@ -3,7 +3,8 @@
 //! Update: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where V_0 is the uniform start and the others are what was in
 //! use. State: the sum of the past, dense in the coordinates of the span's columns, and its common value outside.
 //!
-//! Guarantee: none proved for subspaces. Cost: one dense eigendecomposition of the columns for each trial.
+//! Guarantee: none proved for subspaces. Cost: one dense eigendecomposition of the columns for each trial; all columns
+//! ever seen are needed, unless a rank cap folds the least directions away.
 //!
 //! Numerics: every eigenvalue of the result is at least `α d/(N t)`, so it can leave the log domain for the sum.
 //!
@@ -13,7 +14,7 @@ use super::frame::Frame;
 use crate::eigen::Eigen;
 use crate::matrix::{Matrix, multiply};
 use crate::scratch::Scratch;
-use crate::simplex::Complement;
+use crate::simplex::{Complement, Multiplicity};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +58,7 @@ impl PastAverage {
     }
 
     /// Mixes the average into the parameter and adds the result to the past.
-    pub fn mix(&mut self, alpha: f64, frame: &mut Frame, complement: &mut Complement) {
+    pub fn mix(&mut self, alpha: f64, max_rank: usize, frame: &mut Frame, complement: &mut Complement) {
         let rotation = frame.rotation();
         let Working { mixed, scaled, eigen } = &mut self.scratch.0;
         let size = self.sum.columns();
@@ -96,7 +97,27 @@ impl PastAverage {
             }
         }
         eigen.compute(mixed.view());
-        complement.log_weight = mixed_outside.ln().min(0.0);
-        frame.replace(&eigen.vectors, eigen.values.iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
+        let kept = size.min(max_rank);
+        // Beyond the rank cap the complement takes the mean.
+        let folded: f64 = eigen.values[kept..].iter().sum();
+        let weight = match frame.others_beyond(size) {
+            Multiplicity::Finite(others) if kept < size => {
+                (folded + others as f64 * mixed_outside) / ((size - kept) as f64 + others as f64)
+            }
+            _ => mixed_outside,
+        };
+        complement.log_weight = weight.ln().min(0.0);
+        frame.replace(&eigen.vectors, eigen.values[..kept].iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
+    }
+
+    /// The span keeps these combinations of its columns only; what the past has outside them is evened out.
+    pub fn combine(&mut self, rotation: &Matrix, dimension: Multiplicity) {
+        let trace = |matrix: &Matrix| (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum::<f64>();
+        let (before, columns) = (trace(&self.sum), self.sum.columns());
+        self.reduce(rotation);
+        if let Multiplicity::Finite(n) = dimension {
+            let outside = before - trace(&self.sum) + (n - columns as u64) as f64 * self.sum_outside;
+            self.sum_outside = outside / (n - rotation.columns() as u64).max(1) as f64;
+        }
     }
 }

@@ -47,6 +47,11 @@ pub trait Rule {
     /// The span has applied the rotation.
     fn rotated(&mut self);
 
+    /// What approximations have added to the constant of the theorem; zero when everything was exact.
+    fn price(&self) -> f64 {
+        0.0
+    }
+
     /// The span has lost columns: what had coordinates c has coordinates `rotationᵀ c` now.
     fn reduce(&mut self, rotation: &Matrix);
 }

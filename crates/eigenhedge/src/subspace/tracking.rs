@@ -24,6 +24,7 @@ use super::rule::{Observed, Rule};
 use crate::error::{self, Error};
 use crate::matrix::Matrix;
 use crate::mixing::{Mixing, blend};
+use crate::num::kept;
 use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, Multiplicity, cap};
 use serde::{Deserialize, Serialize};
@@ -40,8 +41,18 @@ pub struct Tracking {
     frame: Frame,
     complement: Complement,
     past: Option<PastAverage>,
+    /// At most this many explicit directions.
+    max_rank: usize,
+    /// What folding directions away has added to the constant of the theorem.
+    price: f64,
     #[serde(skip)]
-    scratch: Scratch<CapScratch>,
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    cap: CapScratch,
+    ranking: Vec<f64>,
 }
 
 impl Tracking {
@@ -53,7 +64,19 @@ impl Tracking {
         let complement = super::uniform(kept, dimension);
         let past = matches!(mixing, Mixing::PastAverage { .. }).then(|| PastAverage::new(complement.log_weight));
         let (uniform, frame) = (complement.log_weight, Frame::new(dimension));
-        Ok(Self { eta, mixing, kept, uniform, frame, complement, past, scratch: Scratch::default() })
+        let (max_rank, price, scratch) = (usize::MAX, 0.0, Scratch::default());
+        Ok(Self { eta, mixing, kept, uniform, frame, complement, past, max_rank, price, scratch })
+    }
+
+    /// Keeps at most this many explicit directions: those least surely kept are folded into the complement, which takes
+    /// over their probability evenly. The bound stays valid with [`Rule::price`] added to its constant.
+    pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
+        if max_rank < self.kept {
+            let (name, rule, value) = ("max-rank", "at least k", max_rank as f64);
+            return Err(Error::Parameter { name, rule, value });
+        }
+        self.max_rank = max_rank;
+        Ok(self)
     }
 
     /// The learning rate.
@@ -63,7 +86,41 @@ impl Tracking {
 
     fn cap(&mut self) {
         self.complement.multiplicity = self.frame.others();
-        cap(&mut self.frame.values, &mut self.complement, self.kept, &mut self.scratch.0);
+        cap(&mut self.frame.values, &mut self.complement, self.kept, &mut self.scratch.0.cap);
+    }
+
+    /// Gives the directions beyond the rank cap the weight of the complement, raised so that the trace stays k.
+    ///
+    /// The proof of the theorem telescopes over `log V`; replacing V by V' adds at most the sum of the positive
+    /// eigenvalues of `log V - log V'` to its constant.
+    fn fold(&mut self) {
+        let common = self.complement.log_weight;
+        let explicit = self.frame.values.iter().filter(|w| **w != common).count();
+        if explicit <= self.max_rank {
+            return;
+        }
+        let ranking = &mut self.scratch.0.ranking;
+        ranking.clear();
+        ranking.extend(self.frame.values.iter().filter(|w| **w != common));
+        // Everything at least as heavy as this goes: the least surely kept.
+        let cut = *ranking.select_nth_unstable_by(self.max_rank, f64::total_cmp).1;
+        let goes = |weight: f64| weight >= cut || weight == common;
+        let folded = self.frame.values.iter().filter(|w| goes(**w));
+        let (mass, count) = folded.fold((0.0, 0u64), |(mass, count), w| (mass + kept(*w), count + 1));
+        let Multiplicity::Finite(others) = self.frame.others() else {
+            // Spread over infinitely many directions nothing is left of it.
+            self.frame.values.iter_mut().filter(|w| goes(**w)).for_each(|w| *w = common);
+            self.price = f64::INFINITY;
+            return;
+        };
+        let total = others as f64 * kept(common) + mass;
+        let raised = (-total / (others + count) as f64).ln_1p();
+        self.price += others as f64 * (common - raised).max(0.0);
+        for weight in self.frame.values.iter_mut().filter(|w| goes(**w)) {
+            self.price += (*weight - raised).max(0.0);
+            *weight = raised;
+        }
+        self.complement.log_weight = raised;
     }
 
     fn mix(&mut self) {
@@ -117,23 +174,31 @@ impl Rule for Tracking {
         }
         self.mix();
         if changed {
+            self.fold();
             // Directions equal to the complement merge into it.
             let common = self.complement.log_weight;
             self.frame.retain(|weight| weight != common);
         }
         if let (Some(past), Mixing::PastAverage { alpha }) = (&mut self.past, self.mixing) {
-            past.mix(alpha, &mut self.frame, &mut self.complement);
+            past.mix(alpha, self.max_rank, &mut self.frame, &mut self.complement);
         }
         self.complement.multiplicity = self.frame.others();
     }
 
     fn rotation(&mut self) -> Option<&Matrix> {
-        // The past is in the coordinates of the columns and needs them all.
-        if self.past.is_some() { None } else { self.frame.due() }
+        // The past is in the coordinates of the columns: without a rank cap it needs them all.
+        if self.past.is_some() && self.max_rank == usize::MAX { None } else { self.frame.due() }
     }
 
     fn rotated(&mut self) {
+        if let Some(past) = &mut self.past {
+            past.combine(self.frame.rotation(), self.frame.dimension());
+        }
         self.frame.combined();
+    }
+
+    fn price(&self) -> f64 {
+        self.price
     }
 
     fn reduce(&mut self, rotation: &Matrix) {
