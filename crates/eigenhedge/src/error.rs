@@ -94,6 +94,21 @@ pub enum Error {
     /// A combination of choices that has no meaning.
     #[error("{0}")]
     Unsupported(&'static str),
+    /// One of many points is wrong.
+    #[error("point {point}: {source}")]
+    At {
+        /// Zero-based position of the point.
+        point: usize,
+        /// What is wrong with it.
+        source: Box<Error>,
+    },
+}
+
+impl Error {
+    /// The same error, with the position of the point that caused it.
+    pub fn at(self, point: usize) -> Self {
+        Self::At { point, source: Box::new(self) }
+    }
 }
 
 fn partner(atom: &Option<usize>) -> String {

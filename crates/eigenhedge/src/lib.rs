@@ -5,6 +5,7 @@
 //! over all of them, as a *spectrum* (how surely is each direction dropped) over a *span* (the directions).
 #![forbid(unsafe_code)]
 
+pub mod batch;
 pub mod eigen;
 pub mod error;
 pub mod experts;

@@ -1,0 +1,118 @@
+//! The kernel matrix of a set of points.
+
+use crate::error::Error;
+use crate::kernel::Dictionary;
+use crate::matrix::Matrix;
+use std::borrow::Borrow;
+
+/// Rejects an empty set of points, and a dictionary that already holds atoms.
+pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Result<(), Error> {
+    if points == 0 {
+        return Err(Error::Parameter { name: "the number of points", rule: "at least 1", value: 0.0 });
+    }
+    if !dictionary.is_empty() {
+        let value = dictionary.len() as f64;
+        return Err(Error::Parameter { name: "the number of atoms before fitting", rule: "0", value });
+    }
+    Ok(())
+}
+
+/// Rejects a kernel row that is not finite.
+pub(super) fn check_kernel_row(row: &[f64]) -> Result<(), Error> {
+    match row.iter().position(|value| !value.is_finite()) {
+        Some(index) => Err(Error::Entry { what: "kernel row", index, rule: "finite", value: row[index] }),
+        None => Ok(()),
+    }
+}
+
+/// Rejects `k(x, x) < 0`.
+pub(super) fn check_own(value: f64) -> Result<f64, Error> {
+    if value >= 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::Parameter { name: "k(x, x)", rule: "finite and not negative", value })
+    }
+}
+
+/// Kernel row of one point, checked; returns `k(x, x)`.
+pub(super) fn checked_row<D: Dictionary>(
+    dictionary: &mut D,
+    point: &D::Point,
+    row: &mut Vec<f64>,
+) -> Result<f64, Error> {
+    let own = check_own(dictionary.row(point, row)?)?;
+    check_kernel_row(row)?;
+    Ok(own)
+}
+
+/// Makes every point an atom and returns `K`, both triangles. Each pair is evaluated once: a point's row is taken
+/// before it becomes an atom, which also means that a bad point never does.
+pub(super) fn gram<D, P>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error>
+where
+    D: Dictionary,
+    P: Borrow<D::Point>,
+{
+    check_fresh(dictionary, points.len())?;
+    let mut gram = Matrix::zeros(points.len(), points.len());
+    let mut row = Vec::new();
+    for (i, point) in points.iter().enumerate() {
+        let own = checked_row(dictionary, point.borrow(), &mut row).map_err(|error| error.at(i))?;
+        let column = gram.column_mut(i);
+        column[..i].copy_from_slice(&row);
+        column[i] = own;
+        dictionary.push(point.borrow());
+    }
+    for j in 1..points.len() {
+        for i in 0..j {
+            let value = gram.column(j)[i];
+            gram.column_mut(i)[j] = value;
+        }
+    }
+    Ok(gram)
+}
+
+/// Sum of the diagonal.
+pub(super) fn trace(matrix: &Matrix) -> f64 {
+    (0..matrix.columns()).map(|i| matrix.column(i)[i]).sum()
+}
+
+/// `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`; returns the means of the rows before, `<φ(x_i), μ>`.
+pub(super) fn center(gram: &mut Matrix) -> Vec<f64> {
+    let t = gram.columns() as f64;
+    let means: Vec<f64> = (0..gram.columns()).map(|j| gram.column(j).iter().sum::<f64>() / t).collect();
+    let whole = means.iter().sum::<f64>() / t;
+    for (j, own) in means.iter().enumerate() {
+        gram.column_mut(j).iter_mut().zip(&means).for_each(|(value, mean)| *value = *value - mean - own + whole);
+    }
+    means
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{VectorKernel, Vectors};
+
+    #[test]
+    fn centered_kernel_matrix_is_the_kernel_matrix_of_centered_rows() {
+        let rows = [vec![1.0, 2.0], vec![-3.0, 0.5], vec![4.0, 1.0], vec![0.0, 7.0]];
+        let mut kernel = gram(&mut Vectors::new(VectorKernel::Linear, 2).unwrap(), &rows).unwrap();
+        center(&mut kernel);
+        let mean = [0.5, 2.625];
+        for (j, a) in rows.iter().enumerate() {
+            for (i, b) in rows.iter().enumerate() {
+                let product = (a[0] - mean[0]) * (b[0] - mean[0]) + (a[1] - mean[1]) * (b[1] - mean[1]);
+                assert!((kernel.column(j)[i] - product).abs() < 1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn the_bad_point_is_named() {
+        let rows = [vec![1.0, 2.0], vec![f64::NAN, 0.5]];
+        let error = gram(&mut Vectors::new(VectorKernel::Linear, 2).unwrap(), &rows).unwrap_err();
+        assert_eq!(error.to_string(), "point 1: entry 0 of the row must be finite, got NaN");
+        let none: [Vec<f64>; 0] = [];
+        let error = gram(&mut Vectors::new(VectorKernel::Linear, 2).unwrap(), &none).unwrap_err();
+        assert_eq!(error.to_string(), "the number of points must be at least 1, got 0");
+    }
+}

@@ -1,0 +1,163 @@
+//! The two routes to the components: eigenvectors of the kernel matrix, and plain PCA of the rows of its factor.
+
+use super::KernelPca;
+use crate::batch::cholesky::PivotedCholesky;
+use crate::batch::gram::{center, trace};
+use crate::batch::partial::largest_pairs;
+use crate::batch::{Center, Expansion, fix_sign, top};
+use crate::eigen::symmetric_eigen;
+use crate::error::Error;
+use crate::matrix::{Matrix, multiply};
+use crate::num::dot;
+use faer::Par;
+use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
+
+/// Eigenvalues under this share of the largest count as zero.
+const ZERO: f64 = 1e-12;
+/// Eigenvalues below minus this share of the trace are no rounding.
+const INDEFINITE: f64 = 1e-8;
+
+impl<D> KernelPca<D> {
+    pub(super) fn of_gram(
+        dictionary: D,
+        mut kernel: Matrix,
+        kept: usize,
+        about: Center,
+        partial: bool,
+    ) -> Result<Self, Error> {
+        let t = kernel.columns();
+        let scale = trace(&kernel);
+        let means = (about == Center::Mean).then(|| center(&mut kernel));
+        let found = if partial { largest_pairs(kernel.view(), kept) } else { None };
+        let (values, mut vectors) = match found {
+            Some(pairs) => pairs,
+            None => {
+                let eigen = symmetric_eigen(kernel.view());
+                check_definite(eigen.values[0], scale)?;
+                top(&eigen.values, &eigen.vectors, kept)
+            }
+        };
+        let mut model = Self::empty(dictionary, t, kept);
+        model.total = trace(&kernel).max(0.0);
+        model.eigenvalues = without_rounding(values, &mut vectors, scale);
+        for (j, value) in model.eigenvalues.iter().enumerate().filter(|(_, value)| **value > 0.0) {
+            let column = vectors.column_mut(j);
+            fix_sign(column);
+            if about == Center::Mean {
+                let mean = column.iter().sum::<f64>() / t as f64;
+                column.iter_mut().for_each(|u| *u -= mean);
+            }
+            let root = value.sqrt();
+            model.scores.column_mut(j).iter_mut().zip(&*column).for_each(|(score, u)| *score = root * u);
+            column.iter_mut().for_each(|u| *u /= root);
+        }
+        model.coefficients = vectors;
+        if let Some(means) = means {
+            let square = means.iter().sum::<f64>() / t as f64;
+            model.coefficients.transpose_times(&means, &mut model.offsets);
+            model.mean = Some(Expansion::from_parts(vec![1.0 / t as f64; t], square));
+        }
+        model.losses = (0..t).map(|i| kernel.column(i)[i]).collect();
+        model.subtract_scores();
+        Ok(model)
+    }
+
+    /// The dictionary holds the pivots.
+    pub(super) fn of_factor(dictionary: D, cholesky: &PivotedCholesky, kept: usize, about: Center) -> Self {
+        let (t, rank) = (cholesky.factor().rows(), cholesky.rank());
+        let mut rows = cholesky.factor().clone();
+        let mean = if about == Center::Mean { subtract_means(&mut rows) } else { vec![0.0; rank] };
+        let mut scatter = Matrix::default();
+        multiply(&mut scatter, rows.view().transpose(), rows.view());
+        let eigen = symmetric_eigen(scatter.view());
+        let (values, mut directions) = top(&eigen.values, &eigen.vectors, kept.min(rank));
+        let mut model = Self::empty(dictionary, t, kept);
+        model.eigenvalues = without_rounding(values, &mut directions, cholesky.trace());
+        model.eigenvalues.resize(kept, 0.0);
+        directions.resize(rank, kept);
+        multiply(&mut model.scores, rows.view(), directions.view());
+        for j in 0..kept {
+            // The same rule as for the kernel matrix, whose eigenvectors are the scores.
+            let sign = fix_sign(model.scores.column_mut(j));
+            directions.column_mut(j).iter_mut().for_each(|entry| *entry *= sign);
+        }
+        directions.transpose_times(&mean, &mut model.offsets);
+        model.coefficients = on_pivots(cholesky, directions);
+        if about == Center::Mean {
+            let mut column = Matrix::zeros(rank, 1);
+            column.column_mut(0).copy_from_slice(&mean);
+            let weights = on_pivots(cholesky, column).column(0).to_vec();
+            model.mean = Some(Expansion::from_parts(weights, dot(&mean, &mean)));
+        }
+        // What lies outside of the pivots' span, and the deviations within it.
+        model.losses = cholesky.remaining().iter().map(|d| d.max(0.0)).collect();
+        for j in 0..rank {
+            model.losses.iter_mut().zip(rows.column(j)).for_each(|(loss, entry)| *loss += entry * entry);
+        }
+        model.total = model.losses.iter().sum();
+        model.trace_error = cholesky.trace_error();
+        model.subtract_scores();
+        model
+    }
+
+    fn empty(dictionary: D, t: usize, kept: usize) -> Self {
+        Self {
+            dictionary,
+            coefficients: Matrix::default(),
+            offsets: vec![0.0; kept],
+            mean: None,
+            eigenvalues: Vec::new(),
+            scores: Matrix::zeros(t, kept),
+            losses: Vec::new(),
+            total: 0.0,
+            trace_error: 0.0,
+        }
+    }
+
+    fn subtract_scores(&mut self) {
+        for j in 0..self.scores.columns() {
+            self.losses.iter_mut().zip(self.scores.column(j)).for_each(|(loss, score)| *loss -= score * score);
+        }
+        self.losses.iter_mut().for_each(|loss| *loss = loss.max(0.0));
+    }
+}
+
+/// Makes eigenvalues that are rounding zero, with their vectors.
+fn without_rounding(mut values: Vec<f64>, vectors: &mut Matrix, trace: f64) -> Vec<f64> {
+    let zero = values.first().map_or(0.0, |largest| (ZERO * largest).max(f64::EPSILON * trace));
+    for (j, value) in values.iter_mut().enumerate() {
+        if !(*value > zero) {
+            *value = 0.0;
+            vectors.column_mut(j).fill(0.0);
+        }
+    }
+    values
+}
+
+fn subtract_means(rows: &mut Matrix) -> Vec<f64> {
+    let t = rows.rows() as f64;
+    (0..rows.columns())
+        .map(|j| {
+            let mean = rows.column(j).iter().sum::<f64>() / t;
+            rows.column_mut(j).iter_mut().for_each(|entry| *entry -= mean);
+            mean
+        })
+        .collect()
+}
+
+/// Weights on the pivots for combinations of coordinates: a point's coordinates ℓ solve `L_P ℓ = κ`, so `cᵀℓ` is
+/// `(L_P^{-T} c)ᵀ κ`.
+fn on_pivots(cholesky: &PivotedCholesky, mut combinations: Matrix) -> Matrix {
+    let block = cholesky.pivot_block();
+    solve_upper_triangular_in_place(block.view().transpose(), combinations.view_mut(), Par::Seq);
+    combinations
+}
+
+/// Rejects a kernel matrix with a clearly negative eigenvalue.
+fn check_definite(smallest: f64, trace: f64) -> Result<(), Error> {
+    if smallest >= -INDEFINITE * trace {
+        return Ok(());
+    }
+    let rule = "not negative (the kernel must be positive semidefinite)";
+    Err(Error::Parameter { name: "the smallest eigenvalue of the kernel matrix", rule, value: smallest })
+}

@@ -1,0 +1,70 @@
+//! Batch methods: everything is seen at once, nothing is charged before it is learned.
+//!
+//! They are the comparators of the online learners, and useful alone: PCA, kernel PCA, kernel ridge regression with its
+//! Gaussian-process reading, kernel means, and pre-images (a point whose features are near a given combination of
+//! features).
+//!
+//! Methods over kernels take an empty [`Dictionary`](crate::kernel::Dictionary), which names the kernel, and the points,
+//! of any type the kernel understands. They own the dictionary afterwards.
+
+mod cholesky;
+mod expansion;
+mod gradient;
+mod gram;
+mod kernel_pca;
+mod partial;
+mod pca;
+pub mod preimage;
+mod ridge;
+
+pub use cholesky::PivotedCholesky;
+pub use expansion::{Discrepancy, Expansion, discrepancy};
+pub use gradient::Differentiable;
+pub use kernel_pca::{KernelPca, Solver};
+pub use pca::Pca;
+pub use ridge::{KernelRidge, Posterior};
+
+use crate::error::Error;
+use crate::matrix::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// What deviations are measured from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Center {
+    /// The origin.
+    None,
+    /// The mean of the points.
+    Mean,
+}
+
+/// `Ok` when k directions can be asked of this many points (or entries).
+fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error> {
+    if (1..=most).contains(&kept) { Ok(()) } else { Err(Error::Parameter { name: "k", rule, value: kept as f64 }) }
+}
+
+/// Negates the column when its entry of largest absolute value is negative; returns the sign applied. The sign of an
+/// eigenvector means nothing, but results should not depend on how it was found.
+fn fix_sign(column: &mut [f64]) -> f64 {
+    let largest = column.iter().fold(0f64, |best, x| if x.abs() > best.abs() { *x } else { best });
+    if largest < 0.0 {
+        column.iter_mut().for_each(|x| *x = -*x);
+        return -1.0;
+    }
+    1.0
+}
+
+/// The columns of largest eigenvalue, largest first, out of an ascending decomposition.
+fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
+    let n = values.len();
+    let mut columns = Matrix::zeros(vectors.rows(), kept);
+    for j in 0..kept {
+        columns.column_mut(j).copy_from_slice(vectors.column(n - 1 - j));
+    }
+    (values.iter().rev().take(kept).copied().collect(), columns)
+}
+
+/// Each eigenvalue as a share of the total; zero when the total is.
+fn shares(eigenvalues: &[f64], total: f64) -> Vec<f64> {
+    eigenvalues.iter().map(|value| if total > 0.0 { value / total } else { 0.0 }).collect()
+}

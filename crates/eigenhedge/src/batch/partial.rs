@@ -1,0 +1,225 @@
+//! The largest eigenvalues of a symmetric matrix, without the others.
+//!
+//! Setting: a positive semidefinite matrix A of size n, of which k ≪ n eigenpairs are wanted.
+//!
+//! Update: a basis V with its image AV. Rayleigh–Ritz on V gives the best k + [`EXTRA`] pairs (θ, y) in its span; their
+//! residuals Ay - θy, orthonormalised, extend V. A full basis shrinks to its best vectors (a thick restart).
+//! In exact arithmetic this is a restarted block Lanczos method; keeping AV costs memory and saves it from Lanczos'
+//! loss of orthogonality. A block as wide as what is wanted finds eigenvalues of multiplicity.
+//!
+//! Guarantee: every pair returned has `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`. That there is none larger is not proved, but
+//! missing one would need a random block to be orthogonal to its eigenvector.
+//!
+//! Cost: one product of A with a block for each step, 2n²(k + [`EXTRA`]) operations; memory for two bases of
+//! [`BLOCKS`]` · (k + EXTRA)` columns. Slow when the wanted eigenvalues have close neighbours that are not wanted; gives
+//! up once it has cost as much as a full decomposition.
+//!
+//! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
+
+use crate::Random;
+use crate::eigen::Eigen;
+use crate::matrix::{Matrix, multiply};
+use crate::num::dot;
+use faer::MatRef;
+
+/// Pairs followed beyond those that are wanted.
+const EXTRA: usize = 8;
+/// Largest basis, in blocks of k + EXTRA.
+const BLOCKS: usize = 5;
+/// Residual at which a pair is done, as a share of the largest eigenvalue.
+const RESIDUAL: f64 = 1e-13;
+/// A direction that keeps less than this of its length when the basis is projected out is rounding.
+const DEPENDENT: f64 = 1e-8;
+
+/// The k largest eigenvalues, descending, and their eigenvectors; none when a full decomposition is the better way.
+pub(super) fn largest_pairs(matrix: MatRef<'_, f64>, kept: usize) -> Option<(Vec<f64>, Matrix)> {
+    let n = matrix.nrows();
+    let width = kept + EXTRA;
+    if BLOCKS * width > n {
+        return None;
+    }
+    let mut basis = Basis::new(n);
+    let mut random = Random::seeded(0x5eed);
+    let mut block = Matrix::zeros(n, width);
+    for j in 0..width {
+        block.column_mut(j).iter_mut().for_each(|x| *x = random.normal());
+    }
+    for _ in 0..(4 * n / width) {
+        if basis.extend(&block, matrix) == 0 {
+            return None;
+        }
+        let (values, vectors, images) = basis.ritz(width);
+        let open = residuals(&values, &vectors, images, &mut block);
+        if open.iter().all(|index| *index >= kept) {
+            let mut vectors = vectors;
+            vectors.resize(n, kept);
+            return Some((values[..kept].to_vec(), vectors));
+        }
+        if basis.vectors.columns() + width > BLOCKS * width {
+            basis.shrink(2 * width);
+        }
+    }
+    None
+}
+
+/// Leaves the residuals that are too large in the columns of `block`, and returns which pairs they belong to.
+fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<usize> {
+    let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
+    let mut open = Vec::new();
+    *block = images;
+    for (j, value) in values.iter().enumerate() {
+        let column = block.column_mut(j);
+        column.iter_mut().zip(vectors.column(j)).for_each(|(image, y)| *image -= value * y);
+        if dot(column, column).sqrt() > RESIDUAL * largest {
+            if open.len() != j {
+                let (to, from) = block.column_pair_mut(open.len(), j);
+                to.copy_from_slice(from);
+            }
+            open.push(j);
+        }
+    }
+    block.resize(block.rows(), open.len());
+    open
+}
+
+/// Orthonormal vectors, their images, and the matrix between them.
+struct Basis {
+    vectors: Matrix,
+    images: Matrix,
+    eigen: Eigen,
+    product: Matrix,
+}
+
+impl Basis {
+    fn new(n: usize) -> Self {
+        Self {
+            vectors: Matrix::zeros(n, 0),
+            images: Matrix::zeros(n, 0),
+            eigen: Eigen::default(),
+            product: Matrix::default(),
+        }
+    }
+
+    /// Appends what the block adds to the span; returns how many columns that is.
+    fn extend(&mut self, block: &Matrix, matrix: MatRef<'_, f64>) -> usize {
+        let n = self.vectors.rows();
+        let before = self.vectors.columns();
+        let mut column = vec![0.0; n];
+        for j in 0..block.columns() {
+            column.copy_from_slice(block.column(j));
+            if orthonormal_to(&self.vectors, &mut column) {
+                let count = self.vectors.columns();
+                self.vectors.resize(n, count + 1);
+                self.vectors.column_mut(count).copy_from_slice(&column);
+            }
+        }
+        let added = self.vectors.columns() - before;
+        multiply(&mut self.product, matrix, self.vectors.view().subcols(before, added));
+        self.images.resize(n, before + added);
+        for j in 0..added {
+            self.images.column_mut(before + j).copy_from_slice(self.product.column(j));
+        }
+        added
+    }
+
+    /// The best pairs in the span, and the images of their vectors.
+    fn ritz(&mut self, width: usize) -> (Vec<f64>, Matrix, Matrix) {
+        multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
+        self.eigen.compute(self.product.view());
+        let (values, coordinates) = super::top(&self.eigen.values, &self.eigen.vectors, width);
+        let (mut vectors, mut images) = (Matrix::default(), Matrix::default());
+        multiply(&mut vectors, self.vectors.view(), coordinates.view());
+        multiply(&mut images, self.images.view(), coordinates.view());
+        (values, vectors, images)
+    }
+
+    /// Keeps the best vectors of the last Rayleigh–Ritz step.
+    fn shrink(&mut self, size: usize) {
+        let (_, coordinates) = super::top(&self.eigen.values, &self.eigen.vectors, size);
+        for part in [&mut self.vectors, &mut self.images] {
+            multiply(&mut self.product, part.view(), coordinates.view());
+            std::mem::swap(part, &mut self.product);
+        }
+    }
+}
+
+/// Makes the vector a unit vector orthogonal to the columns; false when it lies in their span.
+pub(super) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
+    let mut overlaps = Vec::new();
+    let mut whole = dot(vector, vector).sqrt();
+    let first = whole;
+    // Twice is enough unless nearly everything cancels; then the vector is given up before a fourth pass.
+    for _ in 0..4 {
+        columns.transpose_times(vector, &mut overlaps);
+        let left = columns.subtract_times(&overlaps, vector).sqrt();
+        if !(left > DEPENDENT * first) {
+            return false;
+        }
+        let done = left > 0.5 * whole;
+        whole = left;
+        if done {
+            vector.iter_mut().for_each(|x| *x /= left);
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eigen::symmetric_eigen;
+
+    /// `Q diag(values) Qᵀ` for random orthonormal Q.
+    fn with_spectrum(values: &[f64], seed: u64) -> Matrix {
+        let n = values.len();
+        let mut random = Random::seeded(seed);
+        let mut q = Matrix::zeros(n, n);
+        for j in 0..n {
+            q.column_mut(j).iter_mut().for_each(|x| *x = random.normal());
+        }
+        q.orthonormalise();
+        let mut scaled = q.clone();
+        for j in 0..n {
+            scaled.column_mut(j).iter_mut().for_each(|x| *x *= values[j]);
+        }
+        let mut matrix = Matrix::default();
+        multiply(&mut matrix, scaled.view(), q.view().transpose());
+        matrix
+    }
+
+    fn agrees_with_the_full_decomposition(values: &[f64], kept: usize) {
+        let matrix = with_spectrum(values, 4);
+        let (found, vectors) = largest_pairs(matrix.view(), kept).expect("converges");
+        let all = symmetric_eigen(matrix.view()).values;
+        for (j, value) in found.iter().enumerate() {
+            let wanted = all[all.len() - 1 - j];
+            assert!((value - wanted).abs() <= 1e-12 * found[0], "pair {j}: {value} against {wanted}");
+        }
+        assert!(vectors.drift() < 1e-13);
+    }
+
+    #[test]
+    fn partial_equals_full_on_a_decaying_spectrum() {
+        let values: Vec<f64> = (0..200).map(|i| 0.8f64.powi(i)).collect();
+        agrees_with_the_full_decomposition(&values, 6);
+    }
+
+    #[test]
+    fn partial_equals_full_when_eigenvalues_repeat() {
+        let values: Vec<f64> = (0..200).map(|i| if i < 5 { 3.0 } else { 2.0 - 0.005 * i as f64 }).collect();
+        agrees_with_the_full_decomposition(&values, 5);
+        agrees_with_the_full_decomposition(&[1.0; 150], 3);
+    }
+
+    #[test]
+    fn partial_equals_full_on_a_matrix_of_low_rank() {
+        let values: Vec<f64> = (0..120).map(|i| if i < 4 { 1.0 + i as f64 } else { 0.0 }).collect();
+        agrees_with_the_full_decomposition(&values, 7);
+    }
+
+    #[test]
+    fn partial_declines_when_many_pairs_are_wanted() {
+        assert!(largest_pairs(Matrix::identity(60).view(), 20).is_none());
+    }
+}

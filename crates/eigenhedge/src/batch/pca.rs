@@ -1,0 +1,264 @@
+//! Principal component analysis of rows that are all there.
+//!
+//! Setting: t rows x in `R^n`, centered or not; m is their mean or zero.
+//!
+//! Result: orthonormal B (`components`) that minimise `Σ |x - m - B Bᵀ(x - m)|²`: the k eigenvectors of largest
+//! eigenvalue of the scatter matrix `Σ (x - m)(x - m)ᵀ` (not divided by t).
+//!
+//! Guarantee: the least total loss of any k-dimensional (affine) subspace.
+//!
+//! Cost: with `s = min(n, t)`, 2nt·s operations for the smaller of scatter and Gram matrix, and its eigendecomposition.
+//!
+//! Numerics: eigenvalues carry an absolute error of a few roundings of the largest, so singular values under
+//! `1e-8` of the largest are lost. When fewer than k directions carry any energy, the rest are arbitrary orthonormal
+//! directions with eigenvalue zero.
+//!
+//! Not done: a singular value decomposition of the rows, which would keep the small singular values; directions that
+//! small are not what is asked of PCA.
+
+use super::{Center, check_kept, fix_sign, partial::orthonormal_to, top};
+use crate::eigen::symmetric_eigen;
+use crate::error::Error;
+use crate::matrix::{Matrix, multiply};
+use crate::num::dot;
+use crate::span::check_row;
+use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+
+/// The best subspace for a set of rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pca {
+    mean: Option<Vec<f64>>,
+    components: Matrix,
+    eigenvalues: Vec<f64>,
+    total: f64,
+    rows: usize,
+}
+
+/// Eigenvalues under this share of the largest have no direction of their own.
+const NO_ENERGY: f64 = 1e-14;
+
+impl Pca {
+    /// Fits k components; k is at most the length of a row and at most the number of rows.
+    pub fn fit<R: Borrow<[f64]>>(rows: &[R], kept: usize, center: Center) -> Result<Self, Error> {
+        let Some(first) = rows.first() else {
+            return Err(Error::Parameter { name: "the number of rows", rule: "at least 1", value: 0.0 });
+        };
+        let n = first.borrow().len();
+        check_kept(kept, n.min(rows.len()), "at least 1 and at most the length and the number of rows")?;
+        let mut columns = Matrix::zeros(n, rows.len());
+        for (i, row) in rows.iter().enumerate() {
+            check_row("row", row.borrow(), n).map_err(|error| error.at(i))?;
+            columns.column_mut(i).copy_from_slice(row.borrow());
+        }
+        let mean = (center == Center::Mean).then(|| subtract_mean(&mut columns));
+        let total: f64 = (0..rows.len()).map(|i| dot(columns.column(i), columns.column(i))).sum();
+        if !total.is_finite() {
+            let largest = rows.iter().flat_map(|row| row.borrow()).fold(0f64, |a, x| a.max(x.abs()));
+            return Err(Error::Overflow { largest });
+        }
+        let (eigenvalues, components) = if n <= rows.len() { narrow(&columns, kept) } else { wide(&columns, kept) };
+        Ok(Self { mean, components, eigenvalues, total, rows: rows.len() })
+    }
+
+    /// Orthonormal directions in the columns, most important first; the largest entry of each is positive.
+    pub fn components(&self) -> &Matrix {
+        &self.components
+    }
+
+    /// The mean, when deviations from it are analysed.
+    pub fn mean(&self) -> Option<&[f64]> {
+        self.mean.as_deref()
+    }
+
+    /// The k largest eigenvalues of the scatter matrix, descending.
+    pub fn eigenvalues(&self) -> &[f64] {
+        &self.eigenvalues
+    }
+
+    /// Variance along each component: its eigenvalue over t - 1 when centered, over t otherwise.
+    pub fn explained_variance(&self) -> Vec<f64> {
+        let divisor = self.rows - usize::from(self.mean.is_some() && self.rows > 1);
+        self.eigenvalues.iter().map(|value| value / divisor as f64).collect()
+    }
+
+    /// Share of the total that each component explains; zero when there is nothing to explain.
+    pub fn explained_ratio(&self) -> Vec<f64> {
+        super::shares(&self.eigenvalues, self.total)
+    }
+
+    /// Total loss over the rows of the fit.
+    pub fn total_loss(&self) -> f64 {
+        (self.total - self.eigenvalues.iter().sum::<f64>()).max(0.0)
+    }
+
+    /// Coordinates `Bᵀ(x - m)` of a row.
+    pub fn transform(&self, row: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut coordinates = Vec::new();
+        self.components.transpose_times(&self.deviation(row)?, &mut coordinates);
+        Ok(coordinates)
+    }
+
+    /// The row `m + B c` that has these coordinates.
+    pub fn inverse_transform(&self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
+        check_row("coordinates", coordinates, self.components.columns())?;
+        let mut row = self.mean.clone().unwrap_or_else(|| vec![0.0; self.components.rows()]);
+        let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
+        self.components.subtract_times(&negative, &mut row);
+        Ok(row)
+    }
+
+    /// Compression loss `|x - m - B Bᵀ(x - m)|²` of a row.
+    pub fn loss(&self, row: &[f64]) -> Result<f64, Error> {
+        let mut deviation = self.deviation(row)?;
+        let mut coordinates = Vec::new();
+        self.components.transpose_times(&deviation, &mut coordinates);
+        Ok(self.components.subtract_times(&coordinates, &mut deviation))
+    }
+
+    fn deviation(&self, row: &[f64]) -> Result<Vec<f64>, Error> {
+        check_row("row", row, self.components.rows())?;
+        Ok(match &self.mean {
+            None => row.to_vec(),
+            Some(mean) => row.iter().zip(mean).map(|(x, m)| x - m).collect(),
+        })
+    }
+}
+
+fn subtract_mean(columns: &mut Matrix) -> Vec<f64> {
+    let t = columns.columns();
+    let mut mean = vec![0.0; columns.rows()];
+    for i in 0..t {
+        // Dividing first: sums of large rows cannot overflow.
+        mean.iter_mut().zip(columns.column(i)).for_each(|(m, x)| *m += x / t as f64);
+    }
+    for i in 0..t {
+        columns.column_mut(i).iter_mut().zip(&mean).for_each(|(x, m)| *x -= m);
+    }
+    mean
+}
+
+/// By the scatter matrix.
+fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
+    let mut scatter = Matrix::default();
+    multiply(&mut scatter, columns.view(), columns.view().transpose());
+    let eigen = symmetric_eigen(scatter.view());
+    let (mut values, mut components) = top(&eigen.values, &eigen.vectors, kept);
+    values.iter_mut().for_each(|value| *value = value.max(0.0));
+    for j in 0..kept {
+        fix_sign(components.column_mut(j));
+    }
+    (values, components)
+}
+
+/// By the Gram matrix: a row combination `X u / √λ` for each of its eigenvectors u.
+fn wide(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
+    let mut gram = Matrix::default();
+    multiply(&mut gram, columns.view().transpose(), columns.view());
+    let eigen = symmetric_eigen(gram.view());
+    let (mut values, weights) = top(&eigen.values, &eigen.vectors, kept);
+    let mut directions = Matrix::default();
+    multiply(&mut directions, columns.view(), weights.view());
+    let mut components = Matrix::zeros(columns.rows(), 0);
+    for j in 0..kept {
+        let direction = directions.column_mut(j);
+        let carries = values[j] > NO_ENERGY * values[0];
+        if !(carries && orthonormal_to(&components, direction)) {
+            values[j] = 0.0;
+            direction.copy_from_slice(&arbitrary_direction(&components));
+        }
+        fix_sign(direction);
+        components.resize(columns.rows(), j + 1);
+        components.column_mut(j).copy_from_slice(direction);
+    }
+    (values, components)
+}
+
+/// A unit vector orthogonal to the columns, of which there must be fewer than rows.
+fn arbitrary_direction(columns: &Matrix) -> Vec<f64> {
+    let inside = |i: usize| (0..columns.columns()).map(|j| columns.column(j)[i].powi(2)).sum::<f64>();
+    let outermost = (0..columns.rows()).min_by(|a, b| inside(*a).total_cmp(&inside(*b))).unwrap_or(0);
+    let mut direction = vec![0.0; columns.rows()];
+    direction[outermost] = 1.0;
+    let found = orthonormal_to(columns, &mut direction);
+    assert!(found, "fewer columns than rows leave a direction");
+    direction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Random, streams};
+
+    fn projector_gap(a: &Matrix, b: &Matrix) -> f64 {
+        let mut gap = 0f64;
+        for i in 0..a.rows() {
+            for l in 0..a.rows() {
+                let entry = |m: &Matrix| (0..m.columns()).map(|j| m.column(j)[i] * m.column(j)[l]).sum::<f64>();
+                gap = gap.max((entry(a) - entry(b)).abs());
+            }
+        }
+        gap
+    }
+
+    #[test]
+    fn scatter_route_equals_gram_route() {
+        let mut columns = Matrix::zeros(12, 20);
+        for (i, row) in streams::signal_and_noise(12, 3, 0.3, 5).take(20).enumerate() {
+            columns.column_mut(i).copy_from_slice(&row);
+        }
+        let (one, other) = (narrow(&columns, 4), wide(&columns, 4));
+        assert!(projector_gap(&one.1, &other.1) < 1e-12);
+        for (a, b) in one.0.iter().zip(&other.0) {
+            assert!((a - b).abs() < 1e-12 * one.0[0]);
+        }
+    }
+
+    #[test]
+    fn losses_of_the_rows_sum_to_the_dropped_eigenvalues() {
+        for center in [Center::None, Center::Mean] {
+            for (n, t) in [(6, 40), (40, 6)] {
+                let rows: Vec<Vec<f64>> = streams::signal_and_noise(n, 2, 0.4, 7).take(t).collect();
+                let pca = Pca::fit(&rows, 3, center).unwrap();
+                let losses: f64 = rows.iter().map(|row| pca.loss(row).unwrap()).sum();
+                assert!((losses - pca.total_loss()).abs() <= 1e-12 * pca.total, "{losses} {}", pca.total_loss());
+                let whole = pca.explained_ratio().iter().sum::<f64>() + losses / pca.total;
+                assert!((whole - 1.0).abs() < 1e-12);
+                for row in &rows {
+                    let back = pca.inverse_transform(&pca.transform(row).unwrap()).unwrap();
+                    let gap: f64 = back.iter().zip(row).map(|(a, b)| (a - b).powi(2)).sum();
+                    assert!((gap - pca.loss(row).unwrap()).abs() < 1e-12 * pca.total);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn components_are_orthonormal_even_without_energy() {
+        let mut random = Random::seeded(2);
+        let one: Vec<f64> = (0..9).map(|_| random.normal()).collect();
+        for rows in [vec![one.clone(); 4], vec![vec![0.0; 9]; 4], vec![one; 12]] {
+            for center in [Center::None, Center::Mean] {
+                let pca = Pca::fit(&rows, 4, center).unwrap();
+                assert!(pca.components().drift() < 1e-13);
+                assert!(pca.total_loss() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let refused = |rows: &[Vec<f64>], kept, message: &str| {
+            assert_eq!(Pca::fit(rows, kept, Center::Mean).unwrap_err().to_string(), message);
+        };
+        refused(&[], 1, "the number of rows must be at least 1, got 0");
+        let rows = vec![vec![1.0, 2.0, 3.0], vec![0.0, 1.0, 2.0]];
+        for kept in [0, 3] {
+            let message = format!("k must be at least 1 and at most the length and the number of rows, got {kept}");
+            refused(&rows, kept, &message);
+        }
+        refused(&[vec![1.0], vec![f64::NAN]], 1, "point 1: entry 0 of the row must be finite, got NaN");
+        refused(&[vec![1.0], vec![1.0, 2.0]], 1, "point 1: row must have 1 entries, got 2");
+        assert!(matches!(Pca::fit(&[[1e200], [0.0]], 1, Center::None), Err(Error::Overflow { largest: 1e200 })));
+    }
+}

@@ -1,0 +1,184 @@
+//! Gradient descent for kernels with a gradient.
+//!
+//! Update: `z ← z - s ∇`, with `∇` the gradient of `k(z, z) - 2 f(z)`. The first trial step s is the one that fits the last
+//! change of the gradient (Barzilai and Borwein); it is halved until the objective falls by at least a ten-thousandth of
+//! what the slope promises (Armijo).
+//!
+//! Numerics: near the minimum the objective is flat to rounding long before the gradient is, so a step whose change of
+//! the objective is rounding counts as a fall when it shortens the gradient.
+//!
+//! Cost: two passes over the atoms for each trial step.
+
+use super::{Preimage, Stop};
+use crate::batch::{Differentiable, Expansion};
+use crate::error::Error;
+use crate::kernel::Dictionary;
+use crate::num::dot;
+use crate::span::check_row;
+
+/// Share of the promised fall that is enough.
+const ENOUGH: f64 = 1e-4;
+/// Times that a step is halved before there is none.
+const HALVINGS: usize = 60;
+/// Changes under this share of the terms of the objective are rounding.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// A pre-image by gradient descent from `start`. The kernel must be the dictionary's.
+pub fn descend<K, D>(
+    kernel: &K,
+    dictionary: &D,
+    expansion: &Expansion,
+    start: &[f64],
+    stop: Stop,
+) -> Result<Preimage, Error>
+where
+    K: Differentiable,
+    D: Dictionary<Point = [f64]>,
+{
+    expansion.check_atoms(dictionary.len())?;
+    let length = if dictionary.is_empty() { start.len() } else { dictionary.atom(0).len() };
+    check_row("start", start, length)?;
+    let objective = Objective { kernel, dictionary, weights: expansion.weights() };
+    let mut here = objective.at(start.to_vec())?;
+    if !here.value.is_finite() {
+        return Err(Error::Parameter { name: "k(z, z) - 2 f(z) at the start", rule: "finite", value: here.value });
+    }
+    let mut size = 1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0);
+    let (mut steps, mut converged) = (0, false);
+    while steps < stop.steps && !converged {
+        let Some(next) = objective.step(&here, size, stop)? else {
+            converged = true;
+            break;
+        };
+        steps += 1;
+        converged = stop.reached(&here.point, &next.point);
+        size = fitting_size(&here, &next, size);
+        here = next;
+    }
+    let squared_distance = (here.value + expansion.square()).max(0.0);
+    Ok(Preimage { point: here.point, squared_distance, steps, converged })
+}
+
+/// A point with everything known about it.
+struct Place {
+    point: Vec<f64>,
+    value: f64,
+    /// Sum of the absolute terms of the value.
+    terms: f64,
+    gradient: Vec<f64>,
+}
+
+struct Objective<'a, K, D> {
+    kernel: &'a K,
+    dictionary: &'a D,
+    weights: &'a [f64],
+}
+
+impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
+    fn at(&self, point: Vec<f64>) -> Result<Place, Error> {
+        let mut gradient = vec![0.0; point.len()];
+        let mut value = self.kernel.add_gradient(&point, &point, 2.0, &mut gradient)?;
+        let mut terms = value.abs();
+        for (i, weight) in self.weights.iter().enumerate() {
+            let scale = -2.0 * weight;
+            let term = scale * self.kernel.add_gradient(self.dictionary.atom(i), &point, scale, &mut gradient)?;
+            value += term;
+            terms += term.abs();
+        }
+        Ok(Place { point, value, terms, gradient })
+    }
+
+    /// The first place along the negative gradient that is low enough; none when the steps become too short.
+    fn step(&self, from: &Place, mut size: f64, stop: Stop) -> Result<Option<Place>, Error> {
+        let slope = dot(&from.gradient, &from.gradient);
+        for _ in 0..HALVINGS {
+            let point: Vec<f64> = from.point.iter().zip(&from.gradient).map(|(z, g)| z - size * g).collect();
+            if stop.reached(&from.point, &point) && size * slope <= ROUNDING * from.terms {
+                return Ok(None);
+            }
+            let to = self.at(point)?;
+            let flat = (to.value - from.value).abs() <= ROUNDING * from.terms;
+            let fell = to.value <= from.value - ENOUGH * size * slope;
+            if fell || (flat && dot(&to.gradient, &to.gradient) < slope) {
+                return Ok(Some(to));
+            }
+            size *= 0.5;
+        }
+        Ok(None)
+    }
+}
+
+/// `|Δz|² / Δz·Δ∇`, or twice the last size where the objective curves down.
+fn fitting_size(from: &Place, to: &Place, size: f64) -> f64 {
+    let (mut moved, mut curve) = (0.0, 0.0);
+    for i in 0..from.point.len() {
+        let step = to.point[i] - from.point[i];
+        moved += step * step;
+        curve += step * (to.gradient[i] - from.gradient[i]);
+    }
+    let fitting = moved / curve;
+    if curve > 0.0 && fitting.is_finite() && fitting > 0.0 { fitting } else { 2.0 * size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+    use crate::batch::preimage::fixed_point;
+    use crate::kernel::{VectorKernel, Vectors};
+
+    fn atoms(kernel: &VectorKernel, t: usize, seed: u64) -> Vectors {
+        let mut random = Random::seeded(seed);
+        let mut dictionary = Vectors::new(kernel.clone(), 3).unwrap();
+        for _ in 0..t {
+            dictionary.push(&[random.normal(), random.normal(), random.normal()]);
+        }
+        dictionary
+    }
+
+    #[test]
+    fn pre_image_of_the_features_of_a_point_is_the_point() {
+        let kernels = [
+            VectorKernel::Linear,
+            VectorKernel::Polynomial { gamma: 0.5, degree: 2, coef0: 1.0 },
+            VectorKernel::Polynomial { gamma: 1.0, degree: 3, coef0: 0.0 },
+            VectorKernel::Rbf { gamma: 0.2 },
+        ];
+        for kernel in kernels {
+            let dictionary = atoms(&kernel, 5, 7);
+            let f = Expansion::new(&dictionary, vec![0.0, 0.0, 1.0, 0.0, 0.0]).unwrap();
+            let x = dictionary.atom(2);
+            let start: Vec<f64> = x.iter().map(|x| 0.6 * x + 0.2).collect();
+            let found = descend(&kernel, &dictionary, &f, &start, Stop::default()).unwrap();
+            let gap = found.point.iter().zip(x).fold(0f64, |g, (a, b)| g.max((a - b).abs()));
+            assert!(found.converged && gap < 1e-9, "{kernel:?}: {found:?} against {x:?}");
+        }
+    }
+
+    #[test]
+    fn with_the_linear_kernel_the_pre_image_is_the_combination() {
+        let kernel = VectorKernel::Linear;
+        let dictionary = atoms(&kernel, 4, 8);
+        let weights = vec![0.5, -1.0, 2.0, 0.25];
+        let f = Expansion::new(&dictionary, weights.clone()).unwrap();
+        let found = descend(&kernel, &dictionary, &f, &[0.0; 3], Stop::default()).unwrap();
+        for i in 0..3 {
+            let wanted: f64 = (0..4).map(|j| weights[j] * dictionary.atom(j)[i]).sum();
+            assert!((found.point[i] - wanted).abs() < 1e-9);
+        }
+        assert!(found.squared_distance < 1e-13);
+    }
+
+    #[test]
+    fn descent_and_fixed_point_agree_where_both_apply() {
+        let kernel = VectorKernel::Rbf { gamma: 0.1 };
+        let mut dictionary = atoms(&kernel, 10, 9);
+        let mean = Expansion::mean(&dictionary).unwrap();
+        let one = descend(&kernel, &dictionary, &mean, &[0.1; 3], Stop::default()).unwrap();
+        let other = fixed_point(&mut dictionary, &mean, &[0.1; 3], 0, Stop::default()).unwrap();
+        assert!((one.squared_distance - other.squared_distance).abs() < 1e-13);
+        for (a, b) in one.point.iter().zip(&other.point) {
+            assert!((a - b).abs() < 1e-7, "{a} against {b}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! An inverse map learned from examples.
+//!
+//! Setting: points x in `R^n` with coordinates c(x), usually the scores of kernel PCA. Kernel ridge regression from c to x,
+//! one output for each entry of x, gives a pre-image for any coordinates at the cost of one kernel row.
+//!
+//! Not done: choosing the kernel and ρ; [`KernelRidge::leave_one_out`] of [`LearnedInverse::ridge`] tells how good they are.
+
+use crate::batch::KernelRidge;
+use crate::error::Error;
+use crate::kernel::{VectorKernel, Vectors};
+use crate::matrix::Matrix;
+use crate::span::check_row;
+use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+
+/// A map from coordinates to points.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LearnedInverse {
+    ridge: KernelRidge<Vectors>,
+}
+
+impl LearnedInverse {
+    /// Learns from the scores (one row for each point) of these points; the kernel is one on coordinates.
+    pub fn fit<R: Borrow<[f64]>>(kernel: VectorKernel, scores: &Matrix, points: &[R], rho: f64) -> Result<Self, Error> {
+        if points.len() != scores.rows() {
+            return Err(Error::Length { what: "points", expected: scores.rows(), found: points.len() });
+        }
+        let length = points.first().map_or(0, |point| point.borrow().len());
+        let mut targets = Matrix::zeros(points.len(), length);
+        for (i, point) in points.iter().enumerate() {
+            check_row("row", point.borrow(), length).map_err(|error| error.at(i))?;
+            point.borrow().iter().enumerate().for_each(|(j, x)| targets.column_mut(j)[i] = *x);
+        }
+        let coordinates: Vec<Vec<f64>> =
+            (0..scores.rows()).map(|i| (0..scores.columns()).map(|j| scores.column(j)[i]).collect()).collect();
+        let dictionary = Vectors::new(kernel, scores.columns())?;
+        Ok(Self { ridge: KernelRidge::fit_many(dictionary, &coordinates, &targets, rho)? })
+    }
+
+    /// The point that has these coordinates, as far as was learned.
+    pub fn point(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
+        self.ridge.predict(coordinates)
+    }
+
+    /// The regression behind it.
+    pub fn ridge(&self) -> &KernelRidge<Vectors> {
+        &self.ridge
+    }
+}
