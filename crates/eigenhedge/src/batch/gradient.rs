@@ -16,19 +16,63 @@ pub trait Differentiable {
 impl Differentiable for VectorKernel {
     fn add_gradient(&self, atom: &[f64], point: &[f64], scale: f64, gradient: &mut [f64]) -> Result<f64, Error> {
         let value = self.value(atom, point);
-        // All of these have the form p·atom + q·point.
-        let (of_atom, of_point) = match self {
+        let (of_atom, of_point) = self.slopes(atom, point, value)?;
+        for ((g, a), z) in gradient.iter_mut().zip(atom).zip(point) {
+            *g += scale * (of_atom * a + of_point * z);
+        }
+        Ok(value)
+    }
+}
+
+impl VectorKernel {
+    /// The gradient as `p·atom + q·point`, which all kernels of products and distances have.
+    fn slopes(&self, atom: &[f64], point: &[f64], value: f64) -> Result<(f64, f64), Error> {
+        // A function of the distance r has slope s·(point - atom) with s = k'(r)/r.
+        let radial = |s: f64| (-s, s);
+        let distance = || atom.iter().zip(point).map(|(a, z)| (a - z) * (a - z)).sum::<f64>().sqrt();
+        Ok(match self {
             Self::Linear => (1.0, 0.0),
             Self::Polynomial { gamma, degree, coef0 } => {
                 let base = gamma * dot(atom, point) + coef0;
                 (gamma * f64::from(*degree) * base.powi(*degree as i32 - 1), 0.0)
             }
-            Self::Rbf { gamma } => (2.0 * gamma * value, -2.0 * gamma * value),
-        };
-        for ((g, a), z) in gradient.iter_mut().zip(atom).zip(point) {
-            *g += scale * (of_atom * a + of_point * z);
-        }
-        Ok(value)
+            Self::Rbf { gamma } => radial(-2.0 * gamma * value),
+            Self::Matern32 { length_scale } => {
+                let rate = 3f64.sqrt() / length_scale;
+                radial(-rate * rate * (-rate * distance()).exp())
+            }
+            Self::Matern52 { length_scale } => {
+                let rate = 5f64.sqrt() / length_scale;
+                let r = distance();
+                radial(-rate * rate / 3.0 * (1.0 + rate * r) * (-rate * r).exp())
+            }
+            Self::Sigmoid { gamma, .. } => (gamma * (1.0 - value * value), 0.0),
+            Self::Cosine => {
+                let norms = (dot(atom, atom) * dot(point, point)).sqrt();
+                if norms == 0.0 { (0.0, 0.0) } else { (1.0 / norms, -value / dot(point, point)) }
+            }
+            Self::Laplacian { .. } => {
+                return Err(Error::Unsupported("the Laplacian kernel has no gradient where two coordinates agree"));
+            }
+            Self::Scaled { scale, kernel } => {
+                let (p, q) = kernel.slopes(atom, point, value / scale)?;
+                (scale * p, scale * q)
+            }
+            Self::Sum(parts) => parts.iter().try_fold((0.0, 0.0), |(p, q), part| {
+                let slopes = part.slopes(atom, point, part.value(atom, point))?;
+                Ok((p + slopes.0, q + slopes.1))
+            })?,
+            Self::Product(parts) => {
+                let values: Vec<f64> = parts.iter().map(|part| part.value(atom, point)).collect();
+                let mut slopes = (0.0, 0.0);
+                for (i, part) in parts.iter().enumerate() {
+                    let others: f64 = values.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, v)| v).product();
+                    let (p, q) = part.slopes(atom, point, values[i])?;
+                    slopes = (slopes.0 + others * p, slopes.1 + others * q);
+                }
+                slopes
+            }
+        })
     }
 }
 
@@ -45,6 +89,12 @@ mod tests {
             VectorKernel::Polynomial { gamma: 0.7, degree: 3, coef0: 0.5 },
             VectorKernel::Polynomial { gamma: 1.2, degree: 2, coef0: 0.0 },
             VectorKernel::Rbf { gamma: 0.4 },
+            VectorKernel::Matern32 { length_scale: 1.3 },
+            VectorKernel::Matern52 { length_scale: 0.8 },
+            VectorKernel::Sigmoid { gamma: 0.3, coef0: 0.2 },
+            VectorKernel::Cosine,
+            VectorKernel::Rbf { gamma: 0.4 }.plus(VectorKernel::Linear).scaled(0.7),
+            VectorKernel::Cosine.times(VectorKernel::Linear).times(VectorKernel::Rbf { gamma: 0.1 }),
         ];
         let mut random = Random::seeded(3);
         let mut draw = || -> Vec<f64> { (0..4).map(|_| random.normal()).collect() };
