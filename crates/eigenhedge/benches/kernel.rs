@@ -1,14 +1,17 @@
 //! Time per row of the learners in feature space, next to the batch methods in the same run.
 //!
-//! `cargo bench -p eigenhedge --bench kernel` prints all tables; with `-- tracking`, `-- anchored` or `-- budget` one.
+//! `cargo bench -p eigenhedge --bench kernel` prints all tables; with `-- tracking`, `-- anchored`,
+//! `-- budget` or `-- digits` one. The digits are read from the folder that EIGENHEDGE_DATA names.
 
+use eigenhedge::batch::{Center, KernelPca, Solver};
 use eigenhedge::eigen::symmetric_eigen;
-use eigenhedge::kernel::VectorKernel;
+use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge::matrix::Matrix;
 use eigenhedge::{Instance, Kind, Mixing, Random, Spec, streams, trial};
 use std::time::Instant;
 
 const COLUMNS: usize = 20;
+const RBF: VectorKernel = VectorKernel::Rbf { gamma: 1.0 };
 
 fn rows(count: usize) -> Vec<Vec<f64>> {
     streams::signal_and_noise(COLUMNS, 5, 0.3, 3).take(count).collect()
@@ -16,7 +19,7 @@ fn rows(count: usize) -> Vec<Vec<f64>> {
 
 /// Seconds of every row.
 fn times(spec: &Spec, rows: &[Vec<f64>]) -> Vec<f64> {
-    let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 1.0 }, COLUMNS).expect("a valid learner");
+    let mut learner = spec.kernel(RBF, COLUMNS).expect("a valid learner");
     let mut random = Random::seeded(2);
     let step = |row: &Vec<f64>| {
         let start = Instant::now();
@@ -31,10 +34,9 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 fn gram(rows: &[Vec<f64>]) -> Matrix {
-    let kernel = VectorKernel::Rbf { gamma: 1.0 };
     let mut gram = Matrix::zeros(rows.len(), rows.len());
     for (j, a) in rows.iter().enumerate() {
-        gram.column_mut(j).iter_mut().zip(rows).for_each(|(g, b)| *g = kernel.value(a, b));
+        gram.column_mut(j).iter_mut().zip(rows).for_each(|(g, b)| *g = RBF.value(a, b));
     }
     gram
 }
@@ -42,7 +44,13 @@ fn gram(rows: &[Vec<f64>]) -> Matrix {
 fn tracking() {
     let rows = rows(2000);
     let row = mean(&times(&Spec::new(Kind::Tracking, 5), &rows)[1900..]);
+    let start = Instant::now();
+    let dictionary = Vectors::new(RBF, COLUMNS).expect("a valid kernel");
+    let batch = KernelPca::fit(dictionary, &rows, 5, Center::None, Solver::Partial).expect("valid rows");
+    let refit = start.elapsed().as_secs_f64();
+    std::hint::black_box(batch.eigenvalues());
     println!("kernel tracking, RBF, 20 columns, k = 5, rows 1,900 to 2,000: {:.1} µs a row", row * 1e6);
+    println!("  one batch kernel PCA of 2,000 points: {:.1} ms, {:.0} times as long", refit * 1e3, refit / row);
 }
 
 fn anchored() {
@@ -72,9 +80,70 @@ fn budget() {
     }
 }
 
+/// The digits of the folder that EIGENHEDGE_DATA names, 16 × 16 numbers each.
+fn digits() -> Option<Vec<Vec<f64>>> {
+    let path = std::path::Path::new(&std::env::var_os("EIGENHEDGE_DATA")?).join("usps.npz");
+    let mut archive = npyz::npz::NpzArchive::open(path).ok()?;
+    let names: Vec<String> = archive.array_names().map(str::to_owned).collect();
+    let mut all = Vec::new();
+    for name in names {
+        let Ok(Some(array)) = archive.by_name(&name) else { continue };
+        if array.shape().get(1) == Some(&256) {
+            let numbers: Vec<f64> = match array.dtype().descr().contains("f4") {
+                true => array.into_vec::<f32>().ok()?.into_iter().map(f64::from).collect(),
+                false => array.into_vec::<f64>().ok()?,
+            };
+            all.extend(numbers.chunks(256).map(<[f64]>::to_vec));
+        }
+    }
+    (!all.is_empty()).then_some(all)
+}
+
+/// What a budget costs in loss on real digits, and how the time per row goes on.
+fn usps() {
+    let Some(mut rows) = digits() else {
+        println!("digits: skipped, because EIGENHEDGE_DATA names no folder with usps.npz");
+        return;
+    };
+    let available = rows.len();
+    while rows.len() < 10_000 {
+        rows.push(rows[rows.len() - available].clone());
+    }
+    let kernel = VectorKernel::Rbf { gamma: 1.0 / 128.0 };
+    let mixing = Mixing::FixedShare { alpha: 1e-3 };
+    let mut whole = None;
+    for (budget, count) in [(None, 3000), (Some(300), 3000), (Some(300), 10_000)] {
+        let spec = Spec { budget, mixing, eta: 4.0, ..Spec::new(Kind::Tracking, 5) };
+        let mut learner = spec.kernel(kernel.clone(), 256).expect("a valid learner");
+        let mut random = Random::seeded(2);
+        let (mut total, mut seconds) = (0.0, Vec::new());
+        for row in &rows[..count] {
+            let start = Instant::now();
+            total += trial(&mut learner, &Instance::from(&row[..]), &mut random).expect("a valid row").expected;
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        let name = budget.map_or("no budget".to_owned(), |atoms| format!("{atoms} atoms"));
+        let against = whole
+            .filter(|_| count == 3000)
+            .map_or(String::new(), |w: f64| format!(", {:+.2} % against no budget", 100.0 * (total / w - 1.0)));
+        println!("digits, RBF, k = 5, {name}, {count} rows: expected loss {total:.2}{against}");
+        if count == 10_000 {
+            let (middle, last) = (mean(&seconds[4500..5500]), mean(&seconds[9000..]));
+            println!(
+                "  {:.0} µs a row in the middle, {:.0} at the end, ratio {:.2}",
+                middle * 1e6,
+                last * 1e6,
+                last / middle
+            );
+            println!("  accumulated error of the budget in the RKHS norm: {:.2}", learner.span().budget_error());
+        }
+        whole = whole.or(Some(total));
+    }
+}
+
 fn main() {
     let part = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    for (name, run) in [("tracking", tracking as fn()), ("anchored", anchored), ("budget", budget)] {
+    for (name, run) in [("tracking", tracking as fn()), ("anchored", anchored), ("budget", budget), ("digits", usps)] {
         if part.as_deref().is_none_or(|part| part == name) {
             run();
         }

@@ -154,14 +154,19 @@ impl<D: Dictionary> Feature<D> {
 
     /// Makes the point an atom: one more row everywhere.
     fn push_atom(&mut self, point: &D::Point) {
-        let Working { row, own, is_atom, correction, .. } = &mut self.scratch.0;
+        let Working { row, own, is_atom, correction, coordinates, .. } = &mut self.scratch.0;
         let atoms = self.dictionary.len();
         if let Some(budget) = &mut self.budget {
             budget.admit(*own);
         }
         self.dictionary.push(point);
         *is_atom = true;
-        self.coefficients.transpose_times(row, correction);
+        if self.origin.is_some() {
+            self.coefficients.transpose_times(row, correction);
+        } else {
+            // The point is its own difference from the origin: the overlaps are the coordinates.
+            correction.clone_from(coordinates);
+        }
         self.coefficients.resize(atoms + 1, self.coefficients.columns());
         self.images.resize(atoms + 1, self.images.columns());
         for (j, overlap) in correction.iter().enumerate() {
