@@ -15,6 +15,7 @@
 //! References: Gu & Eisenstat, *A stable and efficient algorithm for the rank-one modification of the symmetric
 //! eigenproblem*, SIAM J. Matrix Anal. Appl. 15 (1994); Li, LAPACK Working Note 89 (1993).
 
+use super::lanes::{self, Point};
 use super::secular::{self, Root};
 use crate::matrix::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
@@ -110,6 +111,10 @@ impl Factor {
         }
     }
 
+    fn root(&self, i: usize) -> Point {
+        Point { pole: self.origins[i], offset: self.offsets[i] }
+    }
+
     /// Splits the directions into active ones, ascending and distinct, and deflated ones.
     fn deflate(&mut self, sigma: f64, scratch: &mut FactorScratch) {
         let FactorScratch { sorted, values, z, deflated, .. } = scratch;
@@ -173,7 +178,7 @@ impl Factor {
         scratch.squares.extend(self.active.iter().map(|&j| (sigma * scale) * (z[j] * z[j])));
         self.weights.clear();
         self.weights.extend(self.active.iter().map(|&j| 1f64.copysign(z[j])));
-        secular::fill_up(&mut self.poles, &mut scratch.squares);
+        lanes::fill_up(&mut self.poles, &mut scratch.squares);
         Arch::new().dispatch(Solve { factor: self, squares: &scratch.squares, roots: &mut scratch.roots });
         scale
     }
@@ -281,19 +286,19 @@ struct Solve<'a> {
 impl WithSimd for Solve<'_> {
     type Output = ();
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let Self { factor, squares, roots } = self;
         let count = factor.active.len();
-        secular::solve(&factor.poles, squares, count, roots);
+        secular::solve(simd, &factor.poles, squares, count, roots);
         factor.origins.clear();
         factor.origins.extend(roots.iter().map(|r| factor.poles[r.origin]));
         factor.offsets.clear();
         factor.offsets.extend(roots.iter().map(|r| r.offset));
-        recompute_weights(&factor.poles[..count], &factor.origins, &factor.offsets, &mut factor.weights);
+        recompute_weights(simd, &factor.poles[..count], &factor.origins, &factor.offsets, &mut factor.weights);
         factor.weights.resize(factor.poles.len(), 0.0);
         factor.scales.clear();
         for i in 0..roots.len() {
-            let square = column_square(&factor.poles, &factor.weights, factor.origins[i], factor.offsets[i]);
+            let square = lanes::column_square(simd, &factor.poles, &factor.weights, factor.root(i));
             factor.scales.push(1.0 / square.sqrt());
         }
     }
@@ -301,63 +306,15 @@ impl WithSimd for Solve<'_> {
 
 /// The z whose rank-one change has exactly the computed roots; `weights` bring the signs and take the result.
 #[inline(always)]
-fn recompute_weights(poles: &[f64], origins: &[f64], offsets: &[f64], weights: &mut [f64]) {
+fn recompute_weights<S: Simd>(simd: S, poles: &[f64], origins: &[f64], offsets: &[f64], weights: &mut [f64]) {
     let last = poles.len() - 1;
     for i in 0..=last {
         let pole = poles[i];
         let top = (origins[last] - pole) + offsets[last];
-        let below = ratios(&origins[..i], &offsets[..i], &poles[..i], pole);
-        let above = ratios(&origins[i..last], &offsets[i..last], &poles[i + 1..], pole);
+        let below = lanes::ratios(simd, &origins[..i], &offsets[..i], &poles[..i], pole);
+        let above = lanes::ratios(simd, &origins[i..last], &offsets[i..last], &poles[i + 1..], pole);
         weights[i] *= (top * below * above).sqrt();
     }
-}
-
-/// `Π (λ_j - pole) / (d_j - pole)`; every factor is in (0, 1].
-#[inline(always)]
-fn ratios(origins: &[f64], offsets: &[f64], poles: &[f64], pole: f64) -> f64 {
-    let mut product = [1.0; 8];
-    let (o32, o_rest) = origins.as_chunks::<32>();
-    let (m32, m_rest) = offsets.as_chunks::<32>();
-    let (d32, d_rest) = poles.as_chunks::<32>();
-    for ((o, m), d) in o32.iter().zip(m32).zip(d32) {
-        for lane in 0..8 {
-            let mut above = 1.0;
-            let mut under = 1.0;
-            for block in 0..4 {
-                let j = 8 * block + lane;
-                above *= (o[j] - pole) + m[j];
-                under *= d[j] - pole;
-            }
-            product[lane] *= above / under;
-        }
-    }
-    let rest: f64 = o_rest.iter().zip(m_rest).zip(d_rest).map(|((o, m), d)| ((o - pole) + m) / (d - pole)).product();
-    product.iter().product::<f64>() * rest
-}
-
-/// Squared norm of one Cauchy column.
-#[inline(always)]
-fn column_square(poles: &[f64], weights: &[f64], origin: f64, offset: f64) -> f64 {
-    let mut sum = [0.0; 8];
-    let (d32, d_rest) = poles.as_chunks::<32>();
-    let (w32, w_rest) = weights.as_chunks::<32>();
-    for (d, w) in d32.iter().zip(w32) {
-        for lane in 0..8 {
-            let at = |block: usize| (d[8 * block + lane] - origin) - offset;
-            let r = secular::reciprocals([at(0), at(1), at(2), at(3)]);
-            for block in 0..4 {
-                let entry = w[8 * block + lane] * r[block];
-                sum[lane] += entry * entry;
-            }
-        }
-    }
-    for (d, w) in d_rest.as_chunks::<8>().0.iter().zip(w_rest.as_chunks::<8>().0) {
-        for lane in 0..8 {
-            let entry = w[lane] / ((d[lane] - origin) - offset);
-            sum[lane] += entry * entry;
-        }
-    }
-    sum.iter().sum()
 }
 
 /// The vectorised part of [`Factor::apply_transpose`].
@@ -371,41 +328,15 @@ struct CauchyRows<'a> {
 impl WithSimd for CauchyRows<'_> {
     type Output = ();
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let Self { factor, input, terms, out } = self;
         for (out, source) in out.iter_mut().zip(&factor.order) {
             *out = match *source {
-                Source::Root(i) => {
-                    factor.scales[i] * cauchy_sum(&factor.poles, terms, factor.origins[i], factor.offsets[i])
-                }
+                Source::Root(i) => factor.scales[i] * lanes::cauchy_sum(simd, &factor.poles, terms, factor.root(i)),
                 Source::Input(j) => input[j],
             };
         }
     }
-}
-
-/// `Σ t_j / (d_j - λ)`, four terms for one division.
-#[inline(always)]
-fn cauchy_sum(poles: &[f64], terms: &[f64], origin: f64, offset: f64) -> f64 {
-    let mut sum = [0.0; 8];
-    let (d32, d_rest) = poles.as_chunks::<32>();
-    let (t32, t_rest) = terms.as_chunks::<32>();
-    for (d, t) in d32.iter().zip(t32) {
-        for lane in 0..8 {
-            let at = |block: usize| (d[8 * block + lane] - origin) - offset;
-            let (x0, x1, x2, x3) = (at(0), at(1), at(2), at(3));
-            let (low, high) = (x0 * x1, x2 * x3);
-            let of_low = t[lane] * x1 + t[8 + lane] * x0;
-            let of_high = t[16 + lane] * x3 + t[24 + lane] * x2;
-            sum[lane] += (of_low * high + of_high * low) / (low * high);
-        }
-    }
-    for (d, t) in d_rest.as_chunks::<8>().0.iter().zip(t_rest.as_chunks::<8>().0) {
-        for lane in 0..8 {
-            sum[lane] += t[lane] / ((d[lane] - origin) - offset);
-        }
-    }
-    sum.iter().sum()
 }
 
 #[cfg(test)]

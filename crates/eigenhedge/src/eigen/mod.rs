@@ -2,6 +2,7 @@
 
 mod dense;
 mod factor;
+mod lanes;
 mod secular;
 
 pub use dense::{Eigen, symmetric_eigen};

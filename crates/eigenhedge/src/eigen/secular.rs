@@ -8,8 +8,10 @@
 //! "middle way" (Li 1993), which replaces the sums on both sides of the root by one pole each, inside a
 //! bracket that every step tightens.
 //!
-//! Cost: about four evaluations of f per root. Numerics: the four-at-a-time reciprocals in [`pole_sums`] take
-//! one division for four poles; the caller scales the problem to unit size so that their products stay finite.
+//! Cost: about four evaluations of f per root. Numerics: the caller scales the problem to unit size.
+
+use super::lanes::{Point, pole_sums};
+use pulp::Simd;
 
 /// A root `λ = pole + offset`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,89 +22,25 @@ pub struct Root {
     pub offset: f64,
 }
 
-/// Values and slopes of the two sides of the secular function: poles below the point and above it.
-#[derive(Clone, Copy)]
-struct Sides {
-    /// Not positive.
-    below: f64,
-    /// Not negative.
-    above: f64,
-    slope_below: f64,
-    slope_above: f64,
-}
-
-/// Four reciprocals for one division.
-#[inline(always)]
-pub(super) fn reciprocals(x: [f64; 4]) -> [f64; 4] {
-    let (low, high) = (x[0] * x[1], x[2] * x[3]);
-    let inverse = 1.0 / (low * high);
-    let (of_low, of_high) = (inverse * high, inverse * low);
-    [of_low * x[1], of_low * x[0], of_high * x[3], of_high * x[2]]
-}
-
-/// Poles are handled eight at a time; a list of them is filled up with poles of no weight.
-pub(super) const LANES: usize = 8;
-
-/// Fills poles and weights up to whole lanes. The added poles lie above all others by more than one.
-pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {
-    let full = poles.len().next_multiple_of(LANES);
-    let far = poles.last().map_or(0.0, |last| last + 4.0);
-    poles.resize(full, far);
-    weights.resize(full, 0.0);
-}
-
-/// `Σ w/(d - λ)` and `Σ w/(d - λ)²` over both sides of `λ = pole + offset`; the sign of a term tells its side.
-#[inline(always)]
-fn pole_sums(poles: &[f64], weights: &[f64], pole: f64, offset: f64) -> Sides {
-    let mut sums = [[0.0; LANES]; 4];
-    let mut add = |lane: usize, weight: f64, reciprocal: f64| {
-        let term = weight * reciprocal;
-        let slope = term * reciprocal;
-        let is_below = term < 0.0;
-        sums[0][lane] += if is_below { term } else { 0.0 };
-        sums[1][lane] += if is_below { 0.0 } else { term };
-        sums[2][lane] += if is_below { slope } else { 0.0 };
-        sums[3][lane] += if is_below { 0.0 } else { slope };
-    };
-    let (d32, d_rest) = poles.as_chunks::<{ 4 * LANES }>();
-    let (w32, w_rest) = weights.as_chunks::<{ 4 * LANES }>();
-    for (d, w) in d32.iter().zip(w32) {
-        for lane in 0..LANES {
-            let at = |block: usize| (d[LANES * block + lane] - pole) - offset;
-            let r = reciprocals([at(0), at(1), at(2), at(3)]);
-            for block in 0..4 {
-                add(lane, w[LANES * block + lane], r[block]);
-            }
-        }
-    }
-    for (d, w) in d_rest.as_chunks::<LANES>().0.iter().zip(w_rest.as_chunks::<LANES>().0) {
-        for lane in 0..LANES {
-            add(lane, w[lane], 1.0 / ((d[lane] - pole) - offset));
-        }
-    }
-    let [below, above, slope_below, slope_above] = sums.map(|lanes| lanes.iter().sum());
-    Sides { below, above, slope_below, slope_above }
-}
-
 /// All `count` roots, in ascending order. The first `count` poles ascend strictly and have positive weights; both lists
 /// are filled up.
 #[inline(always)]
-pub(super) fn solve(poles: &[f64], weights: &[f64], count: usize, roots: &mut Vec<Root>) {
+pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usize, roots: &mut Vec<Root>) {
     let last = count - 1;
     let total: f64 = weights.iter().sum();
     roots.clear();
     for i in 0..last {
-        roots.push(inner_root(poles, weights, i));
+        roots.push(inner_root(simd, poles, weights, i));
     }
-    roots.push(last_root(poles, weights, last, total));
+    roots.push(last_root(simd, poles, weights, last, total));
 }
 
 /// The root between pole `i` and pole `i + 1`.
 #[inline(always)]
-fn inner_root(poles: &[f64], weights: &[f64], i: usize) -> Root {
+fn inner_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], i: usize) -> Root {
     let gap = poles[i + 1] - poles[i];
     let half = 0.5 * gap;
-    let sides = pole_sums(poles, weights, poles[i], half);
+    let sides = pole_sums(simd, poles, weights, Point { pole: poles[i], offset: half });
     let middle = 1.0 + sides.below + sides.above;
     // f rises from -∞ to +∞ across the gap.
     let origin = if middle >= 0.0 { i } else { i + 1 };
@@ -111,7 +49,7 @@ fn inner_root(poles: &[f64], weights: &[f64], i: usize) -> Root {
     let guess = first_guess(far, weights[i], weights[i + 1], gap, middle >= 0.0);
     let mut offset = inside(guess, bracket);
     for _ in 0..MOST_STEPS {
-        let sides = pole_sums(poles, weights, poles[origin], offset);
+        let sides = pole_sums(simd, poles, weights, Point { pole: poles[origin], offset });
         let value = 1.0 + sides.below + sides.above;
         if value.abs() <= 2.0 * f64::EPSILON * (1.0 + sides.above - sides.below) {
             break;
@@ -139,12 +77,12 @@ fn inner_root(poles: &[f64], weights: &[f64], i: usize) -> Root {
 
 /// The root above the last pole: one pole stands for the whole sum.
 #[inline(always)]
-fn last_root(poles: &[f64], weights: &[f64], origin: usize, total: f64) -> Root {
+fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, total: f64) -> Root {
     let mut bracket = (0.0, total * (1.0 + 4.0 * f64::EPSILON));
     // With all poles at the last one the root would be at `total`; with the last alone, at its weight.
     let mut offset = if origin == 0 { total } else { inside(0.5 * (weights[origin] + total), bracket) };
     for _ in 0..if origin == 0 { 0 } else { MOST_STEPS } {
-        let sides = pole_sums(poles, weights, poles[origin], offset);
+        let sides = pole_sums(simd, poles, weights, Point { pole: poles[origin], offset });
         let value = 1.0 + sides.below;
         if value.abs() <= 2.0 * f64::EPSILON * (1.0 - sides.below) {
             break;
@@ -212,7 +150,19 @@ fn inside(x: f64, (low, high): (f64, f64)) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lanes::fill_up;
     use super::*;
+    use pulp::{Arch, WithSimd};
+
+    struct Solve<'a>(&'a [f64], &'a [f64], usize, &'a mut Vec<Root>);
+
+    impl WithSimd for Solve<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            solve(simd, self.0, self.1, self.2, self.3);
+        }
+    }
 
     fn secular(poles: &[f64], weights: &[f64], root: Root) -> (f64, f64) {
         let mut sum = 1.0;
@@ -237,7 +187,7 @@ mod tests {
                 let mut roots = Vec::new();
                 let (mut full_poles, mut full_weights) = (poles.clone(), weights.clone());
                 fill_up(&mut full_poles, &mut full_weights);
-                solve(&full_poles, &full_weights, poles.len(), &mut roots);
+                Arch::new().dispatch(Solve(&full_poles, &full_weights, poles.len(), &mut roots));
                 for (i, root) in roots.iter().enumerate() {
                     let (value, size) = secular(&poles, &weights, *root);
                     assert!(value.abs() <= 64.0 * f64::EPSILON * size, "n {n} root {i}: {value} of {size}");

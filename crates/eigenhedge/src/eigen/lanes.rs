@@ -1,0 +1,186 @@
+//! The inner loops over poles, as wide as the processor.
+//!
+//! All lists are filled up to whole lanes with poles of no weight. Four poles share one division: their product is
+//! inverted and multiplied back, which the callers' scaling to unit size keeps from overflowing.
+
+use pulp::Simd;
+
+/// The widest lanes there are; lists are filled up to a multiple of this.
+const LANES: usize = 8;
+
+/// Fills poles and weights up to whole lanes. The added poles lie above all others by more than one.
+pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {
+    let full = poles.len().next_multiple_of(LANES);
+    let far = poles.last().map_or(0.0, |last| last + 4.0);
+    poles.resize(full, far);
+    weights.resize(full, 0.0);
+}
+
+/// A point among the poles, measured from one of them so that differences keep their digits.
+#[derive(Clone, Copy)]
+pub(super) struct Point {
+    pub pole: f64,
+    pub offset: f64,
+}
+
+/// `d - λ` for one vector of poles.
+#[inline(always)]
+fn differences<S: Simd>(simd: S, poles: S::f64s, point: Point) -> S::f64s {
+    simd.sub_f64s(simd.sub_f64s(poles, simd.splat_f64s(point.pole)), simd.splat_f64s(point.offset))
+}
+
+/// Reciprocals of four vectors for one division.
+#[inline(always)]
+fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
+    let (low, high) = (simd.mul_f64s(x[0], x[1]), simd.mul_f64s(x[2], x[3]));
+    let inverse = simd.div_f64s(simd.splat_f64s(1.0), simd.mul_f64s(low, high));
+    let (of_low, of_high) = (simd.mul_f64s(inverse, high), simd.mul_f64s(inverse, low));
+    [
+        simd.mul_f64s(of_low, x[1]),
+        simd.mul_f64s(of_low, x[0]),
+        simd.mul_f64s(of_high, x[3]),
+        simd.mul_f64s(of_high, x[2]),
+    ]
+}
+
+/// Values and slopes of the two sides of the secular function: poles below the point and above it.
+#[derive(Clone, Copy)]
+pub(super) struct Sides {
+    /// Not positive.
+    pub below: f64,
+    /// Not negative.
+    pub above: f64,
+    pub slope_below: f64,
+    pub slope_above: f64,
+}
+
+/// Running [`Sides`], one for each lane.
+#[derive(Clone, Copy)]
+struct SideLanes<V> {
+    below: V,
+    above: V,
+    slope_below: V,
+    slope_above: V,
+}
+
+/// Adds one vector of terms; the sign of a term tells its side.
+#[inline(always)]
+fn add_terms<S: Simd>(simd: S, sums: &mut SideLanes<S::f64s>, weights: S::f64s, reciprocals: S::f64s) {
+    let zero = simd.splat_f64s(0.0);
+    let terms = simd.mul_f64s(weights, reciprocals);
+    let (below, above) = (simd.min_f64s(terms, zero), simd.max_f64s(terms, zero));
+    sums.below = simd.add_f64s(sums.below, below);
+    sums.above = simd.add_f64s(sums.above, above);
+    sums.slope_below = simd.mul_add_e_f64s(below, reciprocals, sums.slope_below);
+    sums.slope_above = simd.mul_add_e_f64s(above, reciprocals, sums.slope_above);
+}
+
+/// `Σ w/(d - λ)` and `Σ w/(d - λ)²` over both sides of the point.
+#[inline(always)]
+pub(super) fn pole_sums<S: Simd>(simd: S, poles: &[f64], weights: &[f64], point: Point) -> Sides {
+    let zero = simd.splat_f64s(0.0);
+    let mut sums = SideLanes { below: zero, above: zero, slope_below: zero, slope_above: zero };
+    let (d4, d1) = S::as_simd_f64s(poles).0.as_chunks::<4>();
+    let (w4, w1) = S::as_simd_f64s(weights).0.as_chunks::<4>();
+    for (d, w) in d4.iter().zip(w4) {
+        let x = [
+            differences(simd, d[0], point),
+            differences(simd, d[1], point),
+            differences(simd, d[2], point),
+            differences(simd, d[3], point),
+        ];
+        let r = reciprocals(simd, x);
+        add_terms(simd, &mut sums, w[0], r[0]);
+        add_terms(simd, &mut sums, w[1], r[1]);
+        add_terms(simd, &mut sums, w[2], r[2]);
+        add_terms(simd, &mut sums, w[3], r[3]);
+    }
+    for (d, w) in d1.iter().zip(w1) {
+        let r = simd.div_f64s(simd.splat_f64s(1.0), differences(simd, *d, point));
+        add_terms(simd, &mut sums, *w, r);
+    }
+    Sides {
+        below: simd.reduce_sum_f64s(sums.below),
+        above: simd.reduce_sum_f64s(sums.above),
+        slope_below: simd.reduce_sum_f64s(sums.slope_below),
+        slope_above: simd.reduce_sum_f64s(sums.slope_above),
+    }
+}
+
+/// `Σ (w/(d - λ))²`.
+#[inline(always)]
+pub(super) fn column_square<S: Simd>(simd: S, poles: &[f64], weights: &[f64], point: Point) -> f64 {
+    let mut sum = simd.splat_f64s(0.0);
+    let (d4, d1) = S::as_simd_f64s(poles).0.as_chunks::<4>();
+    let (w4, w1) = S::as_simd_f64s(weights).0.as_chunks::<4>();
+    for (d, w) in d4.iter().zip(w4) {
+        let x = [
+            differences(simd, d[0], point),
+            differences(simd, d[1], point),
+            differences(simd, d[2], point),
+            differences(simd, d[3], point),
+        ];
+        let r = reciprocals(simd, x);
+        for i in 0..4 {
+            let entry = simd.mul_f64s(w[i], r[i]);
+            sum = simd.mul_add_e_f64s(entry, entry, sum);
+        }
+    }
+    for (d, w) in d1.iter().zip(w1) {
+        let entry = simd.div_f64s(*w, differences(simd, *d, point));
+        sum = simd.mul_add_e_f64s(entry, entry, sum);
+    }
+    simd.reduce_sum_f64s(sum)
+}
+
+/// `Σ t/(d - λ)`, four fractions added up before they are divided.
+#[inline(always)]
+pub(super) fn cauchy_sum<S: Simd>(simd: S, poles: &[f64], terms: &[f64], point: Point) -> f64 {
+    let mut sum = simd.splat_f64s(0.0);
+    let (d4, d1) = S::as_simd_f64s(poles).0.as_chunks::<4>();
+    let (t4, t1) = S::as_simd_f64s(terms).0.as_chunks::<4>();
+    for (d, t) in d4.iter().zip(t4) {
+        let (x0, x1) = (differences(simd, d[0], point), differences(simd, d[1], point));
+        let (x2, x3) = (differences(simd, d[2], point), differences(simd, d[3], point));
+        let (low, high) = (simd.mul_f64s(x0, x1), simd.mul_f64s(x2, x3));
+        let of_low = simd.mul_add_e_f64s(t[0], x1, simd.mul_f64s(t[1], x0));
+        let of_high = simd.mul_add_e_f64s(t[2], x3, simd.mul_f64s(t[3], x2));
+        let above = simd.mul_add_e_f64s(of_low, high, simd.mul_f64s(of_high, low));
+        sum = simd.add_f64s(sum, simd.div_f64s(above, simd.mul_f64s(low, high)));
+    }
+    for (d, t) in d1.iter().zip(t1) {
+        sum = simd.add_f64s(sum, simd.div_f64s(*t, differences(simd, *d, point)));
+    }
+    simd.reduce_sum_f64s(sum)
+}
+
+/// `Π ((origin + offset) - pole) / (d - pole)`; every factor is in (0, 1]. The lists need not be filled up.
+#[inline(always)]
+pub(super) fn ratios<S: Simd>(simd: S, origins: &[f64], offsets: &[f64], poles: &[f64], pole: f64) -> f64 {
+    let mut product = simd.splat_f64s(1.0);
+    let at = simd.splat_f64s(pole);
+    let (o, o_rest) = S::as_simd_f64s(origins);
+    let (m, m_rest) = S::as_simd_f64s(offsets);
+    let (d, d_rest) = S::as_simd_f64s(poles);
+    let (o4, o1) = o.as_chunks::<4>();
+    let (m4, m1) = m.as_chunks::<4>();
+    let (d4, d1) = d.as_chunks::<4>();
+    for ((o, m), d) in o4.iter().zip(m4).zip(d4) {
+        let mut above = simd.splat_f64s(1.0);
+        let mut under = simd.splat_f64s(1.0);
+        for i in 0..4 {
+            above = simd.mul_f64s(above, simd.add_f64s(simd.sub_f64s(o[i], at), m[i]));
+            under = simd.mul_f64s(under, simd.sub_f64s(d[i], at));
+        }
+        product = simd.mul_f64s(product, simd.div_f64s(above, under));
+    }
+    for ((o, m), d) in o1.iter().zip(m1).zip(d1) {
+        let above = simd.add_f64s(simd.sub_f64s(*o, at), *m);
+        product = simd.mul_f64s(product, simd.div_f64s(above, simd.sub_f64s(*d, at)));
+    }
+    let mut rest = 1.0;
+    for ((o, m), d) in o_rest.iter().zip(m_rest).zip(d_rest) {
+        rest *= ((o - pole) + m) / (d - pole);
+    }
+    simd.reduce_product_f64s(product) * rest
+}
