@@ -15,6 +15,7 @@ pub mod learner;
 pub mod matrix;
 pub mod mixing;
 pub mod num;
+pub mod portfolio;
 pub mod random;
 pub mod regret;
 pub mod run;

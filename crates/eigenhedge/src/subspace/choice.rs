@@ -65,6 +65,13 @@ impl Choice {
         }
     }
 
+    /// Keeps nothing.
+    pub fn clear(&mut self) {
+        self.kept.clear();
+        self.marks.clear();
+        self.deferred.count = 0;
+    }
+
     /// Number of explicit directions the choice was made from.
     pub fn explicit(&self) -> usize {
         self.marks.len()

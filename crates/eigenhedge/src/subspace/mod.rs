@@ -141,6 +141,16 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.trials
     }
 
+    /// Squared norm (largest eigenvalue) of the instance checked last, after centering.
+    pub fn last_square(&self) -> f64 {
+        self.scratch.0.square
+    }
+
+    /// Makes no choice for this trial: only the expected loss will mean something.
+    pub(crate) fn stand_by(&mut self) {
+        self.scratch.0.choice.clear();
+    }
+
     /// Explicit directions that have a chance to be kept.
     pub fn rank(&self) -> usize {
         self.rule.log_weights().iter().filter(|w| **w < 0.0).count()

@@ -1,0 +1,224 @@
+//! Hedge over learners: nothing to tune, and close to the best member in hindsight.
+//!
+//! Setting: members are subspace learners over the same rows, each with its own rule, rate and span.
+//!
+//! Update: the portfolio plays the members' distributions mixed by weights `w`, and charges `Σ w_i l_i`. Losses are
+//! divided by the squared norm bound, so that they lie in [0, 1]; then `w_i ← w_i e^{-η l_i}`, a share α of the uniform
+//! weights is mixed in, and η is tuned by AdaHedge: `η = ln(M)/Δ` with Δ the sum of the mixability gaps so far. When η
+//! changes, the weights are raised to the power of the ratio, so that they stay those of the present rate.
+//!
+//! Guarantee: on every sequence and for every member i, with losses in units of the squared bound,
+//! `loss ≤ loss_i + Δ + ln(M)/η + Σ_t -ln(1-α)/η_t` ([`Portfolio::hedge_term`] is the sum of the last three). What the
+//! best member promises, the portfolio promises with that term added.
+//!
+//! Cost: the sum of the members' and a few operations.
+//!
+//! Numerics: weights are logarithms.
+//!
+//! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014;
+//! Herbster & Warmuth 1998 (the share).
+
+use crate::error::Error;
+use crate::learner::{Learner, Loss};
+use crate::mixing::{Mixing, blend};
+use crate::num::log_sum_exp;
+use crate::random::Random;
+use crate::scratch::Scratch;
+use crate::span::Span;
+use crate::spec::{AnyRule, Kind, Spec};
+use crate::subspace::{Instance, Subspace};
+use serde::{Deserialize, Serialize};
+
+/// Hedge over subspace learners.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Portfolio<S> {
+    specs: Vec<Spec>,
+    members: Vec<Subspace<S, AnyRule>>,
+    log_weights: Vec<f64>,
+    /// Total expected loss of each member.
+    totals: Vec<f64>,
+    /// Learning rate, sum of mixability gaps, and what the share has cost.
+    eta: f64,
+    gaps: f64,
+    share_cost: f64,
+    largest_square: f64,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    chosen: usize,
+    losses: Vec<f64>,
+}
+
+/// Share of the uniform weights that is mixed in at each trial.
+const SHARE: f64 = 1e-3;
+/// Rate before any gap was seen.
+const FIRST_ETA: f64 = 64.0;
+
+/// The members of `auto`: tracking over a grid of rates, forgetting leaders over a grid of memories, anchored.
+pub fn auto(template: &Spec) -> Vec<Spec> {
+    let base = Spec { mixing: Mixing::None, ..template.clone() };
+    let mut members = Vec::new();
+    for eta in [1.0, 4.0, 16.0, 64.0] {
+        let mixing = Mixing::FixedShare { alpha: 1e-3 };
+        members.push(Spec { learner: Kind::Tracking, eta, mixing, ..base.clone() });
+    }
+    for forget in [0.8, 0.95, 0.99] {
+        members.push(Spec { learner: Kind::ForgettingLeader, forget, ..base.clone() });
+    }
+    members.push(Spec { learner: Kind::Leader, ..base.clone() });
+    members.push(Spec { learner: Kind::Anchored, eta: 4.0, ..base });
+    members
+}
+
+impl<S: Span> Portfolio<S> {
+    /// Builds every member over a span of its own.
+    pub fn new(specs: Vec<Spec>, mut span: impl FnMut() -> Result<S, Error>) -> Result<Self, Error> {
+        if specs.is_empty() {
+            return Err(Error::Parameter { name: "members", rule: "at least 1", value: 0.0 });
+        }
+        let members = specs.iter().map(|spec| spec.over(span()?)).collect::<Result<Vec<_>, Error>>()?;
+        let count = members.len();
+        Ok(Self {
+            specs,
+            members,
+            log_weights: vec![-(count as f64).ln(); count],
+            totals: vec![0.0; count],
+            eta: FIRST_ETA,
+            gaps: 0.0,
+            share_cost: 0.0,
+            largest_square: 0.0,
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// What the members were built from.
+    pub fn specs(&self) -> &[Spec] {
+        &self.specs
+    }
+
+    /// The members.
+    pub fn members(&self) -> &[Subspace<S, AnyRule>] {
+        &self.members
+    }
+
+    /// Present weights.
+    pub fn weights(&self) -> Vec<f64> {
+        self.log_weights.iter().map(|w| w.exp()).collect()
+    }
+
+    /// Total expected loss of each member.
+    pub fn totals(&self) -> &[f64] {
+        &self.totals
+    }
+
+    /// The member whose choice counted in the last trial.
+    pub fn chosen(&self) -> &Subspace<S, AnyRule> {
+        &self.members[self.scratch.0.chosen]
+    }
+
+    /// By how much the expected loss can exceed that of any one member, in squared input units.
+    pub fn hedge_term(&self) -> f64 {
+        let count = (self.members.len() as f64).ln();
+        self.largest_square * (self.gaps + count / self.eta + self.share_cost)
+    }
+
+    /// One step of AdaHedge on losses in [0, 1].
+    fn reweigh(&mut self) {
+        let Self { log_weights, eta, gaps, share_cost, .. } = self;
+        let losses = &self.scratch.0.losses;
+        let mean: f64 = log_weights.iter().zip(losses).map(|(w, l)| w.exp() * l).sum();
+        let after = log_weights.iter().zip(losses).map(|(w, l)| w - *eta * l);
+        let total = log_sum_exp(after);
+        *gaps += (mean + total / *eta).max(0.0);
+        let count = (log_weights.len() as f64).ln();
+        *share_cost += -(-SHARE).ln_1p() / *eta;
+        let next = FIRST_ETA.min(count / *gaps);
+        for (weight, loss) in log_weights.iter_mut().zip(losses) {
+            *weight = blend(*weight - *eta * loss - total, -count, SHARE) * (next / *eta);
+        }
+        let total = log_sum_exp(log_weights.iter().copied());
+        log_weights.iter_mut().for_each(|w| *w -= total);
+        *eta = next;
+    }
+}
+
+impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
+    fn check(&mut self, instance: &Instance<'_, S::Point>) -> Result<(), Error> {
+        self.members.iter_mut().try_for_each(|member| member.check(instance))
+    }
+
+    fn choose(&mut self, random: &mut Random) {
+        let mut left = random.uniform();
+        let mut chosen = 0;
+        for (i, weight) in self.log_weights.iter().enumerate() {
+            chosen = i;
+            left -= weight.exp();
+            if left < 0.0 {
+                break;
+            }
+        }
+        self.scratch.0.chosen = chosen;
+        for (i, member) in self.members.iter_mut().enumerate() {
+            if i == chosen { member.choose(random) } else { member.stand_by() }
+        }
+    }
+
+    fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
+        let Working { chosen, losses } = &mut self.scratch.0;
+        let mut loss = Loss::default();
+        losses.clear();
+        for (i, member) in self.members.iter_mut().enumerate() {
+            let own = member.incur(instance);
+            loss.expected += self.log_weights[i].exp() * own.expected;
+            if i == *chosen {
+                loss.realised = own.realised;
+            }
+            self.totals[i] += own.expected;
+            losses.push(own.expected);
+        }
+        loss
+    }
+
+    fn update(&mut self, instance: &Instance<'_, S::Point>) {
+        let square = self.members[0].last_square();
+        self.largest_square = self.largest_square.max(square);
+        if self.largest_square > 0.0 {
+            let scale = 1.0 / self.largest_square;
+            self.scratch.0.losses.iter_mut().for_each(|loss| *loss = (*loss * scale).min(1.0));
+            self.reweigh();
+        }
+        self.members.iter_mut().for_each(|member| member.update(instance));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::span::Ambient;
+    use crate::{NormBound, streams, trial};
+
+    fn run(rows: &[Vec<f64>], kept: usize) -> (Portfolio<Ambient>, f64) {
+        let template = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, kept) };
+        let mut portfolio = Portfolio::new(auto(&template), || Ambient::new(rows[0].len())).unwrap();
+        let mut random = Random::seeded(1);
+        let mut total = 0.0;
+        for row in rows {
+            total += trial(&mut portfolio, &Instance::from(&row[..]), &mut random).unwrap().expected;
+        }
+        (portfolio, total)
+    }
+
+    #[test]
+    fn the_portfolio_loses_at_most_the_best_member_and_the_hedge_term() {
+        for seed in 0..3 {
+            let (portfolio, total) = run(&streams::three_subspaces(seed), 2);
+            let best = portfolio.totals().iter().fold(f64::INFINITY, |a, b| a.min(*b));
+            assert!(total <= best + portfolio.hedge_term(), "{total} {best} {}", portfolio.hedge_term());
+            assert!(total <= 1.05 * best + 2.0 * (portfolio.members().len() as f64).ln(), "{total} against {best}");
+            assert!((portfolio.weights().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+}
