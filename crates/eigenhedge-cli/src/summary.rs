@@ -2,7 +2,7 @@
 
 use crate::number::{exact, readable};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Kind, Mixing, NormBound, Run, Spec};
+use eigenhedge::{Mixing, NormBound, Run, Spec};
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::Duration;
@@ -107,7 +107,7 @@ impl Summary {
     }
 
     fn why_no_bound(&self, spec: &Spec) -> String {
-        let reason = if matches!(spec.learner, Kind::Leader | Kind::ForgettingLeader | Kind::Additive) {
+        let reason = if spec.learner.entry().guarantee.starts_with("none") {
             return format!("none: no theorem covers {}", self.learner);
         } else if spec.mixing != Mixing::None {
             "the theorem needs --mixing none"

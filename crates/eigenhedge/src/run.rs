@@ -82,7 +82,7 @@ impl Run {
         let covered = match self.spec.learner {
             Kind::Tracking => matches!(self.spec.mixing, Mixing::None) && self.spec.center.is_none(),
             Kind::Anchored => self.spec.center.is_none(),
-            Kind::Leader | Kind::ForgettingLeader | Kind::Additive => false,
+            Kind::Leader | Kind::ForgettingLeader | Kind::PerturbedLeader | Kind::ProductSets | Kind::Additive => false,
         };
         let dimension = self.learner.span().dimension();
         covered.then(|| uncentered(self.spec.eta, best, self.spec.kept, dimension, norm * norm)).flatten()

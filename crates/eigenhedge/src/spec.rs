@@ -6,9 +6,10 @@ use crate::error::Error;
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::matrix::Matrix;
 use crate::mixing::Mixing;
+use crate::random::Random;
 use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::{Ambient, Feature, Span};
-use crate::subspace::{Additive, Anchored, Law, NormBound, Observed, Options, Rule, Subspace, Tracking};
+use crate::subspace::{Additive, Anchored, Law, NormBound, Observed, Options, Perturbed, Rule, Subspace, Tracking};
 use serde::{Deserialize, Serialize};
 
 /// A subspace learner of the registry.
@@ -23,6 +24,10 @@ pub enum Kind {
     Leader,
     /// Follow the leader of a fading memory.
     ForgettingLeader,
+    /// Follow the leader after random noise.
+    PerturbedLeader,
+    /// Hedge over sets of eigenvectors.
+    ProductSets,
     /// Gradient descent on the expected projection.
     Additive,
 }
@@ -94,6 +99,24 @@ pub const REGISTRY: &[Entry] = &[
         cost: "O(w^2.5), w = min(n, rows)",
         source: "exponential windows",
         reads: Reads { eta: false, mixing: false, forget: true },
+    },
+    Entry {
+        kind: Kind::PerturbedLeader,
+        name: "perturbed-leader",
+        summary: "the best subspace so far, after random noise of scale 1/eta",
+        guarantee: "none: open in these papers",
+        cost: "O(w³), w = min(n, rows)",
+        source: "JMLR §4.1, §5.1",
+        reads: Reads { eta: true, mixing: false, forget: false },
+    },
+    Entry {
+        kind: Kind::ProductSets,
+        name: "product-sets",
+        summary: "Hedge over sets of eigenvectors, weighted by products; finite dimension only",
+        guarantee: "none: conjectured in JMLR §5.1",
+        cost: "O(w^2.5 + w k), w = min(n, rows)",
+        source: "JMLR §4.1, §5.1",
+        reads: Reads { eta: true, mixing: false, forget: false },
     },
     Entry {
         kind: Kind::Additive,
@@ -237,6 +260,11 @@ impl Spec {
             Kind::Anchored => self.anchored(Law::Exponential { eta: self.eta }, 1.0, dimension)?,
             Kind::Leader => self.anchored(Law::Leader, 1.0, dimension)?,
             Kind::ForgettingLeader => self.anchored(Law::Leader, self.forget, dimension)?,
+            Kind::PerturbedLeader => {
+                self.without_mixing()?;
+                AnyRule::Perturbed(Box::new(Perturbed::new(self.eta, self.kept, dimension)?))
+            }
+            Kind::ProductSets => self.anchored(Law::ProductSets { eta: self.eta }, 1.0, dimension)?,
             Kind::Additive => {
                 self.without_mixing()?;
                 AnyRule::Additive(Box::new(Additive::new(self.eta, self.kept, dimension)?))
@@ -275,6 +303,8 @@ pub enum AnyRule {
     Anchored(Box<Anchored>),
     /// Gradient descent.
     Additive(Box<Additive>),
+    /// The leader after noise.
+    Perturbed(Box<Perturbed>),
 }
 
 /// Passes a call on to the rule inside.
@@ -284,6 +314,7 @@ macro_rules! delegate {
             AnyRule::Tracking($rule) => $call,
             AnyRule::Anchored($rule) => $call,
             AnyRule::Additive($rule) => $call,
+            AnyRule::Perturbed($rule) => $call,
         }
     };
 }
@@ -291,6 +322,9 @@ macro_rules! delegate {
 impl Rule for AnyRule {
     fn grow(&mut self, columns: usize) {
         delegate!(self, rule => rule.grow(columns))
+    }
+    fn perturb(&mut self, random: &mut Random) {
+        delegate!(self, rule => rule.perturb(random))
     }
     fn log_weights(&self) -> &[f64] {
         delegate!(self, rule => rule.log_weights())

@@ -3,12 +3,12 @@
 
 mod common;
 
-use common::specs;
+use common::{infinite_specs, specs};
 use eigenhedge::kernel::{Dictionary, VectorKernel};
 use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Instance, KernelLearner, Kind, Loss, Mixing, NormBound, Random, Spec, streams, trial};
+use eigenhedge::{Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Spec, streams, trial};
 
 fn step(learner: &mut KernelLearner, row: &[f64], random: &mut Random) -> Loss {
     trial(learner, &Instance::from(row), random).unwrap()
@@ -117,8 +117,8 @@ fn capping_as_printed_agrees_with_all_directions_exactly_from_the_trial_at_which
 }
 
 /// Recomputes the expected loss of a row from the committed directions and true kernel values, and checks that the
-/// directions are orthonormal.
-fn recomputed(learner: &mut KernelLearner, row: &[f64]) -> f64 {
+/// directions are orthonormal to this tolerance.
+fn recomputed(learner: &mut KernelLearner, row: &[f64], tolerance: f64) -> f64 {
     let (directions, probabilities) = learner.directions();
     let span = learner.span();
     let (dictionary, atoms) = (span.dictionary(), span.dictionary().len());
@@ -139,7 +139,7 @@ fn recomputed(learner: &mut KernelLearner, row: &[f64]) -> f64 {
     for j in 0..overlap.ncols() {
         for i in 0..overlap.nrows() {
             let gap = (overlap[(i, j)] - f64::from(u8::from(i == j))).abs();
-            assert!(gap <= 1e-9, "orthonormality of directions {i} and {j}: {gap:e}");
+            assert!(gap <= tolerance, "orthonormality of directions {i} and {j}: {gap:e}");
         }
     }
     let explained = (0..coefficients.ncols()).map(|j| {
@@ -153,6 +153,9 @@ fn recomputed(learner: &mut KernelLearner, row: &[f64]) -> f64 {
 fn losses_in_feature_space_are_true_with_and_without_a_budget() {
     let rows = cone(5, 260, 51);
     for spec in specs(3) {
+        if spec.learner == Kind::ProductSets {
+            continue; // no such learner in a space of infinite dimension
+        }
         for budget in [None, Some(12)] {
             if matches!(spec.mixing, Mixing::PastAverage { .. }) && budget.is_none() {
                 continue; // the past average keeps every direction: slow here, and tested with a budget
@@ -160,9 +163,17 @@ fn losses_in_feature_space_are_true_with_and_without_a_budget() {
             let spec = Spec { budget, ..spec.clone() };
             let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 2.0 }, 5).unwrap();
             let mut random = Random::seeded(52);
+            // Noise falls on every column alike, also on those that stand for a small residual and have large
+            // coefficients; the products that measure orthonormality cancel there.
+            let tolerance = if spec.learner == Kind::PerturbedLeader { 1e-6 } else { 1e-9 };
             for (t, row) in rows.iter().enumerate() {
-                let wanted = (t % 9 == 0).then(|| recomputed(&mut learner, row));
-                let loss = step(&mut learner, row, &mut random);
+                let instance = Instance::from(&row[..]);
+                learner.check(&instance).unwrap();
+                learner.choose(&mut random);
+                // After the choice: the perturbed leader draws its directions there.
+                let wanted = (t % 9 == 0).then(|| recomputed(&mut learner, row, tolerance));
+                let loss = learner.incur(&instance);
+                learner.update(&instance);
                 if let Some(wanted) = wanted {
                     let gap = (loss.expected - wanted).abs();
                     assert!(gap <= 1e-8, "{spec:?}, row {t}: {} against {wanted}", loss.expected);
@@ -177,7 +188,7 @@ fn losses_in_feature_space_are_true_with_and_without_a_budget() {
 #[test]
 fn saving_and_restoring_changes_nothing_in_feature_space() {
     let rows = cone(5, 90, 61);
-    for spec in specs(2) {
+    for spec in infinite_specs(2) {
         for budget in [None, Some(15)] {
             let spec = Spec { budget, ..spec.clone() };
             let kernel = VectorKernel::Rbf { gamma: 1.0 };
@@ -199,7 +210,7 @@ fn saving_and_restoring_changes_nothing_in_feature_space() {
 #[test]
 fn bad_rows_and_budgets_are_named_and_leave_the_state_alone() {
     let rows = cone(5, 40, 71);
-    for spec in specs(2) {
+    for spec in infinite_specs(2) {
         let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 1.0 }, 5).unwrap();
         let mut random = Random::seeded(72);
         rows.iter().for_each(|row| _ = step(&mut learner, row, &mut random));

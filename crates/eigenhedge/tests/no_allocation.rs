@@ -5,6 +5,7 @@ use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Weights};
 use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
+use eigenhedge::subspace::Pair;
 use eigenhedge::{Instance, Kind, Learner, Mixing, Random, Spec, streams, trial};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -68,9 +69,24 @@ fn warm_tracking_allocates_nothing() {
 
 #[test]
 fn warm_anchored_learners_allocate_nothing() {
-    for kind in [Kind::Anchored, Kind::Leader, Kind::ForgettingLeader] {
+    let kinds = [Kind::Anchored, Kind::Leader, Kind::ForgettingLeader, Kind::ProductSets, Kind::PerturbedLeader];
+    for kind in kinds {
         assert_eq!(allocations(&Spec::new(kind, 4), 60), 0, "{kind:?}");
     }
+}
+
+#[test]
+fn a_warm_pair_allocates_nothing() {
+    let rows: Vec<Vec<f64>> = streams::signal_and_noise(20, 4, 0.3, 1).take(2000).collect();
+    let mut pair = Pair::new(12, 8, 3, 1.0, Mixing::FixedShare { alpha: 1e-2 }).unwrap();
+    let (mut random, mut before) = (Random::seeded(2), 0);
+    for (t, row) in rows.iter().enumerate() {
+        if t == 1000 {
+            before = ALLOCATIONS.get();
+        }
+        pair.step(&row[..12], &row[12..], &mut random).unwrap();
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
 }
 
 #[test]

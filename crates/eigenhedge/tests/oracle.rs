@@ -6,36 +6,17 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::cap;
 use eigenhedge::eigen::symmetric_eigen;
 use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Instance, Kind, Mixing, NormBound, Random, Spec, trial};
+use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, trial};
 
 /// Agreement asked for in each trial, for rows of norm at most one.
 const TOLERANCE: f64 = 1e-10;
-
-/// Scales weights so that their capped sum is N - k, by trying every number of capped entries.
-fn cap(log_weights: &mut [f64], kept: usize) {
-    let n = log_weights.len();
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|a, b| log_weights[*b].total_cmp(&log_weights[*a]));
-    for capped in 0..n - kept {
-        let rest: Vec<f64> = order[capped..].iter().map(|i| log_weights[*i]).collect();
-        let largest = rest[0];
-        let sum: f64 = rest.iter().rev().map(|g| (g - largest).exp()).sum();
-        let shift = ((n - kept - capped) as f64 / sum).ln() - largest;
-        if largest + shift <= 0.0 {
-            for (place, i) in order.iter().enumerate() {
-                log_weights[*i] = if place < capped { 0.0 } else { (log_weights[*i] + shift).min(0.0) };
-            }
-            return;
-        }
-    }
-    for (place, i) in order.iter().enumerate() {
-        log_weights[*i] = if place < n - kept { 0.0 } else { f64::NEG_INFINITY };
-    }
-}
 
 /// Eigen-directions of `-G Gᵀ` by rotations of the rows of G; the rotations are applied to the columns of `basis`.
 fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
@@ -283,5 +264,174 @@ fn anchored_equals_the_dense_oracle_where_the_chain_is_long() {
         let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
         let wanted = oracle.step(&row);
         assert!((loss.expected - wanted).abs() <= 1e-10, "{} against {wanted}", loss.expected);
+    }
+}
+
+/// Hedge over all sets of k eigenvectors of a fresh scatter matrix, set by set.
+struct DenseProducts {
+    kept: usize,
+    eta: f64,
+    scatter: Matrix,
+}
+
+impl DenseProducts {
+    fn step(&mut self, z: &[f64]) -> f64 {
+        let n = z.len();
+        let eigen = symmetric_eigen(self.scatter.view());
+        let squares: Vec<f64> = (0..n).map(|j| dot(eigen.vectors.column(j), z).powi(2)).collect();
+        let sets = || (0..1usize << n).filter(|set| set.count_ones() as usize == self.kept);
+        let members = |set: usize| (0..n).filter(move |i| set >> i & 1 == 1);
+        let log_weight = |set: usize| members(set).map(|i| self.eta * eigen.values[i].max(0.0)).sum::<f64>();
+        let largest = sets().map(log_weight).fold(f64::NEG_INFINITY, f64::max);
+        let (mut total, mut loss) = (0.0, 0.0);
+        for set in sets() {
+            let weight = (log_weight(set) - largest).exp();
+            total += weight;
+            loss += weight * members(!set).map(|i| squares[i]).sum::<f64>();
+        }
+        for j in 0..n {
+            self.scatter.column_mut(j).iter_mut().zip(z).for_each(|(s, x)| *s += x * z[j]);
+        }
+        loss / total
+    }
+}
+
+#[test]
+fn product_sets_equal_the_enumeration_of_all_sets_of_eigenvectors() {
+    let mut random = Random::seeded(16);
+    let mut tried = 0;
+    for index in 0..160 {
+        let case = case(index, &mut random);
+        let size = case.n + case.extra;
+        if size > 9 {
+            continue;
+        }
+        tried += 1;
+        let mut oracle = DenseProducts { kept: case.kept, eta: case.eta, scatter: Matrix::zeros(size, size) };
+        let gap = largest_gap(&case, Spec::new(Kind::ProductSets, case.kept), |z| oracle.step(z));
+        assert!(gap <= TOLERANCE, "case {index}: gap {gap:e}, n {}, k {}, eta {}", case.n, case.kept, case.eta);
+    }
+    assert!(tried > 50, "{tried}");
+}
+
+/// Loss of `z` for the top k eigenvectors of `C + scale Π G Π`: noise in all coordinates, projected on the span Π of
+/// the rows.
+fn perturbed_loss(rows: &[Vec<f64>], z: &[f64], kept: usize, scale: f64, random: &mut Random) -> f64 {
+    let n = z.len();
+    let mut scatter = Matrix::zeros(n, n);
+    for row in rows {
+        (0..n).for_each(|j| scatter.column_mut(j).iter_mut().zip(row).for_each(|(s, x)| *s += x * row[j]));
+    }
+    let eigen = symmetric_eigen(scatter.view());
+    let seen: Vec<usize> = (0..n).filter(|j| eigen.values[*j] > 1e-9).collect();
+    let projection = faer::Mat::from_fn(n, n, |i, j| {
+        seen.iter().map(|s| eigen.vectors.column(*s)[i] * eigen.vectors.column(*s)[j]).sum::<f64>()
+    });
+    let mut noise = faer::Mat::<f64>::zeros(n, n);
+    for j in 0..n {
+        for i in 0..n {
+            // The symmetric part of independent entries: variance 2 on the diagonal, 1 beside it.
+            let entry = random.normal() / 2f64.sqrt();
+            noise[(i, j)] += entry;
+            noise[(j, i)] += entry;
+        }
+    }
+    let perturbed = scatter.view() + faer::Scale(scale) * (&projection * noise * &projection);
+    let eigen = symmetric_eigen(perturbed.as_ref());
+    let square = |j: usize| dot(eigen.vectors.column(j), z).powi(2);
+    let positive: Vec<usize> = (0..n).rev().filter(|j| eigen.values[*j] > 1e-9).take(kept).collect();
+    let unseen: Vec<usize> = (0..n).filter(|j| eigen.values[*j].abs() <= 1e-9).collect();
+    let from_unseen = (kept - positive.len()).min(unseen.len());
+    let share = if unseen.is_empty() { 0.0 } else { from_unseen as f64 / unseen.len() as f64 };
+    let negative = (0..n).rev().filter(|j| eigen.values[*j] < -1e-9).take(kept - positive.len() - from_unseen);
+    let certain: f64 = positive.iter().copied().chain(negative).map(square).sum();
+    dot(z, z) - certain - share * unseen.iter().map(|j| square(*j)).sum::<f64>()
+}
+
+#[test]
+fn the_perturbed_leader_has_the_mean_loss_of_dense_noise() {
+    const DRAWS: usize = 6000;
+    // Rows that span the space, rows that leave room for the complement, and nearly everything kept.
+    for (n, rank, kept, eta) in [(5, 5, 2, 0.7), (6, 3, 2, 2.0), (6, 2, 4, 0.5), (5, 4, 4, 1.0)] {
+        let mut random = Random::seeded(17);
+        let rows: Vec<Vec<f64>> = eigenhedge::streams::switching(n, rank, 1, 12, 18);
+        let probe = &rows[3];
+        let spec = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::PerturbedLeader, kept) };
+        let mut learner = spec.plain(n).unwrap();
+        for row in &rows {
+            trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+        }
+        let mut moments = [[0.0; 2]; 3];
+        let mut enter = |which: usize, loss: f64| {
+            moments[which][0] += loss;
+            moments[which][1] += loss * loss;
+        };
+        for _ in 0..DRAWS {
+            let (mut copy, instance) = (learner.clone(), Instance::from(&probe[..]));
+            copy.check(&instance).unwrap();
+            copy.choose(&mut random);
+            let loss = copy.incur(&instance);
+            enter(0, loss.expected);
+            enter(1, loss.realised);
+            enter(2, perturbed_loss(&rows, probe, kept, 1.0 / eta, &mut random));
+        }
+        let [expected, realised, dense] = moments.map(|[sum, square]| {
+            let mean = sum / DRAWS as f64;
+            (mean, (square / DRAWS as f64 - mean * mean).max(0.0) / DRAWS as f64)
+        });
+        for (name, (mean, variance)) in [("expected", expected), ("realised", realised)] {
+            let error = (variance + dense.1).sqrt();
+            let gap = (mean - dense.0).abs();
+            assert!(gap <= 4.0 * error, "{name}, n {n}, rank {rank}: {mean} against {} ± {error}", dense.0);
+        }
+    }
+}
+
+/// Mean and standard error of the expected loss of the perturbed leader on `probe`, after these rows.
+fn mean_loss(spec: &Spec, rows: &[Vec<f64>], probe: &[f64], random: &mut Random) -> (f64, f64) {
+    const DRAWS: usize = 20_000;
+    let mut learner = spec.plain(probe.len()).unwrap();
+    for row in rows {
+        trial(&mut learner, &Instance::from(&row[..]), random).unwrap();
+    }
+    let (mut sum, mut square, instance) = (0.0, 0.0, Instance::from(probe));
+    for _ in 0..DRAWS {
+        let mut copy = learner.clone();
+        copy.check(&instance).unwrap();
+        copy.choose(random);
+        let loss = copy.incur(&instance).expected;
+        sum += loss;
+        square += loss * loss;
+    }
+    let mean = sum / DRAWS as f64;
+    (mean, ((square / DRAWS as f64 - mean * mean) / DRAWS as f64).sqrt())
+}
+
+#[test]
+fn the_noise_of_the_perturbed_leader_has_the_variances_that_no_rotation_changes() {
+    let mut random = Random::seeded(19);
+    let spec = |eta: f64| Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::PerturbedLeader, 1) };
+    let axis = |n: usize, i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
+    // One direction seen in R³, of value 5 and variance 2/η²: it is kept when the sum is positive, here with
+    // probability Φ(1).
+    let (mean, error) = mean_loss(&spec(2f64.sqrt() / 5.0), &vec![axis(3, 0); 5], &axis(3, 0), &mut random);
+    let wanted = 1.0 - 0.841_344_746_068_543;
+    assert!((mean - wanted).abs() <= 4.0 * error, "{mean} ± {error} against {wanted}");
+    // A plane: twice the angle of the top eigenvector is that of the point (m₁₁ - m₂₂, 2 m₁₂), which is Gaussian around
+    // (5 - 2, 0) with variance 4/η² in every direction. With distance κ in standard deviations the mean cosine is
+    // √(π/8) κ e^{-κ²/4} (I₀ + I₁)(κ²/4).
+    let rows = [vec![axis(2, 0); 5], vec![axis(2, 1); 2]].concat();
+    for kappa in [0.5f64, 1.0, 2.0] {
+        let (mean, error) = mean_loss(&spec(2.0 * kappa / 3.0), &rows, &axis(2, 0), &mut random);
+        let x = kappa * kappa / 4.0;
+        let (mut bessel, mut term) = (0.0, 1.0);
+        for m in 0..40 {
+            // Terms of I₀ and I₁ of the same index.
+            bessel += term * (1.0 + x / 2.0 / f64::from(m + 1));
+            term *= (x / 2.0 / f64::from(m + 1)).powi(2);
+        }
+        let cosine = (std::f64::consts::PI / 8.0).sqrt() * kappa * (-x).exp() * bessel;
+        let wanted = (1.0 - cosine) / 2.0;
+        assert!((mean - wanted).abs() <= 4.0 * error, "κ {kappa}: {mean} ± {error} against {wanted}");
     }
 }

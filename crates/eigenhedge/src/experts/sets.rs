@@ -67,7 +67,8 @@ impl SetDistribution {
         Ok(distribution)
     }
 
-    fn fill(&mut self, log_weights: &[f64], size: usize) {
+    /// Fills the table; degrees that no set has are `-∞`.
+    pub(crate) fn fill(&mut self, log_weights: &[f64], size: usize) {
         self.size = size;
         self.log_weights.clear();
         self.log_weights.extend_from_slice(log_weights);
@@ -84,7 +85,8 @@ impl SetDistribution {
         }
     }
 
-    fn entry(&self, index: usize, degree: usize) -> f64 {
+    /// Log of the elementary symmetric polynomial of this degree in the first `index` weights.
+    pub(crate) fn entry(&self, index: usize, degree: usize) -> f64 {
         self.table[index * (self.size + 1) + degree]
     }
 

@@ -3,7 +3,9 @@
 mod bounds;
 mod comparator;
 mod ledger;
+mod pairs;
 
 pub use bounds::uncentered;
 pub use comparator::BestSubspace;
 pub use ledger::Ledger;
+pub use pairs::BestPair;

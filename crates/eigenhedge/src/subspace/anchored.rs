@@ -4,18 +4,27 @@
 //!
 //! Update, by [`Law`]:
 //! - `Exponential`: `log V = cap(-(η/Q²) C)`, follow the regularised leader.
+//! - `ProductSets`: a set of k eigenvectors is kept with a probability proportional to the product of the `e^{ηλ/Q²}` of
+//!   its members, which is Hedge over sets; `log V` has the exact probabilities of being dropped.
 //! - `Leader`: the limit η → ∞, all probability on the top k eigenvectors; equal eigenvalues share evenly.
 //! - forgetting: `C ← f C + z zᵀ` before either.
 //!
 //! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem 6; centered:
-//! Theorem 8 and Corollary 9). The leader has none: a stream can force it to n/(n-k) times the best loss.
+//! Theorem 8 and Corollary 9). For `ProductSets` the same bound is conjectured (JMLR section 5.1); sets of experts have
+//! it with an extra factor d. The leader has none: a stream can force it to n/(n-k) times the best loss.
 //!
-//! Cost: that of [`Scatter`], O(w^2.5) for each row.
+//! Cost: that of [`Scatter`], O(w^2.5) for each row; `ProductSets` adds O(w k).
 //!
-//! Numerics: eigenvalues are absolute to rounding of the largest, so `log v` is known to about `η ε λ_max / Q²`.
+//! Numerics: eigenvalues are absolute to rounding of the largest, so `log v` is known to about `η ε λ_max / Q²`
+//! (k times that for `ProductSets`).
 //!
-//! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
+//! Not done: drawing whole sets by their product weights. Any draw that keeps each direction with its own probability
+//! has the same expected loss. `ProductSets` in a space of infinite dimension: there are infinitely many sets of
+//! unseen directions, so no seen one would ever be kept, and it is refused.
+//!
+//! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
 
+use super::products::{ProductScratch, drop_by_products};
 use super::rule::{Observed, Rule};
 use super::scatter::Scatter;
 use crate::error::{self, Error};
@@ -30,6 +39,11 @@ use serde::{Deserialize, Serialize};
 pub enum Law {
     /// `log V = cap(-(η/Q²) C)`.
     Exponential {
+        /// Learning rate.
+        eta: f64,
+    },
+    /// Sets of k eigenvectors, weighted by products of `e^{ηλ/Q²}`.
+    ProductSets {
         /// Learning rate.
         eta: f64,
     },
@@ -58,6 +72,7 @@ pub struct Anchored {
 struct Working {
     cap: CapScratch,
     limit: LimitScratch,
+    products: ProductScratch,
 }
 
 /// Eigenvalues closer than this share of the largest count as equal for the leader.
@@ -66,8 +81,13 @@ const TIE: f64 = 1e-12;
 impl Anchored {
     /// A rule that keeps `kept` directions; `forget` is 1 for a memory that never fades.
     pub fn new(law: Law, forget: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
-        if let Law::Exponential { eta } = law {
+        if let Law::Exponential { eta } | Law::ProductSets { eta } = law {
             error::positive("eta", eta)?;
+        }
+        if matches!((law, dimension), (Law::ProductSets { .. }, Multiplicity::Infinite)) {
+            return Err(Error::Unsupported(
+                "product-sets needs a finite dimension: among infinitely many directions it keeps none of those seen",
+            ));
         }
         if !(forget > 0.0 && forget <= 1.0) {
             return Err(Error::Parameter { name: "forget", rule: "greater than 0 and at most 1", value: forget });
@@ -115,6 +135,13 @@ impl Anchored {
                 } else {
                     cap(&mut self.log_weights, rest, self.kept, &mut self.scratch.0.cap);
                 }
+            }
+            Law::ProductSets { eta } => {
+                self.log_weights.clear();
+                let rate = eta / norm_square;
+                self.log_weights.extend(self.scatter.values().iter().map(|value| rate * value));
+                let Working { products, .. } = &mut self.scratch.0;
+                drop_by_products(&mut self.log_weights, &mut self.complement, self.kept, products);
             }
             Law::Leader => {
                 let values = self.scatter.values();

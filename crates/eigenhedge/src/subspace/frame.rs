@@ -147,7 +147,7 @@ impl Frame {
     pub fn change_by_dyads(&mut self, instance: &Observed, rate: f64, common: f64) -> bool {
         let mut changed = false;
         // From the last dyad, whose coordinates are at hand, to the first.
-        for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight > 0.0) {
+        for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight != 0.0) {
             if changed {
                 self.retain(|_| true);
             }

@@ -6,17 +6,24 @@
 
 mod additive;
 mod anchored;
+mod average;
 mod choice;
 mod frame;
 mod instance;
+mod pair;
 mod past;
+mod perturbed;
+mod products;
 mod rule;
 mod scatter;
 mod tracking;
 
 pub use additive::Additive;
 pub use anchored::{Anchored, Law};
+pub use average::Average;
 pub use instance::{Instance, Symmetric};
+pub use pair::{Pair, PairGain};
+pub use perturbed::Perturbed;
 pub use rule::{Observed, Rule};
 pub use tracking::Tracking;
 
@@ -206,6 +213,22 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (residual * residual - coordinate * coordinate).max(0.0)
     }
 
+    /// Rejects an instance whose largest eigenvalue exceeds what was promised.
+    fn within_bound(&self, square: f64) -> Result<(), Error> {
+        match self.options.norm_bound {
+            NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {
+                Err(Error::Norm { norm: square.sqrt(), bound })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes note of an instance that has been checked.
+    fn admit(&mut self, square: f64) {
+        self.scratch.0.square = square;
+        self.scratch.0.looking = false;
+    }
+
     /// Largest eigenvalue of the instance.
     fn instance_square(&mut self, instance: &Instance<'_, S::Point>) -> Result<f64, Error> {
         let dyads = match instance {
@@ -271,19 +294,15 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
     fn check(&mut self, instance: &Instance<'_, S::Point>) -> Result<(), Error> {
         let square = self.instance_square(instance)?;
-        if let NormBound::Given(bound) = self.options.norm_bound
-            && square > bound * bound * (1.0 + SLACK)
-            && self.centering_weight() > 0.0
-        {
-            return Err(Error::Norm { norm: square.sqrt(), bound });
-        }
-        self.scratch.0.square = square;
+        self.within_bound(square)?;
+        self.admit(square);
         self.scratch.0.looking = matches!(instance, Instance::Point(_));
         Ok(())
     }
 
     fn choose(&mut self, random: &mut Random) {
         let Self { scratch, rule, options, .. } = self;
+        rule.perturb(random);
         scratch.0.choice.draw(options.select, rule.log_weights(), rule.complement(), random);
     }
 

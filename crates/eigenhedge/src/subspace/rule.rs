@@ -1,6 +1,7 @@
 //! What distinguishes one subspace learner from another: how the spectrum changes.
 
 use crate::matrix::Matrix;
+use crate::random::Random;
 use crate::simplex::Complement;
 
 /// One instance in the coordinates of the span's columns: a sum of weighted dyads, usually one.
@@ -8,7 +9,7 @@ use crate::simplex::Complement;
 pub struct Observed {
     /// One column for each dyad, one row for each column of the span.
     pub coordinates: Matrix,
-    /// Non-negative weights of the dyads.
+    /// Weights of the dyads. Negative ones come from [`super::Pair`] only; rules over a scatter matrix take none.
     pub weights: Vec<f64>,
 }
 
@@ -18,6 +19,9 @@ pub struct Observed {
 pub trait Rule {
     /// The span has this many columns now. New ones lie in the complement until the rule says otherwise.
     fn grow(&mut self, columns: usize);
+
+    /// Draws what the rule itself leaves to chance, before each choice; most rules leave nothing.
+    fn perturb(&mut self, _: &mut Random) {}
 
     /// `log v ≤ 0` of each explicit direction: how surely it is dropped.
     fn log_weights(&self) -> &[f64];

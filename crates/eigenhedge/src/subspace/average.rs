@@ -1,0 +1,161 @@
+//! The average of what a learner held over a run, as a fixed hypothesis.
+//!
+//! Setting: rows that are drawn independently from one distribution, and one pass of a learner over them.
+//!
+//! Update: `sum ← sum + P̄`, with `P̄ = I - V` the learner's expected projection at the time. Add the learner before each
+//! trial and once at the end: that is the average of V_0 … V_T.
+//!
+//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. Hence, for
+//! independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is the expected loss of the run over
+//! T: the regret bound of the learner divided by T (JMLR section 6.3).
+//!
+//! The perturbed leader holds its draw from the choice to the end of the trial; at other times what is added is the
+//! leader without noise.
+//!
+//! Cost: O(n² u + n w u) for each learner added, with u explicit directions in w columns; n² memory.
+//!
+//! Numerics: only differences from the common value of the complement are summed; the common value is a number.
+//!
+//! Not done: centered learners. Their losses are quadratic in the center, so averages of the two parts do not have the
+//! average loss.
+//!
+//! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
+
+use super::{Rule, Subspace};
+use crate::eigen::symmetric_eigen;
+use crate::error::Error;
+use crate::matrix::{Matrix, multiply};
+use crate::num::{dot, kept};
+use crate::scratch::Scratch;
+use crate::span::{Ambient, Span, check_row};
+use faer::{Accum, Par};
+use serde::{Deserialize, Serialize};
+
+/// Sum of the expected projections that a learner over plain rows has held.
+///
+/// ```
+/// use eigenhedge::subspace::Average;
+/// use eigenhedge::{Instance, Kind, Random, Spec, streams, trial};
+///
+/// let mut learner = Spec::new(Kind::Tracking, 2).plain(5)?;
+/// let (mut average, mut random) = (Average::new(5)?, Random::seeded(1));
+/// for row in streams::signal_and_noise(5, 2, 0.1, 2).take(100) {
+///     average.add(&mut learner)?;
+///     trial(&mut learner, &Instance::from(&row[..]), &mut random)?;
+/// }
+/// average.add(&mut learner)?;
+/// assert_eq!(average.terms(), 101);
+/// assert!(average.loss(&[1.0, 0.0, 0.0, 0.0, 0.0])? < 1.0);
+/// assert_eq!(average.subspace(2).columns(), 2);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Average {
+    /// `Σ (P̄ - p I)`, with p the common probability of the complement.
+    sum: Matrix,
+    /// `Σ p`.
+    common: f64,
+    terms: u64,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    direction: Vec<f64>,
+    directions: Matrix,
+    vectors: Matrix,
+    scaled: Matrix,
+    changes: Vec<f64>,
+}
+
+impl Average {
+    /// Longest rows: 128 MiB for the sum.
+    pub const LONGEST: usize = 4096;
+
+    /// Nothing added yet.
+    pub fn new(length: usize) -> Result<Self, Error> {
+        if length == 0 || length > Self::LONGEST {
+            let rule = "at least 1 and at most 4096";
+            return Err(Error::Parameter { name: "the length of a row", rule, value: length as f64 });
+        }
+        let sum = Matrix::zeros(length, length);
+        Ok(Self { sum, common: 0.0, terms: 0, scratch: Scratch::default() })
+    }
+
+    /// Number of learners added.
+    pub fn terms(&self) -> u64 {
+        self.terms
+    }
+
+    /// Adds what the learner holds now. It is only read.
+    pub fn add<R: Rule>(&mut self, learner: &mut Subspace<Ambient, R>) -> Result<(), Error> {
+        let (expected, found) = (self.sum.rows(), learner.span.length());
+        if expected != found {
+            return Err(Error::Length { what: "a row of the learner", expected, found });
+        }
+        if learner.options.center.is_some() || learner.span.origin().is_some() {
+            return Err(Error::Unsupported("the average of learners that center does not have their average loss"));
+        }
+        let Working { direction, directions, vectors, scaled, changes } = &mut self.scratch.0;
+        let common = kept(learner.rule.complement().log_weight);
+        changes.clear();
+        directions.resize(learner.span.columns(), 0);
+        for i in 0..learner.rule.log_weights().len() {
+            let change = kept(learner.rule.log_weights()[i]) - common;
+            if change != 0.0 {
+                learner.rule.direction(i, direction);
+                directions.resize(direction.len(), changes.len() + 1);
+                directions.column_mut(changes.len()).copy_from_slice(direction);
+                changes.push(change);
+            }
+        }
+        multiply(vectors, learner.span.vectors().view(), directions.view());
+        scaled.clone_from(vectors);
+        for (j, change) in changes.iter().enumerate() {
+            scaled.column_mut(j).iter_mut().for_each(|x| *x *= change);
+        }
+        let (scaled, vectors) = (scaled.view(), vectors.view().transpose());
+        faer::linalg::matmul::matmul(self.sum.view_mut(), Accum::Add, scaled, vectors, 1.0, Par::Seq);
+        self.common += common;
+        self.terms += 1;
+        Ok(())
+    }
+
+    /// Expected loss of the average on a row.
+    pub fn loss(&self, row: &[f64]) -> Result<f64, Error> {
+        check_row("row", row, self.sum.rows())?;
+        let square = dot(row, row);
+        let mut explained = self.common * square;
+        for (j, x) in row.iter().enumerate() {
+            explained += x * dot(self.sum.column(j), row);
+        }
+        Ok(square - explained / self.count())
+    }
+
+    /// The expected projection: eigenvalues in `[0, 1]`; trace k when the space is that of the rows.
+    pub fn projection(&self) -> Matrix {
+        let mut projection = self.sum.clone();
+        for j in 0..projection.columns() {
+            projection.column_mut(j).iter_mut().for_each(|x| *x /= self.count());
+            projection.column_mut(j)[j] += self.common / self.count();
+        }
+        projection
+    }
+
+    /// The directions that the average keeps most surely: orthonormal columns, the surest first.
+    pub fn subspace(&self, count: usize) -> Matrix {
+        let eigen = symmetric_eigen(self.sum.view());
+        let size = eigen.values.len();
+        let mut directions = Matrix::zeros(size, count.min(size));
+        for j in 0..directions.columns() {
+            directions.column_mut(j).copy_from_slice(eigen.vectors.column(size - 1 - j));
+        }
+        directions
+    }
+
+    /// Nothing added stands for nothing kept.
+    fn count(&self) -> f64 {
+        self.terms.max(1) as f64
+    }
+}

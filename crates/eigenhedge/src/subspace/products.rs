@@ -1,0 +1,138 @@
+//! Sets of k directions with product weights: how surely is each direction dropped?
+//!
+//! Setting: weights `e^{g_i}` of the explicit directions, and M further directions of weight 1. A set of k directions
+//! has a probability proportional to the product of the weights of its members.
+//!
+//! Result: `log v_i`, the log of the probability that i is not in the set, and the same for each of the block.
+//!
+//! Cost: O(w k).
+//!
+//! Numerics: a member of the block is as good as another, so the block takes part as `C(M, c)` times the table of the
+//! explicit weights. The walk back through the table adds logarithms of positive terms only, for kept and dropped
+//! alike: v keeps its digits however small it is. Logarithms are absolute to rounding of the largest `k g`.
+
+use crate::experts::SetDistribution;
+use crate::num::log_sum_exp;
+use crate::simplex::{Complement, Multiplicity};
+
+/// Working memory of [`drop_by_products`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct ProductScratch {
+    sets: SetDistribution,
+    /// Log of the probability that a set has this many members among the directions not yet walked through.
+    reach: Vec<f64>,
+    taken: Vec<f64>,
+    passed: Vec<f64>,
+}
+
+/// Replaces the log-weights of being kept by the logarithms of the probabilities of being dropped.
+pub(super) fn drop_by_products(
+    log_weights: &mut [f64],
+    complement: &mut Complement,
+    kept: usize,
+    scratch: &mut ProductScratch,
+) {
+    let Multiplicity::Finite(others) = complement.multiplicity else {
+        unreachable!("among infinitely many directions no single one is ever kept");
+    };
+    let ProductScratch { sets, reach, taken, passed } = scratch;
+    sets.fill(log_weights, kept);
+    reach.clear();
+    reach.resize(kept + 1, 0.0);
+    let mut binomial = 0.0;
+    for drawn in 0..=kept {
+        reach[kept - drawn] = binomial + sets.entry(log_weights.len(), kept - drawn);
+        let left = others.saturating_sub(drawn as u64);
+        binomial += (left as f64 / (drawn + 1) as f64).ln();
+    }
+    let total = log_sum_exp(reach.iter().copied());
+    reach.iter_mut().for_each(|r| *r -= total);
+    complement.log_weight = if others == 0 { 0.0 } else { drop_from_block(reach, others as f64) };
+    for i in (0..log_weights.len()).rev() {
+        let weight = log_weights[i];
+        taken.clear();
+        passed.clear();
+        for (needed, &log_probability) in reach.iter().enumerate() {
+            // What cannot be reached has no ratio either.
+            let shift = log_probability - sets.entry(i + 1, needed);
+            let possible = log_probability > f64::NEG_INFINITY;
+            passed.push(if possible { shift + sets.entry(i, needed) } else { f64::NEG_INFINITY });
+            let with = if needed > 0 { weight + sets.entry(i, needed - 1) } else { f64::NEG_INFINITY };
+            taken.push(if possible { shift + with } else { f64::NEG_INFINITY });
+        }
+        log_weights[i] = log_dropped(taken.iter().map(|t| t.exp()).sum(), || log_sum_exp(passed.iter().copied()));
+        for (needed, r) in reach.iter_mut().enumerate() {
+            let with = taken.get(needed + 1).copied().unwrap_or(f64::NEG_INFINITY);
+            *r = log_sum_exp([passed[needed], with].into_iter());
+        }
+    }
+}
+
+/// `log v` of each of `others` directions, from the law of the number of members outside them.
+fn drop_from_block(reach: &[f64], others: f64) -> f64 {
+    let kept = reach.len() - 1;
+    let members = |j: usize| (kept - j) as f64 / others;
+    let share: f64 = reach.iter().enumerate().map(|(j, r)| r.exp() * members(j)).sum();
+    log_dropped(share, || log_sum_exp(reach.iter().enumerate().map(|(j, r)| r + (-members(j).min(1.0)).ln_1p())))
+}
+
+/// `log(1 - kept)`, from whichever side keeps its digits.
+fn log_dropped(kept: f64, dropped: impl FnOnce() -> f64) -> f64 {
+    if kept < 0.5 { (-kept).ln_1p() } else { dropped().min(0.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+    use crate::num::kept as kept_of;
+
+    /// Probability of being dropped, by enumeration of all sets of `kept` indices.
+    fn enumerated(log_weights: &[f64], kept: usize) -> Vec<f64> {
+        let n = log_weights.len();
+        let (mut total, mut without) = (0.0, vec![0.0; n]);
+        for set in (0..1usize << n).filter(|set| set.count_ones() as usize == kept) {
+            let weight = (0..n).filter(|i| set >> i & 1 == 1).map(|i| log_weights[i]).sum::<f64>().exp();
+            total += weight;
+            (0..n).filter(|i| set >> i & 1 == 0).for_each(|i| without[i] += weight);
+        }
+        without.iter().map(|w| w / total).collect()
+    }
+
+    #[test]
+    fn probabilities_equal_enumeration_of_all_sets_with_and_without_a_block() {
+        let mut random = Random::seeded(3);
+        for case in 0..300 {
+            let (explicit, others) = (random.below(8), random.below(5));
+            let n = explicit + others;
+            if n < 2 {
+                continue;
+            }
+            let kept = 1 + random.below(n - 1);
+            let spread = [0.1, 3.0, 30.0][case % 3];
+            let mut log_weights: Vec<f64> = (0..explicit).map(|_| spread * random.uniform()).collect();
+            let mut all = log_weights.clone();
+            all.resize(n, 0.0);
+            let wanted = enumerated(&all, kept);
+            let mut complement = Complement::finite(0.0, others as u64);
+            drop_by_products(&mut log_weights, &mut complement, kept, &mut ProductScratch::default());
+            for (i, wanted) in wanted.iter().enumerate() {
+                let found = log_weights.get(i).copied().unwrap_or(complement.log_weight).exp();
+                assert!((found - wanted).abs() <= 1e-12 * wanted, "case {case}, {i}: {found} {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn large_weights_and_blocks_keep_the_total_and_the_digits() {
+        let mut log_weights = [3000.0, 2000.0, 20.0, 0.0, 0.0];
+        let mut complement = Complement::finite(0.0, 1_000_000_000_000);
+        drop_by_products(&mut log_weights, &mut complement, 3, &mut ProductScratch::default());
+        let total: f64 = log_weights.iter().map(|l| kept_of(*l)).sum::<f64>() + 1e12 * kept_of(complement.log_weight);
+        assert!((total - 3.0).abs() <= 1e-9, "{total}");
+        // Without the first: one or two of the block with the second, and the third or not. With it and the second: any.
+        let (block, third) = (1e12 + 2.0, 20f64.exp());
+        let wanted = -3000.0 + (block * (block - 1.0) / 2.0 + third * block).ln() - (block + third).ln();
+        assert!((log_weights[0] - wanted).abs() < 1e-11 * 3000.0, "{} against {wanted}", log_weights[0]);
+    }
+}
