@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::learner::{Loss, trial};
 use crate::mixing::Mixing;
 use crate::random::Random;
-use crate::regret::{BestSubspace, Ledger, uncentered};
+use crate::regret::{BestSubspace, Ledger, Setting, uncentered};
 use crate::span::Span;
 use crate::spec::{Kind, PlainLearner, Spec};
 use crate::subspace::{Instance, NormBound};
@@ -84,7 +84,7 @@ impl Run {
             Kind::Anchored => self.spec.center.is_none(),
             Kind::Leader | Kind::ForgettingLeader | Kind::Additive => false,
         };
-        let dimension = self.learner.span().dimension();
-        covered.then(|| uncentered(self.spec.eta, best, self.spec.kept, dimension, norm * norm)).flatten()
+        let setting = Setting::new(self.spec.eta, self.spec.kept, self.learner.span().dimension());
+        covered.then(|| uncentered(&Setting { norm_square: norm * norm, ..setting }, best)).flatten()
     }
 }

@@ -4,5 +4,5 @@ mod dense;
 mod factor;
 mod secular;
 
-pub use dense::{Eigen, symmetric_eigen};
+pub use dense::{Eigen, symmetric_eigen, symmetric_eigenvalues};
 pub use factor::{Factor, FactorScratch};
