@@ -8,7 +8,7 @@
 
 use eigenhedge::eigen::symmetric_eigen;
 use eigenhedge::matrix::Matrix;
-use eigenhedge::regret::uncentered;
+use eigenhedge::regret::{Setting, uncentered};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::subspace::Symmetric;
 use eigenhedge::{Error, Instance, Kind, NormBound, Random, Spec, trial};
@@ -52,7 +52,7 @@ fn main() -> Result<(), Error> {
         }
     }
     let best = symmetric_eigen(total.view()).values[0];
-    let bound = uncentered(eta, best, N - 1, Multiplicity::Finite(N as u64), 1.0).unwrap_or(f64::INFINITY);
+    let bound = uncentered(&Setting::new(eta, N - 1, Multiplicity::Finite(N as u64)), best).unwrap_or(f64::INFINITY);
     println!("{DAYS} covariance matrices in {N} dimensions; variance along the chosen direction, summed:");
     println!("  expected                     {expected:8.3}");
     println!("  of the directions drawn      {realised:8.3}");

@@ -4,10 +4,10 @@ use crate::error::Error;
 use crate::learner::{Loss, trial};
 use crate::mixing::Mixing;
 use crate::random::Random;
-use crate::regret::{BestSubspace, Ledger, uncentered};
+use crate::regret::{BestSubspace, Ledger, Setting, uncentered};
 use crate::span::Span;
 use crate::spec::{Kind, PlainLearner, Spec};
-use crate::subspace::{Instance, NormBound};
+use crate::subspace::{Instance, NormBound, Rule};
 use serde::{Deserialize, Serialize};
 
 /// A learner at work.
@@ -81,10 +81,11 @@ impl Run {
         let NormBound::Given(norm) = self.spec.norm_bound else { return None };
         let covered = match self.spec.learner {
             Kind::Tracking => matches!(self.spec.mixing, Mixing::None) && self.spec.center.is_none(),
-            Kind::Anchored => self.spec.center.is_none(),
+            Kind::Anchored => self.spec.center.is_none() && !self.spec.as_printed,
             Kind::Leader | Kind::ForgettingLeader | Kind::PerturbedLeader | Kind::ProductSets | Kind::Additive => false,
         };
-        let dimension = self.learner.span().dimension();
-        covered.then(|| uncentered(self.spec.eta, best, self.spec.kept, dimension, norm * norm)).flatten()
+        let setting = Setting::new(self.spec.eta, self.spec.kept, self.learner.span().dimension());
+        let setting = Setting { norm_square: norm * norm, price: self.learner.rule().price(), ..setting };
+        covered.then(|| uncentered(&setting, best)).flatten()
     }
 }

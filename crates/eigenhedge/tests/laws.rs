@@ -6,7 +6,7 @@ mod common;
 use common::specs;
 use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
-use eigenhedge::regret::{BestSubspace, uncentered};
+use eigenhedge::regret::{BestSubspace, Setting, uncentered};
 use eigenhedge::simplex::{Multiplicity, Select};
 use eigenhedge::spec::REGISTRY;
 use eigenhedge::subspace::{Average, Symmetric};
@@ -311,7 +311,8 @@ fn regret_is_within_the_bound_for_every_learner_with_a_theorem() {
                         let spec = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(kind, kept) };
                         let (_, losses) = run(&spec, &rows, seed);
                         let total: f64 = losses.iter().map(|loss| loss.expected).sum();
-                        let bound = uncentered(eta, best, kept, Multiplicity::Finite(n as u64), 1.0).unwrap();
+                        let setting = Setting::new(eta, kept, Multiplicity::Finite(n as u64));
+                        let bound = uncentered(&setting, best).unwrap();
                         assert!(total <= bound + 1e-9, "{name}, {kind:?}, k {kept}, eta {eta}: {total} > {bound}");
                     }
                 }

@@ -4,6 +4,7 @@
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Weights};
 use eigenhedge::kernel::{VectorKernel, Vectors};
+use eigenhedge::regret::Sketch;
 use eigenhedge::simplex::Select;
 use eigenhedge::subspace::Pair;
 use eigenhedge::{Instance, Kind, Learner, Mixing, Random, Spec, streams, trial};
@@ -148,4 +149,14 @@ fn warm_hebbian_learners_allocate_nothing() {
         let grown = hebbian_allocations(params, FeatureWeights::new(dictionary()).unwrap());
         assert!(grown <= 60, "{params:?}: {grown}");
     }
+}
+
+#[test]
+fn a_warm_sketch_allocates_nothing() {
+    let rows: Vec<Vec<f64>> = streams::signal_and_noise(60, 4, 0.3, 1).take(400).collect();
+    let mut sketch = Sketch::new(60, 10, true).unwrap();
+    rows[..100].iter().for_each(|row| sketch.add(row));
+    let before = ALLOCATIONS.get();
+    rows[100..].iter().for_each(|row| sketch.add(row));
+    assert_eq!(ALLOCATIONS.get() - before, 0);
 }

@@ -7,7 +7,7 @@ use common::cap;
 use eigenhedge::eigen::symmetric_eigen;
 use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
-use eigenhedge::regret::{BestPair, uncentered};
+use eigenhedge::regret::{BestPair, Setting, uncentered};
 use eigenhedge::simplex::{Multiplicity, Select};
 use eigenhedge::subspace::Pair;
 use eigenhedge::{Mixing, NormBound, Random};
@@ -168,7 +168,7 @@ fn gains_are_within_the_bound_of_the_theorem() {
             }
             let loss = |gain: f64| ((n + m - kept) as f64 * rows.len() as f64 - gain) / 2.0;
             let dimension = Multiplicity::Finite((n + m) as u64);
-            let bound = uncentered(eta, loss(best.gain(kept)), kept, dimension, 1.0).unwrap();
+            let bound = uncentered(&Setting::new(eta, kept, dimension), loss(best.gain(kept))).unwrap();
             assert!(loss(gain) <= bound, "{n} {m} {kept}, eta {eta}: {} > {bound}", loss(gain));
             assert!(gain <= best.gain(kept));
         }

@@ -36,10 +36,7 @@ impl Eigen {
             self.vectors.resize(0, 0);
             return;
         }
-        let mut params: SelfAdjointEvdParams = <SelfAdjointEvdParams as Auto<f64>>::auto();
-        // The default loses a factor of 2 to 6 in orthogonality.
-        params.recursion_threshold = 32;
-        let params = Spec::new(params);
+        let params = params();
         if self.memory.as_ref().is_none_or(|(size, _)| *size < n) {
             let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params);
             self.memory = Some((n, MemBuffer::new(need)));
@@ -57,6 +54,32 @@ impl Eigen {
         );
         assert!(result.is_ok(), "the eigendecomposition of a finite symmetric matrix converges");
     }
+}
+
+fn params() -> Spec<SelfAdjointEvdParams, f64> {
+    let mut params: SelfAdjointEvdParams = <SelfAdjointEvdParams as Auto<f64>>::auto();
+    // The default loses a factor of 2 to 6 in orthogonality.
+    params.recursion_threshold = 32;
+    Spec::new(params)
+}
+
+/// Eigenvalues of a symmetric matrix, ascending. The lower triangle is read; entries must be finite.
+///
+/// ```
+/// use eigenhedge::{eigen::symmetric_eigenvalues, matrix::Matrix};
+/// assert_eq!(symmetric_eigenvalues(Matrix::identity(3).view()), [1.0; 3]);
+/// ```
+pub fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
+    let n = matrix.nrows();
+    let mut values = vec![0.0; n];
+    if n == 0 {
+        return values;
+    }
+    let mut memory = MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, params()));
+    let diagonal = faer::diag::DiagMut::from_slice_mut(&mut values);
+    let result = self_adjoint_evd(matrix, diagonal, None, Par::Seq, MemStack::new(&mut memory), params());
+    assert!(result.is_ok(), "the eigenvalues of a finite symmetric matrix are found");
+    values
 }
 
 /// Eigendecomposition of a symmetric matrix, of which the lower triangle is read.

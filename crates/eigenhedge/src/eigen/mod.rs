@@ -5,5 +5,5 @@ mod factor;
 mod lanes;
 mod secular;
 
-pub use dense::{Eigen, symmetric_eigen};
+pub use dense::{Eigen, symmetric_eigen, symmetric_eigenvalues};
 pub use factor::{Factor, FactorScratch};

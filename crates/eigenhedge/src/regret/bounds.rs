@@ -1,18 +1,307 @@
 //! The theorems, one pure function each.
+//!
+//! Setting: `k` directions (or experts) are kept of `N`, `d = N - k` are dropped; `V` is how surely each is dropped.
+//! Losses are those of the dropped part, `zᵀ V z`. The papers write `W = V/d`; their inequalities are multiplied
+//! by `d` here. Rows of norm at most Q: a learner divides its rate by Q², and every term that does not come from a
+//! loss is multiplied by Q² (`scale` below).
+//!
+//! Guarantee: all of these hold for every sequence, and for the total *expected* loss.
+//!
+//! Not covered: mixing, forgetting, the additive family and the Hebbian learners have no theorem in these papers. For
+//! infinite `N` the divergence from the uniform start is infinite, and every function says none.
+//!
+//! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008; Kuzmin & Warmuth, ICML 2007.
 
 use crate::simplex::Multiplicity;
 
-/// JMLR Theorem 6 (ICML Theorem 1): total expected loss of tracking without mixing, and of uncentered anchored,
-/// is at most `(η L* + Q² d log(N/d)) / (1 - e^{-η})`, for rows of norm at most Q. None for infinite N.
+/// `d log(N/d)`: how far the best projection can be from the uniform start. None for infinite N or unless `k < N`.
 ///
 /// ```
-/// use eigenhedge::{regret::uncentered, simplex::Multiplicity};
-/// let bound = uncentered(1.0, 10.0, 2, Multiplicity::Finite(20), 1.0).unwrap();
-/// assert!((bound - (10.0 + 18.0 * (20f64 / 18.0).ln()) / (1.0 - (-1f64).exp())).abs() < 1e-12);
+/// use eigenhedge::{regret::bounds::divergence, simplex::Multiplicity};
+/// assert!((divergence(1, Multiplicity::Finite(2)).unwrap() - 2f64.ln()).abs() < 1e-15);
+/// assert_eq!(divergence(1, Multiplicity::Infinite), None);
 /// ```
-pub fn uncentered(eta: f64, best: f64, kept: usize, dimension: Multiplicity, norm_square: f64) -> Option<f64> {
+pub fn divergence(kept: usize, dimension: Multiplicity) -> Option<f64> {
     let Multiplicity::Finite(n) = dimension else { return None };
     let (n, kept) = (n as f64, kept as f64);
-    let start = (n - kept) * -(-kept / n).ln_1p();
-    Some((eta * best + norm_square * start) / -(-eta).exp_m1())
+    // By way of k/N, so that few kept among many keep their precision.
+    (kept < n).then(|| (n - kept) * -(-kept / n).ln_1p())
+}
+
+/// `k log(N/k)`: the larger and simpler term that the papers print in JMLR (4), (7) and ICML (6), (7). None unless
+/// `0 < k ≤ N/2`, where it bounds [`divergence`].
+///
+/// ```
+/// use eigenhedge::{regret::bounds::{divergence, divergence_by_kept}, simplex::Multiplicity};
+/// let n = Multiplicity::Finite(100);
+/// assert!(divergence(10, n) < divergence_by_kept(10, n));
+/// assert_eq!(divergence_by_kept(60, n), None);
+/// ```
+pub fn divergence_by_kept(kept: usize, dimension: Multiplicity) -> Option<f64> {
+    let Multiplicity::Finite(n) = dimension else { return None };
+    let (n, kept) = (n as f64, kept as f64);
+    (0.0 < kept && 2.0 * kept <= n).then(|| kept * (n / kept).ln())
+}
+
+/// `log C(n, k)`: how far one set of experts is from the uniform start over all sets of its size.
+///
+/// ```
+/// use eigenhedge::regret::bounds::set_divergence;
+/// assert!((set_divergence(2, 6) - 15f64.ln()).abs() < 1e-14);
+/// ```
+pub fn set_divergence(kept: usize, experts: usize) -> f64 {
+    let smaller = kept.min(experts.saturating_sub(kept));
+    (1..=smaller).map(|i| ((experts - smaller + i) as f64 / i as f64).ln()).sum()
+}
+
+/// The form that all bounds share: `(η L* + scale · divergence) / (1 - e^{-η})`.
+fn exponential(eta: f64, best: f64, divergence: f64, scale: f64) -> f64 {
+    (eta * best + scale * divergence) / -(-eta).exp_m1()
+}
+
+/// JMLR Theorem 1, Hedge from the uniform start: total expected loss at most `(η L* + log n) / (1 - e^{-η})`.
+///
+/// Hypotheses: losses in `[0, 1]`; `best` is the loss of any one expert. Also in expectation for the perturbed leader
+/// with one expert dropped, whose choices have the same distribution.
+///
+/// ```
+/// use eigenhedge::regret::bounds::{capped_hedge, hedge};
+/// let bound = hedge(1.0, 10.0, 4);
+/// assert!((bound - (10.0 + 4f64.ln()) / (1.0 - (-1f64).exp())).abs() < 1e-13);
+/// assert!((bound - capped_hedge(1.0, 10.0, 3, 4).unwrap()).abs() < 1e-13);
+/// ```
+pub fn hedge(eta: f64, best: f64, experts: usize) -> f64 {
+    exponential(eta, best, (experts as f64).ln(), 1.0)
+}
+
+/// JMLR Theorem 3, capped Hedge from the uniform start: total expected loss at most
+/// `(η L* + d log(n/d)) / (1 - e^{-η})`. None unless `k < n`.
+///
+/// Hypotheses: losses in `[0, 1]`; no mixing; `best` is the loss of any set of `d` experts.
+pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<f64> {
+    let divergence = divergence(kept, Multiplicity::Finite(experts as u64))?;
+    Some(exponential(eta, best, divergence, 1.0))
+}
+
+/// Hedge over all sets of `d` experts (JMLR section 4.1): total expected loss at most
+/// `d (η L* + log C(n, d)) / (1 - e^{-ηd})`, with `η` the rate on the losses of single experts.
+///
+/// Hypotheses: losses in `[0, 1]`, so that those of sets lie in `[0, d]`. Tuned, with
+/// `tuned_rate(set_divergence(k, n), ceiling, d) / d`, it is JMLR (5):
+/// `tuned_regret(set_divergence(k, n), ceiling, d)`. The paper prints `k log(n/k)` for `log C(n, k)`, which is
+/// larger (by at most `k`), and closes the root too late.
+///
+/// ```
+/// use eigenhedge::regret::bounds::set_experts;
+/// let bound = set_experts(0.5, 3.0, 4, 6);
+/// assert!((bound - 2.0 * (1.5 + 15f64.ln()) / (1.0 - (-1f64).exp())).abs() < 1e-13);
+/// ```
+pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
+    let dropped = (experts - kept) as f64;
+    exponential(eta * dropped, best, set_divergence(kept, experts) * dropped, 1.0)
+}
+
+/// What the theorems over subspaces need to know about a learner.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setting {
+    /// Learning rate, for rows of norm at most one.
+    pub eta: f64,
+    /// Number of directions kept.
+    pub kept: usize,
+    /// Dimension N of the space.
+    pub dimension: Multiplicity,
+    /// Square of the bound Q on the norm of rows (of centered rows, when the learner centers).
+    pub norm_square: f64,
+    /// What approximations have cost: for each replacement of `V` by `V'`, the sum of the positive eigenvalues of
+    /// `log V - log V'`. It adds to the divergence, because that is how far the telescoping sum of the proof slips.
+    pub price: f64,
+}
+
+impl Setting {
+    /// Rows of norm at most one and no approximations.
+    pub fn new(eta: f64, kept: usize, dimension: Multiplicity) -> Self {
+        Self { eta, kept, dimension, norm_square: 1.0, price: 0.0 }
+    }
+
+    fn bound(&self, best: f64) -> Option<f64> {
+        let divergence = divergence(self.kept, self.dimension)? + self.price;
+        Some(exponential(self.eta, best, divergence, self.norm_square))
+    }
+}
+
+/// JMLR Theorem 6 (ICML Theorem 1), with the price of approximations: total expected loss at most
+/// `(η L* + Q² (d log(N/d) + price)) / (1 - e^{-η})`. None for infinite N.
+///
+/// Hypotheses: tracking without mixing, or anchored; no centering; rows of norm at most Q, or symmetric instances with
+/// eigenvalues in `[0, Q²]`; Q known from the start. `best` is the loss of any k-dimensional subspace.
+///
+/// ```
+/// use eigenhedge::{regret::bounds::{Setting, uncentered}, simplex::Multiplicity};
+/// let setting = Setting::new(1.0, 2, Multiplicity::Finite(20));
+/// let exact = (10.0 + 18.0 * (20f64 / 18.0).ln()) / (1.0 - (-1f64).exp());
+/// assert!((uncentered(&setting, 10.0).unwrap() - exact).abs() < 1e-12);
+/// assert!(uncentered(&Setting { price: 0.5, ..setting }, 10.0).unwrap() > exact);
+/// ```
+pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
+    setting.bound(best)
+}
+
+/// JMLR Theorem 8, anchored with a running center: total expected loss at most
+/// `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, with `D` the [`divergence`].
+/// None for infinite N.
+///
+/// - `best`: loss of any subspace around any center m;
+/// - `prior`: `ε = 1/η̃`, the imaginary rows at the first center `m0`;
+/// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the way from `m0` to m; `|m - m0|²` will do;
+/// - `rows`: `T ≥ 1`.
+///
+/// Hypotheses: every row within Q/2 of `m0`; all that the proof uses is that a row is within Q of the center of its
+/// trial, which a learner with a given norm bound checks. The last term has no factor `d`: the proof charges
+/// `zᵀ V z / (ε + t)` for trial t, and `zᵀ V z ≤ Q²` because the eigenvalues of V are at most one.
+///
+/// ```
+/// use eigenhedge::{regret::bounds::{Setting, centered, uncentered}, simplex::Multiplicity};
+/// let setting = Setting::new(1.0, 2, Multiplicity::Finite(20));
+/// let gap = centered(&setting, 10.0, 4.0, 0.0, 101).unwrap() - uncentered(&setting, 10.0).unwrap();
+/// assert!((gap - (1.0 + 21f64.ln())).abs() < 1e-12);
+/// ```
+pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64) -> Option<f64> {
+    let harmonic = 1.0 + (rows.saturating_sub(1) as f64 / (prior + 1.0)).ln_1p();
+    Some(setting.bound(best + prior * offset)? + setting.norm_square * harmonic)
+}
+
+/// JMLR Corollary 9, anchored around the running mean (`ε = 0`): total expected loss at most
+/// `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, with `D` the [`divergence`]. None for infinite N.
+///
+/// Hypotheses: no two rows further apart than Q; `first_square` is the squared distance of the first row from the
+/// first center, or any `R²` above it. Where the ball lies need not be known.
+///
+/// ```
+/// use eigenhedge::{regret::bounds::{Setting, centered_on_the_mean, uncentered}, simplex::Multiplicity};
+/// let setting = Setting::new(1.0, 2, Multiplicity::Finite(20));
+/// let gap = centered_on_the_mean(&setting, 10.0, 9.0, 100).unwrap() - uncentered(&setting, 10.0).unwrap();
+/// assert!((gap - (100f64.ln() + 9.0)).abs() < 1e-12);
+/// ```
+pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, rows: u64) -> Option<f64> {
+    Some(setting.bound(best)? + setting.norm_square * (rows.max(1) as f64).ln() + first_square)
+}
+
+/// The rate `η = log(1 + √(2 scale D / L̂))` for a best loss of at most `ceiling` L̂ (JMLR (3), ICML (6)), for rows of
+/// norm at most one: a learner divides it by the `scale`, Q². None unless `ceiling` and `divergence` are positive.
+///
+/// ICML (6) prints the root without the scale; with rows longer than one, (7) follows only with it.
+///
+/// ```
+/// use eigenhedge::regret::bounds::tuned_rate;
+/// assert!((tuned_rate(0.5, 1.0, 1.0).unwrap() - 2f64.ln()).abs() < 1e-15);
+/// assert_eq!(tuned_rate(0.5, 0.0, 1.0), None);
+/// ```
+pub fn tuned_rate(divergence: f64, ceiling: f64, scale: f64) -> Option<f64> {
+    let rate = (2.0 * scale * divergence / ceiling).sqrt().ln_1p();
+    (rate > 0.0 && rate.is_finite()).then_some(rate)
+}
+
+/// Regret with the [`tuned_rate`]: at most `√(2 scale L̂ D) + scale D` (JMLR (3), (4), (5), (7); ICML (7)).
+///
+/// Hypotheses: those of the theorem the divergence belongs to, and a best loss of at most `ceiling`. With
+/// [`centered_on_the_mean`], add its last two terms.
+///
+/// ```
+/// use eigenhedge::regret::bounds::{hedge, tuned_rate, tuned_regret};
+/// let (best, divergence) = (100.0, 8f64.ln());
+/// let bound = hedge(tuned_rate(divergence, best, 1.0).unwrap(), best, 8);
+/// assert!(bound - best <= tuned_regret(divergence, best, 1.0));
+/// ```
+pub fn tuned_regret(divergence: f64, ceiling: f64, scale: f64) -> f64 {
+    (2.0 * scale * ceiling * divergence).sqrt() + scale * divergence
+}
+
+/// JMLR (19): for every learner there are sequences with regret of at least `(1 - o(1)) √(scale L* D)`, as the number
+/// of experts or directions for each one dropped and then the number of trials grow.
+///
+/// Hypotheses: losses in `[0, scale]`; for subspaces, symmetric instances with eigenvalues in `[0, scale]`. See
+/// [`coins`](crate::streams::coins) for the sequences.
+///
+/// ```
+/// use eigenhedge::regret::bounds::{lower_regret, tuned_regret};
+/// assert!(lower_regret(2.0, 50.0, 1.0) * 2f64.sqrt() <= tuned_regret(2.0, 50.0, 1.0));
+/// ```
+pub fn lower_regret(divergence: f64, best: f64, scale: f64) -> f64 {
+    (scale * best * divergence).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_simpler_divergence_is_never_smaller() {
+        for n in 2..60u64 {
+            for kept in 1..n {
+                let exact = divergence(kept as usize, Multiplicity::Finite(n)).unwrap();
+                let simple = divergence_by_kept(kept as usize, Multiplicity::Finite(n));
+                assert_eq!(simple.is_some(), 2 * kept <= n);
+                assert!(simple.is_none_or(|simple| exact <= simple * (1.0 + 1e-14)), "{n} {kept}");
+            }
+        }
+    }
+
+    #[test]
+    fn sets_are_further_from_uniform_than_the_paper_prints_by_at_most_k() {
+        for (kept, experts) in [(1, 2), (2, 6), (3, 10), (5, 50), (20, 100)] {
+            let (exact, printed) = (set_divergence(kept, experts), kept as f64 * (experts as f64 / kept as f64).ln());
+            assert!((printed..=printed + kept as f64).contains(&exact), "{exact} {printed}");
+            assert!((exact - set_divergence(experts - kept, experts)).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn tuning_turns_every_bound_into_the_tuned_regret() {
+        for divergence in [0.1, 1.0, 40.0] {
+            for scale in [0.01, 1.0, 9.0] {
+                for ceiling in [0.3, 10.0, 1e5] {
+                    let rate = tuned_rate(divergence, ceiling, scale).unwrap();
+                    for best in [0.0, 0.5 * ceiling, ceiling] {
+                        let regret = exponential(rate, best, divergence, scale) - best;
+                        let tuned = tuned_regret(divergence, ceiling, scale);
+                        assert!(regret <= tuned * (1.0 + 1e-12), "{regret} {tuned}: {divergence} {scale} {ceiling}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_printed_rate_breaks_the_printed_regret_for_long_rows() {
+        // ICML (6) with Q = 10 and no Q in the root.
+        let (divergence, ceiling, scale) = (10.0, 1e4, 100.0);
+        let printed = f64::sqrt(2.0 * divergence / ceiling).ln_1p();
+        let regret = exponential(printed, ceiling, divergence, scale) - ceiling;
+        assert!(regret > tuned_regret(divergence, ceiling, scale));
+    }
+
+    #[test]
+    fn scaling_rows_and_losses_scales_every_bound() {
+        let unit = Setting { price: 0.3, ..Setting::new(0.7, 3, Multiplicity::Finite(11)) };
+        let scaled = Setting { norm_square: 25.0, ..unit };
+        let pairs = [
+            (uncentered(&unit, 4.0), uncentered(&scaled, 100.0)),
+            (centered(&unit, 4.0, 2.0, 0.1, 50), centered(&scaled, 100.0, 2.0, 2.5, 50)),
+            (centered_on_the_mean(&unit, 4.0, 3.0, 50), centered_on_the_mean(&scaled, 100.0, 75.0, 50)),
+        ];
+        for (one, other) in pairs {
+            assert!((25.0 * one.unwrap() - other.unwrap()).abs() < 1e-10);
+        }
+    }
+
+    #[test]
+    fn nothing_is_promised_in_infinite_dimension_or_when_everything_is_kept() {
+        for dimension in [Multiplicity::Infinite, Multiplicity::Finite(3)] {
+            let setting = Setting::new(1.0, 3, dimension);
+            assert_eq!(uncentered(&setting, 1.0), None);
+            assert_eq!(centered(&setting, 1.0, 0.0, 0.0, 5), None);
+            assert_eq!(centered_on_the_mean(&setting, 1.0, 1.0, 5), None);
+        }
+        assert_eq!(capped_hedge(1.0, 1.0, 3, 3), None);
+    }
 }

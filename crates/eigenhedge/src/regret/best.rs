@@ -1,0 +1,124 @@
+//! The best loss in hindsight, exactly or between two numbers.
+
+use super::comparator::BestSubspace;
+use super::sketch::Sketch;
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+
+/// The total loss of the best fixed subspace: a number, or a lower and an upper end.
+///
+/// ```
+/// use eigenhedge::regret::Best;
+/// assert_eq!(serde_json::to_string(&Best::Exact(2.5)).unwrap(), "2.5");
+/// assert_eq!(serde_json::to_string(&Best::between(1.0, 2.0)).unwrap(), r#"{"low":1.0,"high":2.0}"#);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Best {
+    /// Known to rounding.
+    Exact(f64),
+    /// Known to lie between these.
+    Between {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+}
+
+impl Best {
+    /// Known to lie between these.
+    pub fn between(low: f64, high: f64) -> Self {
+        Self::Between { low, high }
+    }
+
+    /// Lower end.
+    pub fn low(self) -> f64 {
+        match self {
+            Self::Exact(loss) => loss,
+            Self::Between { low, .. } => low,
+        }
+    }
+
+    /// Upper end.
+    pub fn high(self) -> f64 {
+        match self {
+            Self::Exact(loss) => loss,
+            Self::Between { high, .. } => high,
+        }
+    }
+
+    /// The number itself, when it is known.
+    pub fn exact(self) -> Option<f64> {
+        match self {
+            Self::Exact(loss) => Some(loss),
+            Self::Between { .. } => None,
+        }
+    }
+}
+
+/// Follows the best subspace of all rows: exactly while rows are short, through a sketch when they are long.
+///
+/// ```
+/// use eigenhedge::regret::{Best, Hindsight};
+/// let mut short = Hindsight::new(3, false, 1)?;
+/// short.add(&[2.0, 0.0, 0.0]);
+/// short.add(&[0.0, 1.0, 0.0]);
+/// assert!((short.best(1).exact().unwrap() - 1.0).abs() < 1e-12);
+/// let mut long = Hindsight::new(5000, false, 1)?;
+/// long.add(&[1.0; 5000]);
+/// assert!(matches!(long.best(1), Best::Between { .. }));
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Hindsight {
+    /// Rows of at most [`BestSubspace::LONGEST`] numbers.
+    Exact(Box<BestSubspace>),
+    /// Longer rows.
+    Sketched(Box<Sketch>),
+}
+
+impl Hindsight {
+    /// No rows yet; a sketch will be made for `kept` directions and bracket their best loss within a seventh at worst.
+    pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
+        match BestSubspace::new(length, centered) {
+            Some(exact) => Ok(Self::Exact(Box::new(exact))),
+            None => Ok(Self::Sketched(Box::new(Sketch::new(length, 8 * kept + 16, centered)?))),
+        }
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, row: &[f64]) {
+        match self {
+            Self::Exact(best) => best.add(row),
+            Self::Sketched(sketch) => sketch.add(row),
+        }
+    }
+
+    /// Total loss of the best k-dimensional subspace.
+    pub fn best(&self, kept: usize) -> Best {
+        match self {
+            Self::Exact(best) => Best::Exact(best.loss(kept)),
+            Self::Sketched(sketch) => sketch.best(kept),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_best_loss_is_read_back_from_either_form() {
+        for best in [Best::Exact(2.5), Best::between(0.0, 3.0)] {
+            let text = serde_json::to_string(&best).unwrap();
+            assert_eq!(serde_json::from_str::<Best>(&text).unwrap(), best);
+        }
+    }
+
+    #[test]
+    fn the_longest_rows_that_are_exact_are_those_of_the_comparator() {
+        let kind = |length| matches!(Hindsight::new(length, false, 1).unwrap(), Hindsight::Exact(_));
+        assert!(kind(64) && !kind(BestSubspace::LONGEST + 1));
+    }
+}

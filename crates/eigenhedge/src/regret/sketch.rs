@@ -1,0 +1,366 @@
+//! The best fixed subspace of long rows, between two numbers, from a sketch of a few directions.
+//!
+//! Setting: rows x of n numbers, seen once; n² numbers do not fit, nℓ do. With `C` the (centered) scatter matrix, the
+//! best loss is `tr C` less its k largest eigenvalues.
+//!
+//! Update (frequent directions): rows are collected as columns of `B` (field `buffer`). When there are 2ℓ, `B` is
+//! replaced by its principal directions, with `δ`, the (ℓ+1)-th largest eigenvalue of `B Bᵀ`, subtracted from every
+//! eigenvalue: at most ℓ columns are left. `Δ = Σ δ` is the field `shrinkage`, `tr C` the field `energy`.
+//! Centering weights each row as [`BestSubspace`](super::BestSubspace) does.
+//!
+//! Guarantee: `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`. So, with `top` the sum of the k largest eigenvalues, `high = tr C - top(B Bᵀ)`
+//! and `low = high - min(k Δ, tr C - tr B Bᵀ)` enclose the best loss, always. Each step takes at least `(ℓ+1) δ` out of
+//! `B`, hence `(ℓ+1-k) Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. The bracket has no width while the rank of the
+//! rows is at most ℓ.
+//!
+//! Cost: O(nℓ) for each row, on average over ℓ of them; 2nℓ numbers of memory.
+//!
+//! Numerics: a step works through the 2ℓ × 2ℓ Gram matrix of `B`, which squares the condition. What is needed are
+//! energies, and these it gives to rounding of the largest; both ends are true to rounding of `tr C`.
+//!
+//! Not done: no random projections (their guarantees hold only with high probability).
+//!
+//! References: Liberty, KDD 2013; Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016 (merging).
+
+use super::best::Best;
+use crate::eigen::{Eigen, symmetric_eigenvalues};
+use crate::error::Error;
+use crate::matrix::{Matrix, multiply};
+use crate::num::dot;
+use crate::scratch::Scratch;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, Par};
+use serde::{Deserialize, Serialize};
+
+/// A few directions that stand for all rows.
+///
+/// ```
+/// use eigenhedge::regret::Sketch;
+/// let mut sketch = Sketch::new(3, 2, false)?;
+/// for _ in 0..50 {
+///     sketch.add(&[2.0, 0.0, 0.0]);
+///     sketch.add(&[0.0, 1.0, 0.0]);
+/// }
+/// let best = sketch.best(1);
+/// assert!((best.low() - 50.0).abs() < 1e-9 && (best.high() - 50.0).abs() < 1e-9);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sketch {
+    /// ℓ.
+    retained: usize,
+    /// Running mean, when the comparator is centered.
+    mean: Option<Vec<f64>>,
+    rows: u64,
+    energy: f64,
+    shrinkage: f64,
+    /// Between none and 2ℓ columns.
+    buffer: Matrix,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    gram: Matrix,
+    eigen: Eigen,
+    rotation: Matrix,
+    block: Matrix,
+}
+
+/// Rows of the buffer that are rotated together.
+const BLOCK: usize = 512;
+
+impl Sketch {
+    /// No rows yet. Retains `retained` directions: at least 1, and several times the k to be asked for.
+    pub fn new(length: usize, retained: usize, centered: bool) -> Result<Self, Error> {
+        if retained == 0 {
+            return Err(Error::Parameter { name: "retained", rule: "at least 1", value: 0.0 });
+        }
+        Ok(Self {
+            retained,
+            mean: centered.then(|| vec![0.0; length]),
+            rows: 0,
+            energy: 0.0,
+            shrinkage: 0.0,
+            buffer: Matrix::zeros(length, 0),
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// Rows seen.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Total squared norm of the (centered) rows.
+    pub fn energy(&self) -> f64 {
+        self.energy
+    }
+
+    /// The most that any eigenvalue of the scatter matrix has lost.
+    pub fn shrinkage(&self) -> f64 {
+        self.shrinkage
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, row: &[f64]) {
+        let at = self.push(row);
+        self.rows += 1;
+        let column = self.buffer.column_mut(at);
+        if let Some(mean) = &mut self.mean {
+            let t = self.rows as f64;
+            let root = ((t - 1.0) / t).sqrt();
+            for (x, m) in column.iter_mut().zip(mean) {
+                let z = *x - *m;
+                *m += z / t;
+                *x = root * z;
+            }
+        }
+        self.energy += dot(column, column);
+    }
+
+    /// The sketch of both streams together, with the retained directions of the first. For centered sketches the way
+    /// between the two means is one more row: `√(s t / (s + t)) (m - m')` after s and t rows.
+    pub fn merge(mut self, other: Self) -> Result<Self, Error> {
+        let (expected, found) = (self.buffer.rows(), other.buffer.rows());
+        if expected != found {
+            return Err(Error::Length { what: "rows of the other sketch", expected, found });
+        }
+        let (here, there) = (self.rows as f64, other.rows as f64);
+        match (&mut self.mean, &other.mean) {
+            (None, None) => {}
+            (Some(mean), Some(others)) if there > 0.0 => {
+                let share = there / (here + there);
+                let root = (here * share).sqrt();
+                let mut way = Vec::with_capacity(mean.len());
+                for (m, other) in mean.iter_mut().zip(others) {
+                    way.push(root * (other - *m));
+                    *m += share * (other - *m);
+                }
+                self.energy += dot(&way, &way);
+                self.push(&way);
+            }
+            (Some(_), Some(_)) => {}
+            _ => return Err(Error::Unsupported("a centered sketch cannot be merged with one that is not")),
+        }
+        for j in 0..other.buffer.columns() {
+            self.push(other.buffer.column(j));
+        }
+        self.rows += other.rows;
+        self.energy += other.energy;
+        self.shrinkage += other.shrinkage;
+        Ok(self)
+    }
+
+    /// Total loss of the best k-dimensional subspace, between two numbers.
+    pub fn best(&self, kept: usize) -> Best {
+        if kept >= self.buffer.rows() {
+            return Best::between(0.0, 0.0);
+        }
+        let mut gram = Matrix::default();
+        fill_gram(&mut gram, &self.buffer);
+        let values = symmetric_eigenvalues(gram.view());
+        let largest = values.len().saturating_sub(kept);
+        let rest: f64 = values[..largest].iter().map(|v| v.max(0.0)).sum();
+        let top: f64 = values[largest..].iter().map(|v| v.max(0.0)).sum();
+        let high = (self.energy - top).max(0.0);
+        let lost = (high - rest).max(0.0);
+        Best::between((high - lost.min(kept as f64 * self.shrinkage)).max(0.0), high)
+    }
+
+    /// Makes room, appends a column and says where.
+    fn push(&mut self, column: &[f64]) -> usize {
+        if self.buffer.columns() == 2 * self.retained {
+            self.shrink();
+        }
+        let at = self.buffer.columns();
+        self.buffer.resize(self.buffer.rows(), at + 1);
+        self.buffer.column_mut(at).copy_from_slice(column);
+        at
+    }
+
+    fn shrink(&mut self) {
+        let Working { gram, eigen, rotation, block } = &mut self.scratch.0;
+        let columns = self.buffer.columns();
+        fill_gram(gram, &self.buffer);
+        eigen.compute(gram.view());
+        let taken = eigen.values[columns - self.retained - 1].max(0.0);
+        self.shrinkage += taken;
+        let left = eigen.values.iter().rev().take(self.retained).take_while(|v| **v > taken).count();
+        rotation.resize(columns, left);
+        for j in 0..left {
+            let from = columns - 1 - j;
+            let factor = (1.0 - taken / eigen.values[from]).sqrt();
+            let source = eigen.vectors.column(from);
+            rotation.column_mut(j).iter_mut().zip(source).for_each(|(r, v)| *r = factor * v);
+        }
+        let length = self.buffer.rows();
+        for start in (0..length).step_by(BLOCK) {
+            let rows = BLOCK.min(length - start);
+            multiply(block, self.buffer.view().subrows(start, rows), rotation.view());
+            for j in 0..left {
+                self.buffer.column_mut(j)[start..start + rows].copy_from_slice(block.column(j));
+            }
+        }
+        self.buffer.resize(length, left);
+    }
+}
+
+/// `gram = Bᵀ B`, the lower triangle.
+fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
+    gram.resize(columns.columns(), columns.columns());
+    matmul(
+        gram.view_mut(),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        columns.view().transpose(),
+        BlockStructure::Rectangular,
+        columns.view(),
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+    use crate::regret::BestSubspace;
+
+    /// Both ends are true to rounding of the total energy.
+    const ROUNDING: f64 = 1e-12;
+
+    /// Rows of one of several kinds, away from the origin.
+    fn rows(kind: u64, length: usize, count: usize, random: &mut Random) -> Vec<Vec<f64>> {
+        let rank = 1 + random.below(length);
+        let factor: Vec<Vec<f64>> = (0..rank).map(|_| (0..length).map(|_| random.normal()).collect()).collect();
+        let offset = random.normal();
+        let mut rows: Vec<Vec<f64>> = (0..count)
+            .map(|t| match kind {
+                0 => (0..length).map(|i| offset + random.normal() / (1 + i) as f64).collect(),
+                1 => {
+                    let amounts: Vec<f64> = factor.iter().map(|_| random.normal()).collect();
+                    let entry = |i: usize| amounts.iter().zip(&factor).map(|(a, f)| a * f[i]).sum::<f64>();
+                    (0..length).map(|i| offset + entry(i)).collect()
+                }
+                // Heavy tails: a normal number over the square root of a uniform one.
+                2 => (0..length).map(|_| random.normal() / (random.uniform() + 1e-9).sqrt()).collect(),
+                // One direction after another.
+                _ => (0..length).map(|i| f64::from(u8::from(i == t * length / count)) * (1 + i) as f64).collect(),
+            })
+            .collect();
+        if kind == 3 && random.uniform() < 0.5 {
+            rows.reverse();
+        }
+        rows
+    }
+
+    fn assert_encloses(sketch: &Sketch, rows: &[Vec<f64>], centered: bool) {
+        let length = rows[0].len();
+        let mut exact = BestSubspace::new(length, centered).unwrap();
+        rows.iter().for_each(|row| exact.add(row));
+        let slack = ROUNDING * sketch.energy();
+        for kept in 1..=length {
+            let (best, bracket) = (exact.loss(kept), sketch.best(kept));
+            assert!(bracket.low() <= best + slack && best <= bracket.high() + slack, "{bracket:?} around {best}");
+            if kept <= sketch.retained {
+                let width = best * kept as f64 / (sketch.retained + 1 - kept) as f64;
+                assert!(bracket.high() - bracket.low() <= width + slack, "{bracket:?} too wide around {best}");
+            }
+        }
+    }
+
+    fn sketch(rows: &[Vec<f64>], retained: usize, centered: bool) -> Sketch {
+        let mut sketch = Sketch::new(rows[0].len(), retained, centered).unwrap();
+        rows.iter().for_each(|row| sketch.add(row));
+        sketch
+    }
+
+    #[test]
+    fn the_bracket_encloses_the_best_loss_and_is_no_wider_than_promised() {
+        for seed in 0..100 {
+            let mut random = Random::seeded(seed);
+            let (length, retained) = (2 + random.below(14), 1 + random.below(8));
+            let count = 20 + random.below(200);
+            let rows = rows(seed % 4, length, count, &mut random);
+            for centered in [false, true] {
+                assert_encloses(&sketch(&rows, retained, centered), &rows, centered);
+            }
+        }
+    }
+
+    #[test]
+    fn merged_sketches_enclose_the_best_loss_of_the_joined_stream() {
+        for seed in 0..60 {
+            let mut random = Random::seeded(1000 + seed);
+            let (length, retained) = (3 + random.below(10), 2 + random.below(6));
+            let parts: Vec<Vec<Vec<f64>>> = (0..3)
+                .map(|part| {
+                    let count = 1 + random.below(80);
+                    rows((seed + part) % 4, length, count, &mut random)
+                })
+                .collect();
+            for centered in [false, true] {
+                let empty = Sketch::new(length, retained, centered).unwrap();
+                let merged = parts.iter().fold(empty, |all, part| {
+                    let part = sketch(part, 1 + seed as usize % 9, centered);
+                    all.merge(part).unwrap()
+                });
+                let joined = parts.concat();
+                assert_eq!(merged.rows(), joined.len() as u64);
+                let mut exact = BestSubspace::new(length, centered).unwrap();
+                joined.iter().for_each(|row| exact.add(row));
+                let slack = ROUNDING * merged.energy();
+                for kept in 1..length {
+                    let (best, bracket) = (exact.loss(kept), merged.best(kept));
+                    assert!(bracket.low() <= best + slack && best <= bracket.high() + slack, "{bracket:?}, {best}");
+                }
+                let total = exact.loss(0);
+                assert!((merged.energy() - total).abs() <= slack, "{} {total}", merged.energy());
+            }
+        }
+    }
+
+    #[test]
+    fn the_bracket_has_no_width_while_the_rank_is_at_most_the_retained_directions() {
+        let mut random = Random::seeded(5);
+        let factor: Vec<Vec<f64>> = (0..4).map(|_| (0..30).map(|_| random.normal()).collect()).collect();
+        let rows: Vec<Vec<f64>> = (0..500)
+            .map(|_| {
+                let amounts: Vec<f64> = (0..4).map(|_| random.normal()).collect();
+                (0..30).map(|i| amounts.iter().zip(&factor).map(|(a, f)| a * f[i]).sum()).collect()
+            })
+            .collect();
+        for (retained, centered) in [(4, false), (5, true)] {
+            let sketch = sketch(&rows, retained, centered);
+            for kept in 1..5 {
+                let bracket = sketch.best(kept);
+                assert!(bracket.high() - bracket.low() <= ROUNDING * sketch.energy(), "{bracket:?}");
+            }
+            assert_encloses(&sketch, &rows, centered);
+        }
+    }
+
+    #[test]
+    fn a_restored_sketch_continues_alike() {
+        let rows = rows(0, 9, 60, &mut Random::seeded(7));
+        let mut one = Sketch::new(9, 3, true).unwrap();
+        let mut other = one.clone();
+        for row in &rows {
+            other = postcard::from_bytes(&postcard::to_stdvec(&other).unwrap()).unwrap();
+            one.add(row);
+            other.add(row);
+            assert_eq!(one, other);
+        }
+    }
+
+    #[test]
+    fn sketches_that_do_not_fit_are_refused() {
+        let plain = Sketch::new(4, 2, false).unwrap();
+        assert!(matches!(plain.clone().merge(Sketch::new(5, 2, false).unwrap()), Err(Error::Length { .. })));
+        assert!(matches!(plain.merge(Sketch::new(4, 2, true).unwrap()), Err(Error::Unsupported(_))));
+        assert!(Sketch::new(4, 0, false).is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! Streams that are made against a learner.
+
+use super::still::frame;
+use super::{Stream, add};
+use crate::random::Random;
+
+/// Unit vectors in turn, after one small row along each (JMLR section 7): whatever k, follow the leader loses one on every
+/// row but the first few, and the best subspace loses `d/n` of it.
+///
+/// The small rows order the directions by energy. From then on the direction with the least energy, which the leader
+/// surely drops, is the next one in turn: what looks like a fixed stream is the adversary that charges the leader.
+/// The squares of the entries are losses for experts and do the same to the leader among them.
+///
+/// ```
+/// let rows = eigenhedge::streams::leader_trap(4, 100);
+/// assert_eq!(rows[4..8], [[1., 0., 0., 0.], [0., 1., 0., 0.], [0., 0., 1., 0.], [0., 0., 0., 1.]]);
+/// assert!(rows[..4].iter().flatten().all(|x| *x < 0.02));
+/// ```
+pub fn leader_trap(length: usize, rows: usize) -> Vec<Vec<f64>> {
+    let step = 1e-4 / length as f64;
+    let row = |t: usize| {
+        let mut row = vec![0.0; length];
+        row[t % length] = if t < length { ((t + 1) as f64 * step).sqrt() } else { 1.0 };
+        row
+    };
+    (0..rows).map(row).collect()
+}
+
+/// Two orthogonal unit directions in turn for `strong` rows, then `weak` rows of norm `size` in a third.
+///
+/// A learner that keeps two directions and never doubts them starves the third. Once `weak · size²` exceeds `strong / 2`
+/// the best plane in hindsight contains the third direction.
+///
+/// ```
+/// let stream = eigenhedge::streams::starvation(6, 20, 100, 0.5, 1);
+/// assert_eq!((stream.rows.len(), stream.cuts()), (120, vec![20]));
+/// ```
+pub fn starvation(length: usize, strong: usize, weak: usize, size: f64, seed: u64) -> Stream {
+    let directions = frame(length, 3, &mut Random::seeded(seed));
+    let row = |t: usize| {
+        let mut row = vec![0.0; length];
+        let (amount, j) = if t < strong { (1.0, t % 2) } else { (size, 2) };
+        add(&mut row, amount, directions.column(j));
+        row
+    };
+    let mut plane = directions.clone();
+    plane.resize(length, 2);
+    let mut line = plane.clone();
+    line.resize(length, 1);
+    line.column_mut(0).copy_from_slice(directions.column(2));
+    Stream {
+        rows: (0..strong + weak).map(row).collect(),
+        subspaces: vec![plane, line],
+        truth: (0..strong + weak).map(|t| usize::from(t >= strong)).collect(),
+    }
+}
+
+/// Losses of 0 or 1 by independent fair coins: the sequence behind the lower bounds (JMLR Theorem 10 and (19)).
+///
+/// Every learner that drops d of n experts expects to lose `d/2` a trial, and luck makes the best set of d better than that by
+/// about `d √((T/2) log(n/d))`. For subspaces, the instance of a trial is the diagonal matrix of its losses.
+///
+/// The paper tosses the coins of d groups of n/d experts one group after the other, the others losing nothing.
+/// That does not bind every learner: one that switches can drop the idle experts, and its regret is negative. All
+/// coins at once give the same bound and bind them all.
+///
+/// ```
+/// let losses = eigenhedge::streams::coins(5, 1000, 1);
+/// let ones: f64 = losses.iter().flatten().sum();
+/// assert!((ones - 2500.0).abs() < 4.0 * 1250f64.sqrt());
+/// ```
+pub fn coins(experts: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = Random::seeded(seed);
+    (0..rows).map(|_| (0..experts).map(|_| f64::from(u8::from(random.uniform() < 0.5))).collect()).collect()
+}
+
+/// The losses of an adversary that sees how surely each expert will be dropped: one for the surest (the first of them),
+/// none for the others.
+///
+/// ```
+/// assert_eq!(eigenhedge::streams::charge_surest(&[0.2, 0.9, 0.9]), [0.0, 1.0, 0.0]);
+/// ```
+pub fn charge_surest(dropped: &[f64]) -> Vec<f64> {
+    let mut losses = vec![0.0; dropped.len()];
+    let surest = (0..dropped.len()).rev().max_by(|a, b| dropped[*a].total_cmp(&dropped[*b]));
+    if let Some(surest) = surest {
+        losses[surest] = 1.0;
+    }
+    losses
+}

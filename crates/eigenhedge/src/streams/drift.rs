@@ -1,0 +1,111 @@
+//! Streams whose subspace changes, at once or slowly.
+
+use super::still::frame;
+use super::{Stream, add, cut};
+use crate::matrix::Matrix;
+use crate::random::Random;
+
+/// The stream of JMLR figure 3: 20 numbers a row, three segments of 500 rows, each from a Gaussian of random
+/// covariance of rank 2; rows longer than one are cut to length one.
+pub fn three_subspaces(seed: u64) -> Vec<Vec<f64>> {
+    switching(20, 2, 3, 500, seed)
+}
+
+/// Segments of rows from Gaussians with random covariances of the given rank; rows longer than one are cut to one.
+pub fn switching(length: usize, rank: usize, segments: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
+    recurring(length, rank, &(0..segments).collect::<Vec<_>>(), rows, seed).rows
+}
+
+/// Segments of `rows` rows that come back: one for each entry of the pattern, and entries that are equal share their
+/// Gaussian. Otherwise as [`switching`].
+///
+/// ```
+/// let stream = eigenhedge::streams::recurring(10, 2, &[1, 2, 1, 3, 2, 1], 20, 7);
+/// assert_eq!((stream.rows.len(), stream.subspaces.len()), (120, 3));
+/// assert_eq!(stream.subspace(0), stream.subspace(45));
+/// assert_eq!(stream.cuts(), [20, 40, 60, 80, 100]);
+/// ```
+pub fn recurring(length: usize, rank: usize, pattern: &[usize], rows: usize, seed: u64) -> Stream {
+    let mut random = Random::seeded(seed);
+    let mut stream = Stream { rows: Vec::new(), subspaces: Vec::new(), truth: Vec::new() };
+    let mut names: Vec<usize> = Vec::new();
+    let mut factors: Vec<Matrix> = Vec::new();
+    for name in pattern {
+        let which = names.iter().position(|known| known == name).unwrap_or(names.len());
+        if which == names.len() {
+            names.push(*name);
+            let mut factor = Matrix::zeros(length, rank);
+            for j in 0..rank {
+                factor.column_mut(j).iter_mut().for_each(|x| *x = random.normal() / (length as f64).sqrt());
+            }
+            factors.push(factor.clone());
+            factor.orthonormalise();
+            stream.subspaces.push(factor);
+        }
+        for _ in 0..rows {
+            let mut row = vec![0.0; length];
+            for j in 0..rank {
+                add(&mut row, random.normal(), factors[which].column(j));
+            }
+            cut(&mut row);
+            stream.rows.push(row);
+            stream.truth.push(which);
+        }
+    }
+    stream
+}
+
+/// Rows from a subspace that turns: after t rows every one of its directions has turned by `t · turn` radians, in a plane
+/// of its own. Twice the rank must fit into the length.
+///
+/// ```
+/// let stream = eigenhedge::streams::drifting(9, 2, 0.01, 100, 3);
+/// assert_eq!(stream.subspaces.len(), 100);
+/// assert!(stream.loss_of_the_truth() < 1e-12);
+/// ```
+pub fn drifting(length: usize, rank: usize, turn: f64, rows: usize, seed: u64) -> Stream {
+    assert!(2 * rank <= length, "every direction needs a plane to turn in");
+    let mut random = Random::seeded(seed);
+    let planes = frame(length, 2 * rank, &mut random);
+    let size = (0.5 / rank as f64).sqrt();
+    let mut stream = Stream { rows: Vec::new(), subspaces: Vec::new(), truth: (0..rows).collect() };
+    for t in 0..rows {
+        let (sin, cos) = (t as f64 * turn).sin_cos();
+        let mut subspace = Matrix::zeros(length, rank);
+        let mut row = vec![0.0; length];
+        for j in 0..rank {
+            add(subspace.column_mut(j), cos, planes.column(j));
+            add(subspace.column_mut(j), sin, planes.column(rank + j));
+            add(&mut row, size * random.normal(), subspace.column(j));
+        }
+        cut(&mut row);
+        stream.rows.push(row);
+        stream.subspaces.push(subspace);
+    }
+    stream
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::dot;
+
+    #[test]
+    fn every_row_lies_in_the_subspace_that_is_called_its_truth() {
+        for stream in [recurring(9, 3, &[4, 1, 4], 30, 1), drifting(9, 3, 0.02, 90, 2)] {
+            assert_eq!(stream.rows.len(), 90);
+            assert!(stream.loss_of_the_truth() <= 90.0 * 1e-14);
+            assert!(stream.subspaces.iter().all(|subspace| subspace.drift() <= 1e-14));
+            assert!(stream.rows.iter().all(|row| dot(row, row) <= 1.0 + 1e-14));
+        }
+    }
+
+    #[test]
+    fn a_drifting_subspace_turns_by_its_angle() {
+        let stream = drifting(12, 3, 0.03, 40, 5);
+        for j in 0..3 {
+            let cos = dot(stream.subspaces[10].column(j), stream.subspaces[30].column(j));
+            assert!((cos - 0.6f64.cos()).abs() <= 1e-14);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Synthetic streams with a known truth, and adversaries.
+//!
+//! - Still: [`iid`], [`signal_and_noise`].
+//! - Moving: [`switching`] and [`three_subspaces`], [`recurring`], [`drifting`].
+//! - Against a learner: [`leader_trap`], [`starvation`], [`coins`], [`charge_surest`].
+//!
+//! Rows have norm at most one, except those of [`signal_and_noise`]. The same seed gives the same rows.
+
+mod adversary;
+mod drift;
+mod still;
+
+pub use adversary::{charge_surest, coins, leader_trap, starvation};
+pub use drift::{drifting, recurring, switching, three_subspaces};
+pub use still::{iid, signal_and_noise};
+
+use crate::matrix::Matrix;
+use crate::num::dot;
+
+/// Rows, and the subspaces that they were drawn from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stream {
+    /// The rows.
+    pub rows: Vec<Vec<f64>>,
+    /// Subspaces, as orthonormal columns.
+    pub subspaces: Vec<Matrix>,
+    /// Which subspace each row was drawn from.
+    pub truth: Vec<usize>,
+}
+
+impl Stream {
+    /// The subspace that a row was drawn from.
+    pub fn subspace(&self, row: usize) -> &Matrix {
+        &self.subspaces[self.truth[row]]
+    }
+
+    /// Rows at which the subspace is not that of the row before.
+    pub fn cuts(&self) -> Vec<usize> {
+        (1..self.truth.len()).filter(|t| self.truth[*t] != self.truth[t - 1]).collect()
+    }
+
+    /// Total loss of a comparator that knows the subspace of every row.
+    pub fn loss_of_the_truth(&self) -> f64 {
+        let mut coordinates = Vec::new();
+        let losses = self.rows.iter().enumerate().map(|(t, row)| {
+            self.subspace(t).transpose_times(row, &mut coordinates);
+            (dot(row, row) - dot(&coordinates, &coordinates)).max(0.0)
+        });
+        losses.sum()
+    }
+}
+
+/// Cuts a row longer than one to length one.
+fn cut(row: &mut [f64]) {
+    let norm = dot(row, row).sqrt();
+    if norm > 1.0 {
+        row.iter_mut().for_each(|x| *x /= norm);
+    }
+}
+
+/// Adds a multiple of a direction.
+fn add(row: &mut [f64], amount: f64, direction: &[f64]) {
+    row.iter_mut().zip(direction).for_each(|(x, d)| *x += amount * d);
+}

@@ -1,0 +1,46 @@
+//! Streams that do not change.
+
+use super::{Stream, add, cut};
+use crate::matrix::Matrix;
+use crate::random::Random;
+
+/// Orthonormal columns in random position.
+pub(super) fn frame(length: usize, rank: usize, random: &mut Random) -> Matrix {
+    let mut frame = Matrix::zeros(length, rank);
+    for j in 0..rank {
+        frame.column_mut(j).iter_mut().for_each(|x| *x = random.normal() / (length as f64).sqrt());
+    }
+    frame.orthonormalise();
+    frame
+}
+
+/// A fixed subspace of the given rank plus isotropic noise that carries this share of the energy; mean squared
+/// norm one half.
+pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> impl Iterator<Item = Vec<f64>> {
+    let mut random = Random::seeded(seed);
+    let signal = frame(length, rank, &mut random);
+    let noise_size = (0.5 * noise / length as f64).sqrt();
+    let signal_size = (0.5 * (1.0 - noise) / rank as f64).sqrt();
+    std::iter::from_fn(move || {
+        let mut row: Vec<f64> = (0..length).map(|_| noise_size * random.normal()).collect();
+        for j in 0..rank {
+            add(&mut row, signal_size * random.normal(), signal.column(j));
+        }
+        Some(row)
+    })
+}
+
+/// The first rows of [`signal_and_noise`], those longer than one cut to one, with the subspace of the signal.
+///
+/// ```
+/// let stream = eigenhedge::streams::iid(8, 2, 0.0, 50, 1);
+/// assert!(stream.loss_of_the_truth() < 1e-12);
+/// assert!(stream.cuts().is_empty());
+/// ```
+pub fn iid(length: usize, rank: usize, noise: f64, rows: usize, seed: u64) -> Stream {
+    let mut rows: Vec<Vec<f64>> = signal_and_noise(length, rank, noise, seed).take(rows).collect();
+    rows.iter_mut().for_each(|row| cut(row));
+    let truth = vec![0; rows.len()];
+    // The subspace is the first thing that is drawn.
+    Stream { rows, subspaces: vec![frame(length, rank, &mut Random::seeded(seed))], truth }
+}
