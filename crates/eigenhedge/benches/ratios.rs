@@ -87,6 +87,7 @@ fn anchored() {
     println!("anchored, k = 10, the same stream, 2n rows and then 100 more");
     println!("{:>8} {:>12} {:>14} {:>10} {:>9} {:>12}", "n", "row", "eigensystem", "ratio", "exponent", "loss gap");
     let mut last: Option<(usize, f64)> = None;
+    let mut first: Option<(usize, f64)> = None;
     for n in [256, 512, 1024] {
         let spec = Spec::new(Kind::Anchored, 10);
         let (row, _) = per_row(&spec, n, 2 * n, 100);
@@ -96,6 +97,11 @@ fn anchored() {
         let (row_ms, dense_ms, ratio) = (row * 1e3, dense * 1e3, dense / row);
         println!("{n:>8} {row_ms:>9.3} ms {dense_ms:>11.3} ms {ratio:>10.1} {exponent:>9.2} {gap:>12.1e}");
         last = Some((n, row));
+        first = first.or(last);
+    }
+    if let (Some((m, before)), Some((n, row))) = (first, last) {
+        let overall = (row / before).ln() / (n as f64 / m as f64).ln();
+        println!("exponent from n = {m} to {n}: {overall:.2}");
     }
 }
 
