@@ -1,10 +1,11 @@
 //! Time per row of the learners in feature space, next to the batch methods in the same run.
 //!
 //! `cargo bench -p eigenhedge --bench kernel` prints all tables; with `-- tracking`, `-- anchored`,
-//! `-- budget` or `-- digits` one. The digits are read from the folder that EIGENHEDGE_DATA names.
+//! `-- budget`, `-- hebbian` or `-- digits` one. The digits are read from the folder that EIGENHEDGE_DATA names.
 
 use eigenhedge::batch::{Center, KernelPca, Solver};
 use eigenhedge::eigen::symmetric_eigen;
+use eigenhedge::hebbian::{FeatureWeights, Hebbian, Params};
 use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge::matrix::Matrix;
 use eigenhedge::{Instance, Kind, Mixing, Random, Spec, streams, trial};
@@ -80,6 +81,25 @@ fn budget() {
     }
 }
 
+/// Time of the simultaneous Hebbian learner for T rows: one kernel row each, so T² in all.
+fn hebbian() {
+    let rows = rows(8000);
+    let mut last: Option<f64> = None;
+    for count in [1000, 2000, 4000, 8000] {
+        let weights = FeatureWeights::new(Vectors::new(RBF, COLUMNS).expect("a valid kernel")).expect("no atoms yet");
+        let mut learner = Hebbian::new(Params::simultaneous(10, 0.05, 1.0), weights).expect("a valid learner");
+        let mut random = Random::seeded(2);
+        let start = Instant::now();
+        for row in &rows[..count] {
+            trial(&mut learner, &Instance::from(&row[..]), &mut random).expect("a valid row");
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        let growth = last.map_or(String::new(), |before| format!(", exponent {:.2}", (seconds / before).log2()));
+        println!("simultaneous Hebbian learner, 10 components, {count} rows: {seconds:.3} s{growth}");
+        last = Some(seconds);
+    }
+}
+
 /// The digits of the folder that EIGENHEDGE_DATA names, 16 × 16 numbers each.
 fn digits() -> Option<Vec<Vec<f64>>> {
     let path = std::path::Path::new(&std::env::var_os("EIGENHEDGE_DATA")?).join("usps.npz");
@@ -143,7 +163,9 @@ fn usps() {
 
 fn main() {
     let part = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    for (name, run) in [("tracking", tracking as fn()), ("anchored", anchored), ("budget", budget), ("digits", usps)] {
+    let parts: [(&str, fn()); 5] =
+        [("tracking", tracking), ("anchored", anchored), ("budget", budget), ("hebbian", hebbian), ("digits", usps)];
+    for (name, run) in parts {
         if part.as_deref().is_none_or(|part| part == name) {
             run();
         }

@@ -3,7 +3,7 @@
 
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Weights};
-use eigenhedge::kernel::{VectorKernel, Vectors};
+use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
 use eigenhedge::regret::Sketch;
 use eigenhedge::simplex::Select;
 use eigenhedge::subspace::Pair;
@@ -159,4 +159,32 @@ fn a_warm_sketch_allocates_nothing() {
     let before = ALLOCATIONS.get();
     rows[100..].iter().for_each(|row| sketch.add(row));
     assert_eq!(ALLOCATIONS.get() - before, 0);
+}
+
+#[test]
+fn warm_kernel_rows_allocate_nothing() {
+    let parameters = KernelParameters::default();
+    let build = |name: &str| VectorKernel::from_name(name, &parameters, 30).unwrap();
+    let mut kernels: Vec<VectorKernel> = KERNELS.iter().map(|entry| build(entry.name)).collect();
+    let pair = build("rbf").plus(build("linear").times(build("cosine")));
+    kernels.push(pair.clone().times(pair.scaled(0.5)).plus(build("laplacian")));
+    for kernel in kernels {
+        let mut random = Random::seeded(1);
+        let mut atoms = Vectors::new(kernel.clone(), 30).unwrap();
+        let (mut point, mut row) = (vec![0.0; 30], Vec::new());
+        let mut before = 0;
+        for t in 0..300 {
+            if t == 150 {
+                before = ALLOCATIONS.get();
+            }
+            point.iter_mut().for_each(|x| *x = random.normal());
+            atoms.row(&point, &mut row).unwrap();
+            // A dictionary of fixed size, whose atoms come and go.
+            atoms.push(&point);
+            if atoms.len() > 100 {
+                atoms.swap_remove(random.below(100));
+            }
+        }
+        assert_eq!(ALLOCATIONS.get() - before, 0, "{kernel:?}");
+    }
 }

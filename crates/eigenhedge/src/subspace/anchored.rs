@@ -58,7 +58,6 @@ pub struct Anchored {
     forget: f64,
     as_printed: bool,
     kept: usize,
-    dimension: Multiplicity,
     scatter: Scatter,
     /// Scale of the last update.
     norm_square: f64,
@@ -98,7 +97,6 @@ impl Anchored {
             forget,
             as_printed: false,
             kept,
-            dimension,
             scatter: Scatter::default(),
             norm_square: 1.0,
             log_weights: Vec::new(),
