@@ -85,10 +85,12 @@ impl Axis {
     pub fn new(extent: &Extent, ends: Ends, wanted: usize) -> Self {
         let (low, high) = widened(extent);
         let wanted = wanted.max(2);
-        let spaced = !extent.log || high / low < 2.0;
-        let mut ticks = if spaced { even_ticks(low, high, wanted) } else { decade_ticks(low, high, wanted) };
+        let even =
+            Some(even_ticks(low, high, wanted)).filter(|even| !extent.log || (high / low < 2.0 && even[0] > 0.0));
+        let spaced = even.is_some();
+        let mut ticks = even.unwrap_or_else(|| decade_ticks(low, high, wanted));
         let (mut low, mut high) = (low, high);
-        if ends == Ends::Ticks && (!extent.log || ticks[0] > 0.0) {
+        if ends == Ends::Ticks {
             (low, high) = (low.min(ticks[0]), high.max(ticks[ticks.len() - 1]));
         }
         ticks.retain(|tick| (low..=high).contains(tick));

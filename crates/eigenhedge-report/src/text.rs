@@ -3,6 +3,8 @@
 /// Width in units of the font size.
 fn character_width(character: char) -> f64 {
     match character {
+        // Written as a replacement character, which is wide.
+        '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => 1.1,
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' | ' ' => 0.34,
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '-' | '/' => 0.44,
         'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.96,

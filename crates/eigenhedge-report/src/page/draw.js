@@ -6,7 +6,7 @@
   const drawn = [];
 
   function significant(value, digits) {
-    if (value == null) return "–";
+    if (value == null) return "";
     const size = Math.abs(value);
     if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(digits - 1).replace(/\.?0+e\+?/, "e");
     return String(Number.isInteger(value) ? value : Number(value.toPrecision(digits)));
@@ -153,16 +153,26 @@
     }
   }
 
+  // What a series looks like, as the background of its entry in the legend.
+  function sample(kind, colour, dash) {
+    const shape = kind === "points" ? `<circle cx="14" cy="7" r="4" fill="${colour}"/>`
+      : kind === "band" ? `<path d="M0 2h28v10h-28z" fill="${colour}" fill-opacity=".25"/>`
+      : `<path d="M0 7h28" stroke="${colour}" stroke-width="2" stroke-dasharray="${dash.join(" ")}"/>`;
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="28" height="14">${shape}</svg>`;
+    return `url("data:image/svg+xml,${encodeURIComponent(svg)}") center no-repeat`;
+  }
+
   function options(chart, theme, size) {
     const colours = Object.fromEntries(["paper", "ink", "faint", "grid"].map((name, i) => [name, data.colours[i][theme]]));
     const table = columns(chart.series), values = [table.xs], own = [], bands = [];
     const scattered = chart.series.length > 0 && chart.series.every(s => s.kind === "points");
+    const samples = [""];
     const series = [{ label: chart.x_label || "x", value: (u, v) => significant(v, 7) }];
     const plain = { width: 0, class: "spread", points: { show: false } };
     chart.series.forEach((s, i) => {
       const colour = s.colour[theme], backwards = s.kind === "line" && !table.rises(s);
       const column = values.length, points = s.kind === "points", band = s.kind === "band";
-      const text = (u, v, index, at) => v == null ? "–"
+      const text = (u, v, index, at) => v == null ? ""
         : scattered ? "(" + significant(u.data[0][at], 5) + ", " + significant(v, 5) + ")"
         : band && at != null ? significant(u.data[column + 1][at], 6) + " to " + significant(u.data[column + 2][at], 6)
         : significant(v, 7);
@@ -173,9 +183,11 @@
         points: points ? { show: true, size: s.x.length > 300 ? 4 : 7, fill: colour, stroke: colour }
           : { show: s.y.filter(y => y !== null).length === 1, fill: colour },
       });
+      samples.push(sample(s.kind, colour, s.dash));
       values.push(table.column(s.y, i));
       if (s.low) {
         series.push({ ...plain, label: "low" }, { ...plain, label: "high" });
+        samples.push("", "");
         values.push(table.column(s.low, i), table.column(s.high, i));
         if (band) bands.push({ series: [column + 2, column + 1], fill: colour + "40" });
       }
@@ -219,7 +231,7 @@
       scales: { x: { time: false, distr: chart.log_x ? 3 : 1, range: horizontal }, y: { distr: chart.log_y ? 3 : 1 } },
       axes: [{ ...axis(chart.x_label, chart.log_x), space: 75, size: 32 }, { ...axis(chart.y_label, chart.log_y), size: room }],
       cursor: { drag: { x: true, y: true, uni: 40 }, dataIdx: nearest(table, scattered) },
-      legend: { markers: { dash: (u, i) => (u.series[i].dash || []).length ? "dashed" : "solid" } },
+      legend: { markers: { width: 0, fill: (u, i) => samples[i] } },
       hooks: { draw: [overlay] },
     }, values];
   }

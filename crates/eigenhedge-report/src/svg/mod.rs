@@ -11,6 +11,8 @@ mod legend;
 mod panel;
 mod series;
 mod simplify;
+#[cfg(test)]
+mod tests;
 
 use crate::chart::Chart;
 use crate::escape::markup;
