@@ -31,6 +31,25 @@ fn browser() -> Option<Browser> {
     Some(Browser::start(&programs))
 }
 
+/// One browser for all, because starting it takes longer than what is asked of it.
+#[test]
+fn pages_and_pictures_in_a_browser() {
+    let Some(browser) = browser() else { return };
+    let steps: [(&str, fn(&Browser)); 5] = [
+        ("a page is drawn in every setting", a_page_is_drawn_in_every_setting),
+        ("dragging zooms, hovering shows values, double-clicking resets", dragging_zooms_hovering_shows_values),
+        ("hostile names break nothing", hostile_names_break_nothing),
+        ("without scripts the pictures are there", without_scripts_the_pictures_are_there),
+        ("every kind of series is drawn", every_kind_of_series_is_drawn),
+    ];
+    for (name, step) in steps {
+        eprintln!("step: {name}");
+        browser.resize(1000, 900, false);
+        browser.show_as("screen", "light");
+        step(&browser);
+    }
+}
+
 struct Files(tempfile::TempDir);
 
 impl Files {
@@ -119,6 +138,27 @@ fn displays(browser: &Browser, selector: &str) -> Value {
     ))
 }
 
+/// With the fonts that are really there, no text of a picture covers another or leaves the picture.
+fn check_texts_apart(browser: &Browser, pictures: usize) {
+    let found = browser.value(
+        "(() => {
+            const pictures = [...document.querySelectorAll('svg.eh')], wrong = [];
+            const apart = (a, b) => a.left >= b.right || b.left >= a.right || a.top >= b.bottom - 2 || b.top >= a.bottom - 2;
+            const inside = (a, b) => a.left >= b.left && a.right <= b.right + 1 && a.top >= b.top && a.bottom <= b.bottom + 1;
+            for (const picture of pictures) {
+                const outer = picture.getBoundingClientRect();
+                const texts = [...picture.querySelectorAll('text')].map(e => [e.textContent, e.getBoundingClientRect()]);
+                texts.forEach(([name, area], i) => {
+                    if (!inside(area, outer)) wrong.push(name + ' leaves the picture');
+                    texts.slice(0, i).forEach(([other, b]) => { if (!apart(area, b)) wrong.push(name + ' covers ' + other); });
+                });
+            }
+            return [pictures.length, wrong];
+        })()",
+    );
+    assert_eq!(found, json!([pictures, []]));
+}
+
 /// A colour as browsers write it.
 fn rgb(hex: &str) -> String {
     let part = |start: usize| u8::from_str_radix(&hex[start..start + 2], 16).unwrap();
@@ -127,50 +167,44 @@ fn rgb(hex: &str) -> String {
 
 const BACKGROUND: &str = "getComputedStyle(document.body).backgroundColor";
 
-#[test]
-fn a_page_is_drawn_in_every_setting() {
-    let Some(browser) = browser() else { return };
+fn a_page_is_drawn_in_every_setting(browser: &Browser) {
     let (files, report) = (Files::new(), example::made_up(20_000));
     let page = files.write("page.html", &report.html());
-    browser.show_as("screen", "light");
-    browser.resize(1000, 900, false);
     browser.open(&page);
-    check_drawn(&browser, &report.charts(), 1000);
-    check_quiet(&browser);
+    check_drawn(browser, &report.charts(), 1000);
+    check_quiet(browser);
     assert_eq!(browser.value("document.title"), json!(report.title));
-    assert_eq!(displays(&browser, ".static"), json!(["none"]));
+    assert_eq!(displays(browser, ".static"), json!(["none"]));
     let cells = browser.value("[...document.querySelector('table').querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.textContent))");
     let given: Vec<[&String; 3]> =
         report.ledger.iter().map(|fact| [&fact.key, &fact.value, &fact.explanation]).collect();
     assert_eq!(cells, json!(given));
-    save(&browser, "light");
+    save(browser, "light");
 
     browser.show_as("screen", "dark");
-    check_drawn(&browser, &report.charts(), 1000);
+    check_drawn(browser, &report.charts(), 1000);
     assert_eq!(browser.value(BACKGROUND), json!(rgb(palette::PAPER.dark)));
     assert_eq!(browser.value("eigenhedge.charts[0].series[1].stroke()"), json!(palette::SERIES[0].dark));
-    save(&browser, "dark");
+    save(browser, "dark");
 
     browser.resize(360, 780, true);
-    check_drawn(&browser, &report.charts(), 360);
-    save(&browser, "phone");
+    check_drawn(browser, &report.charts(), 360);
+    save(browser, "phone");
 
     // Printed from a dark screen, the page is light and holds the pictures.
     browser.show_as("print", "dark");
-    assert_eq!((displays(&browser, ".live"), displays(&browser, ".static")), (json!(["none"]), json!(["block"])));
+    assert_eq!((displays(browser, ".live"), displays(browser, ".static")), (json!(["none"]), json!(["block"])));
     assert_eq!(browser.value(BACKGROUND), json!(rgb(palette::PAPER.light)));
     let line = "getComputedStyle(document.querySelector('.s0-stroke')).stroke";
     assert_eq!(browser.value(line), json!(rgb(palette::SERIES[0].light)));
+    check_texts_apart(browser, report.charts().len());
     assert!(browser.print().starts_with("JVBERi0"), "a PDF file begins with %PDF-");
-    save(&browser, "print");
-    check_quiet(&browser);
+    save(browser, "print");
+    check_quiet(browser);
 }
 
-#[test]
-fn dragging_zooms_hovering_shows_values_and_double_clicking_resets() {
-    let Some(browser) = browser() else { return };
+fn dragging_zooms_hovering_shows_values(browser: &Browser) {
     let (files, report) = (Files::new(), example::made_up(5_000));
-    browser.resize(1000, 900, false);
     browser.open(&files.write("page.html", &report.html()));
     let place = browser.value("(r => [r.left, r.top, r.width, r.height].map(Math.round))((e => (e.scrollIntoView({block: 'center'}), e.getBoundingClientRect()))(eigenhedge.charts[0].over))");
     let place: Vec<i64> = place.as_array().unwrap().iter().map(|value| value.as_i64().unwrap()).collect();
@@ -194,38 +228,35 @@ fn dragging_zooms_hovering_shows_values_and_double_clicking_resets() {
     let index = curve.rows.iter().position(|&given| given == row).unwrap();
     let value: f64 = shown[1].parse().unwrap();
     assert!((value - curve.values[index]).abs() <= 1e-6 * curve.values[index], "{shown:?}");
-    check_quiet(&browser);
+    check_quiet(browser);
 }
 
-#[test]
-fn hostile_names_break_nothing() {
-    let Some(browser) = browser() else { return };
+fn hostile_names_break_nothing(browser: &Browser) {
     let (files, report) = (Files::new(), hostile_report());
     browser.open(&files.write("page.html", &report.html()));
-    check_drawn(&browser, &report.charts(), 1000);
-    check_quiet(&browser);
+    check_drawn(browser, &report.charts(), 1000);
+    check_quiet(browser);
     assert_eq!(browser.value("document.title"), json!(HOSTILE[0]));
     assert_eq!(browser.value("document.querySelectorAll('script').length"), json!(3));
     assert_eq!(browser.value("document.querySelectorAll('img').length"), json!(0));
     browser.open(&files.write("picture.svg", &report.svg()));
+    check_texts_apart(browser, 1);
     assert_eq!(browser.value("[document.documentElement.tagName, typeof window.broken]"), json!(["svg", "undefined"]));
     assert_eq!(browser.console(), Vec::<Value>::new());
 }
 
-#[test]
-fn without_scripts_the_pictures_are_there() {
-    let Some(browser) = browser() else { return };
+fn without_scripts_the_pictures_are_there(browser: &Browser) {
     let (files, report) = (Files::new(), example::made_up(2_000));
     let html = report.html();
     let end = html.find("<script").unwrap();
     browser.open(&files.write("page.html", &(html[..end].to_string() + "</body></html>")));
-    assert_eq!((displays(&browser, ".live"), displays(&browser, ".static")), (json!(["none"]), json!(["block"])));
-    assert_eq!(displays(&browser, ".help"), json!(["none"]));
+    assert_eq!((displays(browser, ".live"), displays(browser, ".static")), (json!(["none"]), json!(["block"])));
+    assert_eq!(displays(browser, ".help"), json!(["none"]));
     let heights =
         browser.value("[...document.querySelectorAll('.static svg')].map(e => e.getBoundingClientRect().height)");
     assert_eq!(heights.as_array().unwrap().len(), report.charts().len());
     assert!(heights.as_array().unwrap().iter().all(|height| height.as_f64().unwrap() > 200.0), "{heights}");
-    save(&browser, "without-scripts");
+    save(browser, "without-scripts");
 }
 
 /// Every kind of series, error bars, logarithmic axes, gaps, places that go back, many marks.
@@ -249,23 +280,21 @@ fn every_kind() -> Vec<Chart> {
     vec![log, marks, spiral]
 }
 
-#[test]
-fn every_kind_of_series_is_drawn() {
-    let Some(browser) = browser() else { return };
+fn every_kind_of_series_is_drawn(browser: &Browser) {
     let (files, charts) = (Files::new(), every_kind());
     let blocks = charts.iter().cloned().map(eigenhedge_report::Block::Chart).collect();
     let page = eigenhedge_report::Page { title: "Kinds".into(), blocks, ..Default::default() };
-    browser.resize(1000, 900, false);
     browser.open(&files.write("page.html", &page.html()));
-    check_drawn(&browser, &charts, 1000);
-    check_quiet(&browser);
-    save(&browser, "kinds");
+    check_drawn(browser, &charts, 1000);
+    check_quiet(browser);
+    save(browser, "kinds");
     let picture = files.write("picture.svg", &svg::grid("Kinds", &charts, 2));
     for (scheme, colour) in [("light", palette::PAPER.light), ("dark", palette::PAPER.dark)] {
         browser.show_as("screen", scheme);
         browser.open(&picture);
         assert_eq!(browser.value("getComputedStyle(document.querySelector('rect')).fill"), json!(rgb(colour)));
-        save(&browser, &format!("picture-{scheme}"));
+        check_texts_apart(browser, 1);
+        save(browser, &format!("picture-{scheme}"));
     }
     assert_eq!(browser.console(), Vec::<Value>::new());
 }
