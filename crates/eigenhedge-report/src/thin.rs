@@ -269,6 +269,33 @@ mod tests {
     }
 
     #[test]
+    fn what_no_recorder_could_have_saved_is_refused() {
+        let rows: Vec<(u64, f64)> = (1..=100).map(|row| (row, row as f64)).collect();
+        let sound = serde_json::to_value(recorded(Keep::First, 16, &rows)).unwrap();
+        assert!(serde_json::from_value::<Thin>(sound.clone()).is_ok());
+        let many: Vec<u64> = (1..=20).collect();
+        let changes = [
+            ("capacity", serde_json::json!(3), "capacity"),
+            ("capacity", serde_json::json!(1 << 30), "capacity"),
+            ("capacity", serde_json::json!(8), "no more points"),
+            ("width", serde_json::json!(0), "width"),
+            ("width", serde_json::json!(3), "a value for each"),
+            ("shift", serde_json::json!(64), "buckets"),
+            ("shift", serde_json::json!(5), "one row in each bucket"),
+            ("rows", serde_json::json!(many), "no more points"),
+            ("ends", serde_json::json!([1, 50]), "between its ends"),
+            ("ends", serde_json::Value::Null, "first and last row"),
+            ("last", serde_json::json!([1.0]), "first and last row"),
+        ];
+        for (field, value, rule) in changes {
+            let mut changed = sound.clone();
+            changed[field] = value.clone();
+            let error = serde_json::from_value::<Thin>(changed).map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains(rule), "{field} {value}: {error}");
+        }
+    }
+
+    #[test]
     fn a_short_stream_is_kept_whole() {
         let rows: Vec<(u64, f64)> = (1..=14).map(|row| (row, row as f64)).collect();
         assert_eq!(recorded(Keep::First, 16, &rows).curve(0).1.len(), 14);
