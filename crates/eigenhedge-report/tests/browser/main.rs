@@ -179,6 +179,8 @@ fn a_page_is_drawn_in_every_setting(browser: &Browser) {
     let given: Vec<[&String; 3]> =
         report.ledger.iter().map(|fact| [&fact.key, &fact.value, &fact.explanation]).collect();
     assert_eq!(cells, json!(given));
+    let head = "[...document.querySelector('table').querySelectorAll('th')].map(c => c.textContent)";
+    assert_eq!(browser.value(head), json!(["key", "value", "meaning"]));
     save(browser, "light");
 
     browser.show_as("screen", "dark");
