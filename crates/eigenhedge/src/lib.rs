@@ -30,7 +30,7 @@ pub use error::Error;
 pub use learner::{Learner, Loss, trial};
 pub use mixing::Mixing;
 pub use random::Random;
-pub use run::Run;
+pub use run::{Run, Statement, Watch};
 pub use spec::{KernelLearner, Kind, PlainLearner, Spec};
 pub use subspace::{Instance, NormBound};
 
