@@ -201,13 +201,13 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
             if i == *chosen {
                 loss.realised = own.realised;
             }
-            self.totals[i] += own.expected;
             losses.push(own.expected);
         }
         loss
     }
 
     fn update(&mut self, instance: &Instance<'_, S::Point>) {
+        self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
         self.largest_square = self.largest_square.max(self.members[0].last_square());
         if self.members.len() > 1 && self.largest_square > SMALLEST_SQUARE {
             self.reweigh();

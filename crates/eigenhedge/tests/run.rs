@@ -237,7 +237,8 @@ fn orthonormality_gap(columns: &Matrix) -> f64 {
 #[test]
 fn an_embedding_through_the_linear_kernel_is_the_plain_one() {
     let rows = rows(60);
-    for entry in REGISTRY.iter().filter(|entry| entry.kind != Kind::ProductSets && entry.kind != Kind::PerturbedLeader) {
+    for entry in REGISTRY.iter().filter(|entry| entry.kind != Kind::ProductSets && entry.kind != Kind::PerturbedLeader)
+    {
         for center in [None, Some(0.0), Some(1.5)] {
             let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
             if center.is_some() && !entry.reads.center {

@@ -23,7 +23,7 @@ pub use comparator::BestSubspace;
 pub use features::FeatureRows;
 pub use ledger::Ledger;
 pub use pairs::BestPair;
-pub use promise::{Facts, Promise, promise};
 pub use partition::{Blocks, Partition};
+pub use promise::{Facts, Promise, promise};
 pub use sketch::Sketch;
 pub use verdict::{Reason, Verdict};

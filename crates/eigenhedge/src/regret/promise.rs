@@ -46,11 +46,8 @@ pub fn promise<S: Span>(
     facts: &Facts,
     best: f64,
 ) -> Result<Promise, Reason> {
-    covered(spec)?;
     let dimension = learner.span().dimension();
-    if dimension == Multiplicity::Infinite {
-        return Err(Reason::InfiniteDimension);
-    }
+    covered(spec, dimension)?;
     let price = learner.rule().price();
     if !price.is_finite() {
         return Err(Reason::Unpriced);
@@ -80,10 +77,11 @@ pub fn promise<S: Span>(
     Ok(Promise { theorem, bound })
 }
 
-/// What the options alone rule out.
-fn covered(spec: &Spec) -> Result<(), Reason> {
+/// What the options alone rule out, the most fundamental reason first.
+fn covered(spec: &Spec, dimension: Multiplicity) -> Result<(), Reason> {
     match spec.learner {
-        _ if spec.budget.is_some() => Err(Reason::Budget),
+        Kind::Tracking | Kind::Anchored if spec.budget.is_some() => Err(Reason::Budget),
+        Kind::Tracking | Kind::Anchored if dimension == Multiplicity::Infinite => Err(Reason::InfiniteDimension),
         Kind::Tracking if spec.center.is_some() => Err(Reason::Centering),
         Kind::Tracking if spec.self_confident => Err(Reason::ChangingRate),
         Kind::Tracking if spec.norm_bound == NormBound::Running => Err(Reason::RunningNormBound),

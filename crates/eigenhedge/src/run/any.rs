@@ -117,6 +117,16 @@ impl AnyLearner {
         }
     }
 
+    /// Columns of the spans of all members, or weight vectors.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Plain(portfolio) => portfolio.members().iter().map(|member| member.span().columns()).sum(),
+            Self::Kernel(portfolio) => portfolio.members().iter().map(|member| member.span().columns()).sum(),
+            Self::Hebbian(learner) => learner.coordinates().len(),
+            Self::KernelHebbian(learner) => learner.coordinates().len(),
+        }
+    }
+
     /// Squared norm of the last row, after centering; none for Hebbian learners.
     pub fn last_square(&self) -> Option<f64> {
         of_portfolio!(self, portfolio => Some(portfolio.chosen().last_square()), None)

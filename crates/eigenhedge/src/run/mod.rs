@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::learner::{Loss, trial};
 use crate::random::Random;
 use crate::regret::{Blocks, Hindsight, Ledger};
+use crate::scratch::Scratch;
 use crate::spec::Spec;
 use crate::subspace::Instance;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,9 @@ pub struct Run {
     hindsight: Option<Hindsight>,
     blocks: Option<Blocks>,
     segments: usize,
+    /// Coordinates of the last row.
+    #[serde(skip)]
+    coordinates: Scratch<Vec<f64>>,
 }
 
 /// What a run compares itself with.
@@ -101,6 +105,7 @@ impl Run {
             hindsight,
             blocks,
             segments: watch.segments,
+            coordinates: Scratch::default(),
         })
     }
 
@@ -119,6 +124,10 @@ impl Run {
         if self.ledger.rows == 0 {
             self.first_square = self.learner.last_square().unwrap_or(0.0);
         }
+        let coordinates = &mut self.coordinates.0;
+        coordinates.clear();
+        coordinates.extend_from_slice(self.learner.coordinates());
+        coordinates.resize(self.spec.kept, 0.0);
         self.ledger.enter(loss, self.learner.rank());
         Ok(loss)
     }
@@ -145,7 +154,7 @@ impl Run {
 
     /// Coordinates of the last row in the k directions that were kept for it, padded with zeros.
     pub fn coordinates(&self) -> &[f64] {
-        self.learner.coordinates()
+        &self.coordinates.0
     }
 
     /// The k directions most surely kept now, to use without learning.

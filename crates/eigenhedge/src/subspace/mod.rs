@@ -136,7 +136,18 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         {
             return Err(Error::Parameter { name: "center-prior", rule: "finite and not negative", value: prior });
         }
-        Ok(Self { kept, options, span, rule, largest_square: 0.0, trials: 0, lost: 0.0, scale: 0.0, surprise: 0.0, scratch: Scratch::default() })
+        Ok(Self {
+            kept,
+            options,
+            span,
+            rule,
+            largest_square: 0.0,
+            trials: 0,
+            lost: 0.0,
+            scale: 0.0,
+            surprise: 0.0,
+            scratch: Scratch::default(),
+        })
     }
 
     /// Number of directions kept.
