@@ -21,6 +21,7 @@ pub mod regret;
 pub mod run;
 mod scratch;
 pub mod simplex;
+pub mod snapshot;
 pub mod span;
 pub mod spec;
 pub mod streams;
