@@ -3,6 +3,8 @@
 //! Needs `chromium` and `chromedriver` on the search path. Without them the tests say that they were skipped, or fail if
 //! the variable EIGENHEDGE_BROWSER is `required`. With EIGENHEDGE_SCREENSHOTS=FOLDER each view is saved there, in base64.
 
+#![allow(clippy::unwrap_used)]
+
 mod driver;
 #[allow(dead_code)]
 #[path = "../../examples/page.rs"]
