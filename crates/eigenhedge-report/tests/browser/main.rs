@@ -33,11 +33,13 @@ fn browser() -> Option<Browser> {
     Some(Browser::start(&programs))
 }
 
+type Step = fn(&Browser);
+
 /// One browser for all, because starting it takes longer than what is asked of it.
 #[test]
 fn pages_and_pictures_in_a_browser() {
     let Some(browser) = browser() else { return };
-    let steps: [(&str, fn(&Browser)); 5] = [
+    let steps: [(&str, Step); 5] = [
         ("a page is drawn in every setting", a_page_is_drawn_in_every_setting),
         ("dragging zooms, hovering shows values, double-clicking resets", dragging_zooms_hovering_shows_values),
         ("hostile names break nothing", hostile_names_break_nothing),
