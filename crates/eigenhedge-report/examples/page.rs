@@ -29,16 +29,17 @@ pub fn made_up(rows: u64) -> RunReport {
     for row in 1..=rows {
         let segment = 3 * (row - 1) / rows;
         let since = (row - segment * rows / 3) as f64;
-        let surprise = (-since / (rows as f64 / 60.0)).exp();
+        let surprise = (-since / (rows as f64).sqrt()).exp();
         let base = 0.1 + 0.2 * noise.next() + if noise.next() > 0.9995 { 2.0 * noise.next() } else { 0.0 };
-        for (learner, rate) in total.iter_mut().zip([0.3, 0.25 * segment as f64, 0.35]) {
-            *learner +=
-                base * (1.02 + 0.05 * rate) + rate * surprise + if rate < 0.3 { 0.07 * segment as f64 } else { 0.0 };
+        let stuck = 0.05 * segment as f64;
+        for (learner, extra) in total.iter_mut().zip([0.3 * surprise, stuck * (1.0 + surprise), 0.01 + 0.2 * surprise])
+        {
+            *learner += base + extra;
         }
-        best += base * 1.15;
-        let promise = 2.0 * (best + 9.0).sqrt();
+        best += base;
+        let promise = best + 4.0 * (best + 9.0).sqrt();
         let loss = base + 0.3 * surprise;
-        totals.push(row, &[total[0], total[1], total[2], best - 0.3 * promise, best + 0.1 * promise, best + promise]);
+        totals.push(row, &[total[0], total[1], total[2], 0.97 * best, 1.01 * best, promise]);
         regrets.push(row, &total.map(|total| (total - best) / row as f64));
         let probability = |i: u64| 1.0 / (1.0 + (2.0 * (i as f64 - 2.0) + 3.0 * surprise * (noise_at(i) - 0.5)).exp());
         kept.push(row, &(0..10).map(probability).collect::<Vec<_>>());

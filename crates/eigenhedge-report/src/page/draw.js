@@ -77,23 +77,40 @@
 
   function overlap(a, b) { return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]; }
 
-  function drawMarks(u, chart, colours, ratio) {
-    const { ctx, bbox } = u, line = 14 * ratio, ends = [-Infinity, -Infinity, -Infinity];
+  // Gives each label, at [middle, half its width], the first of so many lines on which it is free; -1 if there is none.
+  function lineUp(labels, lines, left, right, gap) {
+    const ends = new Array(lines).fill(-Infinity);
+    return labels.map(([at, half]) => {
+      const middle = Math.min(Math.max(at, left + half), right - half);
+      const line = half === 0 || 2 * half > right - left ? -1 : ends.findIndex(end => middle - half >= end + gap);
+      if (line >= 0) ends[line] = middle + half;
+      return [line, middle];
+    });
+  }
+
+  // Lines that the labels of the marks need, before anything is drawn; letters are taken as 7 pixels wide.
+  function markLines(chart, low, high, width) {
+    const scale = chart.log_x ? Math.log : x => x, span = scale(high) - scale(low) || 1;
+    const labels = chart.marks.filter(([x]) => x >= low && x <= high)
+      .map(([x, label]) => [(scale(x) - scale(low)) / span * width, 3.5 * label.length]);
+    return 1 + Math.max(-1, ...lineUp(labels, 3, 0, width, 6).map(([line]) => line));
+  }
+
+  function drawMarks(u, chart, colours, ratio, lines) {
+    const { ctx, bbox } = u, right = bbox.left + bbox.width;
+    const seen = chart.marks.filter(([x]) => x >= u.scales.x.min && x <= u.scales.x.max);
+    const places = seen.map(([x, label]) => [u.valToPos(x, "x", true), ctx.measureText(label).width / 2]);
+    const lined = lineUp(places, lines, bbox.left, right, 6 * ratio);
     ctx.strokeStyle = ctx.fillStyle = colours.faint;
     ctx.lineWidth = ratio;
     ctx.textAlign = "center";
     ctx.textBaseline = "top";
-    for (const [value, label] of [...chart.marks].sort((a, b) => a[0] - b[0])) {
-      if (value < u.scales.x.min || value > u.scales.x.max) continue;
-      const x = u.valToPos(value, "x", true), half = ctx.measureText(label).width / 2;
-      ctx.setLineDash([3 * ratio, 3 * ratio]);
+    ctx.setLineDash([3 * ratio, 3 * ratio]);
+    seen.forEach(([, label], i) => {
+      const [x] = places[i], [line, middle] = lined[i];
       ctx.beginPath(); ctx.moveTo(x, bbox.top); ctx.lineTo(x, bbox.top + bbox.height); ctx.stroke();
-      const middle = Math.min(Math.max(x, bbox.left + half), bbox.left + bbox.width - half);
-      const row = ends.findIndex(end => middle - half >= end + 6 * ratio);
-      if (row < 0 || 2 * half > bbox.width) continue;
-      ends[row] = middle + half;
-      ctx.fillText(label, middle, u.bbox.top - (row + 1) * line);
-    }
+      if (line >= 0) ctx.fillText(label, middle, bbox.top - (line + 1) * 14 * ratio);
+    });
     ctx.setLineDash([]);
   }
 
@@ -214,17 +231,16 @@
       u.ctx.restore();
       return Math.ceil(width) + 16;
     };
+    const lines = markLines(chart, widest[0], widest[1], size.width - 80);
     const overlay = u => {
       const ratio = uPlot.pxRatio;
       u.ctx.save();
       u.ctx.font = 11 * ratio + "px system-ui,sans-serif";
       drawOwn(u, own, ratio);
-      drawMarks(u, chart, colours, ratio);
+      drawMarks(u, chart, colours, ratio, lines);
       drawAnnotations(u, chart, colours, ratio);
       u.ctx.restore();
     };
-    const named = chart.marks.filter(mark => mark[1]), letters = named.reduce((sum, mark) => sum + mark[1].length + 2, 0);
-    const lines = Math.min(3, named.length, Math.ceil(letters * 9 / size.width));
     return [{
       ...size, series, bands,
       padding: [10 + 14 * lines, 14, 0, 4],
@@ -258,6 +274,7 @@
   // A horizontal axis that several series share is written once.
   for (const chart of data.charts)
     for (const s of chart.series) if (typeof s.x === "number") s.x = chart.series[s.x].x;
+  for (const chart of data.charts) chart.marks.sort((a, b) => a[0] - b[0]);
   const holders = [...document.querySelectorAll("[data-chart]")];
   const all = () => holders.forEach(draw);
   document.documentElement.classList.add("scripted");
