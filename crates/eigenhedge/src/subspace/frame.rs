@@ -149,7 +149,7 @@ impl Frame {
         // From the last dyad, whose coordinates are at hand, to the first.
         for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight != 0.0) {
             if changed {
-                self.retain(|_| true);
+                self.retain(|_, _| true);
             }
             if j + 1 < instance.weights.len() {
                 self.observe(instance.coordinates.column(j));
@@ -172,13 +172,15 @@ impl Frame {
         coordinates.push(norm);
     }
 
-    /// Turns the directions to the last change and keeps those whose value passes.
-    pub fn retain(&mut self, pass: impl Fn(f64) -> bool) {
+    /// Turns the directions to the last change and keeps those whose place and value pass. The places ascend by value
+    /// after a positive change and descend after a negative one.
+    pub fn retain(&mut self, pass: impl Fn(usize, f64) -> bool) {
         let Working { factor, working, keep, .. } = &mut self.scratch.0;
         keep.clear();
-        keep.extend(self.values.iter().map(|value| pass(*value)));
+        keep.extend(self.values.iter().enumerate().map(|(i, value)| pass(i, *value)));
         factor.rotate(&mut self.rotation, keep, working);
-        self.values.retain(|value| pass(*value));
+        let mut kept = keep.iter();
+        self.values.retain(|_| kept.next().is_some_and(|keep| *keep));
         self.changes += 1;
         if self.changes.is_multiple_of(LOOK_EVERY) && self.rotation.drift() > REFRESH {
             self.rotation.orthonormalise();
