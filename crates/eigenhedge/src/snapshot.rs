@@ -92,9 +92,15 @@ impl Snapshot {
             return Err(Refusal::Checksum);
         }
         match postcard::take_from_bytes(body) {
-            Ok((snapshot, [])) => Ok(snapshot),
+            Ok((snapshot, [])) if Self::is_plausible(&snapshot) => Ok(snapshot),
             _ => Err(Refusal::Content),
         }
+    }
+}
+
+impl Snapshot {
+    fn is_plausible(&self) -> bool {
+        self.run.fits_its_spec()
     }
 }
 
