@@ -78,8 +78,12 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
 /// Makes length and checksum those of the body, so that the damage reaches the reader of the body.
 fn seal(bytes: &mut [u8]) {
     if bytes.len() >= HEAD {
-        let (length, checksum) = ((bytes.len() - HEAD) as u64, crc32fast::hash(&bytes[HEAD..]));
+        let length = (bytes.len() - HEAD) as u64;
         bytes[12..20].copy_from_slice(&length.to_le_bytes());
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&bytes[8..20]);
+        hasher.update(&bytes[HEAD..]);
+        let checksum = hasher.finalize();
         bytes[20..24].copy_from_slice(&checksum.to_le_bytes());
     }
 }
