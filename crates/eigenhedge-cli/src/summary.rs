@@ -36,11 +36,13 @@ pub struct Notes {
     pub kept: f64,
     /// Expected loss of the first row.
     pub first: f64,
+    /// Whether the rows were standardized, and so the losses are.
+    pub standardized: bool,
 }
 
 impl Summary {
     /// Closes the account.
-    pub fn new(run: &Run, length: usize, elapsed: Duration) -> Self {
+    pub fn new(run: &Run, length: usize, skipped_rows: u64, elapsed: Duration) -> Self {
         let (spec, ledger) = (run.spec(), run.ledger());
         let entry = spec.learner.entry();
         let best_loss = run.best_loss();
@@ -48,7 +50,7 @@ impl Summary {
         let seconds = elapsed.as_secs_f64();
         Self {
             rows: ledger.rows,
-            skipped_rows: 0,
+            skipped_rows,
             dim: length,
             k: spec.kept,
             learner: entry.name,
@@ -77,7 +79,14 @@ impl Summary {
         let total = notes.kept + self.loss;
         let share = (total > 0.0).then(|| format!(", {:.1} % of the energy", 100.0 * notes.kept / total));
         line("learner", describe(spec));
-        line("read", format!("{} of {}", counted(self.rows, "row"), counted(self.dim as u64, "number")));
+        let skipped = match self.skipped_rows {
+            0 => String::new(),
+            bad => format!("; {} passed over", counted(bad, "bad row")),
+        };
+        line("read", format!("{} of {}{skipped}", counted(self.rows, "row"), counted(self.dim as u64, "number")));
+        if notes.standardized {
+            line("", "standardized: losses are in squared standard deviations".to_owned());
+        }
         line("kept", counted(self.k as u64, "direction") + &share.unwrap_or_default());
         line(
             "lost",
