@@ -14,7 +14,9 @@ use std::time::Instant;
 pub fn run(plan: &Plan) -> Result<()> {
     let mut stream = Stream::open(&plan.source, &plan.layout)?;
     let length = stream.columns().len();
-    let mut run = Run::new(plan.spec.clone(), length, plan.seed)
+    let mut run = plan
+        .spec_for(length)
+        .and_then(|spec| Run::watching(spec, length, plan.seed, plan.watch))
         .map_err(|error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format)))?;
     let at_once = plan.source == Source::Standard;
     let mut answers = Answers::open(&plan.target, plan.form, plan.spec.kept, at_once)?;
@@ -28,7 +30,7 @@ pub fn run(plan: &Plan) -> Result<()> {
                 continue;
             }
         };
-        let coordinates = run.learner().kept_coordinates();
+        let coordinates = run.coordinates();
         notes.kept += coordinates.iter().map(|z| z * z).sum::<f64>();
         if run.ledger().rows == 1 {
             notes.first = loss.expected;
@@ -41,9 +43,9 @@ pub fn run(plan: &Plan) -> Result<()> {
     answers.finish()?;
     list_skipped(&stream);
     let Some(form) = plan.summary else { return Ok(()) };
-    let summary = Summary::new(&run, length, stream.skipped(), elapsed);
+    let summary = Summary::new(&run, stream.skipped(), elapsed);
     let text = match form {
-        SummaryForm::Text => summary.text(&plan.spec, &notes),
+        SummaryForm::Text => summary.text(run.spec(), &notes),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
     };
     if plan.target == Target::Standard {

@@ -7,8 +7,8 @@
 //! of everything else (`complement`).
 //!
 //! Guarantee: without mixing, total expected loss ≤ `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every sequence,
-//! where L* is the loss of the best fixed subspace (JMLR Theorem 6). With mixing it follows changes; the papers
-//! prove that for experts only.
+//! where L* is the loss of the best fixed subspace (JMLR Theorem 6). Mixing follows changes (the papers prove that for
+//! experts only) and has a price, as the rank cap has: the bound holds with it added to `d log(N/d)`.
 //!
 //! Cost: O(n u) for the coordinates and O(w u²) for the rotation, with u the uncapped directions, u ≤ w ≤ u + 9.
 //! The paper's own count is O(n²). Past-average mixing: one dense eigendecomposition for each trial.
@@ -43,7 +43,7 @@ pub struct Tracking {
     past: Option<PastAverage>,
     /// At most this many explicit directions.
     max_rank: usize,
-    /// What folding directions away has added to the constant of the theorem.
+    /// What mixing and folding directions away have added to the constant of the theorem.
     price: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -53,6 +53,14 @@ pub struct Tracking {
 struct Working {
     cap: CapScratch,
     ranking: Vec<f64>,
+}
+
+/// Rejects a rank cap that could not hold the directions that are kept.
+pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> {
+    if max_rank < kept {
+        return Err(Error::Parameter { name: "max-rank", rule: "at least k", value: max_rank as f64 });
+    }
+    Ok(())
 }
 
 impl Tracking {
@@ -71,10 +79,7 @@ impl Tracking {
     /// Keeps at most this many explicit directions: those least surely kept are folded into the complement, which takes
     /// over their probability evenly. The bound stays valid with [`Rule::price`] added to its constant.
     pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
-        if max_rank < self.kept {
-            let (name, rule, value) = ("max-rank", "at least k", max_rank as f64);
-            return Err(Error::Parameter { name, rule, value });
-        }
+        check_max_rank(max_rank, self.kept)?;
         self.max_rank = max_rank;
         Ok(self)
     }
@@ -124,12 +129,20 @@ impl Tracking {
     }
 
     fn mix(&mut self) {
-        if let Mixing::FixedShare { alpha } = self.mixing {
-            for weight in &mut self.frame.values {
-                *weight = blend(*weight, self.uniform, alpha);
-            }
-            self.complement.log_weight = blend(self.complement.log_weight, self.uniform, alpha);
+        let Mixing::FixedShare { alpha } = self.mixing else { return };
+        // V' has the eigenvectors of V: what the replacement costs is the sum of what the logarithms lose.
+        for weight in &mut self.frame.values {
+            let mixed = blend(*weight, self.uniform, alpha);
+            self.price += (*weight - mixed).max(0.0);
+            *weight = mixed;
         }
+        let mixed = blend(self.complement.log_weight, self.uniform, alpha);
+        let lost = (self.complement.log_weight - mixed).max(0.0);
+        self.price += match self.frame.others() {
+            Multiplicity::Finite(others) => others as f64 * lost,
+            Multiplicity::Infinite => f64::INFINITY,
+        };
+        self.complement.log_weight = mixed;
     }
 }
 
@@ -177,9 +190,16 @@ impl Rule for Tracking {
             self.fold();
             // Directions equal to the complement merge into it.
             let common = self.complement.log_weight;
-            self.frame.retain(|weight| weight != common);
+            self.frame.retain(|_, weight| weight != common);
         }
         if let (Some(past), Mixing::PastAverage { alpha }) = (&mut self.past, self.mixing) {
+            // V' ≥ (1-α) V, and the logarithm is operator monotone: all d dropped directions lose at most -log(1-α).
+            self.price += match self.frame.dimension() {
+                // What the cap folds out of the past has no price.
+                _ if self.max_rank != usize::MAX => f64::INFINITY,
+                Multiplicity::Finite(n) => -(-alpha).ln_1p() * (n - self.kept as u64) as f64,
+                Multiplicity::Infinite => f64::INFINITY,
+            };
             past.mix(alpha, self.max_rank, &mut self.frame, &mut self.complement);
         }
         self.complement.multiplicity = self.frame.others();
