@@ -1,8 +1,9 @@
 //! The account of a run, for people and for programs.
 
 use crate::number::{exact, readable};
-use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Mixing, NormBound, Run, Spec};
+use eigenhedge::regret::{Best, Partition, Verdict};
+use eigenhedge::run::Member;
+use eigenhedge::{Mixing, Run, Spec};
 use serde::Serialize;
 use std::fmt::Write;
 use std::time::Duration;
@@ -18,15 +19,30 @@ pub struct Summary {
     eta: Option<f64>,
     expected_loss: f64,
     loss: f64,
-    best_loss: Option<f64>,
-    regret: Option<f64>,
+    best_loss: Option<Best>,
+    regret: Option<Best>,
     bound: Option<f64>,
     bound_holds: Option<bool>,
-    certificate: Option<f64>,
+    /// The theorem behind the bound, or why there is none.
+    bound_reason: String,
+    certificate: Certificate,
+    members: Vec<Member>,
+    partitions: Vec<Partition>,
     rank_mean: f64,
     rank_max: usize,
     seconds: f64,
     rows_per_second: Option<f64>,
+}
+
+/// What approximations cost.
+#[derive(Debug, Serialize)]
+struct Certificate {
+    /// Added to the constant of the theorem by mixing and rank caps; null when it is not known.
+    price: Option<f64>,
+    /// Added to the loss of the best member by Hedge, at most.
+    hedge_term: f64,
+    /// Norms of features that a budget on atoms gave up.
+    budget_error: f64,
 }
 
 /// What only the text mentions.
@@ -40,30 +56,45 @@ pub struct Notes {
 
 impl Summary {
     /// Closes the account.
-    pub fn new(run: &Run, length: usize, elapsed: Duration) -> Self {
-        let (spec, ledger) = (run.spec(), run.ledger());
+    pub fn new(run: &Run, elapsed: Duration) -> Self {
+        let spec = run.spec();
+        let statement = run.statement();
         let entry = spec.learner.entry();
-        let best_loss = run.best_loss();
-        let bound = best_loss.and_then(|best| run.bound(best));
         let seconds = elapsed.as_secs_f64();
+        let bound_reason = match (statement.verdict, &statement.promise) {
+            (Verdict::NotApplicable(reason), _) => reason.to_string(),
+            (_, Some(promise)) => promise.theorem.to_owned(),
+            (_, None) => String::new(),
+        };
         Self {
-            rows: ledger.rows,
+            rows: statement.rows,
             skipped_rows: 0,
-            dim: length,
+            dim: run.length(),
             k: spec.kept,
             learner: entry.name,
-            eta: entry.reads.eta.then_some(spec.eta),
-            expected_loss: ledger.expected,
-            loss: ledger.realised,
-            best_loss,
-            regret: best_loss.map(|best| ledger.expected - best),
-            bound,
-            bound_holds: bound.map(|bound| ledger.expected <= bound),
-            certificate: None,
-            rank_mean: ledger.rank_mean(),
-            rank_max: ledger.rank_max,
+            eta: (entry.reads.eta && !spec.self_confident).then_some(spec.eta),
+            expected_loss: statement.expected,
+            loss: statement.realised,
+            best_loss: statement.best,
+            regret: statement.regret(),
+            bound: statement.promise.map(|promise| promise.bound),
+            bound_holds: match statement.verdict {
+                Verdict::Holds => Some(true),
+                Verdict::Fails => Some(false),
+                Verdict::NotApplicable(_) => None,
+            },
+            bound_reason,
+            certificate: Certificate {
+                price: Some(statement.price).filter(|price| price.is_finite()),
+                hedge_term: statement.hedge_term,
+                budget_error: statement.budget_error,
+            },
+            rank_mean: statement.rank_mean,
+            rank_max: statement.rank_max,
             seconds,
-            rows_per_second: (seconds > 0.0).then_some(ledger.rows as f64 / seconds),
+            rows_per_second: (seconds > 0.0).then_some(statement.rows as f64 / seconds),
+            members: statement.members,
+            partitions: statement.partitions,
         }
     }
 
@@ -88,12 +119,32 @@ impl Summary {
         }
         match (self.best_loss, self.regret) {
             (Some(best), Some(regret)) => {
-                line("best", format!("{} by the best fixed subspace in hindsight", readable(best)));
-                line("regret", format!("{} (expected less best)", readable(regret)));
+                line("best", format!("{} by the best fixed subspace in hindsight", within(best)));
+                line("regret", format!("{} (expected less best)", within(regret)));
             }
-            _ => line("best", format!("unknown: {} numbers a row are too many to follow", self.dim)),
+            _ => line("best", "unknown: there were more rows than can be remembered".into()),
         }
-        line("bound", self.bound.map_or_else(|| self.why_no_bound(spec), |bound| self.against(bound)));
+        if let Some(partition) = self.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
+            let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
+            let segments = counted(partition.cuts.len() as u64 + 1, "segment");
+            let loss = readable(partition.loss);
+            line("", format!("{loss} by the best subspaces for {segments}, cut before rows {}", cuts.join(", ")));
+        }
+        line("bound", self.promise());
+        if let Some(member) = self.members.iter().min_by(|a, b| a.expected.total_cmp(&b.expected)) {
+            let most = readable(self.certificate.hedge_term);
+            line(
+                "member",
+                format!("{} by the best one, {} (and at most {most} more)", readable(member.expected), member.name),
+            );
+            let heaviest = self.members.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+            if let Some(heaviest) = heaviest {
+                line("", format!("{} is the heaviest now, weight {:.2}", heaviest.name, heaviest.weight));
+            }
+        }
+        if self.certificate.budget_error > 0.0 {
+            line("budget", format!("{} of features given up in all", readable(self.certificate.budget_error)));
+        }
         line("directions", format!("{:.1} in use on average, at most {}", self.rank_mean, self.rank_max));
         if let Some(speed) = self.rows_per_second {
             line("speed", format!("{} rows per second", readable(speed)));
@@ -101,26 +152,23 @@ impl Summary {
         text
     }
 
-    fn against(&self, bound: f64) -> String {
-        let verdict = if self.expected_loss <= bound { "it holds" } else { "IT DOES NOT HOLD" };
-        format!("{} on the expected loss: {verdict}", readable(bound))
-    }
-
-    fn why_no_bound(&self, spec: &Spec) -> String {
-        let reason = if spec.learner.entry().guarantee.starts_with("none") {
-            return format!("none: no theorem covers {}", self.learner);
-        } else if spec.mixing != Mixing::None {
-            "the theorem needs --mixing none"
-        } else if spec.center.is_some() {
-            "the theorem needs --center none"
-        } else if spec.norm_bound == NormBound::Running {
-            "the theorem needs a --norm-bound"
-        } else if spec.dimension == Some(Multiplicity::Infinite) {
-            "the theorem needs a finite --feature-dim"
-        } else {
-            "the best loss is unknown"
+    fn promise(&self) -> String {
+        let Some(bound) = self.bound.filter(|_| self.bound_holds.is_some()) else {
+            return format!("none: {}", self.bound_reason);
         };
-        format!("none: {reason}")
+        let verdict = if self.bound_holds == Some(true) { "it holds" } else { "IT DOES NOT HOLD" };
+        let price = self.certificate.price.filter(|price| *price > 0.0 && self.members.is_empty());
+        let price =
+            price.map_or(String::new(), |price| format!(", {} of its constant for mixing and caps", readable(price)));
+        format!("{} on the expected loss ({}{price}): {verdict}", readable(bound), self.bound_reason)
+    }
+}
+
+/// A number, or the two ends it lies between.
+fn within(best: Best) -> String {
+    match best {
+        Best::Exact(value) => readable(value),
+        Best::Between { low, high } => format!("between {} and {}", readable(low), readable(high)),
     }
 }
 
@@ -132,7 +180,12 @@ fn counted(count: u64, noun: &str) -> String {
 fn describe(spec: &Spec) -> String {
     let entry = spec.learner.entry();
     let mut text = entry.name.to_owned();
-    if entry.reads.eta {
+    if let Some(kernel) = &spec.kernel {
+        text += &format!(" over the {} kernel", kernel.name());
+    }
+    if entry.reads.eta && spec.self_confident {
+        text += ", eta auto";
+    } else if entry.reads.eta {
         text += &format!(", eta {}", exact(spec.eta));
     }
     match spec.mixing {

@@ -21,7 +21,7 @@ fn library(spec: Spec, seed: u64) -> (Run, Vec<Vec<f64>>) {
     for row in stream() {
         let loss = run.step(&row).unwrap();
         let mut answer = vec![loss.expected, loss.realised];
-        answer.extend_from_slice(run.learner().kept_coordinates());
+        answer.extend_from_slice(run.coordinates());
         answers.push(answer);
     }
     (run, answers)
@@ -51,22 +51,44 @@ fn answers_read_back_bit_equal_to_the_library() {
     let base = |kind| Spec { center: Some(0.0), ..Spec::new(kind, 2) };
     let tracking = |mixing| Spec { mixing, ..base(Kind::Tracking) };
     let cases = [
-        ("", tracking(Mixing::FixedShare { alpha: 1e-3 })),
-        ("--mixing none --eta 2.5", Spec { eta: 2.5, ..tracking(Mixing::None) }),
-        ("--mixing past-average --alpha 0.01", tracking(Mixing::PastAverage { alpha: 0.01 })),
-        ("--learner anchored --center none", Spec { center: None, ..base(Kind::Anchored) }),
+        ("", base(Kind::Auto)),
+        ("--learner tracking", tracking(Mixing::FixedShare { alpha: 1e-3 })),
+        (
+            "--learner tracking --eta auto",
+            Spec { self_confident: true, ..tracking(Mixing::FixedShare { alpha: 1e-3 }) },
+        ),
+        ("--learner tracking --mixing none --eta 2.5", Spec { eta: 2.5, ..tracking(Mixing::None) }),
+        ("--learner tracking --mixing past-average --alpha 0.01", tracking(Mixing::PastAverage { alpha: 0.01 })),
+        ("--learner anchored --center none", Spec { center: None, self_confident: true, ..base(Kind::Anchored) }),
+        ("--learner gha", Spec { center: None, eta: 0.05, ..base(Kind::Gha) }),
+        (
+            "--learner anchored --eta 3 --kernel rbf --gamma 0.3 --budget 20",
+            Spec {
+                eta: 3.0,
+                kernel: Some(eigenhedge::kernel::VectorKernel::Rbf { gamma: 0.3 }),
+                budget: Some(20),
+                ..base(Kind::Anchored)
+            },
+        ),
+        (
+            "--kernel poly --degree 2 --coef0 0",
+            Spec {
+                kernel: Some(eigenhedge::kernel::VectorKernel::Polynomial { gamma: 1.0 / 6.0, degree: 2, coef0: 0.0 }),
+                ..base(Kind::Auto)
+            },
+        ),
         ("--learner leader --mixing none", base(Kind::Leader)),
         ("--learner forgetting-leader --forget 0.8", Spec { forget: 0.8, ..base(Kind::ForgettingLeader) }),
         (
-            "--learner anchored --center-prior 2 --select corners",
+            "--learner anchored --eta 1 --center-prior 2 --select corners",
             Spec { center: Some(2.0), select: eigenhedge::simplex::Select::Corners, ..base(Kind::Anchored) },
         ),
         (
-            "--mixing none --feature-dim 40",
+            "--learner tracking --mixing none --feature-dim 40",
             Spec { dimension: Some(eigenhedge::simplex::Multiplicity::Finite(40)), ..tracking(Mixing::None) },
         ),
         (
-            "--mixing none --feature-dim inf",
+            "--learner tracking --mixing none --feature-dim inf",
             Spec { dimension: Some(eigenhedge::simplex::Multiplicity::Infinite), ..tracking(Mixing::None) },
         ),
     ];
@@ -83,13 +105,15 @@ fn answers_read_back_bit_equal_to_the_library() {
 fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
     let place = Place::new();
     place.write("data.csv", table(&stream()));
-    let outcome = place.run("run data.csv -k 2 --mixing none --center none --norm-bound 1 --summary json --quiet");
+    let outcome = place
+        .run("run data.csv -k 2 --learner tracking --mixing none --center none --norm-bound 1 --summary json --quiet");
     assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
     let summary: Value = serde_json::from_str(&outcome.out).unwrap();
     let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, 2) };
     let (run, _) = library(spec, 0);
-    let best = run.best_loss().unwrap();
-    let bound = run.bound(best).unwrap();
+    let statement = run.statement();
+    let best = statement.best.unwrap().exact().unwrap();
+    let bound = statement.promise.unwrap().bound;
     let expected = [
         ("rows", Value::from(120)),
         ("skipped_rows", Value::from(0)),
@@ -103,7 +127,10 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         ("regret", Value::from(run.ledger().expected - best)),
         ("bound", Value::from(bound)),
         ("bound_holds", Value::from(true)),
-        ("certificate", Value::Null),
+        ("bound_reason", Value::from("JMLR Theorem 6")),
+        ("certificate", serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0})),
+        ("members", Value::Array(Vec::new())),
+        ("partitions", Value::Array(Vec::new())),
         ("rank_mean", Value::from(run.ledger().rank_mean())),
         ("rank_max", Value::from(run.ledger().rank_max)),
     ];
@@ -120,12 +147,23 @@ fn what_does_not_exist_is_null() {
     let place = Place::new();
     place.write("data.csv", table(&stream()));
     for entry in REGISTRY {
-        let outcome = place.run(&format!("run data.csv -k 2 --summary json --learner {}", entry.name));
+        let kept = kept_by(entry.kind);
+        let outcome = place.run(&format!("run data.csv -k {kept} --summary json --learner {}", entry.name));
         let summary: Value = serde_json::from_str(&outcome.out).unwrap();
         assert_eq!(summary["learner"], entry.name);
-        assert_eq!(summary["eta"].is_null(), !entry.reads.eta);
-        assert!(summary["bound"].is_null() && summary["bound_holds"].is_null(), "the norm bound is unknown");
+        // Anchored tunes its rate, unless it is told one.
+        let tuned = entry.kind == Kind::Anchored;
+        assert_eq!(summary["eta"].is_null(), !entry.reads.eta || tuned, "{}", entry.name);
+        // Only anchored keeps its promise without a norm bound and around a running mean, and so does who employs it.
+        let promised = matches!(entry.kind, Kind::Anchored | Kind::Auto);
+        assert_eq!(summary["bound"].is_null(), !promised, "{}", entry.name);
+        assert_eq!(summary["bound_holds"], if promised { Value::from(true) } else { Value::Null });
     }
+}
+
+/// Oja's rule has one vector.
+fn kept_by(kind: Kind) -> usize {
+    if kind == Kind::Oja { 1 } else { 2 }
 }
 
 #[test]
@@ -133,22 +171,36 @@ fn the_text_summary_says_why_there_is_no_bound() {
     let place = Place::new();
     place.write("data.csv", table(&stream()));
     let cases = [
-        ("", "none: the theorem needs --mixing none"),
-        ("--mixing none", "none: the theorem needs --center none"),
-        ("--mixing none --center none", "none: the theorem needs a --norm-bound"),
+        ("--learner tracking", "none: no theorem covers this learner with a running center"),
+        ("--learner tracking --center none", "none: the theorem needs a norm bound given in advance"),
         (
-            "--mixing none --center none --norm-bound 1 --feature-dim inf",
-            "none: the theorem needs a finite --feature-dim",
+            "--learner tracking --center none --norm-bound 1 --eta auto",
+            "none: no theorem covers this learner with a rate that changes",
         ),
-        ("--learner leader", "none: no theorem covers leader"),
+        (
+            "--learner tracking --center none --norm-bound 1 --feature-dim inf",
+            "none: no theorem covers a space of infinite dimension",
+        ),
+        ("--learner leader", "none: no theorem covers this learner"),
+        ("--kernel rbf", "none: no theorem covers a space of infinite dimension"),
     ];
     for (options, reason) in cases {
         let outcome = place.run(&format!("run data.csv -k 2 {options}"));
         let line = outcome.out.lines().find(|line| line.starts_with("bound ")).unwrap();
         assert_eq!(line.trim_start_matches("bound").trim(), reason, "{options}");
     }
-    let outcome = place.run("run data.csv -k 2 --mixing none --center none --norm-bound 1");
-    assert!(outcome.out.contains("on the expected loss: it holds"), "{}", outcome.out);
+    for options in ["", "--learner tracking --center none --norm-bound 1", "--learner anchored"] {
+        let outcome = place.run(&format!("run data.csv -k 2 {options}"));
+        assert!(outcome.out.contains("): it holds"), "{}", outcome.out);
+    }
+}
+
+#[test]
+fn segments_are_found_where_the_stream_changes() {
+    let place = Place::new();
+    place.write("data.csv", table(&streams::switching(6, 2, 2, 64, 3)));
+    let outcome = place.run("run data.csv -k 2 --center none --segments 2");
+    assert!(outcome.out.contains("2 segments, cut before rows 64"), "{}", outcome.out);
 }
 
 #[test]
@@ -241,7 +293,8 @@ fn strange_but_sound_tables_give_a_normal_result() {
         place.write("data.csv", content);
         for entry in REGISTRY {
             for options in ["", "--center none"] {
-                let outcome = place.run(&format!("run data.csv -k 2 --learner {} --out - {options}", entry.name));
+                let kept = kept_by(entry.kind);
+                let outcome = place.run(&format!("run data.csv -k {kept} --learner {} --out - {options}", entry.name));
                 assert_eq!(outcome.status, 0, "{name}, {}: {}", entry.name, outcome.err);
                 let rows = answers(&outcome.out);
                 assert!(rows.iter().flatten().all(|x| x.is_finite()), "{name}, {}: {rows:?}", entry.name);

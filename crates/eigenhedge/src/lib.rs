@@ -21,6 +21,7 @@ pub mod regret;
 pub mod run;
 mod scratch;
 pub mod simplex;
+pub mod snapshot;
 pub mod span;
 pub mod spec;
 pub mod streams;
@@ -30,7 +31,7 @@ pub use error::Error;
 pub use learner::{Learner, Loss, trial};
 pub use mixing::Mixing;
 pub use random::Random;
-pub use run::Run;
+pub use run::{Run, Statement, Watch};
 pub use spec::{KernelLearner, Kind, PlainLearner, Spec};
 pub use subspace::{Instance, NormBound};
 

@@ -1,17 +1,20 @@
 //! Hedge over learners: nothing to tune, and close to the best member in hindsight.
 //!
-//! Setting: members are subspace learners over the same rows, each with its own rule, rate and span.
+//! Setting: members are subspace learners over the same rows, each with its own rule, rate and span. One member is a
+//! portfolio too, and costs nothing more than the member.
 //!
-//! Update: the portfolio plays the members' distributions mixed by weights `w`, and charges `Σ w_i l_i`. Losses are
-//! divided by the squared norm bound, so that they lie in [0, 1]; then `w_i ← w_i e^{-η l_i}`, a share α of the uniform
-//! weights is mixed in, and η is tuned by AdaHedge: `η = ln(M)/Δ` with Δ the sum of the mixability gaps so far. When η
-//! changes, the weights are raised to the power of the ratio, so that they stay those of the present rate.
+//! Update: the portfolio plays the members' distributions mixed by weights `w`, and charges `Σ w_i l_i`. Then
+//! `w_i ← w_i e^{-η l_i}`, a share α of the uniform weights is mixed in, and η is tuned by AdaHedge: `η = ln(M)/Δ` with Δ
+//! the sum of the mixability gaps so far, and never above 64 over the largest squared norm. When η changes, the weights
+//! are raised to the power of the ratio, so that they stay those of the present rate.
 //!
-//! Guarantee: on every sequence and for every member i, with losses in units of the squared bound,
+//! Guarantee: on every sequence and for every member i,
 //! `loss ≤ loss_i + Δ + ln(M)/η + Σ_t -ln(1-α)/η_t` ([`Portfolio::hedge_term`] is the sum of the last three). What the
-//! best member promises, the portfolio promises with that term added.
+//! best member promises, the portfolio promises with that term added. No bound on the rows need be known: η never grows,
+//! and Δ is what the gaps were.
 //!
-//! Cost: the sum of the members' and a few operations.
+//! Cost: the sum of the members' and a few operations; kernel rows are computed once for all members whose dictionaries
+//! agree.
 //!
 //! Numerics: weights are logarithms.
 //!
@@ -26,7 +29,7 @@ use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::span::Span;
 use crate::spec::{AnyRule, Kind, Spec};
-use crate::subspace::{Instance, Subspace};
+use crate::subspace::{Instance, SMALLEST_SQUARE, Subspace};
 use serde::{Deserialize, Serialize};
 
 /// Hedge over subspace learners.
@@ -37,8 +40,9 @@ pub struct Portfolio<S> {
     log_weights: Vec<f64>,
     /// Total expected loss of each member.
     totals: Vec<f64>,
-    /// Learning rate, sum of mixability gaps, and what the share has cost.
-    eta: f64,
+    /// Learning rate in inverse units of losses (none before a row that is not zero), sum of mixability gaps, and what
+    /// the share has cost.
+    eta: Option<f64>,
     gaps: f64,
     share_cost: f64,
     largest_square: f64,
@@ -54,17 +58,23 @@ struct Working {
 
 /// Share of the uniform weights that is mixed in at each trial.
 const SHARE: f64 = 1e-3;
-/// Rate before any gap was seen.
-const FIRST_ETA: f64 = 64.0;
+/// Largest rate, for losses of at most one.
+const LARGEST_ETA: f64 = 64.0;
 
 /// The members of `auto`: tracking over a grid of rates, forgetting leaders over a grid of memories, anchored.
-pub fn auto(template: &Spec) -> Vec<Spec> {
-    let base = Spec { mixing: Mixing::None, ..template.clone() };
+///
+/// Those that remember a scatter matrix remember `3k + 8` directions of it, unless rows (or the template's cap) are shorter:
+/// they then cost what tracking costs.
+pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
+    let base = Spec { mixing: Mixing::None, self_confident: false, as_printed: false, ..template.clone() };
     let mut members = Vec::new();
     for eta in [1.0, 4.0, 16.0, 64.0] {
         let mixing = Mixing::FixedShare { alpha: 1e-3 };
         members.push(Spec { learner: Kind::Tracking, eta, mixing, ..base.clone() });
     }
+    let enough = 3 * base.kept + 8;
+    let max_rank = base.max_rank.or((base.kernel.is_some() || length > enough).then_some(enough));
+    let base = Spec { max_rank, ..base };
     for forget in [0.8, 0.95, 0.99] {
         members.push(Spec { learner: Kind::ForgettingLeader, forget, ..base.clone() });
     }
@@ -86,7 +96,7 @@ impl<S: Span> Portfolio<S> {
             members,
             log_weights: vec![-(count as f64).ln(); count],
             totals: vec![0.0; count],
-            eta: FIRST_ETA,
+            eta: None,
             gaps: 0.0,
             share_cost: 0.0,
             largest_square: 0.0,
@@ -114,55 +124,76 @@ impl<S: Span> Portfolio<S> {
         &self.totals
     }
 
+    /// Largest squared norm of a row so far.
+    pub fn largest_square(&self) -> f64 {
+        self.largest_square
+    }
+
     /// The member whose choice counted in the last trial.
     pub fn chosen(&self) -> &Subspace<S, AnyRule> {
         &self.members[self.scratch.0.chosen]
     }
 
-    /// By how much the expected loss can exceed that of any one member, in squared input units.
-    pub fn hedge_term(&self) -> f64 {
-        let count = (self.members.len() as f64).ln();
-        self.largest_square * (self.gaps + count / self.eta + self.share_cost)
+    /// Position of the member with the largest weight; the first of equal ones.
+    pub fn heaviest(&self) -> usize {
+        (1..self.members.len()).fold(0, |best, i| if self.log_weights[i] > self.log_weights[best] { i } else { best })
     }
 
-    /// One step of AdaHedge on losses in [0, 1].
+    /// The member with the largest weight, to ask for its directions.
+    pub fn heaviest_mut(&mut self) -> &mut Subspace<S, AnyRule> {
+        let heaviest = self.heaviest();
+        &mut self.members[heaviest]
+    }
+
+    /// By how much the expected loss can exceed that of any one member, in squared input units; zero for one member.
+    pub fn hedge_term(&self) -> f64 {
+        let Some(eta) = self.eta else { return 0.0 };
+        self.gaps + (self.members.len() as f64).ln() / eta + self.share_cost
+    }
+
+    /// One step of AdaHedge.
     fn reweigh(&mut self) {
-        let Self { log_weights, eta, gaps, share_cost, .. } = self;
+        let Self { log_weights, gaps, share_cost, .. } = self;
         let losses = &self.scratch.0.losses;
+        let largest = LARGEST_ETA / self.largest_square;
+        let eta = self.eta.unwrap_or(largest);
         let mean: f64 = log_weights.iter().zip(losses).map(|(w, l)| w.exp() * l).sum();
-        let after = log_weights.iter().zip(losses).map(|(w, l)| w - *eta * l);
-        let total = log_sum_exp(after);
-        *gaps += (mean + total / *eta).max(0.0);
+        let total = log_sum_exp(log_weights.iter().zip(losses).map(|(w, l)| w - eta * l));
+        *gaps += (mean + total / eta).max(0.0);
         let count = (log_weights.len() as f64).ln();
-        *share_cost += -(-SHARE).ln_1p() / *eta;
-        let next = FIRST_ETA.min(count / *gaps);
+        *share_cost += -(-SHARE).ln_1p() / eta;
+        let next = eta.min(largest).min(count / *gaps);
         for (weight, loss) in log_weights.iter_mut().zip(losses) {
-            *weight = blend(*weight - *eta * loss - total, -count, SHARE) * (next / *eta);
+            *weight = blend(*weight - eta * loss - total, -count, SHARE) * (next / eta);
         }
         let total = log_sum_exp(log_weights.iter().copied());
         log_weights.iter_mut().for_each(|w| *w -= total);
-        *eta = next;
+        self.eta = Some(next);
     }
 }
 
 impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     fn check(&mut self, instance: &Instance<'_, S::Point>) -> Result<(), Error> {
-        self.members.iter_mut().try_for_each(|member| member.check(instance))
+        let Some((first, others)) = self.members.split_first_mut() else { return Ok(()) };
+        first.check(instance)?;
+        others.iter_mut().try_for_each(|member| member.check_beside(instance, first))
     }
 
     fn choose(&mut self, random: &mut Random) {
-        let mut left = random.uniform();
         let mut chosen = 0;
-        for (i, weight) in self.log_weights.iter().enumerate() {
-            chosen = i;
-            left -= weight.exp();
-            if left < 0.0 {
-                break;
+        if self.members.len() > 1 {
+            let mut left = random.uniform();
+            for (i, weight) in self.log_weights.iter().enumerate() {
+                chosen = i;
+                left -= weight.exp();
+                if left < 0.0 {
+                    break;
+                }
             }
         }
         self.scratch.0.chosen = chosen;
         for (i, member) in self.members.iter_mut().enumerate() {
-            if i == chosen { member.choose(random) } else { member.stand_by() }
+            if i == chosen { member.choose(random) } else { member.stand_by(random) }
         }
     }
 
@@ -176,18 +207,15 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
             if i == *chosen {
                 loss.realised = own.realised;
             }
-            self.totals[i] += own.expected;
             losses.push(own.expected);
         }
         loss
     }
 
     fn update(&mut self, instance: &Instance<'_, S::Point>) {
-        let square = self.members[0].last_square();
-        self.largest_square = self.largest_square.max(square);
-        if self.largest_square > 0.0 {
-            let scale = 1.0 / self.largest_square;
-            self.scratch.0.losses.iter_mut().for_each(|loss| *loss = (*loss * scale).min(1.0));
+        self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
+        self.largest_square = self.largest_square.max(self.members[0].last_square());
+        if self.members.len() > 1 && self.largest_square > SMALLEST_SQUARE {
             self.reweigh();
         }
         self.members.iter_mut().for_each(|member| member.update(instance));
@@ -202,7 +230,8 @@ mod tests {
 
     fn run(rows: &[Vec<f64>], kept: usize) -> (Portfolio<Ambient>, f64) {
         let template = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, kept) };
-        let mut portfolio = Portfolio::new(auto(&template), || Ambient::new(rows[0].len())).unwrap();
+        let length = rows[0].len();
+        let mut portfolio = Portfolio::new(auto(&template, length), || Ambient::new(length)).unwrap();
         let mut random = Random::seeded(1);
         let mut total = 0.0;
         for row in rows {

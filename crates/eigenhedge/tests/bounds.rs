@@ -1,6 +1,9 @@
 //! Every theorem against every learner it covers, on every stream; and the learners that have none against theirs.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::bounded_rows as rows;
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets, hedge};
 use eigenhedge::num::dot;
 use eigenhedge::regret::bounds::{self, Setting};
@@ -10,29 +13,6 @@ use eigenhedge::streams::{self, charge_surest, coins, leader_trap};
 use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, trial};
 
 const SEEDS: u64 = 20;
-
-/// Every stream of rows of norm at most one, and some that are degenerate.
-fn rows(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
-    let mut random = Random::seeded(seed);
-    let mut still: Vec<Vec<f64>> = streams::iid(n, 2, 0.4, 240, seed).rows;
-    let repeated = (0..150).map(|t| still[t % 3].clone()).collect();
-    // Shuffled in blocks, some rows zero, others as long as is allowed.
-    for row in still.iter_mut().step_by(5) {
-        let norm = dot(row, row).sqrt();
-        let size = if random.uniform() < 0.3 { 0.0 } else { 1.0 / norm };
-        row.iter_mut().for_each(|x| *x *= size);
-    }
-    vec![
-        ("iid", still),
-        ("repeated", repeated),
-        ("switching", streams::switching(n, 2, 3, 80, seed)),
-        ("rank one", streams::switching(n, 1, 1, 100, seed)),
-        ("recurring", streams::recurring(n, 2, &[1, 2, 1, 3, 2, 1], 40, seed).rows),
-        ("drifting", streams::drifting(n, 2, 0.01, 240, seed).rows),
-        ("starvation", streams::starvation(n, 40, 200, 0.6, seed).rows),
-        ("leader trap", leader_trap(n, 30 * n)),
-    ]
-}
 
 fn spec(kind: Kind, kept: usize, eta: f64) -> Spec {
     Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(kind, kept) }

@@ -8,7 +8,7 @@ use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::regret::{BestSubspace, Setting, uncentered};
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::spec::REGISTRY;
+use eigenhedge::spec::subspace_learners;
 use eigenhedge::subspace::{Average, Symmetric};
 use eigenhedge::{Error, Instance, Kind, Learner, Loss, Mixing, NormBound, PlainLearner, Random, Spec, streams, trial};
 
@@ -97,7 +97,7 @@ fn bad_parameters_are_named() {
         let error = spec.plain(n).unwrap_err().to_string();
         assert_eq!(error, message);
     };
-    for entry in REGISTRY {
+    for entry in subspace_learners() {
         let spec = Spec::new(entry.kind, 2);
         for (kept, n) in [(0, 5), (5, 5), (6, 5)] {
             let message = format!("k must be at least 1 and less than the dimension {n}, got {kept}");

@@ -3,7 +3,7 @@
 use crate::args::DemoArgs;
 use anyhow::{Context, Result};
 use eigenhedge::regret::{BestSubspace, Ledger};
-use eigenhedge::span::Span;
+use eigenhedge::run::AnyLearner;
 use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, streams, trial};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -13,6 +13,9 @@ const KEPT: usize = 2;
 const FORGET: f64 = 0.95;
 const ALPHA: f64 = 1e-3;
 
+const HEBBIAN_ETA: f64 = 0.1;
+
+const AUTO: &str = "auto";
 const FOLLOWING: &str = "tracking + fixed share";
 const STEADY: &str = "tracking";
 
@@ -27,16 +30,21 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output cannot be written")
 }
 
-fn learners() -> [(&'static str, Spec); 6] {
+fn learners() -> Vec<(&'static str, Spec)> {
     let spec = |kind| Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, KEPT) };
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
-    [
+    vec![
+        (AUTO, spec(Kind::Auto)),
         ("follow the leader", spec(Kind::Leader)),
         ("forgetting leader", Spec { forget: FORGET, ..spec(Kind::ForgettingLeader) }),
         (STEADY, tracking(Mixing::None)),
         (FOLLOWING, tracking(Mixing::FixedShare { alpha: ALPHA })),
         ("tracking + past average", tracking(Mixing::PastAverage { alpha: ALPHA })),
         ("anchored", spec(Kind::Anchored)),
+        ("product sets", spec(Kind::ProductSets)),
+        ("perturbed leader", spec(Kind::PerturbedLeader)),
+        ("additive", spec(Kind::Additive)),
+        ("Hebbian (gha)", Spec { eta: HEBBIAN_ETA, ..spec(Kind::Gha) }),
     ]
 }
 
@@ -58,7 +66,7 @@ fn best_loss(stream: &[Vec<f64>]) -> Result<f64> {
 fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
     let seeds = (1..=u64::from(args.draws)).map(|i| args.seed.wrapping_add(i));
     let realised = realised(spec, stream, seeds)?;
-    let mut learner = spec.plain(stream[0].len())?;
+    let mut learner = AnyLearner::new(spec, stream[0].len())?;
     let mut random = Random::seeded(args.seed.wrapping_add(1));
     let mut ledger = Ledger::default();
     let start = Instant::now();
@@ -73,7 +81,7 @@ fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs
 /// Total realised loss of one run for each seed, bit for bit, at little more than the cost of one run: what a learner
 /// learns does not depend on what it drew, so all draws share one learner.
 fn realised(spec: &Spec, stream: &[Vec<f64>], seeds: impl Iterator<Item = u64>) -> Result<Vec<f64>> {
-    let mut learner = spec.plain(stream[0].len())?;
+    let mut learner = AnyLearner::new(spec, stream[0].len())?;
     let mut draws: Vec<(Random, f64)> = seeds.map(|seed| (Random::seeded(seed), 0.0)).collect();
     for row in stream {
         let instance = Instance::from(&row[..]);
@@ -81,7 +89,7 @@ fn realised(spec: &Spec, stream: &[Vec<f64>], seeds: impl Iterator<Item = u64>) 
         let before = learner.clone();
         for (random, total) in &mut draws {
             // Charging may have made the row's own direction explicit: nobody chose knowing it.
-            if learner.span().columns() > before.span().columns() {
+            if learner.columns() > before.columns() {
                 learner = before.clone();
             }
             learner.choose(random);
@@ -150,6 +158,10 @@ fn remarks(best: f64, results: &[Outcome]) -> String {
             say(format!("{}.", names.join(", ")));
         }
     }
+    if let (Some(auto), Some((name, least))) = (expected(AUTO), least_of_the_others(results)) {
+        let ratio = auto / least;
+        say(format!("auto, with nothing to tune, lost {ratio:.2} times what the best single learner did ({name})."));
+    }
     if let (Some(steady), Some(following)) = (expected(STEADY), expected(FOLLOWING)) {
         let (ratio, verb) =
             if steady > following { (steady / following, "saved") } else { (following / steady, "cost") };
@@ -165,6 +177,13 @@ fn remarks(best: f64, results: &[Outcome]) -> String {
     text + "\nNext: eigenhedge run YOUR.csv -k 2 runs a learner on your own rows; eigenhedge run --help says how.\n"
 }
 
+/// The learner other than `auto` that lost least.
+fn least_of_the_others(results: &[Outcome]) -> Option<(&'static str, f64)> {
+    let others =
+        results.iter().filter(|result| result.name != AUTO).map(|result| (result.name, result.ledger.expected));
+    others.min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,7 +194,7 @@ mod tests {
         for (name, spec) in learners() {
             let shared = realised(&spec, &stream, 1..=4).unwrap();
             for (seed, total) in (1..=4).zip(shared) {
-                let mut learner = spec.plain(8).unwrap();
+                let mut learner = AnyLearner::new(&spec, 8).unwrap();
                 let mut random = Random::seeded(seed);
                 let mut separate = 0.0;
                 for row in &stream {

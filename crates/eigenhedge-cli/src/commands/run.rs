@@ -15,14 +15,16 @@ use std::time::Instant;
 pub fn run(plan: &Plan) -> Result<()> {
     let mut rows = Rows::open(&plan.source, &plan.layout)?;
     let length = rows.length();
-    let mut run = Run::new(plan.spec.clone(), length, plan.seed)
+    let mut run = plan
+        .spec_for(length)
+        .and_then(|spec| Run::watching(spec, length, plan.seed, plan.watch))
         .map_err(|error| anyhow!("{}: {}", rows.source(), misfit(&error)))?;
     let mut answers = Answers::open(&plan.target, matches!(plan.source, Source::Standard))?;
     let mut notes = Notes::default();
     let start = Instant::now();
     while let Some(row) = rows.next_row()? {
         let loss = run.step(row).map_err(|error| anyhow!("{}: {}", rows.place(), sentence(&error)))?;
-        let coordinates = run.learner().kept_coordinates();
+        let coordinates = run.coordinates();
         notes.kept += coordinates.iter().map(|z| z * z).sum::<f64>();
         if run.ledger().rows == 1 {
             notes.first = loss.expected;
@@ -33,9 +35,9 @@ pub fn run(plan: &Plan) -> Result<()> {
     // The answers first: they stay even when nobody reads the summary.
     answers.finish()?;
     let Some(form) = plan.summary else { return Ok(()) };
-    let summary = Summary::new(&run, length, elapsed);
+    let summary = Summary::new(&run, elapsed);
     let text = match form {
-        SummaryForm::Text => summary.text(&plan.spec, &notes),
+        SummaryForm::Text => summary.text(run.spec(), &notes),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
     };
     if plan.target == Target::Standard {

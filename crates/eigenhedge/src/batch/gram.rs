@@ -47,7 +47,7 @@ pub(super) fn checked_row<D: Dictionary>(
 
 /// Makes every point an atom and returns `K`, both triangles. Each pair is evaluated once: a point's row is taken
 /// before it becomes an atom, which also means that a bad point never does.
-pub(super) fn gram<D, P>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error>
+pub(crate) fn gram<D, P>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error>
 where
     D: Dictionary,
     P: Borrow<D::Point>,
@@ -77,7 +77,7 @@ pub(super) fn trace(matrix: &Matrix) -> f64 {
 }
 
 /// `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`; returns the means of the rows before, `<φ(x_i), μ>`.
-pub(super) fn center(gram: &mut Matrix) -> Vec<f64> {
+pub(crate) fn center(gram: &mut Matrix) -> Vec<f64> {
     let t = gram.columns() as f64;
     let means: Vec<f64> = (0..gram.columns()).map(|j| gram.column(j).iter().sum::<f64>() / t).collect();
     let whole = means.iter().sum::<f64>() / t;

@@ -24,6 +24,8 @@ pub use kernel_pca::{KernelPca, Solver};
 pub use pca::Pca;
 pub use ridge::{KernelRidge, Posterior};
 
+pub(crate) use gram::{center as center_gram, gram};
+
 use crate::error::Error;
 use crate::matrix::Matrix;
 use serde::{Deserialize, Serialize};
@@ -45,7 +47,7 @@ fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error>
 
 /// Negates the column when its entry of largest absolute value is negative; returns the sign applied. The sign of an
 /// eigenvector means nothing, but results should not depend on how it was found.
-fn fix_sign(column: &mut [f64]) -> f64 {
+pub(crate) fn fix_sign(column: &mut [f64]) -> f64 {
     let largest = column.iter().fold(0f64, |best, x| if x.abs() > best.abs() { *x } else { best });
     if largest < 0.0 {
         column.iter_mut().for_each(|x| *x = -*x);

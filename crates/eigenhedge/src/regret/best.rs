@@ -1,8 +1,10 @@
 //! The best loss in hindsight, exactly or between two numbers.
 
 use super::comparator::BestSubspace;
+use super::features::FeatureRows;
 use super::sketch::Sketch;
 use crate::error::Error;
+use crate::kernel::VectorKernel;
 use serde::{Deserialize, Serialize};
 
 /// The total loss of the best fixed subspace: a number, or a lower and an upper end.
@@ -57,17 +59,18 @@ impl Best {
     }
 }
 
-/// Follows the best subspace of all rows: exactly while rows are short, through a sketch when they are long.
+/// Follows the best subspace of all rows: exactly while rows are short, through a sketch when they are long, by way of
+/// kernel values for features.
 ///
 /// ```
 /// use eigenhedge::regret::{Best, Hindsight};
 /// let mut short = Hindsight::new(3, false, 1)?;
 /// short.add(&[2.0, 0.0, 0.0]);
 /// short.add(&[0.0, 1.0, 0.0]);
-/// assert!((short.best(1).exact().unwrap() - 1.0).abs() < 1e-12);
+/// assert!((short.best(1).unwrap().exact().unwrap() - 1.0).abs() < 1e-12);
 /// let mut long = Hindsight::new(5000, false, 1)?;
 /// long.add(&[1.0; 5000]);
-/// assert!(matches!(long.best(1), Best::Between { .. }));
+/// assert!(matches!(long.best(1), Some(Best::Between { .. })));
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +79,8 @@ pub enum Hindsight {
     Exact(Box<BestSubspace>),
     /// Longer rows.
     Sketched(Box<Sketch>),
+    /// Features of rows.
+    Features(Box<FeatureRows>),
 }
 
 impl Hindsight {
@@ -87,19 +92,35 @@ impl Hindsight {
         }
     }
 
+    /// No rows yet, for the features of rows.
+    pub fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
+        Self::Features(Box::new(FeatureRows::new(kernel, length, centered)))
+    }
+
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.add(row),
             Self::Sketched(sketch) => sketch.add(row),
+            Self::Features(rows) => rows.add(row),
         }
     }
 
-    /// Total loss of the best k-dimensional subspace.
-    pub fn best(&self, kept: usize) -> Best {
+    /// Total loss of the best k-dimensional subspace; none when there were more rows than can be remembered.
+    pub fn best(&self, kept: usize) -> Option<Best> {
         match self {
-            Self::Exact(best) => Best::Exact(best.loss(kept)),
-            Self::Sketched(sketch) => sketch.best(kept),
+            Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
+            Self::Sketched(sketch) => Some(sketch.best(kept)),
+            Self::Features(rows) => rows.best(kept),
+        }
+    }
+
+    /// Mean of all rows, when it is followed.
+    pub fn mean(&self) -> Option<&[f64]> {
+        match self {
+            Self::Exact(best) => best.mean(),
+            Self::Sketched(sketch) => sketch.mean(),
+            Self::Features(_) => None,
         }
     }
 }

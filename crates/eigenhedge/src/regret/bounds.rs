@@ -7,7 +7,9 @@
 //!
 //! Guarantee: all of these hold for every sequence, and for the total *expected* loss.
 //!
-//! Not covered: mixing, forgetting, the additive family and the Hebbian learners have no theorem in these papers. For
+//! Mixing is one more replacement of `V` by `V'`, so its price (see [`Setting::price`]) certifies tracking with mixing.
+//!
+//! Not covered: forgetting, the additive family and the Hebbian learners have no theorem in these papers. For
 //! infinite `N` the divergence from the uniform start is infinite, and every function says none.
 //!
 //! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008; Kuzmin & Warmuth, ICML 2007.
@@ -184,6 +186,28 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
 /// ```
 pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, rows: u64) -> Option<f64> {
     Some(setting.bound(best)? + setting.norm_square * (rows.max(1) as f64).ln() + first_square)
+}
+
+/// Anchored with the rate `√(D/(L + Q²))/Q`, L its own loss so far: total expected loss at most
+/// `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. None for infinite N.
+///
+/// Hypotheses: as for [`uncentered`], with [`Options::divergence`](crate::subspace::Options) the [`divergence`].
+///
+/// Proof: follow the regularised leader with rates that never grow has `Σ m_t ≤ L* + D/η_T` for the mix losses m_t; the
+/// loss of a trial is at most `m_t + (η_t Q²/2) loss_t`; and `Σ loss_t/√(L_{t-1} + Q²) ≤ 2 √L_T`. So
+/// `L_T ≤ L* + 2 Q √(D (L_T + Q²))`, which is solved for `L_T`. (After Auer, Cesa-Bianchi & Gentile 2002.)
+///
+/// ```
+/// use eigenhedge::{regret::bounds::{Setting, divergence, self_confident, tuned_regret}, simplex::Multiplicity};
+/// let n = Multiplicity::Finite(20);
+/// let regret = self_confident(&Setting::new(1.0, 2, n), 1e6).unwrap() - 1e6;
+/// let tuned = tuned_regret(divergence(2, n).unwrap(), 1e6, 1.0);
+/// assert!(tuned < regret && regret < 1.5 * tuned); // what not knowing the best loss costs
+/// ```
+pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
+    let (square, divergence) = (setting.norm_square, divergence(setting.kept, setting.dimension)?);
+    let root = (square * divergence + best + square).sqrt();
+    Some(best + 2.0 * square * divergence + 2.0 * (square * divergence).sqrt() * root)
 }
 
 /// The rate `η = log(1 + √(2 scale D / L̂))` for a best loss of at most `ceiling` L̂ (JMLR (3), ICML (6)), for rows of

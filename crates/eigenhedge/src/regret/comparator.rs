@@ -6,7 +6,7 @@
 //! Cost: n² for each row, in blocks at the speed of a matrix product; n² memory; one eigendecomposition when asked.
 //! Rows longer than [`BestSubspace::LONGEST`] are not followed.
 
-use crate::eigen::symmetric_eigen;
+use crate::eigen::symmetric_eigenvalues;
 use crate::matrix::Matrix;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Par};
@@ -39,6 +39,11 @@ impl BestSubspace {
             block: Matrix::zeros(length, BLOCK),
             filled: 0,
         })
+    }
+
+    /// Mean of the rows so far, when the comparator is centered.
+    pub fn mean(&self) -> Option<&[f64]> {
+        self.mean.as_deref()
     }
 
     /// Adds a row.
@@ -81,9 +86,8 @@ impl BestSubspace {
     pub fn loss(&self, kept: usize) -> f64 {
         let mut scatter = self.scatter.clone();
         Self::flush(&mut scatter, &self.block, self.filled);
-        let eigen = symmetric_eigen(scatter.view());
-        let dropped = eigen.values.len().saturating_sub(kept);
-        eigen.values[..dropped].iter().map(|v| v.max(0.0)).sum()
+        let values = symmetric_eigenvalues(scatter.view());
+        values[..values.len().saturating_sub(kept)].iter().map(|v| v.max(0.0)).sum()
     }
 }
 
@@ -91,6 +95,7 @@ impl BestSubspace {
 mod tests {
     use super::*;
     use crate::Random;
+    use crate::eigen::symmetric_eigen;
     use crate::num::dot;
 
     #[test]

@@ -150,6 +150,19 @@ impl Blocks {
         }
     }
 
+    /// Joins neighbouring blocks: half as many, twice as long.
+    pub fn join_pairs(&mut self) {
+        let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len().div_ceil(2));
+        for (i, block) in self.blocks.drain(..).enumerate() {
+            match joined.last_mut() {
+                Some(first) if i % 2 == 1 => first.join(&block),
+                _ => joined.push(block),
+            }
+        }
+        self.blocks = joined;
+        self.rows_each *= 2;
+    }
+
     /// Number of blocks that hold rows.
     pub fn count(&self) -> usize {
         self.blocks.len()

@@ -93,6 +93,11 @@ impl Sketch {
         self.rows
     }
 
+    /// Mean of the rows so far, when the sketch is centered.
+    pub fn mean(&self) -> Option<&[f64]> {
+        self.mean.as_deref()
+    }
+
     /// Total squared norm of the (centered) rows.
     pub fn energy(&self) -> f64 {
         self.energy

@@ -29,8 +29,6 @@ pub enum Verdict {
 pub enum Reason {
     /// No theorem covers the learner.
     NoTheorem,
-    /// No theorem covers the learner with mixing.
-    Mixing,
     /// No theorem covers the learner with a running center.
     Centering,
     /// The bound on the norm of rows was not known from the start.
@@ -39,6 +37,10 @@ pub enum Reason {
     InfiniteDimension,
     /// A budget on atoms changes directions, not only weights.
     Budget,
+    /// An approximation whose price is not known.
+    Unpriced,
+    /// A rate that changes.
+    ChangingRate,
     /// The best loss is not known.
     UnknownBest,
     /// The best loss is not known well enough to tell.
@@ -49,11 +51,12 @@ impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::NoTheorem => "no theorem covers this learner",
-            Self::Mixing => "no theorem covers mixing",
             Self::Centering => "no theorem covers this learner with a running center",
             Self::RunningNormBound => "the theorem needs a norm bound given in advance",
             Self::InfiniteDimension => "no theorem covers a space of infinite dimension",
             Self::Budget => "no theorem covers a budget on atoms",
+            Self::Unpriced => "an approximation was made whose price is not known",
+            Self::ChangingRate => "no theorem covers this learner with a rate that changes",
             Self::UnknownBest => "the best loss is unknown",
             Self::WideBracket => "the best loss is not known well enough to tell",
         })
@@ -88,8 +91,8 @@ mod tests {
             let bytes = postcard::to_stdvec(&verdict).unwrap();
             assert_eq!(postcard::from_bytes::<Verdict>(&bytes).unwrap(), verdict);
         }
-        let reason = serde_json::to_string(&Verdict::NotApplicable(Reason::Mixing)).unwrap();
-        assert_eq!(reason, r#"{"not_applicable":"mixing"}"#);
+        let reason = serde_json::to_string(&Verdict::NotApplicable(Reason::Centering)).unwrap();
+        assert_eq!(reason, r#"{"not_applicable":"centering"}"#);
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub struct Feature<D> {
     budget: Option<Budget>,
     /// Rows seen since the images were computed afresh.
     stale: usize,
+    /// Rows seen, and what became of them: over the same rows, equal lineages stand for equal dictionaries.
+    trials: u64,
+    lineage: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -93,6 +96,8 @@ impl<D: Dictionary> Feature<D> {
             origin: None,
             budget: None,
             stale: 0,
+            trials: 0,
+            lineage: 0,
             scratch: Scratch::default(),
         }
     }
@@ -125,9 +130,35 @@ impl<D: Dictionary> Feature<D> {
         self.origin.as_ref().map(|origin| &origin.coefficients[..])
     }
 
+    /// Coefficients of the origin, and the kernel of each atom with it; none stands for zero.
+    pub fn origin_with_image(&self) -> Option<(&[f64], &[f64])> {
+        self.origin.as_ref().map(|origin| (&origin.coefficients[..], &origin.image[..]))
+    }
+
     /// What the budget has cost: the norms of all the parts of columns that were given up, summed.
     pub fn budget_error(&self) -> f64 {
         self.budget.as_ref().map_or(0.0, Budget::error)
+    }
+
+    /// Turns the kernel row of the point looked at into that of the point minus the origin.
+    fn move_to_origin(&mut self) -> Result<f64, Error> {
+        let Working { row, own, moved, square, is_atom, .. } = &mut self.scratch.0;
+        *is_atom = false;
+        moved.clear();
+        match &self.origin {
+            None => {
+                moved.extend_from_slice(row);
+                *square = *own;
+            }
+            Some(origin) => {
+                moved.extend(row.iter().zip(&origin.image).map(|(k, m)| k - m));
+                *square = (*own - 2.0 * dot(&origin.coefficients, row) + origin.square).max(0.0);
+            }
+        }
+        if !(*square < LARGEST_SQUARE) {
+            return Err(Error::Overflow { largest: square.sqrt() });
+        }
+        Ok(*square)
     }
 
     /// Coefficients of the residual of the point looked at: minus those of the origin and of the coordinates.
@@ -160,6 +191,7 @@ impl<D: Dictionary> Feature<D> {
             budget.admit(*own);
         }
         self.dictionary.push(point);
+        self.lineage = descend(self.lineage, self.trials);
         *is_atom = true;
         if self.origin.is_some() {
             self.coefficients.transpose_times(row, correction);
@@ -262,24 +294,19 @@ impl<D: Dictionary> Span for Feature<D> {
     }
 
     fn look(&mut self, point: &D::Point) -> Result<f64, Error> {
-        let Working { row, own, moved, square, is_atom, .. } = &mut self.scratch.0;
+        let Working { row, own, .. } = &mut self.scratch.0;
         *own = self.dictionary.row(point, row)?;
-        *is_atom = false;
-        moved.clear();
-        match &self.origin {
-            None => {
-                moved.extend_from_slice(row);
-                *square = *own;
-            }
-            Some(origin) => {
-                moved.extend(row.iter().zip(&origin.image).map(|(k, m)| k - m));
-                *square = (*own - 2.0 * dot(&origin.coefficients, row) + origin.square).max(0.0);
-            }
+        self.move_to_origin()
+    }
+
+    fn look_beside(&mut self, point: &D::Point, other: &Self) -> Result<f64, Error> {
+        if (self.lineage, self.trials) != (other.lineage, other.trials) {
+            return self.look(point);
         }
-        if !(*square < LARGEST_SQUARE) {
-            return Err(Error::Overflow { largest: square.sqrt() });
-        }
-        Ok(*square)
+        let Working { row, own, .. } = &mut self.scratch.0;
+        row.clone_from(&other.scratch.0.row);
+        *own = other.scratch.0.own;
+        self.move_to_origin()
     }
 
     fn inner(&self, a: &D::Point, b: &D::Point) -> f64 {
@@ -408,15 +435,25 @@ impl<D: Dictionary> Span for Feature<D> {
             origin.square = dot(&origin.coefficients, &origin.image);
         }
         self.dictionary.swap_remove(atom);
+        self.lineage = descend(self.lineage, !(atom as u64));
         self.orthonormalise().then_some(&self.scratch.0.rotation)
     }
 
     fn end_trial(&mut self) {
+        self.trials += 1;
         self.stale += 1;
         if self.stale > self.dictionary.len().max(64) {
             self.refresh();
         }
     }
+}
+
+/// One more event in the life of a dictionary (the mixing step of SplitMix64).
+fn descend(lineage: u64, event: u64) -> u64 {
+    let mut z = (lineage ^ event).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 /// Spreads the coefficient of an atom over the others and moves the last coefficient into its place.

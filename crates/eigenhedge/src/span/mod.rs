@@ -32,6 +32,11 @@ pub trait Span {
     /// Looks at a point and returns its squared norm. Rejects bad points; changes nothing but scratch space.
     fn look(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
+    /// The same, beside a span that has looked at the point just now and may have done part of the work.
+    fn look_beside(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
+        self.look(point)
+    }
+
     /// Inner product of two points that were looked at before, as they are, without the origin.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 

@@ -59,6 +59,9 @@ pub struct Options {
     pub select: Select,
     /// Subtract the running mean, with this many imaginary rows at the first origin (JMLR Algorithm 6: `1/η̃`).
     pub center: Option<f64>,
+    /// Tunes the rate to the learner's own loss so far: with L that loss, Q the norm bound and D this number, rows are
+    /// scaled by `Q √((L + Q²)/D)` in place of Q², which makes a rule's rate of one `√(D/(L + Q²))/Q`.
+    pub divergence: Option<f64>,
 }
 
 /// A learner over k-dimensional subspaces.
@@ -71,6 +74,12 @@ pub struct Subspace<S, R> {
     /// Largest squared norm of a row that was learned from.
     largest_square: f64,
     trials: u64,
+    /// Total expected loss of what was learned from.
+    lost: f64,
+    /// What rows were divided by in the last update: the square of the norm bound unless the rate is tuned.
+    scale: f64,
+    /// What rows longer than all before them have cost beyond the theorem.
+    surprise: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -85,6 +94,8 @@ struct Working {
     /// Squared size of the instance checked last, and whether the span is still looking at it.
     square: f64,
     looking: bool,
+    /// Expected loss of the present trial.
+    expected: f64,
 }
 
 /// Rows whose squared norm is under this are zero for all purposes.
@@ -125,7 +136,18 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         {
             return Err(Error::Parameter { name: "center-prior", rule: "finite and not negative", value: prior });
         }
-        Ok(Self { kept, options, span, rule, largest_square: 0.0, trials: 0, scratch: Scratch::default() })
+        Ok(Self {
+            kept,
+            options,
+            span,
+            rule,
+            largest_square: 0.0,
+            trials: 0,
+            lost: 0.0,
+            scale: 0.0,
+            surprise: 0.0,
+            scratch: Scratch::default(),
+        })
     }
 
     /// Number of directions kept.
@@ -148,14 +170,47 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.trials
     }
 
+    /// Square of the norm bound: the one given, or the largest squared norm so far.
+    pub fn norm_square(&self) -> f64 {
+        match self.options.norm_bound {
+            NormBound::Running => self.largest_square,
+            NormBound::Given(bound) => bound * bound,
+        }
+    }
+
+    /// What rows were divided by in the last update: [`Self::norm_square`], unless the rate is tuned.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// What rows longer than all before them have cost beyond the theorem, which takes the norm bound for known: with
+    /// r the ratio of the squares of such a row and of the bound before it, `1 - 1/r` of what was lost on it.
+    ///
+    /// The proof gives trial t the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
+    pub fn surprise(&self) -> f64 {
+        self.surprise
+    }
+
     /// Squared norm (largest eigenvalue) of the instance checked last, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
 
-    /// Makes no choice for this trial: only the expected loss will mean something.
-    pub(crate) fn stand_by(&mut self) {
+    /// Makes no choice for this trial: only the expected loss will mean something. What the rule itself leaves to chance
+    /// is drawn.
+    pub(crate) fn stand_by(&mut self, random: &mut Random) {
+        self.rule.perturb(random);
         self.scratch.0.choice.clear();
+    }
+
+    /// Checks an instance that another learner with the same options has just looked at.
+    pub(crate) fn check_beside(&mut self, instance: &Instance<'_, S::Point>, other: &Self) -> Result<(), Error> {
+        let Instance::Point(point) = instance else { return self.check(instance) };
+        let square = self.span.look_beside(point, &other.span)?;
+        self.within_bound(square)?;
+        self.admit(square);
+        self.scratch.0.looking = true;
+        Ok(())
     }
 
     /// Explicit directions that have a chance to be kept.
@@ -334,23 +389,31 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             observed.coordinates.column_mut(j).copy_from_slice(columns);
             observed.weights.push(*weight);
         }
+        self.scratch.0.expected = total.expected;
         total
     }
 
     fn update(&mut self, _: &Instance<'_, S::Point>) {
         let mut weight = self.centering_weight();
         if weight > 0.0 {
+            let (before, now) = (self.largest_square, self.scratch.0.square);
+            if self.options.norm_bound == NormBound::Running && now > before && before > SMALLEST_SQUARE {
+                self.surprise += (1.0 - before / now) * weight * self.scratch.0.expected;
+            }
             self.largest_square = self.largest_square.max(self.scratch.0.square);
         }
-        let scale = match self.options.norm_bound {
-            NormBound::Running => self.largest_square,
-            NormBound::Given(bound) => bound * bound,
+        let norm_square = self.norm_square();
+        self.lost += weight * self.scratch.0.expected;
+        let scale = match self.options.divergence {
+            None => norm_square,
+            Some(divergence) => norm_square.sqrt() * ((self.lost + norm_square) / divergence).sqrt(),
         };
+        self.scale = scale.max(SMALLEST_SQUARE);
         if self.scratch.0.square <= SMALLEST_SQUARE {
             weight = 0.0;
         }
         self.scratch.0.observed.weights.iter_mut().for_each(|w| *w *= weight);
-        self.rule.update(&self.scratch.0.observed, scale.max(SMALLEST_SQUARE));
+        self.rule.update(&self.scratch.0.observed, self.scale);
         self.trials += 1;
         if let Some(prior) = self.options.center {
             self.span.shift_origin(1.0 / (prior + self.trials as f64));

@@ -7,8 +7,8 @@
 //! of everything else (`complement`).
 //!
 //! Guarantee: without mixing, total expected loss ≤ `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every sequence,
-//! where L* is the loss of the best fixed subspace (JMLR Theorem 6). With mixing it follows changes; the papers
-//! prove that for experts only.
+//! where L* is the loss of the best fixed subspace (JMLR Theorem 6). Mixing follows changes (the papers prove that for
+//! experts only) and has a price, as the rank cap has: the bound holds with it added to `d log(N/d)`.
 //!
 //! Cost: O(n u) for the coordinates and O(w u²) for the rotation, with u the uncapped directions, u ≤ w ≤ u + 9.
 //! The paper's own count is O(n²). Past-average mixing: one dense eigendecomposition for each trial.
@@ -43,7 +43,7 @@ pub struct Tracking {
     past: Option<PastAverage>,
     /// At most this many explicit directions.
     max_rank: usize,
-    /// What folding directions away has added to the constant of the theorem.
+    /// What mixing and folding directions away have added to the constant of the theorem.
     price: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -129,12 +129,20 @@ impl Tracking {
     }
 
     fn mix(&mut self) {
-        if let Mixing::FixedShare { alpha } = self.mixing {
-            for weight in &mut self.frame.values {
-                *weight = blend(*weight, self.uniform, alpha);
-            }
-            self.complement.log_weight = blend(self.complement.log_weight, self.uniform, alpha);
+        let Mixing::FixedShare { alpha } = self.mixing else { return };
+        // V' has the eigenvectors of V: what the replacement costs is the sum of what the logarithms lose.
+        for weight in &mut self.frame.values {
+            let mixed = blend(*weight, self.uniform, alpha);
+            self.price += (*weight - mixed).max(0.0);
+            *weight = mixed;
         }
+        let mixed = blend(self.complement.log_weight, self.uniform, alpha);
+        let lost = (self.complement.log_weight - mixed).max(0.0);
+        self.price += match self.frame.others() {
+            Multiplicity::Finite(others) => others as f64 * lost,
+            Multiplicity::Infinite => f64::INFINITY,
+        };
+        self.complement.log_weight = mixed;
     }
 }
 
@@ -185,6 +193,13 @@ impl Rule for Tracking {
             self.frame.retain(|_, weight| weight != common);
         }
         if let (Some(past), Mixing::PastAverage { alpha }) = (&mut self.past, self.mixing) {
+            // V' ≥ (1-α) V, and the logarithm is operator monotone: all d dropped directions lose at most -log(1-α).
+            self.price += match self.frame.dimension() {
+                // What the cap folds out of the past has no price.
+                _ if self.max_rank != usize::MAX => f64::INFINITY,
+                Multiplicity::Finite(n) => -(-alpha).ln_1p() * (n - self.kept as u64) as f64,
+                Multiplicity::Infinite => f64::INFINITY,
+            };
             past.mix(alpha, self.max_rank, &mut self.frame, &mut self.complement);
         }
         self.complement.multiplicity = self.frame.others();

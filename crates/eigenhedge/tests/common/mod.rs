@@ -1,14 +1,16 @@
 //! What several test files share.
 #![allow(dead_code, clippy::unwrap_used)]
 
+use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::spec::REGISTRY;
-use eigenhedge::{Kind, Mixing, Spec};
+use eigenhedge::spec::subspace_learners;
+use eigenhedge::streams::{self, leader_trap};
+use eigenhedge::{Kind, Mixing, Random, Spec};
 
 /// Every entry of the registry, with the variants that have rules of their own.
 pub fn specs(kept: usize) -> Vec<Spec> {
     let mut specs = Vec::new();
-    for entry in REGISTRY {
+    for entry in subspace_learners() {
         let spec = Spec { eta: 3.0, ..Spec::new(entry.kind, kept) };
         for center in [None, Some(0.0), Some(2.5)] {
             specs.push(Spec { center, ..spec.clone() });
@@ -54,4 +56,27 @@ pub fn cap(log_weights: &mut [f64], kept: usize) {
     for (place, i) in order.iter().enumerate() {
         log_weights[*i] = if place < n - kept { 0.0 } else { f64::NEG_INFINITY };
     }
+}
+
+/// Every stream of rows of norm at most one, and some that are degenerate.
+pub fn bounded_rows(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+    let mut random = Random::seeded(seed);
+    let mut still: Vec<Vec<f64>> = streams::iid(n, 2, 0.4, 240, seed).rows;
+    let repeated = (0..150).map(|t| still[t % 3].clone()).collect();
+    // Shuffled in blocks, some rows zero, others as long as is allowed.
+    for row in still.iter_mut().step_by(5) {
+        let norm = dot(row, row).sqrt();
+        let size = if random.uniform() < 0.3 { 0.0 } else { 1.0 / norm };
+        row.iter_mut().for_each(|x| *x *= size);
+    }
+    vec![
+        ("iid", still),
+        ("repeated", repeated),
+        ("switching", streams::switching(n, 2, 3, 80, seed)),
+        ("rank one", streams::switching(n, 1, 1, 100, seed)),
+        ("recurring", streams::recurring(n, 2, &[1, 2, 1, 3, 2, 1], 40, seed).rows),
+        ("drifting", streams::drifting(n, 2, 0.01, 240, seed).rows),
+        ("starvation", streams::starvation(n, 40, 200, 0.6, seed).rows),
+        ("leader trap", leader_trap(n, 30 * n)),
+    ]
 }

@@ -1,0 +1,138 @@
+//! The best fixed subspace of a feature space in hindsight.
+//!
+//! Setting: all rows x, seen once, and a kernel. Result: the least total `|φ(x) - m - P(φ(x) - m)|²` over k-dimensional
+//! projections P (and centers m): the sum of all but the k largest eigenvalues of the (centered) kernel matrix.
+//!
+//! Cost: the rows themselves are remembered, up to [`FeatureRows::MOST`] numbers in all; beyond them nothing is known.
+//! When asked: up to [`FeatureRows::EXACT`] rows one dense eigendecomposition of their kernel matrix. For more rows a
+//! pivoted Cholesky factor of low rank brackets the loss: `K - L Lᵀ` is positive semidefinite with a known trace δ, so the
+//! sum of the k largest eigenvalues of K lies between that of `L Lᵀ` and the same plus δ; centering keeps this true.
+
+use super::best::Best;
+use crate::batch::{PivotedCholesky, center_gram, gram};
+use crate::eigen::symmetric_eigenvalues;
+use crate::kernel::{VectorKernel, Vectors};
+use crate::matrix::{Matrix, multiply};
+use serde::{Deserialize, Serialize};
+
+/// Remembers rows, to compare with when the stream has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeatureRows {
+    kernel: VectorKernel,
+    centered: bool,
+    /// One column for each row.
+    rows: Matrix,
+    /// Whether rows had to be left out.
+    full: bool,
+}
+
+impl FeatureRows {
+    /// Most rows whose kernel matrix is decomposed.
+    pub const EXACT: usize = 1500;
+    /// Most numbers that are remembered: 128 MiB.
+    pub const MOST: usize = 1 << 24;
+
+    /// No rows yet.
+    pub fn new(kernel: VectorKernel, length: usize, centered: bool) -> Self {
+        Self { kernel, centered, rows: Matrix::zeros(length, 0), full: false }
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, row: &[f64]) {
+        let count = self.rows.columns();
+        self.full |= (count + 1) * row.len() > Self::MOST;
+        if !self.full {
+            self.rows.resize(row.len(), count + 1);
+            self.rows.column_mut(count).copy_from_slice(row);
+        }
+    }
+
+    /// Total loss of the best k-dimensional subspace; none when rows were left out.
+    pub fn best(&self, kept: usize) -> Option<Best> {
+        if self.full {
+            return None;
+        }
+        if self.rows.columns() == 0 {
+            return Some(Best::Exact(0.0));
+        }
+        let points: Vec<&[f64]> = (0..self.rows.columns()).map(|j| self.rows.column(j)).collect();
+        let mut dictionary = Vectors::new(self.kernel.clone(), self.rows.rows()).ok()?;
+        if points.len() <= Self::EXACT {
+            let mut gram = gram(&mut dictionary, &points).ok()?;
+            if self.centered {
+                center_gram(&mut gram);
+            }
+            let values = symmetric_eigenvalues(gram.view());
+            let dropped = values.len().saturating_sub(kept);
+            return Some(Best::Exact(values[..dropped].iter().map(|v| v.max(0.0)).sum()));
+        }
+        self.bracket(&mut dictionary, &points, kept, 16 * kept + 256)
+    }
+
+    fn bracket(&self, dictionary: &mut Vectors, points: &[&[f64]], kept: usize, rank: usize) -> Option<Best> {
+        let cholesky = PivotedCholesky::new(dictionary, points, 1e-6, rank).ok()?;
+        let mut factor = cholesky.factor().clone();
+        let count = points.len() as f64;
+        let mut energy = cholesky.trace();
+        if self.centered {
+            // |mean|² needs the whole kernel matrix; a factor knows it to within its trace error, as a bracket.
+            for j in 0..factor.columns() {
+                let mean = factor.column(j).iter().sum::<f64>() / count;
+                factor.column_mut(j).iter_mut().for_each(|x| *x -= mean);
+                energy -= count * mean * mean;
+            }
+        }
+        let mut small = Matrix::default();
+        multiply(&mut small, factor.view().transpose(), factor.view());
+        let values = symmetric_eigenvalues(small.view());
+        let top: f64 = values.iter().rev().take(kept).map(|v| v.max(0.0)).sum();
+        let error = cholesky.trace_error().max(0.0);
+        // Centering takes at most the trace error more away from the energy.
+        let low = energy - top - if self.centered { 2.0 * error } else { error };
+        Some(Best::between(low.max(0.0), (energy - top).max(0.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Random, streams};
+
+    fn rows(count: usize, seed: u64) -> Vec<Vec<f64>> {
+        let mut random = Random::seeded(seed);
+        (0..count).map(|_| (0..3).map(|_| random.normal()).collect()).collect()
+    }
+
+    #[test]
+    fn the_linear_kernel_gives_the_best_subspace_of_the_rows() {
+        for centered in [false, true] {
+            let mut features = FeatureRows::new(VectorKernel::Linear, 20, centered);
+            let mut plain = crate::regret::BestSubspace::new(20, centered).unwrap();
+            for row in streams::three_subspaces(1).iter().step_by(5) {
+                features.add(row);
+                plain.add(row);
+            }
+            let (a, b) = (features.best(2).unwrap().exact().unwrap(), plain.loss(2));
+            assert!((a - b).abs() < 1e-9 * b, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_bracket_encloses_the_exact_loss() {
+        let kernel = VectorKernel::Rbf { gamma: 0.3 };
+        for centered in [false, true] {
+            let mut features = FeatureRows::new(kernel.clone(), 3, centered);
+            let rows = rows(400, 7);
+            rows.iter().for_each(|row| features.add(row));
+            let exact = features.best(4).unwrap().exact().unwrap();
+            let points: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
+            for rank in [5, 20, 80] {
+                let mut dictionary = Vectors::new(kernel.clone(), 3).unwrap();
+                let bracket = features.bracket(&mut dictionary, &points, 4, rank).unwrap();
+                let slack = 1e-9 * exact;
+                assert!(rank < 80 || bracket.high() < 1.1 * exact, "{rank}: {bracket:?} {exact}");
+                assert!(bracket.low() <= exact + slack && exact <= bracket.high() + slack, "{bracket:?} {exact}");
+            }
+        }
+    }
+}

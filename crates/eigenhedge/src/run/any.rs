@@ -1,0 +1,300 @@
+//! Any learner over rows of numbers: what the registry's names build.
+
+use super::embedding::Embedding;
+use crate::error::Error;
+use crate::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
+use crate::kernel::{Dictionary, Vectors};
+use crate::learner::{Learner, Loss};
+use crate::matrix::{Matrix, multiply};
+use crate::portfolio::{Portfolio, auto};
+use crate::random::Random;
+use crate::regret::{Facts, Promise, Reason, promise};
+use crate::span::{Ambient, Feature, Span};
+use crate::spec::{AnyRule, Family, Kind, Spec};
+use crate::subspace::{Instance, Rule, Subspace};
+use serde::{Deserialize, Serialize};
+
+/// A learner of any family over rows, plain or through a kernel. A subspace learner is a portfolio of one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum AnyLearner {
+    /// Over plain rows.
+    Plain(Box<Portfolio<Ambient>>),
+    /// Over features of rows.
+    Kernel(Box<Portfolio<Feature<Vectors>>>),
+    /// Weight vectors over plain rows.
+    Hebbian(Box<Hebbian<AmbientWeights>>),
+    /// Weight vectors over features of rows.
+    KernelHebbian(Box<Hebbian<FeatureWeights<Vectors>>>),
+}
+
+/// Passes a call on to the learner inside.
+macro_rules! delegate {
+    ($self:expr, $learner:ident => $call:expr) => {
+        match $self {
+            AnyLearner::Plain($learner) => $call,
+            AnyLearner::Kernel($learner) => $call,
+            AnyLearner::Hebbian($learner) => $call,
+            AnyLearner::KernelHebbian($learner) => $call,
+        }
+    };
+}
+
+/// The same, for what only portfolios have.
+macro_rules! of_portfolio {
+    ($self:expr, $portfolio:ident => $call:expr, $otherwise:expr) => {
+        match $self {
+            AnyLearner::Plain($portfolio) => $call,
+            AnyLearner::Kernel($portfolio) => $call,
+            AnyLearner::Hebbian(_) | AnyLearner::KernelHebbian(_) => $otherwise,
+        }
+    };
+}
+
+impl AnyLearner {
+    /// Builds what the spec names, for rows of this length.
+    pub fn new(spec: &Spec, length: usize) -> Result<Self, Error> {
+        let specs = match spec.learner.entry().family {
+            Family::Hebbian => return Self::hebbian(spec, length),
+            Family::Portfolio => auto(spec, length),
+            Family::Subspace => vec![spec.clone()],
+        };
+        Ok(match &spec.kernel {
+            None => Self::Plain(Box::new(Portfolio::new(specs, || spec.ambient(length))?)),
+            Some(kernel) => {
+                let span = || spec.feature(Vectors::new(kernel.clone(), length)?);
+                Self::Kernel(Box::new(Portfolio::new(specs, span)?))
+            }
+        })
+    }
+
+    fn hebbian(spec: &Spec, length: usize) -> Result<Self, Error> {
+        if spec.center.is_some() {
+            return Err(Error::Unsupported("Hebbian learners do not center"));
+        }
+        let (k, eta) = (spec.kept, spec.eta);
+        let params = match spec.learner {
+            Kind::Oja if k != 1 => {
+                return Err(Error::Parameter { name: "k", rule: "1 for the learner oja", value: k as f64 });
+            }
+            Kind::Oja => Params::oja(eta),
+            Kind::Apex => Params::apex(k, eta),
+            _ => Params::simultaneous(k, eta, 1.0),
+        };
+        let params = Params { norm_bound: spec.norm_bound, ..params };
+        Ok(match &spec.kernel {
+            None if length == 0 => {
+                return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
+            }
+            None => Self::Hebbian(Box::new(Hebbian::new(params, AmbientWeights::new(length))?)),
+            Some(kernel) => {
+                let weights = FeatureWeights::new(Vectors::new(kernel.clone(), length)?)?;
+                let weights = match spec.budget {
+                    Some(atoms) => weights.with_budget(atoms)?,
+                    None => weights,
+                };
+                Self::KernelHebbian(Box::new(Hebbian::new(params, weights)?))
+            }
+        })
+    }
+
+    /// Coordinates of the last row in the directions that were kept for it.
+    pub fn coordinates(&self) -> &[f64] {
+        match self {
+            Self::Plain(portfolio) => portfolio.chosen().kept_coordinates(),
+            Self::Kernel(portfolio) => portfolio.chosen().kept_coordinates(),
+            Self::Hebbian(learner) => learner.coordinates(),
+            Self::KernelHebbian(learner) => learner.coordinates(),
+        }
+    }
+
+    /// Explicit directions in use: of the member that was chosen last, for a portfolio.
+    pub fn rank(&self) -> usize {
+        match self {
+            Self::Plain(portfolio) => portfolio.chosen().rank(),
+            Self::Kernel(portfolio) => portfolio.chosen().rank(),
+            Self::Hebbian(learner) => learner.coordinates().len(),
+            Self::KernelHebbian(learner) => learner.coordinates().len(),
+        }
+    }
+
+    /// Columns of the spans of all members, or weight vectors.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Plain(portfolio) => portfolio.members().iter().map(|member| member.span().columns()).sum(),
+            Self::Kernel(portfolio) => portfolio.members().iter().map(|member| member.span().columns()).sum(),
+            Self::Hebbian(learner) => learner.coordinates().len(),
+            Self::KernelHebbian(learner) => learner.coordinates().len(),
+        }
+    }
+
+    /// Squared norm of the last row, after centering; none for Hebbian learners.
+    pub fn last_square(&self) -> Option<f64> {
+        of_portfolio!(self, portfolio => Some(portfolio.chosen().last_square()), None)
+    }
+
+    /// The members of a portfolio of several: spec, weight, total expected loss.
+    pub fn members(&self) -> Vec<(&Spec, f64, f64)> {
+        of_portfolio!(self, portfolio => {
+            let specs = portfolio.specs();
+            if specs.len() < 2 {
+                return Vec::new();
+            }
+            let numbers = portfolio.weights().into_iter().zip(portfolio.totals());
+            specs.iter().zip(numbers).map(|(spec, (weight, total))| (spec, weight, *total)).collect()
+        }, Vec::new())
+    }
+
+    /// Probabilities of being kept of the explicit directions of the heaviest member, largest first.
+    pub fn probabilities(&self) -> Vec<f64> {
+        let sorted = |weights: &[f64]| {
+            let mut kept: Vec<f64> = weights.iter().map(|w| crate::num::kept(*w)).filter(|p| *p > 0.0).collect();
+            kept.sort_by(|a, b| b.total_cmp(a));
+            kept
+        };
+        of_portfolio!(self, portfolio => sorted(portfolio.members()[portfolio.heaviest()].rule().log_weights()), {
+            vec![1.0; self.coordinates().len()]
+        })
+    }
+
+    /// What Hedge may have added to the loss of the best member.
+    pub fn hedge_term(&self) -> f64 {
+        of_portfolio!(self, portfolio => portfolio.hedge_term(), 0.0)
+    }
+
+    /// What approximations have added to the constant of the theorem, summed over members.
+    pub fn price(&self) -> f64 {
+        of_portfolio!(self, portfolio => portfolio.members().iter().map(|member| member.rule().price()).sum(), 0.0)
+    }
+
+    /// What a budget has cost: the norms of all the parts of directions that were given up, summed over members.
+    pub fn budget_error(&self) -> f64 {
+        match self {
+            Self::Kernel(portfolio) => portfolio.members().iter().map(|member| member.span().budget_error()).sum(),
+            Self::KernelHebbian(learner) => learner.weights().forgotten(),
+            Self::Plain(_) | Self::Hebbian(_) => 0.0,
+        }
+    }
+
+    /// The least that is promised for a comparator that lost `best`: of all members with a theorem, plus the Hedge term.
+    pub fn promise(&self, facts: &Facts, best: f64) -> Result<Promise, Reason> {
+        fn least<S: Span>(portfolio: &Portfolio<S>, facts: &Facts, best: f64) -> Result<Promise, Reason> {
+            let promises = portfolio.specs().iter().zip(portfolio.members());
+            let least = promises.map(|(spec, member)| promise(spec, member, facts, best)).reduce(|a, b| match (a, b) {
+                (Ok(a), Ok(b)) => Ok(if b.bound < a.bound { b } else { a }),
+                (Err(_), Ok(found)) | (Ok(found), Err(_)) => Ok(found),
+                (Err(first), Err(_)) => Err(first),
+            });
+            let least = least.unwrap_or(Err(Reason::NoTheorem))?;
+            Ok(Promise { bound: least.bound + portfolio.hedge_term(), ..least })
+        }
+        of_portfolio!(self, portfolio => least(portfolio, facts, best), Err(Reason::NoTheorem))
+    }
+
+    /// The k directions most surely kept now.
+    pub fn embedding(&mut self, kept: usize) -> Embedding {
+        match self {
+            Self::Plain(portfolio) => {
+                let (directions, inclusion) = first_directions(portfolio.heaviest_mut(), kept);
+                let span = portfolio.heaviest_mut().span();
+                let center = span.origin().map_or_else(|| vec![0.0; span.length()], <[f64]>::to_vec);
+                Embedding::plain(times(span.vectors(), &directions, span.length()), inclusion, center, kept)
+            }
+            Self::Kernel(portfolio) => {
+                let (directions, inclusion) = first_directions(portfolio.heaviest_mut(), kept);
+                let span = portfolio.heaviest_mut().span();
+                let dictionary = span.dictionary().clone();
+                let atoms = dictionary.len();
+                let zeros = || (vec![0.0; atoms], vec![0.0; atoms]);
+                let center = span.origin_with_image().map_or_else(zeros, |(m, image)| (m.to_vec(), image.to_vec()));
+                let coefficients = times(span.coefficients(), &directions, atoms);
+                Embedding::features(dictionary, coefficients, inclusion, center, kept)
+            }
+            Self::Hebbian(learner) => {
+                let vectors = learner.weights().vectors();
+                let inner = |a: &[f64], b: &[f64]| crate::num::dot(a, b);
+                let columns = gram_schmidt(vectors, inner);
+                let (inclusion, length) = (vec![1.0; columns.columns()], vectors.rows());
+                Embedding::plain(columns, inclusion, vec![0.0; length], kept)
+            }
+            Self::KernelHebbian(learner) => {
+                let weights = learner.weights();
+                let mut dictionary = weights.dictionary().clone();
+                let atoms = dictionary.len();
+                let count = learner.coordinates().len();
+                let mut vectors = Matrix::zeros(atoms, count);
+                for p in 0..count {
+                    vectors.column_mut(p).iter_mut().zip(weights.coefficients(p)).for_each(|(v, c)| *v = c);
+                }
+                let mut gram = Matrix::zeros(atoms, atoms);
+                let mut row = Vec::new();
+                for atom in 0..atoms {
+                    dictionary.atom_row(atom, &mut row);
+                    gram.column_mut(atom).copy_from_slice(&row);
+                }
+                let inner = |a: &[f64], b: &[f64]| {
+                    let mut image = Vec::new();
+                    gram.transpose_times(b, &mut image);
+                    crate::num::dot(a, &image)
+                };
+                let columns = gram_schmidt(&vectors, inner);
+                let inclusion = vec![1.0; columns.columns()];
+                Embedding::features(dictionary, columns, inclusion, (vec![0.0; atoms], vec![0.0; atoms]), kept)
+            }
+        }
+    }
+}
+
+impl Learner<Instance<'_, [f64]>> for AnyLearner {
+    fn check(&mut self, instance: &Instance<'_, [f64]>) -> Result<(), Error> {
+        delegate!(self, learner => learner.check(instance))
+    }
+    fn choose(&mut self, random: &mut Random) {
+        delegate!(self, learner => Learner::<Instance<'_, [f64]>>::choose(&mut **learner, random))
+    }
+    fn incur(&mut self, instance: &Instance<'_, [f64]>) -> Loss {
+        delegate!(self, learner => learner.incur(instance))
+    }
+    fn update(&mut self, instance: &Instance<'_, [f64]>) {
+        delegate!(self, learner => learner.update(instance))
+    }
+}
+
+/// At most `kept` directions in the coordinates of the span's columns, most surely kept first.
+fn first_directions<S: Span>(learner: &mut Subspace<S, AnyRule>, kept: usize) -> (Matrix, Vec<f64>) {
+    let (mut directions, mut probabilities) = learner.directions();
+    directions.resize(directions.rows(), kept.min(directions.columns()));
+    probabilities.truncate(kept);
+    (directions, probabilities)
+}
+
+/// The product, with the right number of rows when there is nothing to multiply.
+fn times(columns: &Matrix, directions: &Matrix, rows: usize) -> Matrix {
+    let mut product = Matrix::zeros(rows, directions.columns());
+    if directions.columns() > 0 {
+        multiply(&mut product, columns.view(), directions.view());
+    }
+    product
+}
+
+/// Orthonormal columns, column p in the span of the first p vectors; vectors that add nothing are left out.
+fn gram_schmidt(vectors: &Matrix, inner: impl Fn(&[f64], &[f64]) -> f64) -> Matrix {
+    let mut columns = Matrix::zeros(vectors.rows(), 0);
+    for p in 0..vectors.columns() {
+        let mut vector = vectors.column(p).to_vec();
+        let before = inner(&vector, &vector);
+        for _ in 0..2 {
+            for j in 0..columns.columns() {
+                let overlap = inner(&vector, columns.column(j));
+                vector.iter_mut().zip(columns.column(j)).for_each(|(v, c)| *v -= overlap * c);
+            }
+        }
+        let square = inner(&vector, &vector);
+        if square > 1e-20 * before {
+            let count = columns.columns();
+            columns.resize(vectors.rows(), count + 1);
+            let norm = square.sqrt();
+            columns.column_mut(count).iter_mut().zip(&vector).for_each(|(c, v)| *c = v / norm);
+        }
+    }
+    columns
+}

@@ -1,0 +1,169 @@
+//! The driver: a learner, its generator and its account over a stream of rows.
+
+mod any;
+mod embedding;
+mod statement;
+
+pub use any::AnyLearner;
+pub use embedding::Embedding;
+pub use statement::{Member, Statement};
+
+use crate::error::Error;
+use crate::learner::{Loss, trial};
+use crate::random::Random;
+use crate::regret::{Blocks, Hindsight, Ledger};
+use crate::scratch::Scratch;
+use crate::spec::Spec;
+use crate::subspace::Instance;
+use serde::{Deserialize, Serialize};
+
+/// A learner at work.
+///
+/// ```
+/// use eigenhedge::{Kind, Run, Spec, streams};
+///
+/// let mut run = Run::new(Spec::new(Kind::Auto, 2), 20, 0)?;
+/// for row in streams::three_subspaces(1) {
+///     let loss = run.step(&row)?;
+///     assert!(loss.expected <= 1.0);
+/// }
+/// let statement = run.statement();
+/// assert!(statement.expected < 10.0); // followed the changes ...
+/// assert!(statement.best.unwrap().low() > 500.0); // ... as no fixed subspace can
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    spec: Spec,
+    length: usize,
+    learner: AnyLearner,
+    random: Random,
+    ledger: Ledger,
+    /// Squared distance of the first row from the first center.
+    first_square: f64,
+    hindsight: Option<Hindsight>,
+    blocks: Option<Blocks>,
+    segments: usize,
+    /// Coordinates of the last row.
+    #[serde(skip)]
+    coordinates: Scratch<Vec<f64>>,
+}
+
+/// What a run compares itself with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Follow the best fixed subspace, at the price of O(n²) for each row while rows are short, O(nk) when they are long.
+    pub hindsight: bool,
+    /// Follow the best partition into this many segments; 0 for none. Plain rows only, at O(n²) for each row.
+    pub segments: usize,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self { hindsight: true, segments: 0 }
+    }
+}
+
+/// Blocks between which segments may be cut; when there are twice as many, they are joined in pairs.
+const BLOCKS: usize = 48;
+/// Longest rows whose partitions are followed.
+const LONGEST_PARTITIONED: usize = 256;
+
+impl Run {
+    /// Builds the learner of the spec for rows of this length, and follows the best fixed subspace.
+    pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
+        Self::watching(spec, length, seed, Watch::default())
+    }
+
+    /// The same, with a choice of what to follow.
+    pub fn watching(spec: Spec, length: usize, seed: u64, watch: Watch) -> Result<Self, Error> {
+        let learner = AnyLearner::new(&spec, length)?;
+        let centered = spec.center.is_some();
+        let hindsight = match &spec.kernel {
+            _ if !watch.hindsight => None,
+            None => Some(Hindsight::new(length, centered, spec.kept)?),
+            Some(kernel) => Some(Hindsight::of_features(kernel.clone(), length, centered)),
+        };
+        let blocks = match watch.segments {
+            0 => None,
+            _ if spec.kernel.is_some() => {
+                return Err(Error::Unsupported("the best partition is followed for plain rows only"));
+            }
+            _ if length > LONGEST_PARTITIONED => {
+                let (name, rule) = ("the length of rows", "at most 256 when segments are asked for");
+                return Err(Error::Parameter { name, rule, value: length as f64 });
+            }
+            _ => Some(Blocks::new(length, 1, centered)?),
+        };
+        Ok(Self {
+            spec,
+            length,
+            learner,
+            random: Random::seeded(seed),
+            ledger: Ledger::default(),
+            first_square: 0.0,
+            hindsight,
+            blocks,
+            segments: watch.segments,
+            coordinates: Scratch::default(),
+        })
+    }
+
+    /// One trial. An error leaves everything as it was.
+    pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
+        let loss = trial(&mut self.learner, &Instance::from(row), &mut self.random)?;
+        if let Some(hindsight) = &mut self.hindsight {
+            hindsight.add(row);
+        }
+        if let Some(blocks) = &mut self.blocks {
+            blocks.add(row);
+            if blocks.count() >= 2 * BLOCKS {
+                blocks.join_pairs();
+            }
+        }
+        if self.ledger.rows == 0 {
+            self.first_square = self.learner.last_square().unwrap_or(0.0);
+        }
+        let coordinates = &mut self.coordinates.0;
+        coordinates.clear();
+        coordinates.extend_from_slice(self.learner.coordinates());
+        coordinates.resize(self.spec.kept, 0.0);
+        self.ledger.enter(loss, self.learner.rank());
+        Ok(loss)
+    }
+
+    /// What the learner was built from.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Length of a row.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The learner.
+    pub fn learner(&self) -> &AnyLearner {
+        &self.learner
+    }
+
+    /// Totals so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Coordinates of the last row in the k directions that were kept for it, padded with zeros.
+    pub fn coordinates(&self) -> &[f64] {
+        &self.coordinates.0
+    }
+
+    /// The k directions most surely kept now, to use without learning.
+    pub fn embedding(&mut self) -> Embedding {
+        self.learner.embedding(self.spec.kept)
+    }
+
+    /// The account so far. Costs an eigendecomposition or two.
+    pub fn statement(&self) -> Statement {
+        Statement::of(self)
+    }
+}

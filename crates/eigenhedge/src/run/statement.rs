@@ -1,0 +1,107 @@
+//! The account of a run: what was lost, what the best in hindsight would have lost, what was promised, what
+//! approximations cost.
+
+use super::Run;
+use crate::regret::{Best, Facts, Partition, Promise, Verdict};
+use crate::spec::Spec;
+use serde::Serialize;
+
+/// An account. Losses are in squared input units.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Statement {
+    /// Rows charged.
+    pub rows: u64,
+    /// Total expected loss.
+    pub expected: f64,
+    /// Total loss of the choices made.
+    pub realised: f64,
+    /// Loss of the best fixed subspace in hindsight; none when it was not followed.
+    pub best: Option<Best>,
+    /// The bound on the expected loss, and the theorem it comes from.
+    pub promise: Option<Promise>,
+    /// Whether the bound holds.
+    pub verdict: Verdict,
+    /// What approximations and mixing have added to the constant of the theorem; zero when everything was exact.
+    pub price: f64,
+    /// What Hedge may have added to the loss of the best member.
+    pub hedge_term: f64,
+    /// What a budget on atoms has cost in norms of features.
+    pub budget_error: f64,
+    /// The members of a portfolio.
+    pub members: Vec<Member>,
+    /// The best partitions into 1, 2, … segments, when they were followed.
+    pub partitions: Vec<Partition>,
+    /// Mean number of explicit directions in use.
+    pub rank_mean: f64,
+    /// Largest number of explicit directions in use.
+    pub rank_max: usize,
+}
+
+/// A member of a portfolio.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Member {
+    /// Its name and parameters.
+    pub name: String,
+    /// Its present weight.
+    pub weight: f64,
+    /// Its total expected loss.
+    pub expected: f64,
+}
+
+impl Statement {
+    pub(super) fn of(run: &Run) -> Self {
+        let (spec, ledger) = (&run.spec, &run.ledger);
+        let best = run.hindsight.as_ref().and_then(|hindsight| hindsight.best(spec.kept));
+        let facts = facts(run);
+        let bound = |best: f64| run.learner.promise(&facts, best).map(|promise| promise.bound);
+        let verdict = match best {
+            Some(best) => Verdict::judge(ledger.expected, best, bound),
+            None => Verdict::NotApplicable(bound(0.0).err().unwrap_or(crate::regret::Reason::UnknownBest)),
+        };
+        let members = run.learner.members().into_iter().map(|(spec, weight, expected)| {
+            let name = spec.label();
+            Member { name, weight, expected }
+        });
+        Self {
+            rows: ledger.rows,
+            expected: ledger.expected,
+            realised: ledger.realised,
+            best,
+            promise: best.and_then(|best| run.learner.promise(&facts, best.high()).ok()),
+            verdict,
+            price: run.learner.price(),
+            hedge_term: run.learner.hedge_term(),
+            budget_error: run.learner.budget_error(),
+            members: members.collect(),
+            partitions: run.blocks.as_ref().map_or_else(Vec::new, |blocks| blocks.best(spec.kept, run.segments)),
+            rank_mean: ledger.rank_mean(),
+            rank_max: ledger.rank_max,
+        }
+    }
+
+    /// Expected loss less that of the best fixed subspace; a bracket when the latter is one.
+    pub fn regret(&self) -> Option<Best> {
+        self.best.map(|best| match best {
+            Best::Exact(best) => Best::Exact(self.expected - best),
+            Best::Between { low, high } => Best::between(self.expected - high, self.expected - low),
+        })
+    }
+
+    /// The member that lost least.
+    pub fn best_member(&self) -> Option<&Member> {
+        self.members.iter().min_by(|a, b| a.expected.total_cmp(&b.expected))
+    }
+}
+
+fn facts(run: &Run) -> Facts {
+    let squared_distance = |mean: &[f64], spec: &Spec| match &spec.start {
+        Some(start) => mean.iter().zip(start).map(|(m, s)| (m - s) * (m - s)).sum(),
+        None => mean.iter().map(|m| m * m).sum(),
+    };
+    let mean = run.hindsight.as_ref().and_then(|hindsight| hindsight.mean());
+    Facts {
+        rows: run.ledger.rows,
+        first_square: run.first_square,
+        offset: mean.map(|mean| squared_distance(mean, &run.spec)),
+    }
+}

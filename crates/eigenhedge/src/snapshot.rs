@@ -1,0 +1,133 @@
+//! A run as bytes: parameters, state, generator and account, so that it goes on bit for bit.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | `89 45 48 47 0D 0A 1A 0A` |
+//! | 4 | version, little-endian |
+//! | 8 | length of the body, little-endian |
+//! | 4 | CRC-32 (IEEE) of the body, little-endian |
+//! | the rest | the body: a [`Snapshot`] in postcard's wire format |
+//!
+//! Reading refuses what is damaged, cut short, foreign or of a newer version with a sentence. It allocates no more than a
+//! small multiple of the bytes given.
+
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The run.
+    pub run: Run,
+    /// What the program around the run has to remember, in a form of its own; empty for none.
+    pub surroundings: Vec<u8>,
+}
+
+/// Why bytes are no snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Something else.
+    #[error("is not an eigenhedge snapshot")]
+    Foreign,
+    /// From the future.
+    #[error("is a snapshot of version {0}, and this program reads versions up to {VERSION}: a newer one is needed")]
+    Newer(u32),
+    /// Cut short, or with something appended.
+    #[error("must have {expected} bytes after its head, got {found}: it is damaged or incomplete")]
+    Length {
+        /// Bytes that the head promises.
+        expected: u64,
+        /// Bytes that are there.
+        found: u64,
+    },
+    /// Changed.
+    #[error("is damaged: its checksum does not match")]
+    Checksum,
+    /// Not what a program of this version writes.
+    #[error("is damaged: its content makes no sense")]
+    Content,
+}
+
+/// The version that is written.
+pub const VERSION: u32 = 1;
+const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
+const HEAD: usize = 24;
+
+impl Snapshot {
+    /// The bytes of a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; HEAD];
+        // Writing to a growing vector cannot fail, and everything in a run has a form.
+        bytes = postcard::to_extend(self, bytes).unwrap_or_default();
+        let body = &bytes[HEAD.min(bytes.len())..];
+        let (length, checksum) = (body.len() as u64, crc32fast::hash(body));
+        let mut head = Vec::with_capacity(HEAD);
+        head.extend_from_slice(&MAGIC);
+        head.extend_from_slice(&VERSION.to_le_bytes());
+        head.extend_from_slice(&length.to_le_bytes());
+        head.extend_from_slice(&checksum.to_le_bytes());
+        bytes[..HEAD].copy_from_slice(&head);
+        bytes
+    }
+
+    /// Reads what [`Self::to_bytes`] has written.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
+        let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(Refusal::Foreign)?;
+        if *magic != MAGIC {
+            return Err(Refusal::Foreign);
+        }
+        let short = || Refusal::Length { expected: HEAD as u64, found: bytes.len() as u64 };
+        let (version, rest) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+        let version = u32::from_le_bytes(*version);
+        if version > VERSION {
+            return Err(Refusal::Newer(version));
+        }
+        let (length, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
+        let (checksum, body) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+        let expected = u64::from_le_bytes(*length);
+        if body.len() as u64 != expected {
+            return Err(Refusal::Length { expected, found: body.len() as u64 });
+        }
+        if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
+            return Err(Refusal::Checksum);
+        }
+        match postcard::take_from_bytes(body) {
+            Ok((snapshot, [])) => Ok(snapshot),
+            _ => Err(Refusal::Content),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kind, Spec, streams};
+
+    fn snapshot() -> Snapshot {
+        let mut run = Run::new(Spec { center: Some(0.0), ..Spec::new(Kind::Auto, 2) }, 20, 3).unwrap();
+        streams::three_subspaces(1).iter().take(40).for_each(|row| _ = run.step(row).unwrap());
+        Snapshot { run, surroundings: b"around".to_vec() }
+    }
+
+    #[test]
+    fn bytes_read_back_equal() {
+        let snapshot = snapshot();
+        assert_eq!(Snapshot::from_bytes(&snapshot.to_bytes()), Ok(snapshot));
+    }
+
+    #[test]
+    fn every_kind_of_damage_is_named() {
+        let bytes = snapshot().to_bytes();
+        assert_eq!(Snapshot::from_bytes(b"row,expected_loss,loss\n"), Err(Refusal::Foreign));
+        assert_eq!(Snapshot::from_bytes(&bytes[..5]), Err(Refusal::Foreign));
+        for cut in [8, 13, 23, 24, 100, bytes.len() - 1] {
+            assert!(matches!(Snapshot::from_bytes(&bytes[..cut]), Err(Refusal::Length { .. })), "{cut}");
+        }
+        let mut newer = bytes.clone();
+        newer[8] = 9;
+        assert_eq!(Snapshot::from_bytes(&newer), Err(Refusal::Newer(9)));
+        let mut changed = bytes.clone();
+        changed[2000] ^= 1;
+        assert_eq!(Snapshot::from_bytes(&changed), Err(Refusal::Checksum));
+    }
+}

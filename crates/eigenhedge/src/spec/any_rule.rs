@@ -1,0 +1,74 @@
+//! Any rule of the registry, so that learners of all kinds have one type.
+
+use crate::matrix::Matrix;
+use crate::random::Random;
+use crate::simplex::Complement;
+use crate::subspace::{Additive, Anchored, Observed, Perturbed, Rule, Tracking};
+use serde::{Deserialize, Serialize};
+
+/// Any rule of the registry, so that learners of all kinds have one type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum AnyRule {
+    /// Mirror descent.
+    Tracking(Box<Tracking>),
+    /// Functions of the scatter matrix.
+    Anchored(Box<Anchored>),
+    /// Gradient descent.
+    Additive(Box<Additive>),
+    /// The leader after noise.
+    Perturbed(Box<Perturbed>),
+}
+
+/// Passes a call on to the rule inside.
+macro_rules! delegate {
+    ($self:expr, $rule:ident => $call:expr) => {
+        match $self {
+            AnyRule::Tracking($rule) => $call,
+            AnyRule::Anchored($rule) => $call,
+            AnyRule::Additive($rule) => $call,
+            AnyRule::Perturbed($rule) => $call,
+        }
+    };
+}
+
+impl Rule for AnyRule {
+    fn grow(&mut self, columns: usize) {
+        delegate!(self, rule => rule.grow(columns))
+    }
+    fn perturb(&mut self, random: &mut Random) {
+        delegate!(self, rule => rule.perturb(random))
+    }
+    fn log_weights(&self) -> &[f64] {
+        delegate!(self, rule => rule.log_weights())
+    }
+    fn complement(&self) -> &Complement {
+        delegate!(self, rule => rule.complement())
+    }
+    fn observe(&mut self, columns: &[f64]) -> f64 {
+        delegate!(self, rule => rule.observe(columns))
+    }
+    fn coordinates(&self) -> &[f64] {
+        delegate!(self, rule => rule.coordinates())
+    }
+    fn outside(&self) -> &[f64] {
+        delegate!(self, rule => rule.outside())
+    }
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+        delegate!(self, rule => rule.direction(i, out))
+    }
+    fn update(&mut self, instance: &Observed, norm_square: f64) {
+        delegate!(self, rule => rule.update(instance, norm_square))
+    }
+    fn rotation(&mut self) -> Option<&Matrix> {
+        delegate!(self, rule => rule.rotation())
+    }
+    fn rotated(&mut self) {
+        delegate!(self, rule => rule.rotated())
+    }
+    fn price(&self) -> f64 {
+        delegate!(self, rule => rule.price())
+    }
+    fn reduce(&mut self, rotation: &Matrix) {
+        delegate!(self, rule => rule.reduce(rotation))
+    }
+}

@@ -1,0 +1,255 @@
+//! The one registry of learners: names, what is known about them, and how to build them.
+//!
+//! The command line, saved files, documentation and the tests that hold for every learner all read it here.
+
+mod any_rule;
+mod registry;
+
+pub use any_rule::AnyRule;
+pub use registry::{Entry, Family, Kind, REGISTRY, Reads, subspace_learners};
+
+use crate::error::{self, Error};
+use crate::kernel::{Dictionary, VectorKernel, Vectors};
+use crate::mixing::Mixing;
+use crate::regret::bounds;
+use crate::simplex::{Multiplicity, Select};
+use crate::span::{Ambient, Feature, Span};
+use crate::subspace::{Additive, Anchored, Law, NormBound, Options, Perturbed, Subspace, Tracking};
+use serde::{Deserialize, Serialize};
+
+/// All that is needed to build a learner.
+///
+/// ```
+/// use eigenhedge::{Instance, Kind, Random, Spec, trial};
+///
+/// let spec = Spec { eta: 2.0, ..Spec::new(Kind::Tracking, 1) };
+/// let mut learner = spec.plain(3)?;
+/// let mut random = Random::seeded(1);
+/// let loss = trial(&mut learner, &Instance::from(&[1.0, 0.0, 0.0][..]), &mut random)?;
+/// assert!((loss.expected - 2.0 / 3.0).abs() < 1e-12); // nothing known yet: two directions of three are dropped
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// Which learner.
+    pub learner: Kind,
+    /// Number of directions kept.
+    pub kept: usize,
+    /// Learning rate, for rows of norm at most one.
+    pub eta: f64,
+    /// Tunes the rate to the learner's own loss so far, in place of `eta`.
+    pub self_confident: bool,
+    /// Mixing.
+    pub mixing: Mixing,
+    /// Factor on the memory at each row.
+    pub forget: f64,
+    /// Center with the running mean, with this many imaginary rows at the origin.
+    pub center: Option<f64>,
+    /// Where the imaginary rows lie; none stands for zero.
+    pub start: Option<Vec<f64>>,
+    /// Features of rows in place of the rows themselves.
+    pub kernel: Option<VectorKernel>,
+    /// Scaling.
+    pub norm_bound: NormBound,
+    /// How a choice is drawn.
+    pub select: Select,
+    /// Dimension N of the space, when it is not that of the rows or of the kernel.
+    pub dimension: Option<Multiplicity>,
+    /// Cap the directions seen so far among themselves (anchored, ICML Algorithm 6 as printed).
+    pub as_printed: bool,
+    /// At most this many explicit directions; memory is then O(n times that) whatever the stream.
+    pub max_rank: Option<usize>,
+    /// For kernels: at most this many atoms.
+    pub budget: Option<usize>,
+    /// For budgets: rows whose features are within this share of their energy of the dictionary are no atoms.
+    pub novelty: f64,
+}
+
+impl Spec {
+    /// A learner with defaults: `eta` 1, no mixing, `forget` 0.95, no centering, running norm bound.
+    pub fn new(learner: Kind, kept: usize) -> Self {
+        Self {
+            learner,
+            kept,
+            eta: 1.0,
+            self_confident: false,
+            mixing: Mixing::None,
+            forget: 0.95,
+            center: None,
+            start: None,
+            kernel: None,
+            norm_bound: NormBound::Running,
+            select: Select::default(),
+            dimension: None,
+            as_printed: false,
+            max_rank: None,
+            budget: None,
+            novelty: 1e-3,
+        }
+    }
+
+    /// Sets the rate for a best loss of at most `ceiling` over rows of this length (JMLR (3), ICML (6)); needs a given
+    /// norm bound and a finite dimension.
+    pub fn tuned(mut self, ceiling: f64, length: usize) -> Result<Self, Error> {
+        let NormBound::Given(bound) = self.norm_bound else {
+            return Err(Error::Unsupported("a rate for a given best loss needs a given norm bound"));
+        };
+        let ceiling = error::positive("ceiling", ceiling)?;
+        let divergence = bounds::divergence(self.kept, self.space(length)).ok_or(Error::Unsupported(
+            "a rate for a given best loss needs a finite dimension that is greater than k",
+        ))?;
+        if let Some(eta) = bounds::tuned_rate(divergence, ceiling, bound * bound) {
+            self.eta = eta;
+        }
+        Ok(self)
+    }
+
+    /// Name and the parameters that set it apart from its like, e.g. `tracking eta 4, fixed share 0.001`.
+    pub fn label(&self) -> String {
+        let entry = self.learner.entry();
+        let mut label = entry.name.to_owned();
+        if self.self_confident && entry.reads.eta {
+            label += " eta auto";
+        } else if entry.reads.eta {
+            label += &format!(" eta {}", self.eta);
+        }
+        match self.mixing {
+            Mixing::None => {}
+            Mixing::FixedShare { alpha } => label += &format!(", fixed share {alpha}"),
+            Mixing::PastAverage { alpha } => label += &format!(", past average {alpha}"),
+        }
+        if entry.reads.forget {
+            label += &format!(" {}", self.forget);
+        }
+        label
+    }
+
+    /// Dimension of the space for rows of this length.
+    pub fn space(&self, length: usize) -> Multiplicity {
+        let natural = || match &self.kernel {
+            Some(kernel) => kernel.dimension(length),
+            None => Multiplicity::Finite(length as u64),
+        };
+        self.dimension.unwrap_or_else(natural)
+    }
+
+    /// Builds the learner over rows of plain numbers.
+    pub fn plain(&self, length: usize) -> Result<PlainLearner, Error> {
+        self.over(self.ambient(length)?)
+    }
+
+    /// The span of rows of plain numbers.
+    pub(crate) fn ambient(&self, length: usize) -> Result<Ambient, Error> {
+        let span = Ambient::new(length)?;
+        let span = match self.dimension {
+            Some(dimension) => span.within(dimension)?,
+            None => span,
+        };
+        match &self.start {
+            Some(start) => span.with_origin(start.clone()),
+            None => Ok(span),
+        }
+    }
+
+    /// Builds the learner over the features of a dictionary.
+    pub fn features<D: Dictionary>(&self, dictionary: D) -> Result<Subspace<Feature<D>, AnyRule>, Error> {
+        self.over(self.feature(dictionary)?)
+    }
+
+    /// The span of the features of a dictionary.
+    pub(crate) fn feature<D: Dictionary>(&self, dictionary: D) -> Result<Feature<D>, Error> {
+        if self.start.is_some() {
+            return Err(Error::Unsupported(
+                "a start for the center is a row of numbers: it has no place among features",
+            ));
+        }
+        let mut span = Feature::new(dictionary);
+        if let Some(dimension) = self.dimension {
+            span = span.within(dimension);
+        }
+        if let Some(atoms) = self.budget {
+            span = span.with_budget(atoms, self.novelty)?;
+        }
+        Ok(span)
+    }
+
+    /// Builds the learner over the features of rows of numbers.
+    pub fn kernel(&self, kernel: VectorKernel, length: usize) -> Result<KernelLearner, Error> {
+        self.features(Vectors::new(kernel, length)?)
+    }
+
+    /// Builds the learner over any span.
+    pub fn over<S: Span>(&self, span: S) -> Result<Subspace<S, AnyRule>, Error> {
+        let dimension = span.dimension();
+        if self.as_printed && self.learner != Kind::Anchored {
+            return Err(Error::Unsupported("as-printed is for the anchored learner"));
+        }
+        let rule = match self.learner {
+            Kind::Auto | Kind::Oja | Kind::Gha | Kind::Apex => {
+                return Err(Error::Unsupported("this learner is not a rule over a span"));
+            }
+            Kind::Tracking => {
+                let rule = Tracking::new(self.rate(), self.mixing, self.kept, dimension)?;
+                let rule = match self.max_rank {
+                    Some(max_rank) => rule.with_max_rank(max_rank)?,
+                    None => rule,
+                };
+                AnyRule::Tracking(Box::new(rule))
+            }
+            Kind::Anchored => self.anchored(Law::Exponential { eta: self.rate() }, 1.0, dimension)?,
+            Kind::Leader => self.anchored(Law::Leader, 1.0, dimension)?,
+            Kind::ForgettingLeader => self.anchored(Law::Leader, self.forget, dimension)?,
+            Kind::PerturbedLeader => {
+                self.without_mixing()?;
+                AnyRule::Perturbed(Box::new(Perturbed::new(self.rate(), self.kept, dimension)?))
+            }
+            Kind::ProductSets => self.anchored(Law::ProductSets { eta: self.rate() }, 1.0, dimension)?,
+            Kind::Additive => {
+                self.without_mixing()?;
+                AnyRule::Additive(Box::new(Additive::new(self.rate(), self.kept, dimension)?))
+            }
+        };
+        let options = Options {
+            norm_bound: self.norm_bound,
+            select: self.select,
+            center: self.center,
+            divergence: self.self_confident.then(|| guessed_divergence(self.kept, dimension)),
+        };
+        Subspace::new(self.kept, span, rule, options)
+    }
+
+    /// The rate of the rule: a self-confident learner tunes the scale of rows around a rate of one.
+    fn rate(&self) -> f64 {
+        if self.self_confident { 1.0 } else { self.eta }
+    }
+
+    fn without_mixing(&self) -> Result<(), Error> {
+        match self.mixing {
+            Mixing::None => Ok(()),
+            _ => Err(Error::Unsupported("mixing is for the tracking learner: the others keep no weights to mix")),
+        }
+    }
+
+    fn anchored(&self, law: Law, forget: f64, dimension: Multiplicity) -> Result<AnyRule, Error> {
+        self.without_mixing()?;
+        let rule = Anchored::new(law, forget, self.kept, dimension)?;
+        let rule = match self.max_rank {
+            Some(max_rank) => rule.with_max_rank(max_rank)?,
+            None => rule,
+        };
+        Ok(AnyRule::Anchored(Box::new(if self.as_printed { rule.as_printed()? } else { rule })))
+    }
+}
+
+/// The divergence that a self-confident rate is tuned to; for infinite dimension, where there is none, that of a
+/// space of a thousand directions for each one kept.
+fn guessed_divergence(kept: usize, dimension: Multiplicity) -> f64 {
+    let thousand = Multiplicity::Finite(1000 * kept as u64);
+    bounds::divergence(kept, dimension).or(bounds::divergence(kept, thousand)).unwrap_or(1.0)
+}
+
+/// A learner over rows of plain numbers.
+pub type PlainLearner = Subspace<Ambient, AnyRule>;
+
+/// A learner over the features of rows of numbers.
+pub type KernelLearner = Subspace<Feature<Vectors>, AnyRule>;

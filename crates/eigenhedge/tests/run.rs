@@ -1,0 +1,286 @@
+//! What holds for every learner of the registry when it is run, plain or through a kernel.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::bounded_rows;
+use eigenhedge::kernel::VectorKernel;
+use eigenhedge::matrix::Matrix;
+use eigenhedge::num::dot;
+use eigenhedge::regret::{Reason, Verdict, partition};
+use eigenhedge::simplex::Multiplicity;
+use eigenhedge::spec::{Family, REGISTRY};
+use eigenhedge::{Kind, Mixing, NormBound, Run, Spec, Watch, streams};
+
+/// Every learner: plain and through two kernels, centered where it can be.
+fn specs() -> Vec<Spec> {
+    let mut specs = Vec::new();
+    for entry in REGISTRY {
+        let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
+        let eta = if entry.family == Family::Hebbian { 0.1 } else { 2.0 };
+        let rbf = VectorKernel::Rbf { gamma: 0.5 };
+        let polynomial = VectorKernel::Polynomial { gamma: 0.5, degree: 2, coef0: 1.0 };
+        for kernel in [None, Some(rbf), Some(polynomial)] {
+            // Product sets keep nothing seen in a space without end.
+            let dimension = match (&kernel, entry.kind) {
+                (Some(_), Kind::ProductSets) => Some(Multiplicity::Finite(60)),
+                _ => None,
+            };
+            let spec = Spec { eta, kernel, dimension, ..Spec::new(entry.kind, kept) };
+            if entry.reads.center {
+                specs.push(Spec { center: Some(0.0), ..spec.clone() });
+            }
+            specs.push(spec);
+        }
+    }
+    specs
+}
+
+fn rows(count: usize) -> Vec<Vec<f64>> {
+    streams::recurring(5, 2, &[1, 2, 1], count.div_ceil(3), 4).rows
+}
+
+fn run(spec: Spec, rows: &[Vec<f64>]) -> Run {
+    let mut run = Run::new(spec, rows[0].len(), 7).unwrap();
+    rows.iter().for_each(|row| _ = run.step(row).unwrap());
+    run
+}
+
+#[test]
+fn a_run_that_is_saved_and_restored_goes_on_bit_for_bit() {
+    let rows = rows(90);
+    for spec in specs() {
+        let mut whole = run(spec.clone(), &rows[..45]);
+        let bytes = postcard::to_stdvec(&whole).unwrap();
+        let mut restored: Run = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(restored, whole, "{spec:?}");
+        for row in &rows[45..] {
+            let (a, b) = (whole.step(row).unwrap(), restored.step(row).unwrap());
+            assert_eq!((a.expected.to_bits(), a.realised.to_bits()), (b.expected.to_bits(), b.realised.to_bits()));
+            assert_eq!(whole.coordinates(), restored.coordinates(), "{spec:?}");
+        }
+        assert_eq!(whole.statement(), restored.statement());
+    }
+}
+
+#[test]
+fn a_bad_row_leaves_a_run_as_it_was() {
+    for spec in specs() {
+        let mut run = run(spec.clone(), &rows(30));
+        let before = run.clone();
+        for bad in [&[1.0; 4][..], &[1.0, f64::NAN, 0.0, 0.0, 0.0], &[f64::INFINITY, 0.0, 0.0, 0.0, 0.0]] {
+            assert!(run.step(bad).is_err(), "{spec:?}");
+        }
+        assert_eq!(run, before);
+    }
+}
+
+#[test]
+fn the_account_adds_up_and_no_promise_is_broken() {
+    let rows = rows(90);
+    let mut judged = 0;
+    for spec in specs() {
+        let mut run = Run::new(spec.clone(), 5, 7).unwrap();
+        let losses: Vec<_> = rows.iter().map(|row| run.step(row).unwrap()).collect();
+        let statement = run.statement();
+        assert_eq!(statement.expected, losses.iter().map(|loss| loss.expected).sum::<f64>());
+        assert_eq!(statement.realised, losses.iter().map(|loss| loss.realised).sum::<f64>());
+        assert!(statement.best.unwrap().low() >= 0.0);
+        assert_ne!(statement.verdict, Verdict::Fails, "{spec:?}");
+        judged += u32::from(statement.verdict == Verdict::Holds);
+        assert_eq!(statement.promise.is_some(), statement.verdict == Verdict::Holds);
+        let best_member = statement.best_member().map(|member| member.expected + statement.hedge_term);
+        assert!(best_member.is_none_or(|most| statement.expected <= most), "{spec:?}");
+        assert_eq!(best_member.is_some(), spec.learner == Kind::Auto);
+    }
+    // Anchored and auto, centered or not, over rows and over polynomial features.
+    assert_eq!(judged, 8);
+}
+
+/// Runs and returns expected loss, verdict, bound.
+fn judge(spec: Spec, rows: &[Vec<f64>]) -> (f64, Verdict, Option<f64>) {
+    let statement = run(spec, rows).statement();
+    (statement.expected, statement.verdict, statement.promise.map(|promise| promise.bound))
+}
+
+#[test]
+fn every_promise_holds_on_every_stream() {
+    let n = 7;
+    for seed in 0..20u64 {
+        let (kept, eta) = ([1, 2, 6][seed as usize % 3], [0.1, 1.0, 4.0, 20.0][seed as usize % 4]);
+        let given = NormBound::Given(1.0);
+        let base = |learner| Spec { eta, ..Spec::new(learner, kept) };
+        let variants = [
+            Spec { norm_bound: given, ..base(Kind::Tracking) },
+            Spec { norm_bound: given, mixing: Mixing::FixedShare { alpha: 0.01 }, ..base(Kind::Tracking) },
+            Spec { norm_bound: given, mixing: Mixing::PastAverage { alpha: 0.01 }, ..base(Kind::Tracking) },
+            Spec { norm_bound: given, ..base(Kind::Anchored) },
+            base(Kind::Anchored),
+            Spec { center: Some(0.0), ..base(Kind::Anchored) },
+            Spec { center: Some(3.0), ..base(Kind::Anchored) },
+            Spec { self_confident: true, norm_bound: given, ..base(Kind::Anchored) },
+            Spec { self_confident: true, ..base(Kind::Anchored) },
+            Spec { self_confident: true, center: Some(0.0), ..base(Kind::Anchored) },
+            Spec { norm_bound: given, ..base(Kind::Auto) },
+            base(Kind::Auto),
+            Spec { center: Some(0.0), ..base(Kind::Auto) },
+        ];
+        for (name, rows) in bounded_rows(n, seed) {
+            for spec in &variants {
+                // One third of the seeds is enough for the slow ones.
+                if spec.learner == Kind::Auto && seed % 3 != 0 {
+                    continue;
+                }
+                let (expected, verdict, bound) = judge(spec.clone(), &rows);
+                assert_eq!(verdict, Verdict::Holds, "{name} {seed} {spec:?}: {expected} {bound:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_that_keep_growing_are_paid_for_by_the_surprise() {
+    for ratio in [1.01, 1.3, 3.0] {
+        let mut rows = streams::switching(6, 2, 3, 30, 5);
+        let mut size = 1e-3;
+        for row in &mut rows {
+            row.iter_mut().for_each(|x| *x *= size);
+            size *= ratio;
+        }
+        for self_confident in [false, true] {
+            let spec = Spec { self_confident, ..Spec::new(Kind::Anchored, 2) };
+            let (expected, verdict, bound) = judge(spec.clone(), &rows);
+            assert_eq!(verdict, Verdict::Holds, "{ratio} {self_confident}: {expected} {bound:?}");
+            let (_, verdict, _) = judge(Spec { norm_bound: NormBound::Running, ..Spec::new(Kind::Tracking, 2) }, &rows);
+            assert_eq!(verdict, Verdict::NotApplicable(Reason::RunningNormBound));
+        }
+    }
+}
+
+#[test]
+fn a_portfolio_loses_at_most_the_best_member_and_the_hedge_term() {
+    for seed in 0..20u64 {
+        let center = (seed % 2 == 1).then_some(0.0);
+        for (name, rows) in bounded_rows(6, seed) {
+            // The term must hold whatever the scale, and whether or not it is known.
+            let scale = [1.0, 1e-4, 300.0][seed as usize % 3];
+            let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * scale).collect()).collect();
+            let statement = run(Spec { center, ..Spec::new(Kind::Auto, 2) }, &rows).statement();
+            let best = statement.best_member().unwrap();
+            let most = best.expected + statement.hedge_term;
+            assert!(statement.expected <= most, "{name} {seed}: {} > {most}", statement.expected);
+            let square = rows.iter().map(|row| dot(row, row)).fold(0.0, f64::max);
+            let useful = 1.05 * best.expected + 2.0 * (statement.members.len() as f64).ln() * square;
+            assert!(statement.expected <= useful, "{name} {seed}: {} > {useful}", statement.expected);
+            assert!((statement.members.iter().map(|member| member.weight).sum::<f64>() - 1.0).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn a_single_learner_is_a_portfolio_of_one() {
+    let rows = rows(60);
+    for entry in eigenhedge::spec::subspace_learners() {
+        let spec = Spec::new(entry.kind, 2);
+        let mut alone = spec.plain(5).unwrap();
+        let mut random = eigenhedge::Random::seeded(7);
+        let mut run = Run::new(spec, 5, 7).unwrap();
+        for row in &rows {
+            let loss = eigenhedge::trial(&mut alone, &eigenhedge::Instance::from(&row[..]), &mut random).unwrap();
+            assert_eq!(run.step(row).unwrap(), loss, "{}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn an_embedding_is_an_orthogonal_projection() {
+    let rows = rows(60);
+    for spec in specs() {
+        let mut run = run(spec.clone(), &rows);
+        let mut embedding = run.embedding();
+        let mut coordinates = Vec::new();
+        let mut residual = 0.0;
+        for row in &rows {
+            residual += embedding.transform(row, &mut coordinates).unwrap();
+            assert_eq!(coordinates.len(), spec.kept);
+            if spec.kernel.is_none() {
+                let back = embedding.reconstruct(&coordinates).unwrap();
+                let distance: f64 = back.iter().zip(row).map(|(a, b)| (a - b) * (a - b)).sum();
+                let again = embedding.transform(&back, &mut coordinates).unwrap();
+                assert!(again < 1e-20, "{spec:?}: {again}");
+                let direct = embedding.transform(row, &mut coordinates).unwrap();
+                assert!((direct - distance).abs() < 1e-12);
+            }
+        }
+        // No embedding can lose less than the best one for its center; a bad one would lose nearly everything.
+        let energy: f64 = rows.iter().map(|row| dot(row, row)).sum();
+        assert!(residual >= 0.0 && (spec.kernel.is_some() || residual < 0.9 * energy), "{spec:?}: {residual} {energy}");
+        if let Some(components) = embedding.components() {
+            let gap = orthonormality_gap(components);
+            assert!(gap < 1e-12, "{spec:?}: {gap}");
+        }
+        assert!(embedding.transform(&[0.0; 4], &mut coordinates).is_err());
+    }
+}
+
+fn orthonormality_gap(columns: &Matrix) -> f64 {
+    let mut gap = 0f64;
+    for i in 0..columns.columns() {
+        for j in 0..=i {
+            let target = f64::from(u8::from(i == j));
+            gap = gap.max((dot(columns.column(i), columns.column(j)) - target).abs());
+        }
+    }
+    gap
+}
+
+#[test]
+fn an_embedding_through_the_linear_kernel_is_the_plain_one() {
+    let rows = rows(60);
+    for entry in REGISTRY.iter().filter(|entry| entry.kind != Kind::ProductSets && entry.kind != Kind::PerturbedLeader)
+    {
+        for center in [None, Some(0.0), Some(1.5)] {
+            let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
+            if center.is_some() && !entry.reads.center {
+                continue;
+            }
+            let eta = if entry.family == Family::Hebbian { 0.1 } else { 2.0 };
+            let spec = Spec { center, eta, ..Spec::new(entry.kind, kept) };
+            let mut plain = run(spec.clone(), &rows).embedding();
+            let mut kernel = run(Spec { kernel: Some(VectorKernel::Linear), ..spec }, &rows).embedding();
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            for row in &rows {
+                let residuals = (plain.transform(row, &mut a).unwrap(), kernel.transform(row, &mut b).unwrap());
+                assert!((residuals.0 - residuals.1).abs() < 1e-7, "{} {center:?}: {residuals:?}", entry.name);
+                for (a, b) in a.iter().zip(&b) {
+                    assert!((a.abs() - b.abs()).abs() < 1e-7, "{} {center:?}: {a} {b}", entry.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_watched_partition_is_found_where_the_stream_changes() {
+    let rows = streams::switching(8, 2, 3, 128, 3);
+    let watch = Watch { hindsight: true, segments: 3 };
+    let mut run = Run::watching(Spec::new(Kind::Auto, 2), 8, 0, watch).unwrap();
+    rows.iter().for_each(|row| _ = run.step(row).unwrap());
+    let statement = run.statement();
+    let partition = &statement.partitions[2];
+    assert_eq!(partition.cuts, [128, 256]);
+    let direct = partition::between(&rows, &partition.cuts, 2, false).unwrap();
+    assert!((partition.loss - direct).abs() < 1e-9);
+    let whole = statement.best.unwrap().exact().unwrap();
+    assert!((statement.partitions[0].loss - whole).abs() < 1e-9 * whole);
+}
+
+#[test]
+fn a_rate_for_a_given_best_loss_is_the_papers() {
+    let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, 2) };
+    let tuned = spec.clone().tuned(10.0, 20).unwrap();
+    let divergence = 18.0 * (20f64 / 18.0).ln();
+    assert!((tuned.eta - (1.0 + (2.0 * divergence / 10.0).sqrt()).ln()).abs() < 1e-12);
+    assert!(spec.clone().tuned(-1.0, 20).is_err());
+    assert!(Spec { norm_bound: NormBound::Running, ..spec }.tuned(10.0, 20).is_err());
+}
