@@ -1,14 +1,14 @@
 //! The command line as built: every value that can be judged without the data has been.
 
-use crate::args::{BadRow, Center, Eta, MixingRule, RunArgs, SummaryForm};
+use crate::args::{Center, Eta, MixingRule, RunArgs, SummaryForm};
 use crate::number::exact;
+use crate::table::{self, Usage, is_dash};
 use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
 use eigenhedge::run::AnyLearner;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::spec::Family;
 use eigenhedge::{Error, Kind, Mixing, NormBound, Spec, Watch};
-use eigenhedge_io::{Form, Format, Layout, OnBadRow, Selector, Source, Target};
-use std::path::Path;
+use eigenhedge_io::{Form, Layout, Source, Target};
 
 /// What `run` is to do.
 #[derive(Debug)]
@@ -35,11 +35,6 @@ pub struct Plan {
     pub summary: Option<SummaryForm>,
 }
 
-/// A command line that cannot mean anything, as one sentence.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(String);
-
 const ETA: f64 = 1.0;
 const HEBBIAN_ETA: f64 = 0.05;
 const ALPHA: f64 = 1e-3;
@@ -52,14 +47,14 @@ impl Plan {
         let spec = spec(args)?;
         let kernel = kernel(args)?;
         judge(&spec, kernel.as_ref())?;
-        let source = if is_dash(&args.input) { Source::Standard } else { Source::File(args.input.clone()) };
+        let source = table::source(&args.input);
         let target = match &args.out {
             None => Target::Nowhere,
             Some(path) if is_dash(path) => Target::Standard,
             Some(path) => Target::File(path.clone()),
         };
         Ok(Self {
-            layout: layout(args, &source)?,
+            layout: table::layout(&args.table, &source)?,
             form: form(args, &target)?,
             source,
             spec,
@@ -84,10 +79,6 @@ impl Plan {
             None => Ok(spec),
         }
     }
-}
-
-fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 fn spec(args: &RunArgs) -> Result<Spec, Usage> {
@@ -212,66 +203,6 @@ fn judge(spec: &Spec, kernel: Option<&(&'static str, KernelParameters)>) -> Resu
     }
 }
 
-fn layout(args: &RunArgs, source: &Source) -> Result<Layout, Usage> {
-    let selectors =
-        |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
-    let format = args.format.unwrap_or(match source {
-        Source::Standard => Format::Csv,
-        Source::File(path) => Format::of_path(path),
-    });
-    let is_csv = matches!(format, Format::Csv | Format::Tsv);
-    let unread = [
-        ("--no-header", args.no_header && !is_csv),
-        ("--delimiter", args.delimiter.is_some() && !is_csv),
-        ("--array", args.array.is_some() && format != Format::Npz),
-        ("--dim", args.dim.is_some() && format != Format::Libsvm),
-    ];
-    if let Some((option, _)) = unread.iter().find(|(_, is_given)| *is_given) {
-        return Err(Usage(format!("{option} is not read by the format {}", format.name())));
-    }
-    if args.dim == Some(0) {
-        return Err(Usage("--dim must be at least 1, got 0".into()));
-    }
-    match (source, format) {
-        (Source::Standard, Format::Parquet | Format::Npz) => {
-            return Err(Usage(format!("standard input cannot be read as {}: give a file", format.name())));
-        }
-        (Source::Standard, Format::Libsvm) if args.dim.is_none() => {
-            return Err(Usage("libsvm rows from standard input need --dim".into()));
-        }
-        _ => {}
-    }
-    let plain = Layout::new(format);
-    let layout = Layout {
-        may_have_header: !args.no_header,
-        delimiter: args.delimiter.unwrap_or(plain.delimiter),
-        columns: selectors(&args.columns),
-        exclude: selectors(&args.exclude),
-        array: args.array.clone(),
-        dim: args.dim,
-        on_bad_row: match args.on_bad_row {
-            BadRow::Fail => OnBadRow::Fail,
-            BadRow::Skip => OnBadRow::Skip,
-        },
-        standardize: args.standardize,
-        ..plain
-    };
-    for (option, selectors) in [("--columns", &layout.columns), ("--exclude", &layout.exclude)] {
-        let name = selectors.iter().find_map(|selector| match selector {
-            Selector::Position(_) => None,
-            Selector::Name(name) | Selector::Pattern(name) => Some(name),
-        });
-        let reason =
-            if layout.may_have_header { format!("in {}", format.name()) } else { "when there is --no-header".into() };
-        if let Some(name) = name
-            && !(layout.may_have_header && format.has_names())
-        {
-            return Err(Usage(format!("{option} must hold positions {reason}, got {name:?}")));
-        }
-    }
-    Ok(layout)
-}
-
 fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
     if args.out_format.is_some() && *target == Target::Nowhere {
         return Err(Usage("--out-format is not read without --out".into()));
@@ -294,4 +225,19 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
         return Err(Usage(format!("--out must not be the input, got {}", path.display())));
     }
     Ok(form)
+}
+
+/// A learner with the defaults of `run`.
+pub fn default_spec(learner: Kind, kept: usize, centered: bool, norm_bound: NormBound) -> Spec {
+    let entry = learner.entry();
+    let hebbian = entry.family == Family::Hebbian;
+    Spec {
+        eta: if hebbian { HEBBIAN_ETA } else { ETA },
+        self_confident: learner == Kind::Anchored,
+        mixing: if entry.reads.mixing { Mixing::FixedShare { alpha: ALPHA } } else { Mixing::None },
+        forget: FORGET,
+        center: (centered && entry.reads.center).then_some(CENTER_PRIOR),
+        norm_bound,
+        ..Spec::new(learner, kept)
+    }
 }
