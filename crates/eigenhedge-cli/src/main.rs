@@ -8,7 +8,9 @@ mod commands;
 mod files;
 mod number;
 mod plan;
+mod record;
 mod sheet;
+mod stop;
 mod summary;
 mod table;
 
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut io::stdout());
             Ok(())
         }
+        Command::Man { out } => commands::man(&out),
     };
     match outcome {
         Err(error) if !is_broken_pipe(&error) => {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 /// What a run amounted to. The names are those of the JSON object; what does not exist is null.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Summary {
     rows: u64,
     skipped_rows: u64,
@@ -35,7 +35,7 @@ pub struct Summary {
 }
 
 /// What approximations cost.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct Certificate {
     /// Added to the constant of the theorem by mixing and rank caps; null when it is not known.
     price: Option<f64>,
@@ -44,6 +44,9 @@ struct Certificate {
     /// Norms of features that a budget on atoms gave up.
     budget_error: f64,
 }
+
+/// Width of the names of the lines.
+const NAMES: usize = 11;
 
 /// What only the text mentions.
 #[derive(Debug, Default)]
@@ -54,6 +57,8 @@ pub struct Notes {
     pub first: f64,
     /// Whether the rows were standardized, and so the losses are.
     pub standardized: bool,
+    /// Time spent before the run was resumed.
+    pub before: Duration,
 }
 
 impl Summary {
@@ -105,7 +110,7 @@ impl Summary {
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{name:<11}{value}");
+            let _ = writeln!(text, "{name:<NAMES$}{value}");
         };
         let total = notes.kept + self.loss;
         let share = (total > 0.0).then(|| format!(", {:.1} % of the energy", 100.0 * notes.kept / total));
@@ -159,6 +164,20 @@ impl Summary {
             line("speed", format!("{} rows per second", readable(speed)));
         }
         text
+    }
+
+    /// The same lines as sentences of a page; none of them depends on a clock.
+    pub fn sentences(&self, spec: &Spec, notes: &Notes) -> Vec<String> {
+        let silent = Self { rows_per_second: None, seconds: 0.0, ..self.clone() };
+        let mut sentences: Vec<String> = Vec::new();
+        for line in silent.text(spec, notes).lines() {
+            let (name, value) = line.split_at(line.len().min(NAMES));
+            match (name.trim(), sentences.last_mut()) {
+                ("", Some(last)) => *last += &format!("; {value}"),
+                (name, _) => sentences.push(format!("{name}: {value}")),
+            }
+        }
+        sentences
     }
 
     fn promise(&self) -> String {
