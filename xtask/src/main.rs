@@ -6,6 +6,7 @@ use std::time::Instant;
 
 const HELP: &str = "\
 cargo xtask test    run every check; stop at the first that fails
+cargo xtask man     write the manual pages to target/man
 cargo xtask help    print this";
 
 /// One check: its name, its arguments to cargo, and a variable it needs.
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["test"] => test(),
+        ["man"] => one(&step("man", "run --package eigenhedge-cli --locked -- man --out target/man")),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             ExitCode::SUCCESS
@@ -43,6 +45,16 @@ fn main() -> ExitCode {
         _ => {
             eprintln!("xtask: no such command\n{HELP}");
             ExitCode::from(2)
+        }
+    }
+}
+
+fn one(step: &Step) -> ExitCode {
+    match run(step) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("== FAILED: {} ({reason})", step.name);
+            ExitCode::FAILURE
         }
     }
 }
