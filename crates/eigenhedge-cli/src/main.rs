@@ -25,6 +25,7 @@ const USAGE: u8 = 2;
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Demo(args) => commands::demo(&args),
+        Command::Reproduce(args) => commands::reproduce(&args),
         Command::Run(args) => match plan::Plan::new(&args) {
             Ok(plan) => commands::run(&plan),
             Err(usage) => {
