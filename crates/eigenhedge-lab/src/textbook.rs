@@ -1,13 +1,13 @@
-//! JMLR Algorithm 5 the way it is usually programmed: a density matrix in double precision.
+//! JMLR Algorithms 5 and 6 the way they are printed: a density matrix in double precision.
 //!
-//! Update: `W ← cap(exp(log W - η z zᵀ))`, where log and exp go through an eigendecomposition of the dense matrix, and W
-//! is multiplied out after each trial.
+//! Update: tracking `W ← cap(exp(log W - η z zᵀ))`, anchored `W ← cap(exp(-η C))` with C the scatter of all rows. Log and exp
+//! go through eigendecompositions; `exp(…)` is multiplied out and decomposed again to be capped, and so is W.
 //!
-//! Numerics: that is the point of it. Multiplied out, W forgets eigenvalues under about 1e-17: rounding gives them any
+//! Numerics: that is the point of it. Multiplied out, the matrix forgets eigenvalues under about 1e-17: rounding gives them any
 //! value of that size, also negative ones, which are raised to [`FLOOR`] before the logarithm. No direction can then
 //! sink lower than the floor, as if a share of the uniform distribution were mixed in.
 //!
-//! Cost: two dense eigendecompositions for each trial.
+//! Cost: three dense eigendecompositions for each trial.
 
 use eigenhedge::eigen::symmetric_eigen;
 use eigenhedge::matrix::Matrix;
@@ -18,9 +18,19 @@ use eigenhedge::{Error, Instance, Learner, Loss, Random};
 /// The least eigenvalue that has a logarithm.
 const FLOOR: f64 = 1e-17;
 
-/// Tracking in a dense density matrix.
+/// What the exponent of an update is.
+#[derive(Debug, Clone)]
+enum Exponent {
+    /// The logarithm of W, less the new row.
+    Logarithm,
+    /// All rows since the start: `-η C`.
+    Scatter(Matrix),
+}
+
+/// Tracking or anchored in a dense density matrix.
 #[derive(Debug, Clone)]
 pub struct Textbook {
+    exponent: Exponent,
     eta: f64,
     kept: usize,
     /// Eigenvalues of W, at least [`FLOOR`].
@@ -32,10 +42,17 @@ pub struct Textbook {
 }
 
 impl Textbook {
-    /// Starts from the uniform density.
-    pub fn new(length: usize, kept: usize, eta: f64) -> Self {
+    /// Algorithm 5, from the uniform density.
+    pub fn tracking(length: usize, kept: usize, eta: f64) -> Self {
         let weights = vec![1.0 / length as f64; length];
-        Self { eta, kept, weights, vectors: Matrix::identity(length), members: Vec::new() }
+        let vectors = Matrix::identity(length);
+        Self { exponent: Exponent::Logarithm, eta, kept, weights, vectors, members: Vec::new() }
+    }
+
+    /// Algorithm 6, uncentered.
+    pub fn anchored(length: usize, kept: usize, eta: f64) -> Self {
+        let exponent = Exponent::Scatter(Matrix::zeros(length, length));
+        Self { exponent, ..Self::tracking(length, kept, eta) }
     }
 
     fn dropped_count(&self) -> f64 {
@@ -82,19 +99,31 @@ impl<'a> Learner<Instance<'a, [f64]>> for Textbook {
 
     fn update(&mut self, instance: &Instance<'a, [f64]>) {
         let Instance::Point(row) = instance else { return };
-        let logs: Vec<f64> = self.weights.iter().map(|weight| weight.ln()).collect();
-        let mut exponent = spectral(&self.vectors, &logs);
+        let mut exponent = match &self.exponent {
+            Exponent::Scatter(scatter) => scatter.clone(),
+            Exponent::Logarithm => {
+                spectral(&self.vectors, &self.weights.iter().map(|weight| weight.ln()).collect::<Vec<_>>())
+            }
+        };
         for (j, x) in row.iter().enumerate() {
             exponent.column_mut(j).iter_mut().zip(*row).for_each(|(m, y)| *m -= self.eta * x * y);
         }
         let eigen = symmetric_eigen(exponent.view());
+        if let Exponent::Scatter(scatter) = &mut self.exponent {
+            *scatter = exponent;
+        }
         let largest = eigen.values.last().copied().unwrap_or(0.0);
-        let mut weights: Vec<f64> = eigen.values.iter().map(|value| (value - largest).exp()).collect();
+        let weights: Vec<f64> = eigen.values.iter().map(|value| (value - largest).exp()).collect();
+        let (mut weights, vectors) = multiplied_out(&eigen.vectors, &weights);
         cap(&mut weights, self.weights.len() - self.kept);
-        let fresh = symmetric_eigen(spectral(&eigen.vectors, &weights).view());
-        self.weights = fresh.values.iter().map(|weight| weight.max(FLOOR)).collect();
-        self.vectors = fresh.vectors;
+        (self.weights, self.vectors) = multiplied_out(&vectors, &weights);
     }
+}
+
+/// What is left of eigenvalues and eigenvectors when all that is kept of them is their matrix.
+fn multiplied_out(vectors: &Matrix, weights: &[f64]) -> (Vec<f64>, Matrix) {
+    let fresh = symmetric_eigen(spectral(vectors, weights).view());
+    (fresh.values.iter().map(|weight| weight.max(FLOOR)).collect(), fresh.vectors)
 }
 
 /// `U diag(values) Uᵀ`.
@@ -140,16 +169,20 @@ mod tests {
 
     #[test]
     fn while_no_weight_is_small_the_textbook_way_agrees_with_the_exact_one() {
-        let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, 2) };
-        let (mut exact, mut textbook) = (spec.plain(6).unwrap(), Textbook::new(6, 2, 1.0));
-        let mut random = Random::seeded(1);
-        for row in streams::switching(6, 2, 1, 30, 3) {
-            let instance = Instance::from(&row[..]);
-            let losses = [
-                trial(&mut exact, &instance, &mut random).unwrap().expected,
-                trial(&mut textbook, &instance, &mut random).unwrap().expected,
-            ];
-            assert!((losses[0] - losses[1]).abs() <= 1e-8, "{losses:?}");
+        for (kind, mut textbook) in
+            [(Kind::Tracking, Textbook::tracking(6, 2, 1.0)), (Kind::Anchored, Textbook::anchored(6, 2, 1.0))]
+        {
+            let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, 2) };
+            let mut exact = spec.plain(6).unwrap();
+            let mut random = Random::seeded(1);
+            for row in streams::switching(6, 2, 1, 30, 3) {
+                let instance = Instance::from(&row[..]);
+                let losses = [
+                    trial(&mut exact, &instance, &mut random).unwrap().expected,
+                    trial(&mut textbook, &instance, &mut random).unwrap().expected,
+                ];
+                assert!((losses[0] - losses[1]).abs() <= 1e-8, "{kind:?} {losses:?}");
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     let stream = streams::recurring(20, KEPT, &[0, 1], SEGMENT, setting.seed);
     let exact = watch(learner(&tracking(Mixing::None, KEPT), 20)?, &stream)?;
     progress(0.3);
-    let textbook = watch(Textbook::new(20, KEPT, 1.0), &stream)?;
+    let textbook = watch(Textbook::tracking(20, KEPT, 1.0), &stream)?;
     progress(0.7);
     let share = watch(learner(&tracking(Mixing::FixedShare { alpha: ALPHA }, KEPT), 20)?, &stream)?;
     let named = [("exact", &exact), ("textbook", &textbook), ("fixed share", &share)];
@@ -55,7 +55,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
         Claim::at_most(&format!("{until} textbook"), textbook.rows(), "twice the 60 of the paper", 120.0),
         Claim::less(&format!("{until} fixed share"), share.rows(), "textbook", textbook.rows()),
         Claim::at_least(&format!("{until} exact"), exact.rows(), "3 × textbook", 3.0 * textbook.rows()),
-        Claim::at_least("share of the old subspace that is kept at the change (exact)", exact.old[BEFORE], "", 0.999),
+        Claim::at_least("exact: share of the old subspace that is kept at the change", exact.old[BEFORE], "", 0.999),
         Claim::at_most(
             "share of the old subspace that fixed share keeps at the end, beyond what lies in the new one",
             share.old.last().copied().unwrap_or(1.0) - overlap(&stream.subspaces[0], &stream.subspaces[1]),

@@ -49,7 +49,7 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
     }
     let own = process.objective(ridge.coefficients().column(0));
     let rival = (0..RIVALS).map(|_| {
-        let moved = ridge.coefficients().column(0).iter().map(|a| a + 1e-3 * random.normal()).collect::<Vec<_>>();
+        let moved = ridge.coefficients().column(0).iter().map(|a| a + 0.05 * random.normal()).collect::<Vec<_>>();
         process.objective(&moved)
     });
     let rival = rival.fold(f64::INFINITY, f64::min);
