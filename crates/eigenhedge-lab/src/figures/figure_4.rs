@@ -7,7 +7,7 @@ use crate::textbook::Textbook;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::{Kind, Mixing, Spec, streams};
-use eigenhedge_report::{Chart, Mark, Series};
+use eigenhedge_report::{Chart, Mark, Series, Tint};
 
 /// Learners in the order of the legend.
 const NAMES: [&str; 7] = [
@@ -45,7 +45,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome {
         tables: vec![table(&all, &best)],
         charts: vec![
-            chart(&all, &best, &[0, 1, 4, 5, 6], "The learners of the figure, and the exact curve"),
+            chart(&all, &best, &[0, 1, 4, 5, 6], "The learners of the figure, and the exact curves"),
             chart(&all, &best, &[1, 2, 3], "An honest share in place of rounding"),
         ],
         text: text(&all, draws),
@@ -95,12 +95,12 @@ fn table(all: &[Totals], best: &[f64]) -> Table {
 fn chart(all: &[Totals], best: &[f64], shown: &[usize], title: &str) -> Chart {
     let mut chart = Chart::new(title, "rows", "total loss (mean ± one standard deviation)");
     for (place, i) in shown.iter().enumerate() {
-        chart = chart.with(all[*i].series(NAMES[*i], 10 * place));
+        chart = chart.with(all[*i].series(NAMES[*i], 10 * place).with_tint(Tint::Slot(*i)));
     }
     if shown.contains(&0) {
         let rows = row_numbers(best.len());
         let every = |values: &[f64]| values.iter().copied().skip(9).step_by(10).collect::<Vec<_>>();
-        chart = chart.with(Series::dashed(BEST, &every(&rows), &every(best)));
+        chart = chart.with(Series::dashed(BEST, &every(&rows), &every(best)).with_tint(Tint::Slot(NAMES.len())));
     }
     chart.marks = [SEGMENT, 2 * SEGMENT].map(|row| Mark { x: row as f64, label: "the plane changes".into() }).to_vec();
     chart

@@ -63,11 +63,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
             0.05,
         ),
     ];
-    let charts = vec![
-        shares(&named),
-        ellipses("Textbook: the plane most surely kept", &textbook),
-        ellipses("Fixed share: the plane most surely kept", &share),
-    ];
+    let charts = vec![shares(&named), ellipses("Textbook: the plane most surely kept", &textbook)];
     let text = vec![
         format!(
             "The first change of the stream of three subspaces. The share of a plane that is kept is the mean squared length \
@@ -78,7 +74,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
             if exact.rows() >= SEGMENT as f64 { "more rows than the segment has".into() } else { format!("{} rows", exact.rows()) },
             share.rows()
         ),
-        "An ellipse is the unit circle of the most probable plane, seen in the first two of the twenty coordinates, at 0, 15, \
+        "An ellipse is the unit circle of the plane that the usual program most surely keeps, seen in the first two of the twenty coordinates, at 0, 15, \
          30, 45 and 60 rows after the change."
             .into(),
     ];
@@ -134,7 +130,7 @@ fn shares(named: &[(&str, &Transition)]) -> Chart {
 fn ellipses(title: &str, seen: &Transition) -> Chart {
     let mut chart = Chart::new(title, "coordinate 1", "coordinate 2");
     for (step, (plane, moment)) in seen.planes.iter().zip(MOMENTS).enumerate() {
-        let angles = (0..120).map(|i| f64::from(i) * std::f64::consts::TAU / 120.0);
+        let angles = (0..72).map(|i| f64::from(i) * std::f64::consts::TAU / 72.0);
         let points = angles.map(|angle| {
             let (sin, cos) = angle.sin_cos();
             let place = |i: usize| cos * plane.column(0)[i] + sin * plane.column(1)[i];

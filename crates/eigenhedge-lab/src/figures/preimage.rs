@@ -71,12 +71,9 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
         .with(Series::points("noisy", &column(&noisy, 0), &column(&noisy, 1)))
         .with(Series::points("denoised", &column(&found, 0), &column(&found, 1)))
         .with(Series::dashed("the curve", &x, &y));
-    let mut means = Chart::new("Two clusters: where is the middle?", "x", "y").with(Series::points(
-        "points",
-        &column(&mean.points, 0),
-        &column(&mean.points, 1),
-    ));
-    means.annotations = [("arithmetic mean", &mean.plain), ("pre-image of the kernel mean", &mean.found)]
+    let mut means = Chart::new("Two clusters: arithmetic mean, and pre-image of the kernel mean", "x", "y")
+        .with(Series::points("points", &column(&mean.points, 0), &column(&mean.points, 1)));
+    means.annotations = [("arithmetic mean", &mean.plain), ("pre-image", &mean.found)]
         .map(|(label, point)| Annotation { x: point[0], y: point[1], label: label.into() })
         .to_vec();
     let text = vec![

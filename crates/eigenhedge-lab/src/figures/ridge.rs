@@ -24,15 +24,10 @@ fn truth(x: f64) -> f64 {
 
 pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
     let mut random = Random::seeded(setting.seed);
-    let place = |random: &mut Random| {
-        if random.uniform() < 0.6 { -4.5 + 4.0 * random.uniform() } else { 1.5 + 3.0 * random.uniform() }
-    };
-    let points: Vec<Vec<f64>> = (0..POINTS).map(|_| vec![place(&mut random)]).collect();
-    let targets: Vec<f64> = points.iter().map(|x| truth(x[0]) + NOISE * random.normal()).collect();
+    let (points, targets) = points(&mut random);
     let rho = NOISE * NOISE;
     let mut ridge = KernelRidge::fit(Vectors::new(KERNEL, 1)?, &points, &targets, rho)?;
     let process = Process::new(&points, &targets, rho);
-
     let mut table = Table::new("", ["x", "truth", "mean", "deviation", "process_mean", "process_deviation"]);
     let (mut apart, mut inside): (f64, usize) = (0.0, 0);
     let mut columns: [Vec<f64>; 5] = Default::default();
@@ -47,32 +42,12 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
         let values = [x, truth(x), mean, mean - 2.0 * deviation, mean + 2.0 * deviation];
         columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
     }
-    let own = process.objective(ridge.coefficients().column(0));
-    let rival = (0..RIVALS).map(|_| {
-        let moved = ridge.coefficients().column(0).iter().map(|a| a + 0.05 * random.normal()).collect::<Vec<_>>();
-        process.objective(&moved)
-    });
-    let rival = rival.fold(f64::INFINITY, f64::min);
-    let error = (points
-        .iter()
-        .zip(&targets)
-        .map(|(x, y)| Ok((ridge.predict(x)?[0] - truth(x[0])).powi(2) - (y - truth(x[0])).powi(2))))
-    .collect::<Result<Vec<f64>, LabError>>()?;
-    let noise: f64 = points.iter().zip(&targets).map(|(x, y)| (y - truth(x[0])).powi(2)).sum();
-    let wide = ridge.posterior(&[REACH])?.variance.sqrt();
-    let narrow = ridge.posterior(&points[0])?.variance.sqrt();
-    let claims = vec![
+    let mut claims = vec![
         Claim::at_most("distance of ridge regression from the Gaussian process, mean and variance", apart, "", 1e-9),
-        Claim::less("objective of the solution", own, &format!("the least of {RIVALS} functions near it"), rival),
-        Claim::less(
-            "squared error of the fit at the points",
-            error.iter().sum::<f64>() + noise,
-            "half that of the noisy targets",
-            0.5 * noise,
-        ),
         Claim::at_least("share of the true curve within two standard deviations", inside as f64 / GRID as f64, "", 0.9),
-        Claim::less("standard deviation at a point", narrow, "a third of that far from all points", wide / 3.0),
     ];
+    claims.push(least(&ridge, &process, &mut random));
+    claims.extend(fit(&mut ridge, &points, &targets)?);
     let [x, truth, mean, low, high] = &columns;
     let position: Vec<f64> = points.iter().map(|point| point[0]).collect();
     let chart = Chart::new("Kernel ridge regression, read as a Gaussian process", "x", "f(x)")
@@ -82,10 +57,43 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
         .with(Series::band("mean ± 2 standard deviations", x, low, high).with_tint(Tint::Slot(0)));
     let text = vec![format!(
         "{POINTS} points of a curve with noise of standard deviation {NOISE}, none of them in the middle or at the ends. Ridge \
-         regression with ρ = {rho} by a Cholesky factor, and the posterior of a Gaussian process with noise of variance ρ by an \
+         regression with ρ = {rho:.2} by a Cholesky factor, and the posterior of a Gaussian process with noise of variance ρ by an \
          eigendecomposition of the kernel matrix, are the same function. Where there are no points the band is wide."
     )];
     Ok(Outcome { tables: vec![table], charts: vec![chart], text, claims })
+}
+
+/// Points in two stretches, and noisy values of the curve.
+fn points(random: &mut Random) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let mut place =
+        || if random.uniform() < 0.6 { -4.5 + 4.0 * random.uniform() } else { 1.5 + 3.0 * random.uniform() };
+    let points: Vec<Vec<f64>> = (0..POINTS).map(|_| vec![place()]).collect();
+    let targets = points.iter().map(|x| truth(x[0]) + NOISE * random.normal()).collect();
+    (points, targets)
+}
+
+/// No function of the span near the solution has a smaller objective.
+fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -> Claim {
+    let solution = ridge.coefficients().column(0);
+    let mut rival = || process.objective(&solution.iter().map(|a| a + 0.05 * random.normal()).collect::<Vec<_>>());
+    let rival = (0..RIVALS).map(|_| rival()).fold(f64::INFINITY, f64::min);
+    let than = format!("the least of {RIVALS} functions near it");
+    Claim::less("objective of the solution", process.objective(solution), &than, rival)
+}
+
+/// The fit is nearer to the curve than the targets, and surer near points than far from them.
+fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -> Result<[Claim; 2], LabError> {
+    let (mut error, mut noise) = (0.0, 0.0);
+    for (x, y) in points.iter().zip(targets) {
+        error += (ridge.predict(x)?[0] - truth(x[0])).powi(2);
+        noise += (y - truth(x[0])).powi(2);
+    }
+    let far = ridge.posterior(&[REACH])?.variance.sqrt();
+    let near = ridge.posterior(&points[0])?.variance.sqrt();
+    Ok([
+        Claim::less("squared error of the fit at the points", error, "half that of the noisy targets", 0.5 * noise),
+        Claim::less("standard deviation at a point", near, "a third of that far from all points", far / 3.0),
+    ])
 }
 
 /// The Gaussian process written down on its own: K = U Λ Uᵀ.
