@@ -1,15 +1,14 @@
 //! The command line as built: every value that can be judged without the data has been.
 
-use crate::answers::Target;
 use crate::args::{Center, Eta, MixingRule, RunArgs, SummaryForm};
 use crate::number::exact;
-use crate::rows::{Layout, Selector, Source};
+use crate::table::{self, Usage, is_dash};
 use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
 use eigenhedge::run::AnyLearner;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::spec::Family;
 use eigenhedge::{Error, Kind, Mixing, NormBound, Spec, Watch};
-use std::path::Path;
+use eigenhedge_io::{Form, Layout, Source, Target};
 
 /// What `run` is to do.
 #[derive(Debug)]
@@ -30,14 +29,11 @@ pub struct Plan {
     pub seed: u64,
     /// Where the answers go.
     pub target: Target,
+    /// What form they take there.
+    pub form: Form,
     /// The summary to print, if any.
     pub summary: Option<SummaryForm>,
 }
-
-/// A command line that cannot mean anything, as one sentence.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(String);
 
 const ETA: f64 = 1.0;
 const HEBBIAN_ETA: f64 = 0.05;
@@ -51,19 +47,22 @@ impl Plan {
         let spec = spec(args)?;
         let kernel = kernel(args)?;
         judge(&spec, kernel.as_ref())?;
+        let source = table::source(&args.input);
+        let target = match &args.out {
+            None => Target::Nowhere,
+            Some(path) if is_dash(path) => Target::Standard,
+            Some(path) => Target::File(path.clone()),
+        };
         Ok(Self {
-            source: if is_dash(&args.input) { Source::Standard } else { Source::File(args.input.clone()) },
-            layout: layout(args)?,
+            layout: table::layout(&args.table, &source)?,
+            form: form(args, &target)?,
+            source,
             spec,
             kernel,
             ceiling: args.ceiling,
             watch: Watch { hindsight: true, segments: args.segments },
             seed: args.seed,
-            target: match &args.out {
-                None => Target::Nowhere,
-                Some(path) if is_dash(path) => Target::Standard,
-                Some(path) => Target::File(path.clone()),
-            },
+            target,
             summary: Some(args.summary).filter(|form| !args.quiet || *form == SummaryForm::Json),
         })
     }
@@ -80,10 +79,6 @@ impl Plan {
             None => Ok(spec),
         }
     }
-}
-
-fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 fn spec(args: &RunArgs) -> Result<Spec, Usage> {
@@ -208,21 +203,41 @@ fn judge(spec: &Spec, kernel: Option<&(&'static str, KernelParameters)>) -> Resu
     }
 }
 
-fn layout(args: &RunArgs) -> Result<Layout, Usage> {
-    let selectors =
-        |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
-    let layout = Layout {
-        may_have_header: !args.no_header,
-        columns: selectors(&args.columns),
-        exclude: selectors(&args.exclude),
-        delimiter: args.delimiter,
-    };
-    for (option, selectors) in [("--columns", &layout.columns), ("--exclude", &layout.exclude)] {
-        if let Some(Selector::Name(name)) = selectors.iter().find(|s| matches!(s, Selector::Name(_)))
-            && !layout.may_have_header
-        {
-            return Err(Usage(format!("{option} must hold positions when there is --no-header, got {name:?}")));
-        }
+fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
+    if args.out_format.is_some() && *target == Target::Nowhere {
+        return Err(Usage("--out-format is not read without --out".into()));
     }
-    Ok(layout)
+    let form = args.out_format.unwrap_or(match target {
+        Target::File(path) => Form::of_path(path),
+        _ => Form::Csv,
+    });
+    let is_file = match target {
+        Target::File(path) => !path.exists() || path.is_file(),
+        Target::Nowhere | Target::Standard => false,
+    };
+    if form == Form::Parquet && !is_file && *target != Target::Nowhere {
+        return Err(Usage("--out must be a file when answers are written as parquet".into()));
+    }
+    if let Target::File(path) = target
+        && path.is_file()
+        && path.canonicalize().ok() == args.input.canonicalize().ok()
+    {
+        return Err(Usage(format!("--out must not be the input, got {}", path.display())));
+    }
+    Ok(form)
+}
+
+/// A learner with the defaults of `run`.
+pub fn default_spec(learner: Kind, kept: usize, centered: bool, norm_bound: NormBound) -> Spec {
+    let entry = learner.entry();
+    let hebbian = entry.family == Family::Hebbian;
+    Spec {
+        eta: if hebbian { HEBBIAN_ETA } else { ETA },
+        self_confident: learner == Kind::Anchored,
+        mixing: if entry.reads.mixing { Mixing::FixedShare { alpha: ALPHA } } else { Mixing::None },
+        forget: FORGET,
+        center: (centered && entry.reads.center).then_some(CENTER_PRIOR),
+        norm_bound,
+        ..Spec::new(learner, kept)
+    }
 }

@@ -52,11 +52,13 @@ pub struct Notes {
     pub kept: f64,
     /// Expected loss of the first row.
     pub first: f64,
+    /// Whether the rows were standardized, and so the losses are.
+    pub standardized: bool,
 }
 
 impl Summary {
     /// Closes the account.
-    pub fn new(run: &Run, elapsed: Duration) -> Self {
+    pub fn new(run: &Run, skipped_rows: u64, elapsed: Duration) -> Self {
         let spec = run.spec();
         let statement = run.statement();
         let entry = spec.learner.entry();
@@ -68,7 +70,7 @@ impl Summary {
         };
         Self {
             rows: statement.rows,
-            skipped_rows: 0,
+            skipped_rows,
             dim: run.length(),
             k: spec.kept,
             learner: entry.name,
@@ -108,7 +110,14 @@ impl Summary {
         let total = notes.kept + self.loss;
         let share = (total > 0.0).then(|| format!(", {:.1} % of the energy", 100.0 * notes.kept / total));
         line("learner", describe(spec));
-        line("read", format!("{} of {}", counted(self.rows, "row"), counted(self.dim as u64, "number")));
+        let skipped = match self.skipped_rows {
+            0 => String::new(),
+            bad => format!("; {} passed over", counted(bad, "bad row")),
+        };
+        line("read", format!("{} of {}{skipped}", counted(self.rows, "row"), counted(self.dim as u64, "number")));
+        if notes.standardized {
+            line("", "standardized: losses are in squared standard deviations".to_owned());
+        }
         line("kept", counted(self.k as u64, "direction") + &share.unwrap_or_default());
         line(
             "lost",

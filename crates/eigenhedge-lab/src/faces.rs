@@ -44,3 +44,51 @@ fn bytes(path: &Path) -> Result<(Vec<u8>, Vec<u64>), LabError> {
     let shape = array.shape().to_vec();
     Ok((array.into_vec().map_err(unreadable)?, shape))
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use eigenhedge::Random;
+
+    /// An array of bytes in the format of NumPy.
+    fn npy(shape: &str, bytes: &[u8]) -> Vec<u8> {
+        let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}");
+        let header = format!("{header:<117}\n");
+        let start = [&b"\x93NUMPY\x01\x00"[..], &(header.len() as u16).to_le_bytes()].concat();
+        [&start[..], header.as_bytes(), bytes].concat()
+    }
+
+    /// Ten made-up images of 16 pixels for each of three persons.
+    pub(crate) fn made_up(folder: &Path) {
+        let mut random = Random::seeded(3);
+        let pixels: Vec<u8> = (0..480).map(|_| random.below(256) as u8).collect();
+        std::fs::write(folder.join(IMAGES), npy("30, 16", &pixels)).unwrap();
+        let labels: Vec<u8> = (0..30).map(|i| 7 + i % 3).collect();
+        std::fs::write(folder.join(LABELS), npy("30,", &labels)).unwrap();
+    }
+
+    #[test]
+    fn faces_are_sorted_by_person_and_the_longest_has_norm_one() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!present(folder.path()));
+        made_up(folder.path());
+        assert!(present(folder.path()));
+        let persons = of_persons(folder.path(), 3).unwrap();
+        assert_eq!(persons.iter().map(Vec::len).collect::<Vec<_>>(), [10; 3]);
+        let norms = persons.iter().flatten().map(|row| row.iter().map(|x| x * x).sum::<f64>());
+        assert!((norms.fold(0.0, f64::max) - 1.0).abs() <= 1e-12);
+    }
+
+    #[test]
+    fn files_that_do_not_fit_are_named_with_what_is_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        made_up(folder.path());
+        let error = of_persons(folder.path(), 4).unwrap_err().to_string();
+        assert!(error.ends_with("yaleb32_images.npy: must show at least 4 persons, got 3"), "{error}");
+        std::fs::write(folder.path().join(LABELS), npy("3,", &[1, 2, 3])).unwrap();
+        let error = of_persons(folder.path(), 3).unwrap_err().to_string();
+        assert!(error.ends_with("must have one row for each of 3 labels, got 30"), "{error}");
+        std::fs::write(folder.path().join(IMAGES), "no array").unwrap();
+        assert!(of_persons(folder.path(), 3).is_err());
+    }
+}

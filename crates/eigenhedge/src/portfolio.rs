@@ -104,6 +104,16 @@ impl<S: Span> Portfolio<S> {
         })
     }
 
+    /// Whether the members are those of these specs, with a weight and a total each.
+    pub(crate) fn is_built_from(&self, specs: &[Spec]) -> bool {
+        let count = self.members.len();
+        let kept = |(member, spec): (&Subspace<S, AnyRule>, &Spec)| member.kept() == spec.kept;
+        self.specs == specs
+            && count == specs.len()
+            && (self.log_weights.len(), self.totals.len()) == (count, count)
+            && self.members.iter().zip(specs).all(kept)
+    }
+
     /// What the members were built from.
     pub fn specs(&self) -> &[Spec] {
         &self.specs

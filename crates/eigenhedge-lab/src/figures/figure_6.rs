@@ -189,3 +189,19 @@ fn text(source: &Source, bumps: &[Vec<f64>]) -> Vec<String> {
     });
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faces_are_used_when_they_are_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let setting = Setting { data: Some(folder.path().to_path_buf()), quick: true, seed: 1 };
+        assert_eq!(source(&setting).unwrap().name, "synthetic stream");
+        faces::tests::made_up(folder.path());
+        let outcome = run(&setting, &|_| {}).unwrap();
+        assert!(outcome.claims.iter().all(|claim| claim.statement.starts_with("faces: ")));
+        assert_eq!(outcome.tables[1].rows.len(), PATTERN.len());
+    }
+}

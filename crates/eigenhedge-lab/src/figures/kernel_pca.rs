@@ -28,42 +28,8 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
         let coordinates = plain.transform(point)?;
         coordinates.iter().enumerate().for_each(|(j, c)| flat.column_mut(j)[i] = *c);
     }
-    let largest = kernel.scores().column(0).iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
-    let claims = vec![
-        Claim::at_least(
-            "points that the first kernel coordinate puts on the right side",
-            separated(kernel.scores(), 0),
-            "",
-            0.99,
-        ),
-        Claim::at_most(
-            "points that the better of two plain coordinates puts on the right side",
-            separated(&flat, 0).max(separated(&flat, 1)),
-            "",
-            0.85,
-        ),
-        Claim::at_most(
-            "distance of scores by way of Cholesky factors from those of the kernel matrix",
-            distance(kernel.scores(), factored.scores()),
-            "1e-6 of the largest score",
-            1e-6 * largest,
-        ),
-    ];
-    let mut table = Table::new("", ["point", "class", "x", "y", "plain_1", "plain_2", "kernel_1", "kernel_2"]);
-    for (i, point) in points.iter().enumerate() {
-        let scores = kernel.scores();
-        let class = f64::from(u8::from(i >= DISC));
-        table.push([
-            i as f64,
-            class,
-            point[0],
-            point[1],
-            flat.column(0)[i],
-            flat.column(1)[i],
-            scores.column(0)[i],
-            scores.column(1)[i],
-        ]);
-    }
+    let claims = claims(kernel.scores(), factored.scores(), &flat);
+    let table = table(&points, &flat, kernel.scores());
     let mut picture =
         classes(Chart::new("Points, and lines of equal first kernel coordinate", "x", "y"), &points, |point| {
             (point[0], point[1])
@@ -87,6 +53,36 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
             .into(),
     ];
     Ok(Outcome { tables: vec![table], charts: vec![picture, coordinates], text, claims })
+}
+
+fn claims(scores: &Matrix, factored: &Matrix, flat: &Matrix) -> Vec<Claim> {
+    let largest = scores.column(0).iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+    let right = |which: &str| format!("share of points that {which} puts on the right side");
+    vec![
+        Claim::at_least(&right("the first kernel coordinate"), separated(scores, 0), "", 0.99),
+        Claim::at_most(
+            &right("the better of two plain coordinates"),
+            separated(flat, 0).max(separated(flat, 1)),
+            "",
+            0.85,
+        ),
+        Claim::at_most(
+            "distance of scores by way of Cholesky factors from those of the kernel matrix",
+            distance(scores, factored),
+            "1e-6 of the largest score",
+            1e-6 * largest,
+        ),
+    ]
+}
+
+fn table(points: &[Vec<f64>], flat: &Matrix, scores: &Matrix) -> Table {
+    let mut table = Table::new("", ["point", "class", "x", "y", "plain_1", "plain_2", "kernel_1", "kernel_2"]);
+    for (i, point) in points.iter().enumerate() {
+        let class = f64::from(u8::from(i >= DISC));
+        let coordinates = [flat, scores].into_iter().flat_map(|all| [all.column(0)[i], all.column(1)[i]]);
+        table.push([i as f64, class, point[0], point[1]].into_iter().chain(coordinates));
+    }
+    table
 }
 
 /// The disc first, then the ring.

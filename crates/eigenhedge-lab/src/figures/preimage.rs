@@ -39,19 +39,10 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     let [before, after, plain] =
         [&noisy, &found, &flat].map(|points| points.iter().map(|point| squared_distance(point)).sum::<f64>());
     let mean = mean_of_clusters(&mut random)?;
+    let denoised_by = "squared distance from the curve after denoising by kernel PCA";
     let claims = vec![
-        Claim::less(
-            "squared distance from the curve after denoising by kernel PCA",
-            after,
-            "half that before",
-            0.5 * before,
-        ),
-        Claim::less(
-            "squared distance from the curve after denoising by kernel PCA",
-            after,
-            "a tenth of that of plain PCA",
-            0.1 * plain,
-        ),
+        Claim::less(denoised_by, after, "half that before", 0.5 * before),
+        Claim::less(denoised_by, after, "a tenth of that of plain PCA", 0.1 * plain),
         Claim::less(
             "squared distance, in features, of the pre-image from the kernel mean",
             mean.found_distance,
@@ -64,18 +55,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     for (i, (noisy, found)) in noisy.iter().zip(&found).enumerate() {
         table.push([i as f64, noisy[0], noisy[1], found[0], found[1]]);
     }
-    let column = |points: &[Vec<f64>], i: usize| points.iter().map(|point| point[i]).collect::<Vec<_>>();
-    let x: Vec<f64> = (0..=120).map(|i| REACH * (f64::from(i) / 60.0 - 1.0)).collect();
-    let y: Vec<f64> = x.iter().map(|x| curve(*x)).collect();
-    let denoised = Chart::new("Noisy points, and pre-images of their projections", "x", "y")
-        .with(Series::points("noisy", &column(&noisy, 0), &column(&noisy, 1)))
-        .with(Series::points("denoised", &column(&found, 0), &column(&found, 1)))
-        .with(Series::dashed("the curve", &x, &y));
-    let mut means = Chart::new("Two clusters: arithmetic mean, and pre-image of the kernel mean", "x", "y")
-        .with(Series::points("points", &column(&mean.points, 0), &column(&mean.points, 1)));
-    means.annotations = [("arithmetic mean", &mean.plain), ("pre-image", &mean.found)]
-        .map(|(label, point)| Annotation { x: point[0], y: point[1], label: label.into() })
-        .to_vec();
+    let charts = vec![denoised(&noisy, &found), middles(&mean)];
     let text = vec![
         format!(
             "{POINTS} points of a curve with noise of standard deviation {NOISE} in both coordinates. Their features are projected on the \
@@ -89,7 +69,29 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
          larger cluster, where the arithmetic mean lies between the two, where no point is."
             .into(),
     ];
-    Ok(Outcome { tables: vec![table], charts: vec![denoised, means], text, claims })
+    Ok(Outcome { tables: vec![table], charts, text, claims })
+}
+
+fn column(points: &[Vec<f64>], i: usize) -> Vec<f64> {
+    points.iter().map(|point| point[i]).collect()
+}
+
+fn denoised(noisy: &[Vec<f64>], found: &[Vec<f64>]) -> Chart {
+    let x: Vec<f64> = (0..=120).map(|i| REACH * (f64::from(i) / 60.0 - 1.0)).collect();
+    let y: Vec<f64> = x.iter().map(|x| curve(*x)).collect();
+    Chart::new("Noisy points, and pre-images of their projections", "x", "y")
+        .with(Series::points("noisy", &column(noisy, 0), &column(noisy, 1)))
+        .with(Series::points("denoised", &column(found, 0), &column(found, 1)))
+        .with(Series::dashed("the curve", &x, &y))
+}
+
+fn middles(mean: &Means) -> Chart {
+    let mut chart = Chart::new("Two clusters: arithmetic mean, and pre-image of the kernel mean", "x", "y")
+        .with(Series::points("points", &column(&mean.points, 0), &column(&mean.points, 1)));
+    chart.annotations = [("arithmetic mean", &mean.plain), ("pre-image", &mean.found)]
+        .map(|(label, point)| Annotation { x: point[0], y: point[1], label: label.into() })
+        .to_vec();
+    chart
 }
 
 /// Squared distance of a point from the curve.

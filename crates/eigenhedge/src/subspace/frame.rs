@@ -6,7 +6,7 @@
 //! Update: `+ σ z zᵀ` makes what of z lies outside a direction of its own (with the common value) and then changes the
 //! explicit block only. The eigenvectors wait in the factor until the rule has decided which directions it keeps.
 //!
-//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, w ≤ u + [`DELAY`] + 1.
+//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, w ≤ u + max([`DELAY`], u/3) + 1.
 //!
 //! Numerics: coordinates are computed twice when little lies outside; the rotation's drift is measured every
 //! [`LOOK_EVERY`] changes and removed past [`REFRESH`].
@@ -42,7 +42,9 @@ struct Working {
     keep: Vec<bool>,
 }
 
-/// Columns beyond the directions before the span combines them: the pass over them is paid once for all.
+/// Columns beyond the directions before the span combines them: the pass over them is paid once for all. Every one makes
+/// the two passes of a row longer, and the combination of u directions rarer: a share of u costs least when there are
+/// many.
 const DELAY: usize = 8;
 /// What lies outside by less than this share is rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
@@ -189,7 +191,8 @@ impl Frame {
 
     /// The combination the span should apply to its columns, when there are many more of them than directions.
     pub fn due(&self) -> Option<&Matrix> {
-        (self.columns >= self.values.len() + DELAY).then_some(&self.rotation)
+        let directions = self.values.len();
+        (self.columns >= directions + DELAY.max(directions / 3)).then_some(&self.rotation)
     }
 
     /// The span has combined: directions are columns now.

@@ -6,7 +6,19 @@ use eigenhedge::kernel::KERNELS;
 use eigenhedge::simplex::{Multiplicity, Select};
 use eigenhedge::spec::REGISTRY;
 use eigenhedge::{Kind, NormBound};
+use eigenhedge_io::Form;
 use std::path::PathBuf;
+
+mod others;
+mod reproduce;
+mod table;
+
+pub use others::{
+    CompareArgs, ExpertsArgs, InspectArgs, KernelArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs,
+    PcaArgs, ReconstructArgs, TransformArgs,
+};
+pub use reproduce::ReproduceArgs;
+pub use table::{BadRow, TableArgs};
 
 /// Online PCA with guarantees.
 ///
@@ -25,8 +37,35 @@ pub struct Cli {
 pub enum Command {
     /// Run every learner on a made-up stream that changes twice, and compare their losses
     Demo(DemoArgs),
-    /// Run one learner over a table: one trial for each row
+    /// Run a learner over a table: one trial for each row
     Run(Box<RunArgs>),
+    /// Several learners and the batch baselines on one stream
+    Compare(Box<CompareArgs>),
+    /// Coordinates of rows in the directions of a saved model, without learning
+    Transform(TransformArgs),
+    /// Rows from coordinates, by a saved model
+    Reconstruct(ReconstructArgs),
+    /// What a saved model holds
+    Inspect(InspectArgs),
+    /// Make a stream with a known truth, to try things on
+    Make(MakeArgs),
+    /// Two streams side by side: subspaces of one that go with subspaces of the other
+    Pair(PairArgs),
+    /// Losses of experts, one column each: keep k of them
+    Experts(ExpertsArgs),
+    /// Batch PCA
+    Pca(PcaArgs),
+    /// Batch kernel PCA
+    KernelPca(KernelPcaArgs),
+    /// Kernel ridge regression, with the deviation of its Gaussian-process reading
+    KernelRidge(KernelRidgeArgs),
+    /// Rows cleaned by batch kernel PCA: pre-images of their projections
+    Preimage(KernelPcaArgs),
+    /// Completions for a shell, on standard output
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
     /// Make the papers' figures again, and check what they claim
     Reproduce(ReproduceArgs),
 }
@@ -37,6 +76,7 @@ Examples:
   eigenhedge run data.csv -k 3                keep 3 directions; print what was lost
   eigenhedge run data.csv -k 3 --out out.csv  also write each row's losses and coordinates
   eigenhedge run - -k 3 --out -               in a pipe: one answer for each row, at once
+  eigenhedge compare data.csv -k 3            several learners and the best subspace in hindsight
 
 Exit status: 0 done, 1 bad data or failed run, 2 wrong usage.";
 
@@ -55,48 +95,13 @@ pub struct DemoArgs {
     pub draws: u32,
 }
 
-/// Options of `reproduce`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Each figure becomes a folder with its data (CSV), its picture (SVG) and a page (index.html). Each claim is printed as PASS or \
-FAIL; a claim that fails ends with status 1. Without --data, EIGENHEDGE_DATA may name the folder.
-
-Examples:
-  eigenhedge reproduce list
-  eigenhedge reproduce jmlr-figure-4
-  eigenhedge reproduce all --quick")]
-pub struct ReproduceArgs {
-    /// A figure, `all`, or `list` for their names
-    #[arg(value_name = "list|all|NAME", default_value = "list", value_parser = reproductions(), hide_possible_values = true)]
-    pub name: String,
-    /// Folder with real data (yaleb32_images.npy, yaleb32_labels.npy); synthetic streams take its place
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
-    /// Fewer draws and rows: seconds in place of minutes
-    #[arg(long)]
-    pub quick: bool,
-    /// Which streams and draws are made
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Folder that the folders of the figures are made in
-    #[arg(long, value_name = "DIR", default_value = "reproduce")]
-    pub out: PathBuf,
-}
-
-fn reproductions() -> PossibleValuesParser {
-    ["list", "all"]
-        .into_iter()
-        .chain(eigenhedge_lab::REPRODUCTIONS.iter().map(|one| one.name))
-        .collect::<Vec<_>>()
-        .into()
-}
-
 // A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
 const RUN_NOTES: &str = "\
-The first line is a header when one of the selected cells in it is not a number. In messages, lines count from 1 \
-and columns from 0, as in --columns.
+Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm. The first \
+line of csv and tsv is a header when one of the selected cells in it is not a number. In messages, lines count from 1; \
+rows and columns count from 0, as in --columns.
 
-A row of the output is row,expected_loss,loss,z0,...: the row's number from 0, the mean loss over the learner's own \
+A row of the output is row,expected_loss,loss,z0,...: the row's number in the table from 0, the mean loss over the learner's own \
 randomness, the loss of the choice that was made, and the row's coordinates in the directions that were kept. \
 Losses are in squared units of the input. An output file appears when the run is complete, or not at all.
 
@@ -106,6 +111,7 @@ less than the number of columns, end with status 1.
 Examples:
   eigenhedge run data.csv -k 3
   eigenhedge run data.csv -k 3 --exclude id,date --out coordinates.csv
+  eigenhedge run data.parquet -k 3 --columns 'sensor_*' --standardize running --out coordinates.parquet
   eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
   tail -f log.csv | eigenhedge run - -k 2 --no-header --out -";
 
@@ -191,18 +197,13 @@ pub struct RunArgs {
     #[arg(long)]
     pub quiet: bool,
 
-    /// Take the first line as a row, whatever it holds
-    #[arg(long)]
-    pub no_header: bool,
-    /// Columns to use: names, or positions from 0; a whole number is always a position
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub columns: Vec<String>,
-    /// Columns to leave out, in the same form
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub exclude: Vec<String>,
-    /// What separates cells: one character, or `tab`
-    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter)]
-    pub delimiter: u8,
+    /// Form of the answers [default: by the end of the file's name, else csv]
+    #[arg(long, value_name = "FORM", value_parser = forms())]
+    pub out_format: Option<Form>,
+
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 /// The mixing rules by the names users type.
@@ -234,7 +235,7 @@ pub enum SummaryForm {
     Json,
 }
 
-fn learners() -> impl TypedValueParser<Value = Kind> {
+pub(crate) fn learners() -> impl TypedValueParser<Value = Kind> {
     PossibleValuesParser::new(REGISTRY.iter().map(|entry| PossibleValue::new(entry.name).help(entry.summary)))
         .try_map(|name| Kind::from_name(&name).ok_or("not in the registry"))
 }
@@ -256,7 +257,7 @@ fn eta(text: &str) -> Result<Eta, String> {
 }
 
 /// Kernels by name; `poly` is short for polynomial.
-fn kernels() -> impl TypedValueParser<Value = &'static str> {
+pub(crate) fn kernels() -> impl TypedValueParser<Value = &'static str> {
     let values = KERNELS.iter().map(|entry| {
         let value = PossibleValue::new(entry.name).help(entry.formula);
         if entry.name == "polynomial" { value.alias("poly") } else { value }
@@ -272,7 +273,11 @@ fn selects() -> impl TypedValueParser<Value = Select> {
         .try_map(|name| Select::from_name(&name).ok_or("not a way to draw"))
 }
 
-fn norm_bound(text: &str) -> Result<NormBound, String> {
+fn forms() -> impl TypedValueParser<Value = Form> {
+    PossibleValuesParser::new(Form::ALL.map(Form::name)).try_map(|name| Form::from_name(&name).ok_or("not a form"))
+}
+
+pub(crate) fn norm_bound(text: &str) -> Result<NormBound, String> {
     match text {
         "auto" => Ok(NormBound::Running),
         _ => text.parse().map(NormBound::Given).map_err(|_| "must be a number or auto".to_owned()),
@@ -283,13 +288,5 @@ fn feature_dim(text: &str) -> Result<Multiplicity, String> {
     match text {
         "inf" => Ok(Multiplicity::Infinite),
         _ => text.parse().map(Multiplicity::Finite).map_err(|_| "must be a whole number or inf".to_owned()),
-    }
-}
-
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
-        _ => Err("must be one ASCII character other than a quote or a line end, or tab".to_owned()),
     }
 }
