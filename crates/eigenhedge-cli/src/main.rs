@@ -43,6 +43,7 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut script);
             io::Write::write_all(&mut io::stdout(), &script).map_err(Into::into)
         }
+        Command::Reproduce(args) => commands::reproduce(&args),
     };
     match outcome {
         Err(error) if !is_broken_pipe(&error) => {
