@@ -5,7 +5,7 @@ use crate::args::SummaryForm;
 use crate::number::exact;
 use crate::plan::Plan;
 use crate::rows::{Rows, Source};
-use crate::summary::{Notes, Summary};
+use crate::summary::{Notes, Summary, Text};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Error, Run};
 use std::io::{self, Write};
@@ -16,7 +16,8 @@ pub fn run(plan: &Plan) -> Result<()> {
     let mut rows = Rows::open(&plan.source, &plan.layout)?;
     let length = rows.length();
     let mut run = plan
-        .spec_for(length)
+        .options
+        .spec(length)
         .and_then(|spec| Run::watching(spec, length, plan.seed, plan.watch))
         .map_err(|error| anyhow!("{}: {}", rows.source(), misfit(&error)))?;
     let mut answers = Answers::open(&plan.target, matches!(plan.source, Source::Standard))?;
@@ -35,7 +36,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     // The answers first: they stay even when nobody reads the summary.
     answers.finish()?;
     let Some(form) = plan.summary else { return Ok(()) };
-    let summary = Summary::new(&run, elapsed);
+    let summary = Summary::new(&run, elapsed.as_secs_f64());
     let text = match form {
         SummaryForm::Text => summary.text(run.spec(), &notes),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
