@@ -46,7 +46,8 @@ fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), String>
 fn environment(root: &Path) -> Result<PathBuf, String> {
     let environment = root.join("target/python/environment");
     let requirements = root.join("python/requirements-test.txt");
-    let wanted = std::fs::read_to_string(&requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
+    let wanted =
+        std::fs::read_to_string(&requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
     let stamp = environment.join("requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|made| made == wanted) {
         return Ok(environment);

@@ -6,6 +6,7 @@ use eigenhedge::kernel::KERNELS;
 use eigenhedge::simplex::{Multiplicity, Select};
 use eigenhedge::spec::REGISTRY;
 use eigenhedge::{Kind, NormBound};
+use eigenhedge_io::{Form, Format, Standardize};
 use std::path::PathBuf;
 
 /// Online PCA with guarantees.
@@ -55,10 +56,11 @@ pub struct DemoArgs {
 
 // A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
 const RUN_NOTES: &str = "\
-The first line is a header when one of the selected cells in it is not a number. In messages, lines count from 1 \
-and columns from 0, as in --columns.
+Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm. The first \
+line of csv and tsv is a header when one of the selected cells in it is not a number. In messages, lines count from 1; \
+rows and columns count from 0, as in --columns.
 
-A row of the output is row,expected_loss,loss,z0,...: the row's number from 0, the mean loss over the learner's own \
+A row of the output is row,expected_loss,loss,z0,...: the row's number in the table from 0, the mean loss over the learner's own \
 randomness, the loss of the choice that was made, and the row's coordinates in the directions that were kept. \
 Losses are in squared units of the input. An output file appears when the run is complete, or not at all.
 
@@ -68,6 +70,7 @@ less than the number of columns, end with status 1.
 Examples:
   eigenhedge run data.csv -k 3
   eigenhedge run data.csv -k 3 --exclude id,date --out coordinates.csv
+  eigenhedge run data.parquet -k 3 --columns 'sensor_*' --standardize running --out coordinates.parquet
   eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
   tail -f log.csv | eigenhedge run - -k 2 --no-header --out -";
 
@@ -153,18 +156,47 @@ pub struct RunArgs {
     #[arg(long)]
     pub quiet: bool,
 
+    /// Form of the answers [default: by the end of the file's name, else csv]
+    #[arg(long, value_name = "FORM", value_parser = forms())]
+    pub out_format: Option<Form>,
+
+    /// Format of the table [default: by the end of the file's name, else csv]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    pub format: Option<Format>,
     /// Take the first line as a row, whatever it holds
     #[arg(long)]
     pub no_header: bool,
-    /// Columns to use: names, or positions from 0; a whole number is always a position
+    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; a whole number is always a position
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Columns to leave out, in the same form
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub exclude: Vec<String>,
-    /// What separates cells: one character, or `tab`
-    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter)]
-    pub delimiter: u8,
+    /// What separates cells: one character, or `tab` [default: a comma, or a tab in tsv]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// Which array of an npz archive [default: its only one]
+    #[arg(long, value_name = "NAME")]
+    pub array: Option<String>,
+    /// Number of columns of a libsvm table [default: the largest index of the file]
+    #[arg(long, value_name = "N")]
+    pub dim: Option<usize>,
+    /// Bring columns to mean 0 and deviation 1: none, running (by the rows before), or warmup:ROWS (by the first ROWS
+    /// rows, which wait for that). Losses are then in standardized units
+    #[arg(long, value_name = "HOW", default_value = "none", value_parser = standardize)]
+    pub standardize: Standardize,
+    /// What a bad row does: a missing cell, NaN, infinity, too few cells, or a row that the learner must refuse
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
+    pub on_bad_row: BadRow,
+}
+
+/// What a bad row does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BadRow {
+    /// End the run
+    Fail,
+    /// Count it, and list the first few at the end
+    Skip,
 }
 
 /// The mixing rules by the names users type.
@@ -232,6 +264,19 @@ fn kernels() -> impl TypedValueParser<Value = &'static str> {
 fn selects() -> impl TypedValueParser<Value = Select> {
     PossibleValuesParser::new(Select::ALL.map(Select::name))
         .try_map(|name| Select::from_name(&name).ok_or("not a way to draw"))
+}
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name))
+        .try_map(|name| Format::from_name(&name).ok_or("not a format"))
+}
+
+fn forms() -> impl TypedValueParser<Value = Form> {
+    PossibleValuesParser::new(Form::ALL.map(Form::name)).try_map(|name| Form::from_name(&name).ok_or("not a form"))
+}
+
+fn standardize(text: &str) -> Result<Standardize, String> {
+    Standardize::from_text(text).ok_or_else(|| "must be none, running or warmup:ROWS".to_owned())
 }
 
 fn norm_bound(text: &str) -> Result<NormBound, String> {

@@ -3,13 +3,10 @@
 //! [`args`] is what was typed, [`plan`] is what that means once it has been checked, [`commands`] does it.
 #![forbid(unsafe_code)]
 
-mod answers;
 mod args;
 mod commands;
-mod lines;
 mod number;
 mod plan;
-mod rows;
 mod summary;
 
 use args::{Cli, Command};
@@ -44,6 +41,9 @@ fn main() -> ExitCode {
 
 /// Whoever read our output has seen enough: that is no failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    if error.downcast_ref::<eigenhedge_io::Error>().is_some_and(eigenhedge_io::Error::is_broken_pipe) {
+        return true;
+    }
     let kinds = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
     kinds.into_iter().any(|kind| kind == ErrorKind::BrokenPipe)
 }

@@ -13,6 +13,8 @@ pub struct Notes {
     pub kept: f64,
     /// Expected loss of the first row.
     pub first: f64,
+    /// Whether the rows were standardized, and so the losses are.
+    pub standardized: bool,
 }
 
 /// A few lines for people.
@@ -31,7 +33,14 @@ impl Text for Summary {
         let total = notes.kept + self.loss;
         let share = (total > 0.0).then(|| format!(", {:.1} % of the energy", 100.0 * notes.kept / total));
         line("learner", describe(spec));
-        line("read", format!("{} of {}", counted(self.rows, "row"), counted(self.dim as u64, "number")));
+        let skipped = match self.skipped_rows {
+            0 => String::new(),
+            bad => format!("; {} passed over", counted(bad, "bad row")),
+        };
+        line("read", format!("{} of {}{skipped}", counted(self.rows, "row"), counted(self.dim as u64, "number")));
+        if notes.standardized {
+            line("", "standardized: losses are in squared standard deviations".to_owned());
+        }
         line("kept", counted(self.k as u64, "direction") + &share.unwrap_or_default());
         line(
             "lost",

@@ -2,9 +2,14 @@
 //!
 //! Columns start on 64-byte boundaries, so vector loads never straddle a cache line, and faer sees it as a view.
 
+mod combine;
+mod passes;
+
 use crate::num::dot;
+use combine::Combine;
 use faer::{Accum, MatMut, MatRef, Par};
-use pulp::{Arch, Simd, WithSimd};
+use passes::{Columns, SubtractTimes, TransposeTimes};
+use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 const ALIGN: usize = 64;
@@ -81,16 +86,80 @@ impl Matrix {
     pub fn resize(&mut self, rows: usize, columns: usize) {
         let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
         if rows > self.stride || columns > room {
-            let stride = if rows > self.stride { grown(rows, self.stride).next_multiple_of(LINE) } else { self.stride };
+            let stride = if rows > self.stride { padded(grown(rows, self.stride)) } else { self.stride };
             let room = if columns > room { grown(columns, room) } else { room };
             self.relocate(stride, room);
         }
         let (old_rows, old_columns) = (self.rows, self.columns);
         (self.rows, self.columns) = (rows, columns);
-        for j in 0..columns {
-            let from = if j < old_columns { old_rows.min(rows) } else { 0 };
-            self.column_mut(j)[from..].fill(0.0);
+        if rows > old_rows {
+            for j in 0..old_columns.min(columns) {
+                self.column_mut(j)[old_rows..].fill(0.0);
+            }
         }
+        for j in old_columns..columns {
+            self.column_mut(j).fill(0.0);
+        }
+    }
+
+    /// One column with the room behind it, up to whole lanes; what stands there means nothing.
+    pub(crate) fn whole_column(&self, j: usize) -> &[f64] {
+        assert!(j < self.columns, "column {j} of {}", self.columns);
+        let at = self.start + j * self.stride;
+        &self.data[at..at + self.rows.next_multiple_of(LINE)]
+    }
+
+    /// The same, to write.
+    pub(crate) fn whole_column_mut(&mut self, j: usize) -> &mut [f64] {
+        assert!(j < self.columns, "column {j} of {}", self.columns);
+        let at = self.start + j * self.stride;
+        &mut self.data[at..at + self.rows.next_multiple_of(LINE)]
+    }
+
+    /// What of `x` the columns with these coefficients do not explain, `x - A c`, is put where the next column will
+    /// be ([`Self::adopt_spare`]); returns its squared norm.
+    pub(crate) fn spare_residual(&mut self, x: &[f64], coefficients: &[f64]) -> f64 {
+        assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
+        let (columns, residual) = self.columns_and_spare();
+        Arch::new().dispatch(SubtractTimes { columns, coefficients, from: Some(x), x: residual })
+    }
+
+    /// The same once more with what is there: `A^T` of it into `correction`, and that taken away.
+    pub(crate) fn repeat_spare_residual(&mut self, correction: &mut Vec<f64>) -> f64 {
+        correction.clear();
+        correction.resize(self.columns, 0.0);
+        let (columns, residual) = self.columns_and_spare();
+        Arch::new().dispatch(TransposeTimes { columns, x: residual, out: correction });
+        Arch::new().dispatch(SubtractTimes { columns, coefficients: correction, from: None, x: residual })
+    }
+
+    /// Makes what [`Self::spare_residual`] left the last column, scaled.
+    pub(crate) fn adopt_spare(&mut self, scale: f64) {
+        let (_, residual) = self.columns_and_spare();
+        residual.iter_mut().for_each(|x| *x *= scale);
+        self.columns += 1;
+    }
+
+    /// `A ← A R` in place.
+    pub(crate) fn combine(&mut self, rotation: &Matrix, working: &mut Vec<f64>) {
+        assert_eq!(self.columns, rotation.rows, "shapes agree");
+        assert!(rotation.columns <= self.columns, "no more columns than before");
+        let (rows, stride) = (self.rows, self.stride);
+        Arch::new().dispatch(Combine { entries: &mut self.data[self.start..], stride, rows, rotation, working });
+        self.columns = rotation.columns;
+    }
+
+    fn columns_and_spare(&mut self) -> (Columns<'_>, &mut [f64]) {
+        let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
+        if self.columns == room {
+            self.relocate(self.stride.max(padded(self.rows)), grown(self.columns + 1, room));
+        }
+        let (used, spare) = self.data[self.start..].split_at_mut(self.columns * self.stride);
+        (Columns { entries: used, stride: self.stride, rows: self.rows }, &mut spare[..self.rows])
+    }
+
+    fn as_columns(&self) -> Columns<'_> {
+        Columns { entries: &self.data[self.start..], stride: self.stride, rows: self.rows }
     }
 
     fn relocate(&mut self, stride: usize, room: usize) {
@@ -108,13 +177,13 @@ impl Matrix {
         assert_eq!(x.len(), self.rows, "one entry for each row");
         out.clear();
         out.resize(self.columns, 0.0);
-        Arch::new().dispatch(TransposeTimes { matrix: self, x, out });
+        Arch::new().dispatch(TransposeTimes { columns: self.as_columns(), x, out });
     }
 
     /// `x ← x - A c`; returns the squared norm of the result.
     pub fn subtract_times(&self, coefficients: &[f64], x: &mut [f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
-        Arch::new().dispatch(SubtractTimes { matrix: self, coefficients, x })
+        Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
     }
 
     /// Largest deviation of the columns' Gram matrix from the identity.
@@ -169,96 +238,16 @@ impl Matrix {
     }
 }
 
-/// Rows handled together, so that the vector stays in the first cache while the columns stream by.
-const BLOCK: usize = 2048;
-
-struct TransposeTimes<'a> {
-    matrix: &'a Matrix,
-    x: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl WithSimd for TransposeTimes<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { matrix, x, out } = self;
-        for (block, x) in x.chunks(BLOCK).enumerate() {
-            let rows = block * BLOCK..block * BLOCK + x.len();
-            let mut groups = out.chunks_exact_mut(4);
-            let mut j = 0;
-            for group in &mut groups {
-                let columns = [0, 1, 2, 3].map(|c| &matrix.column(j + c)[rows.clone()]);
-                for (out, dot) in group.iter_mut().zip(four_dots(columns, x)) {
-                    *out += dot;
-                }
-                j += 4;
-            }
-            for out in groups.into_remainder() {
-                *out += dot(&matrix.column(j)[rows.clone()], x);
-                j += 1;
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn four_dots(columns: [&[f64]; 4], x: &[f64]) -> [f64; 4] {
-    let mut sums = [[0.0; 8]; 4];
-    let (x8, x_rest) = x.as_chunks::<8>();
-    let parts = columns.map(|c| c.as_chunks::<8>());
-    for (i, x) in x8.iter().enumerate() {
-        for c in 0..4 {
-            for lane in 0..8 {
-                sums[c][lane] += parts[c].0[i][lane] * x[lane];
-            }
-        }
-    }
-    let mut dots = [0.0; 4];
-    for c in 0..4 {
-        let rest: f64 = parts[c].1.iter().zip(x_rest).map(|(a, b)| a * b).sum();
-        dots[c] = sums[c].iter().sum::<f64>() + rest;
-    }
-    dots
-}
-
-struct SubtractTimes<'a> {
-    matrix: &'a Matrix,
-    coefficients: &'a [f64],
-    x: &'a mut [f64],
-}
-
-impl WithSimd for SubtractTimes<'_> {
-    type Output = f64;
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let Self { matrix, coefficients, x } = self;
-        let mut square = 0.0;
-        for (block, x) in x.chunks_mut(BLOCK).enumerate() {
-            let rows = block * BLOCK..block * BLOCK + x.len();
-            let groups = coefficients.chunks_exact(4);
-            let rest = groups.remainder();
-            for (group, c) in groups.enumerate() {
-                let [a0, a1, a2, a3] = [0, 1, 2, 3].map(|i| &matrix.column(4 * group + i)[rows.clone()]);
-                for ((((x, a0), a1), a2), a3) in x.iter_mut().zip(a0).zip(a1).zip(a2).zip(a3) {
-                    *x -= (c[0] * a0 + c[1] * a1) + (c[2] * a2 + c[3] * a3);
-                }
-            }
-            let done = coefficients.len() - rest.len();
-            for (i, c) in rest.iter().enumerate() {
-                for (x, a) in x.iter_mut().zip(&matrix.column(done + i)[rows.clone()]) {
-                    *x -= c * a;
-                }
-            }
-            square += dot(x, x);
-        }
-        square
-    }
-}
-
 /// At least `need`, and a quarter more than what was there, so that growing by ones costs little.
 fn grown(need: usize, had: usize) -> usize {
     need.max(had + had / 4)
+}
+
+/// A distance between columns: whole lines, and for long columns an odd number of them, because columns a page apart
+/// would fight for the same few places of the first cache.
+fn padded(rows: usize) -> usize {
+    let lines = rows.div_ceil(LINE);
+    LINE * if lines >= 32 { lines | 1 } else { lines }
 }
 
 impl Clone for Matrix {
@@ -336,6 +325,67 @@ mod tests {
         assert!(matrix.column(4).iter().all(|x| *x == 0.0));
         assert_eq!(matrix.column(0).as_ptr().align_offset(ALIGN), 0);
         assert_eq!(matrix, matrix.clone());
+    }
+
+    /// Entries that no two places share.
+    fn numbered(rows: usize, columns: usize) -> Matrix {
+        let mut matrix = Matrix::zeros(rows, columns);
+        for j in 0..columns {
+            for (i, entry) in matrix.column_mut(j).iter_mut().enumerate() {
+                *entry = ((31 * j + 7 * i) % 97) as f64 / 97.0 - 0.5;
+            }
+        }
+        matrix
+    }
+
+    const SHAPES: [(usize, usize); 8] = [(1, 1), (5, 3), (8, 8), (24, 9), (63, 13), (300, 21), (2048, 4), (5000, 17)];
+
+    #[test]
+    fn combining_in_place_equals_the_product() {
+        for (rows, columns) in SHAPES {
+            for kept in [0, 1, columns.div_ceil(2), columns] {
+                let (mut matrix, rotation) = (numbered(rows, columns), numbered(columns, kept));
+                let mut wanted = Matrix::default();
+                multiply(&mut wanted, matrix.view(), rotation.view());
+                matrix.combine(&rotation, &mut Vec::new());
+                assert_eq!((matrix.rows(), matrix.columns()), (rows, kept));
+                for j in 0..kept {
+                    for (a, b) in matrix.column(j).iter().zip(wanted.column(j)) {
+                        assert!((a - b).abs() <= 1e-13, "{a} against {b}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn passes_over_long_columns_equal_the_sums_they_stand_for() {
+        for (rows, columns) in SHAPES {
+            let mut matrix = numbered(rows, columns);
+            let x: Vec<f64> = (0..rows).map(|i| (i % 11) as f64 / 11.0).collect();
+            let mut coordinates = Vec::new();
+            matrix.transpose_times(&x, &mut coordinates);
+            let tolerance = 1e-14 * rows as f64;
+            for (j, found) in coordinates.iter().enumerate() {
+                let wanted: f64 = matrix.column(j).iter().zip(&x).map(|(a, b)| a * b).sum();
+                assert!((found - wanted).abs() <= tolerance, "{found} against {wanted}");
+            }
+            let coefficients: Vec<f64> = (0..columns).map(|j| 1.0 / (j + 1) as f64).collect();
+            let explained = |i: usize| (0..columns).map(|j| coefficients[j] * matrix.column(j)[i]).sum::<f64>();
+            let wanted: Vec<f64> = (0..rows).map(|i| x[i] - explained(i)).collect();
+            let mut left = x.clone();
+            let square = matrix.subtract_times(&coefficients, &mut left);
+            let before = matrix.clone();
+            assert!((matrix.spare_residual(&x, &coefficients) - square).abs() <= tolerance);
+            assert_eq!(matrix, before);
+            matrix.adopt_spare(2.0);
+            assert_eq!(matrix.columns(), columns + 1);
+            for i in 0..rows {
+                assert!((left[i] - wanted[i]).abs() <= 1e-13);
+                assert!((matrix.column(columns)[i] - 2.0 * wanted[i]).abs() <= 1e-13);
+            }
+            assert!((square - dot(&wanted, &wanted)).abs() <= tolerance);
+        }
     }
 
     #[test]

@@ -62,13 +62,19 @@ const SHARE: f64 = 1e-3;
 const LARGEST_ETA: f64 = 64.0;
 
 /// The members of `auto`: tracking over a grid of rates, forgetting leaders over a grid of memories, anchored.
-pub fn auto(template: &Spec, _length: usize) -> Vec<Spec> {
+///
+/// Those that remember a scatter matrix remember `3k + 8` directions of it, unless rows (or the template's cap) are shorter:
+/// they then cost what tracking costs.
+pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let base = Spec { mixing: Mixing::None, self_confident: false, as_printed: false, ..template.clone() };
     let mut members = Vec::new();
     for eta in [1.0, 4.0, 16.0, 64.0] {
         let mixing = Mixing::FixedShare { alpha: 1e-3 };
         members.push(Spec { learner: Kind::Tracking, eta, mixing, ..base.clone() });
     }
+    let enough = 3 * base.kept + 8;
+    let max_rank = base.max_rank.or((base.kernel.is_some() || length > enough).then_some(enough));
+    let base = Spec { max_rank, ..base };
     for forget in [0.8, 0.95, 0.99] {
         members.push(Spec { learner: Kind::ForgettingLeader, forget, ..base.clone() });
     }
@@ -96,6 +102,16 @@ impl<S: Span> Portfolio<S> {
             largest_square: 0.0,
             scratch: Scratch::default(),
         })
+    }
+
+    /// Whether the members are those of these specs, with a weight and a total each.
+    pub(crate) fn is_built_from(&self, specs: &[Spec]) -> bool {
+        let count = self.members.len();
+        let kept = |(member, spec): (&Subspace<S, AnyRule>, &Spec)| member.kept() == spec.kept;
+        self.specs == specs
+            && count == specs.len()
+            && (self.log_weights.len(), self.totals.len()) == (count, count)
+            && self.members.iter().zip(specs).all(kept)
     }
 
     /// What the members were built from.

@@ -5,7 +5,7 @@
 //! | 8 | `89 45 48 47 0D 0A 1A 0A` |
 //! | 4 | version, little-endian |
 //! | 8 | length of the body, little-endian |
-//! | 4 | CRC-32 (IEEE) of the body, little-endian |
+//! | 4 | CRC-32 (IEEE) of version, length and body, little-endian |
 //! | the rest | the body: a [`Snapshot`] in postcard's wire format |
 //!
 //! Reading refuses what is damaged, cut short, foreign or of a newer version with a sentence. It allocates no more than a
@@ -53,20 +53,26 @@ pub const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
 const HEAD: usize = 24;
 
+/// Of version, length and body; the bytes of a whole head are there.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&bytes[8..20]);
+    hasher.update(&bytes[HEAD..]);
+    hasher.finalize()
+}
+
 impl Snapshot {
     /// The bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; HEAD];
         // Writing to a growing vector cannot fail, and everything in a run has a form.
-        bytes = postcard::to_extend(self, bytes).unwrap_or_default();
-        let body = &bytes[HEAD.min(bytes.len())..];
-        let (length, checksum) = (body.len() as u64, crc32fast::hash(body));
-        let mut head = Vec::with_capacity(HEAD);
-        head.extend_from_slice(&MAGIC);
-        head.extend_from_slice(&VERSION.to_le_bytes());
-        head.extend_from_slice(&length.to_le_bytes());
-        head.extend_from_slice(&checksum.to_le_bytes());
-        bytes[..HEAD].copy_from_slice(&head);
+        bytes = postcard::to_extend(self, bytes).unwrap_or_else(|_| unreachable!("a run has a form"));
+        let length = (bytes.len() - HEAD) as u64;
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[12..20].copy_from_slice(&length.to_le_bytes());
+        let checksum = checksum(&bytes);
+        bytes[20..HEAD].copy_from_slice(&checksum.to_le_bytes());
         bytes
     }
 
@@ -88,13 +94,19 @@ impl Snapshot {
         if body.len() as u64 != expected {
             return Err(Refusal::Length { expected, found: body.len() as u64 });
         }
-        if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
+        if self::checksum(bytes) != u32::from_le_bytes(*checksum) {
             return Err(Refusal::Checksum);
         }
         match postcard::take_from_bytes(body) {
-            Ok((snapshot, [])) => Ok(snapshot),
+            Ok((snapshot, [])) if Self::is_plausible(&snapshot) => Ok(snapshot),
             _ => Err(Refusal::Content),
         }
+    }
+}
+
+impl Snapshot {
+    fn is_plausible(&self) -> bool {
+        self.run.fits_its_spec()
     }
 }
 

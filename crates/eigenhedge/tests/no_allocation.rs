@@ -74,6 +74,9 @@ fn warm_anchored_learners_allocate_nothing() {
     for kind in kinds {
         assert_eq!(allocations(&Spec::new(kind, 4), 60), 0, "{kind:?}");
     }
+    for kind in [Kind::Anchored, Kind::ForgettingLeader] {
+        assert_eq!(allocations(&Spec { max_rank: Some(12), ..Spec::new(kind, 4) }, 60), 0, "{kind:?}, capped");
+    }
 }
 
 #[test]

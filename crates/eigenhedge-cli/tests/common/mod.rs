@@ -54,7 +54,7 @@ impl Place {
     }
 
     /// Runs with this on standard input.
-    pub fn feed(&self, arguments: &str, input: &str) -> Outcome {
+    pub fn feed(&self, arguments: &str, input: impl AsRef<[u8]>) -> Outcome {
         let mut child = self
             .command(arguments)
             .stdin(Stdio::piped())
@@ -63,7 +63,7 @@ impl Place {
             .spawn()
             .expect("the program starts");
         // The program may end without reading.
-        let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+        let _ = child.stdin.take().expect("a pipe").write_all(input.as_ref());
         let output = child.wait_with_output().expect("the program ends");
         Outcome {
             status: output.status.code().expect("no signal"),

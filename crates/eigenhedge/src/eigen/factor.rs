@@ -15,8 +15,10 @@
 //! References: Gu & Eisenstat, *A stable and efficient algorithm for the rank-one modification of the symmetric
 //! eigenproblem*, SIAM J. Matrix Anal. Appl. 15 (1994); Li, LAPACK Working Note 89 (1993).
 
+use super::columns::{self, Points};
 use super::lanes::{self, Point};
 use super::secular::{self, Root};
+use super::turn::Turn;
 use crate::matrix::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
@@ -49,7 +51,7 @@ pub struct Factor {
     /// Poles and entries of the recomputed z, filled up to whole lanes with poles of no weight.
     poles: Vec<f64>,
     weights: Vec<f64>,
-    /// Pole from which each root is measured, and the distance.
+    /// Pole from which each root is measured, and the distance; filled up likewise.
     origins: Vec<f64>,
     offsets: Vec<f64>,
     /// One over the norm of each Cauchy column.
@@ -72,8 +74,13 @@ pub struct FactorScratch {
     gathered: Matrix,
     cauchy: Matrix,
     product: Matrix,
+    turned: Matrix,
+    kept_roots: Vec<usize>,
+    places: Vec<usize>,
 }
 
+/// Products of up to this many poles do without a general product.
+const SMALL: usize = 128;
 /// Squared weights under this (of a problem scaled to one) would not survive a product of four.
 const NEGLIGIBLE: f64 = 1e-50;
 
@@ -138,10 +145,15 @@ impl Factor {
                 continue;
             }
             if let Some(p) = pending {
-                let norm = z[p].hypot(z[j]);
-                let (cos, sin) = (z[j] / norm, z[p] / norm);
                 let gap = values[j] - values[p];
                 let near = 4.0 * f64::EPSILON * values[p].abs().max(values[j].abs()) + NEGLIGIBLE * size;
+                // `|cos·sin| ≤ 1/2`: mostly the gap alone tells.
+                let (norm, cos, sin) = if 0.5 * gap <= near || gap * (z[p] * z[j]).abs() <= near * energy {
+                    let norm = z[p].hypot(z[j]);
+                    (norm, z[j] / norm, z[p] / norm)
+                } else {
+                    (0.0, 1.0, 1.0)
+                };
                 if gap * (cos * sin).abs() <= near {
                     self.rotations.push(Rotation { deflated: p, kept: j, cos, sin });
                     (z[p], z[j]) = (0.0, norm);
@@ -224,55 +236,58 @@ impl Factor {
 
     /// `Q ← Q E`, keeping only the output directions for which `keep` is true.
     pub fn rotate(&self, q: &mut Matrix, keep: &[bool], scratch: &mut FactorScratch) {
-        let FactorScratch { gathered, cauchy, product, .. } = scratch;
+        let FactorScratch { gathered, cauchy, product, turned, kept_roots, places, .. } = scratch;
         for r in &self.rotations {
             let (deflated, kept) = q.column_pair_mut(r.deflated, r.kept);
             for (a, b) in deflated.iter_mut().zip(kept) {
                 (*a, *b) = (r.cos * *a - r.sin * *b, r.sin * *a + r.cos * *b);
             }
         }
-        self.fill_cauchy(keep, cauchy);
-        gathered.resize(q.rows(), self.active.len());
-        for (p, &j) in self.active.iter().enumerate() {
-            gathered.column_mut(p).copy_from_slice(q.column(j));
-        }
-        multiply(product, gathered.view(), cauchy.view());
-        // Deflated columns wait behind the products, so that no column is overwritten before it is read.
-        let roots = product.columns();
-        let kept = || self.order.iter().zip(keep).filter(|(_, keep)| **keep).map(|(source, _)| *source);
-        product.resize(q.rows(), kept().count());
-        let mut input = roots;
-        for source in kept() {
+        self.place(keep, kept_roots, places);
+        Arch::new().dispatch(columns::Fill {
+            points: self.points(),
+            weights: &self.weights,
+            roots: kept_roots,
+            cauchy,
+        });
+        let directions = keep.iter().filter(|keep| **keep).count();
+        product.resize(q.rows(), directions);
+        let outputs = self.order.iter().zip(keep).filter(|(_, keep)| **keep);
+        for (out, (source, _)) in outputs.enumerate() {
             if let Source::Input(j) = source {
-                product.column_mut(input).copy_from_slice(q.column(j));
-                input += 1;
+                product.column_mut(out).copy_from_slice(q.column(*j));
             }
         }
-        q.resize(q.rows(), product.columns());
-        let (mut root, mut input) = (0, roots);
-        for (out, source) in kept().enumerate() {
-            let from = if matches!(source, Source::Root(_)) { &mut root } else { &mut input };
-            q.column_mut(out).copy_from_slice(product.column(*from));
-            *from += 1;
+        if self.active.len() <= SMALL {
+            Arch::new().dispatch(Turn { q, active: &self.active, cauchy, to: places, out: product });
+        } else {
+            gathered.resize(q.rows(), self.active.len());
+            for (p, &j) in self.active.iter().enumerate() {
+                gathered.column_mut(p).copy_from_slice(q.column(j));
+            }
+            multiply(turned, gathered.view(), cauchy.view().subrows(0, self.active.len()));
+            for (i, &out) in places.iter().enumerate() {
+                product.column_mut(out).copy_from_slice(turned.column(i));
+            }
+        }
+        std::mem::swap(q, product);
+    }
+
+    /// The roots that are kept, in output order, and their places among the kept directions.
+    fn place(&self, keep: &[bool], roots: &mut Vec<usize>, places: &mut Vec<usize>) {
+        roots.clear();
+        places.clear();
+        let outputs = self.order.iter().zip(keep).filter(|(_, keep)| **keep);
+        for (out, (source, _)) in outputs.enumerate() {
+            if let Source::Root(i) = source {
+                roots.push(*i);
+                places.push(out);
+            }
         }
     }
 
-    /// Normalised Cauchy columns of the kept roots, in output order.
-    fn fill_cauchy(&self, keep: &[bool], cauchy: &mut Matrix) {
-        let kept = || {
-            self.order.iter().zip(keep).filter_map(|(source, keep)| match source {
-                Source::Root(i) if *keep => Some(*i),
-                _ => None,
-            })
-        };
-        cauchy.resize(self.active.len(), kept().count());
-        for (column, i) in kept().enumerate() {
-            let (origin, offset, scale) = (self.origins[i], self.offsets[i], self.scales[i]);
-            let entries = self.poles.iter().zip(&self.weights);
-            for (out, (pole, weight)) in cauchy.column_mut(column).iter_mut().zip(entries) {
-                *out = weight * scale / ((pole - origin) - offset);
-            }
-        }
+    fn points(&self) -> Points<'_> {
+        Points { poles: &self.poles, origins: &self.origins, offsets: &self.offsets, scales: &self.scales }
     }
 }
 
@@ -290,30 +305,22 @@ impl WithSimd for Solve<'_> {
         let Self { factor, squares, roots } = self;
         let count = factor.active.len();
         secular::solve(simd, &factor.poles, squares, count, roots);
+        let full = factor.poles.len();
         factor.origins.clear();
-        factor.origins.extend(roots.iter().map(|r| factor.poles[r.origin]));
         factor.offsets.clear();
-        factor.offsets.extend(roots.iter().map(|r| r.offset));
-        recompute_weights(simd, &factor.poles[..count], &factor.origins, &factor.offsets, &mut factor.weights);
-        factor.weights.resize(factor.poles.len(), 0.0);
-        factor.scales.clear();
-        for i in 0..roots.len() {
-            let square = lanes::column_square(simd, &factor.poles, &factor.weights, factor.root(i));
-            factor.scales.push(1.0 / square.sqrt());
+        for root in roots.iter() {
+            factor.origins.push(factor.poles[root.origin]);
+            factor.offsets.push(root.offset);
         }
-    }
-}
-
-/// The z whose rank-one change has exactly the computed roots; `weights` bring the signs and take the result.
-#[inline(always)]
-fn recompute_weights<S: Simd>(simd: S, poles: &[f64], origins: &[f64], offsets: &[f64], weights: &mut [f64]) {
-    let last = poles.len() - 1;
-    for i in 0..=last {
-        let pole = poles[i];
-        let top = (origins[last] - pole) + offsets[last];
-        let below = lanes::ratios(simd, &origins[..i], &offsets[..i], &poles[..i], pole);
-        let above = lanes::ratios(simd, &origins[i..last], &offsets[i..last], &poles[i + 1..], pole);
-        weights[i] *= (top * below * above).sqrt();
+        // Away from all poles, so that the lanes behind the last root do no harm.
+        factor.origins.resize(full, factor.poles[full - 1]);
+        factor.offsets.resize(full, 4.0);
+        factor.weights.resize(full, 0.0);
+        factor.scales.clear();
+        factor.scales.resize(full, 0.0);
+        let Factor { poles, weights, origins, offsets, scales, .. } = factor;
+        columns::recompute_weights(simd, poles, origins, offsets, count, weights);
+        columns::inverse_norms(simd, &poles[..count], &weights[..count], origins, offsets, scales);
     }
 }
 

@@ -31,7 +31,7 @@ fn differences<S: Simd>(simd: S, poles: S::f64s, point: Point) -> S::f64s {
 
 /// Reciprocals of four vectors for one division.
 #[inline(always)]
-fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
+pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
     let (low, high) = (simd.mul_f64s(x[0], x[1]), simd.mul_f64s(x[2], x[3]));
     let inverse = simd.div_f64s(simd.splat_f64s(1.0), simd.mul_f64s(low, high));
     let (of_low, of_high) = (simd.mul_f64s(inverse, high), simd.mul_f64s(inverse, low));
@@ -107,32 +107,6 @@ pub(super) fn pole_sums<S: Simd>(simd: S, poles: &[f64], weights: &[f64], point:
     }
 }
 
-/// `Σ (w/(d - λ))²`.
-#[inline(always)]
-pub(super) fn column_square<S: Simd>(simd: S, poles: &[f64], weights: &[f64], point: Point) -> f64 {
-    let mut sum = simd.splat_f64s(0.0);
-    let (d4, d1) = S::as_simd_f64s(poles).0.as_chunks::<4>();
-    let (w4, w1) = S::as_simd_f64s(weights).0.as_chunks::<4>();
-    for (d, w) in d4.iter().zip(w4) {
-        let x = [
-            differences(simd, d[0], point),
-            differences(simd, d[1], point),
-            differences(simd, d[2], point),
-            differences(simd, d[3], point),
-        ];
-        let r = reciprocals(simd, x);
-        for i in 0..4 {
-            let entry = simd.mul_f64s(w[i], r[i]);
-            sum = simd.mul_add_e_f64s(entry, entry, sum);
-        }
-    }
-    for (d, w) in d1.iter().zip(w1) {
-        let entry = simd.div_f64s(*w, differences(simd, *d, point));
-        sum = simd.mul_add_e_f64s(entry, entry, sum);
-    }
-    simd.reduce_sum_f64s(sum)
-}
-
 /// `Σ t/(d - λ)`, four fractions added up before they are divided.
 #[inline(always)]
 pub(super) fn cauchy_sum<S: Simd>(simd: S, poles: &[f64], terms: &[f64], point: Point) -> f64 {
@@ -152,35 +126,4 @@ pub(super) fn cauchy_sum<S: Simd>(simd: S, poles: &[f64], terms: &[f64], point: 
         sum = simd.add_f64s(sum, simd.div_f64s(*t, differences(simd, *d, point)));
     }
     simd.reduce_sum_f64s(sum)
-}
-
-/// `Π ((origin + offset) - pole) / (d - pole)`; every factor is in (0, 1]. The lists need not be filled up.
-#[inline(always)]
-pub(super) fn ratios<S: Simd>(simd: S, origins: &[f64], offsets: &[f64], poles: &[f64], pole: f64) -> f64 {
-    let mut product = simd.splat_f64s(1.0);
-    let at = simd.splat_f64s(pole);
-    let (o, o_rest) = S::as_simd_f64s(origins);
-    let (m, m_rest) = S::as_simd_f64s(offsets);
-    let (d, d_rest) = S::as_simd_f64s(poles);
-    let (o4, o1) = o.as_chunks::<4>();
-    let (m4, m1) = m.as_chunks::<4>();
-    let (d4, d1) = d.as_chunks::<4>();
-    for ((o, m), d) in o4.iter().zip(m4).zip(d4) {
-        let mut above = simd.splat_f64s(1.0);
-        let mut under = simd.splat_f64s(1.0);
-        for i in 0..4 {
-            above = simd.mul_f64s(above, simd.add_f64s(simd.sub_f64s(o[i], at), m[i]));
-            under = simd.mul_f64s(under, simd.sub_f64s(d[i], at));
-        }
-        product = simd.mul_f64s(product, simd.div_f64s(above, under));
-    }
-    for ((o, m), d) in o1.iter().zip(m1).zip(d1) {
-        let above = simd.add_f64s(simd.sub_f64s(*o, at), *m);
-        product = simd.mul_f64s(product, simd.div_f64s(above, simd.sub_f64s(*d, at)));
-    }
-    let mut rest = 1.0;
-    for ((o, m), d) in o_rest.iter().zip(m_rest).zip(d_rest) {
-        rest *= ((o - pole) + m) / (d - pole);
-    }
-    simd.reduce_product_f64s(product) * rest
 }

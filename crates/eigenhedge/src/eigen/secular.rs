@@ -8,9 +8,10 @@
 //! "middle way" (Li 1993), which replaces the sums on both sides of the root by one pole each, inside a
 //! bracket that every step tightens.
 //!
-//! Cost: about four evaluations of f per root. Numerics: the caller scales the problem to unit size.
+//! Cost: about four evaluations of f per root; small problems are solved in [`super::together`]. Numerics: the caller scales the problem to unit size.
 
 use super::lanes::{Point, pole_sums};
+use super::together;
 use pulp::Simd;
 
 /// A root `λ = pole + offset`.
@@ -29,6 +30,9 @@ pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usi
     let last = count - 1;
     let total: f64 = weights.iter().sum();
     roots.clear();
+    if (2..=together::MOST).contains(&count) {
+        return together::solve(simd, &poles[..count], &weights[..count], roots);
+    }
     for i in 0..last {
         roots.push(inner_root(simd, poles, weights, i));
     }
@@ -105,7 +109,7 @@ fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, to
     Root { origin, offset }
 }
 
-const MOST_STEPS: usize = 100;
+pub(super) const MOST_STEPS: usize = 100;
 
 /// Root of `far + w_low/(-x) + w_high/(gap - x)`, as an offset from the nearer end.
 #[inline(always)]
@@ -178,7 +182,7 @@ mod tests {
     #[test]
     fn every_root_satisfies_the_equation_to_rounding() {
         let mut random = crate::Random::seeded(1);
-        for n in [1, 2, 3, 8, 33, 100, 257] {
+        for n in [1, 2, 3, 8, 9, 16, 17, 25, 33, 48, 49, 100, 257] {
             for grading in [0.0, 3.0, 12.0] {
                 let mut poles: Vec<f64> = (0..n).map(|_| -10f64.powf(-grading * random.uniform())).collect();
                 poles.sort_by(f64::total_cmp);

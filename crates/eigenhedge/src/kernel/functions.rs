@@ -67,16 +67,33 @@ pub enum VectorKernel {
     /// `a·b / (|a| |b|)`, and 0 when a vector is zero (or so short that its squared norm is).
     Cosine,
     /// Sum of kernels, at least one.
-    Sum(Vec<VectorKernel>),
+    Sum(#[serde(deserialize_with = "nested")] Vec<VectorKernel>),
     /// Product of kernels, at least one.
-    Product(Vec<VectorKernel>),
+    Product(#[serde(deserialize_with = "nested")] Vec<VectorKernel>),
     /// `scale · k(a, b)`.
     Scaled {
         /// Positive.
         scale: f64,
         /// What is scaled.
+        #[serde(deserialize_with = "nested")]
         kernel: Box<VectorKernel>,
     },
+}
+
+/// Kernels inside kernels that a saved file may hold: reading one must not exhaust the stack.
+const DEEPEST: u32 = 32;
+
+/// Reads kernels inside a kernel.
+fn nested<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    thread_local!(static DEPTH: std::cell::Cell<u32> = const { std::cell::Cell::new(0) });
+    let depth = DEPTH.get();
+    if depth >= DEEPEST {
+        return Err(serde::de::Error::custom("kernels are nested too deeply"));
+    }
+    DEPTH.set(depth + 1);
+    let result = T::deserialize(deserializer);
+    DEPTH.set(depth);
+    result
 }
 
 /// A Matérn argument from which on the exponential is zero; keeps `∞ · 0` away.

@@ -97,6 +97,28 @@ impl AnyLearner {
         })
     }
 
+    /// Whether the parameters are those that the spec gives, and the parts fit each other.
+    pub(super) fn is_built_from(&self, spec: &Spec, length: usize) -> bool {
+        let specs = match spec.learner.entry().family {
+            Family::Portfolio => auto(spec, length),
+            _ => vec![spec.clone()],
+        };
+        match (self, Self::new(spec, length)) {
+            (Self::Plain(own), Ok(Self::Plain(_))) => {
+                own.is_built_from(&specs) && own.members().iter().all(|member| member.span().length() == length)
+            }
+            (Self::Kernel(own), Ok(Self::Kernel(_))) => {
+                let fits = |dictionary: &Vectors| {
+                    dictionary.length() == length && Some(dictionary.kernel()) == spec.kernel.as_ref()
+                };
+                own.is_built_from(&specs) && own.members().iter().all(|member| fits(member.span().dictionary()))
+            }
+            (Self::Hebbian(own), Ok(Self::Hebbian(fresh))) => own.params() == fresh.params(),
+            (Self::KernelHebbian(own), Ok(Self::KernelHebbian(fresh))) => own.params() == fresh.params(),
+            _ => false,
+        }
+    }
+
     /// Coordinates of the last row in the directions that were kept for it.
     pub fn coordinates(&self) -> &[f64] {
         match self {

@@ -66,6 +66,8 @@ impl Default for Watch {
 
 /// Blocks between which segments may be cut; when there are twice as many, they are joined in pairs.
 const BLOCKS: usize = 48;
+/// Longest rows that a saved run may claim: building a learner for them must not exhaust memory.
+const LONGEST: usize = 1 << 32;
 /// Longest rows whose partitions are followed.
 const LONGEST_PARTITIONED: usize = 256;
 
@@ -130,6 +132,11 @@ impl Run {
         coordinates.resize(self.spec.kept, 0.0);
         self.ledger.enter(loss, self.learner.rank());
         Ok(loss)
+    }
+
+    /// Whether the learner is one that the spec builds for rows of this length: asked of what was read from a file.
+    pub(crate) fn fits_its_spec(&self) -> bool {
+        self.length <= LONGEST && self.learner.is_built_from(&self.spec, self.length)
     }
 
     /// What the learner was built from.

@@ -1,6 +1,7 @@
 //! Plain vectors: the columns are vectors of n numbers.
 //!
-//! Cost: two passes over the columns for each projection, four when the residual is small.
+//! Cost: two passes over the columns for each projection, four when the residual is small; the residual is computed where
+//! the next column will be. A combination reads and writes the columns once.
 //!
 //! Numerics: classical Gram–Schmidt, repeated when the residual is shorter than a tenth of the point, which
 //! keeps the defect of every new column under ten roundings. A residual at rounding level counts as zero.
@@ -8,7 +9,7 @@
 
 use super::Span;
 use crate::Error;
-use crate::matrix::{Matrix, multiply};
+use crate::matrix::Matrix;
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
@@ -30,12 +31,16 @@ pub struct Ambient {
 #[derive(Debug, Clone, Default)]
 struct Working {
     point: Vec<f64>,
-    residual: Vec<f64>,
+    /// Squared norm of the point.
+    square: f64,
+    /// Norm of the residual, which lies behind the last column.
     residual_norm: f64,
     correction: Vec<f64>,
-    product: Matrix,
+    product: Vec<f64>,
 }
 
+/// Rows handled together.
+const ROWS: usize = 512;
 /// Residuals under this share of the point's norm are rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Residuals under this share are computed twice.
@@ -124,19 +129,27 @@ impl Span for Ambient {
     }
 
     fn look(&mut self, point: &[f64]) -> Result<f64, Error> {
-        check_row("row", point, self.length)?;
-        let z = &mut self.scratch.0.point;
-        z.clear();
-        match &self.origin {
-            None => z.extend_from_slice(point),
-            Some(origin) => z.extend(point.iter().zip(origin).map(|(x, m)| x - m)),
+        if point.len() != self.length {
+            check_row("row", point, self.length)?;
         }
-        let square = dot(z, z);
-        if !(square < LARGEST_SQUARE) {
+        let Working { point: z, square, .. } = &mut self.scratch.0;
+        z.clear();
+        *square = 0.0;
+        // In parts that stay in the first cache: the point is read once.
+        for from in (0..self.length).step_by(ROWS) {
+            let rows = from..(from + ROWS).min(self.length);
+            match &self.origin {
+                None => z.extend_from_slice(&point[rows]),
+                Some(origin) => z.extend(point[rows.clone()].iter().zip(&origin[rows]).map(|(x, m)| x - m)),
+            }
+            *square += dot(&z[from..], &z[from..]);
+        }
+        if !(*square < LARGEST_SQUARE) {
+            check_row("row", point, self.length)?;
             let largest = point.iter().fold(0f64, |a, x| a.max(x.abs()));
             return Err(Error::Overflow { largest });
         }
-        Ok(square)
+        Ok(*square)
     }
 
     fn inner(&self, a: &[f64], b: &[f64]) -> f64 {
@@ -144,50 +157,30 @@ impl Span for Ambient {
     }
 
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
-        let Working { point, residual, correction, residual_norm, .. } = &mut self.scratch.0;
+        let Working { point, square, correction, residual_norm, .. } = &mut self.scratch.0;
         self.columns.transpose_times(point, coordinates);
         *residual_norm = 0.0;
         if self.columns.columns() == self.length {
             return 0.0;
         }
-        residual.clear();
-        residual.extend_from_slice(point);
-        let square = dot(point, point);
-        let mut left = self.columns.subtract_times(coordinates, residual);
-        if left < REPEAT * REPEAT * square {
-            self.columns.transpose_times(residual, correction);
-            left = self.columns.subtract_times(correction, residual);
+        let mut left = self.columns.spare_residual(point, coordinates);
+        if left < REPEAT * REPEAT * *square {
+            left = self.columns.repeat_spare_residual(correction);
             coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
         }
-        if left > ROUNDING * ROUNDING * square {
+        if left > ROUNDING * ROUNDING * *square {
             *residual_norm = left.sqrt();
         }
         *residual_norm
     }
 
     fn append_residual(&mut self, _: &[f64]) -> f64 {
-        let j = self.columns.columns();
-        self.columns.resize(self.length, j + 1);
-        let inverse = 1.0 / self.scratch.0.residual_norm;
-        for (column, r) in self.columns.column_mut(j).iter_mut().zip(&self.scratch.0.residual) {
-            *column = inverse * r;
-        }
+        self.columns.adopt_spare(1.0 / self.scratch.0.residual_norm);
         self.scratch.0.residual_norm
     }
 
     fn combine(&mut self, rotation: &Matrix) {
-        // Row blocks: the columns are read and written once, and the copy is small.
-        const ROWS: usize = 512;
-        let (before, after) = (rotation.rows(), rotation.columns());
-        let product = &mut self.scratch.0.product;
-        for from in (0..self.length).step_by(ROWS) {
-            let rows = from..(from + ROWS).min(self.length);
-            multiply(product, self.columns.view().submatrix(from, 0, rows.len(), before), rotation.view());
-            for j in 0..after {
-                self.columns.column_mut(j)[rows.clone()].copy_from_slice(product.column(j));
-            }
-        }
-        self.columns.resize(self.length, after);
+        self.columns.combine(rotation, &mut self.scratch.0.product);
         self.combinations += 1;
         if self.combinations.is_multiple_of(LOOK_EVERY) && self.drift() > REFRESH {
             self.columns.orthonormalise();

@@ -210,8 +210,9 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Computes the images afresh, measures the drift against them and removes it.
-    fn refresh(&mut self) {
+    /// Computes the images afresh, measures the drift against them and removes it. True when columns were lost, as
+    /// [`Self::orthonormalise`] says.
+    fn refresh(&mut self) -> bool {
         let atoms = self.dictionary.len();
         let Working { row, correction, gram, eigen, .. } = &mut self.scratch.0;
         if self.budget.is_some() {
@@ -237,9 +238,7 @@ impl<D: Dictionary> Feature<D> {
             budget.refresh(gram, eigen);
         }
         self.stale = 0;
-        if self.drift() > REFRESH {
-            self.orthonormalise();
-        }
+        self.drift() > REFRESH && self.orthonormalise()
     }
 
     /// Replaces the columns by the nearest orthonormal ones. True when the dictionary cannot carry that many: then the
@@ -327,7 +326,8 @@ impl<D: Dictionary> Span for Feature<D> {
             coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
             left = *square - dot(coordinates, coordinates);
         }
-        *residual_square = if left <= NEW_DIRECTION * *square { 0.0 } else { left };
+        let complete = self.dimension == Multiplicity::Finite(coordinates.len() as u64);
+        *residual_square = if complete || left <= NEW_DIRECTION * *square { 0.0 } else { left };
         remembered.clone_from(coordinates);
         residual_square.sqrt()
     }
@@ -439,12 +439,11 @@ impl<D: Dictionary> Span for Feature<D> {
         self.orthonormalise().then_some(&self.scratch.0.rotation)
     }
 
-    fn end_trial(&mut self) {
+    fn end_trial(&mut self) -> Option<&Matrix> {
         self.trials += 1;
         self.stale += 1;
-        if self.stale > self.dictionary.len().max(64) {
-            self.refresh();
-        }
+        let lost = self.stale > self.dictionary.len().max(64) && self.refresh();
+        lost.then_some(&self.scratch.0.rotation)
     }
 }
 

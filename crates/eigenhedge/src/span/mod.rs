@@ -64,8 +64,11 @@ pub trait Span {
         None
     }
 
-    /// The trial is over: time for housekeeping.
-    fn end_trial(&mut self) {}
+    /// The trial is over: time for housekeeping. When columns were lost, returns the rotation that the coordinates of the
+    /// columns have undergone.
+    fn end_trial(&mut self) -> Option<&Matrix> {
+        None
+    }
 
     /// Largest deviation of the columns' Gram matrix from the identity.
     fn drift(&self) -> f64;

@@ -233,6 +233,10 @@ impl Spec {
     fn anchored(&self, law: Law, forget: f64, dimension: Multiplicity) -> Result<AnyRule, Error> {
         self.without_mixing()?;
         let rule = Anchored::new(law, forget, self.kept, dimension)?;
+        let rule = match self.max_rank {
+            Some(max_rank) => rule.with_max_rank(max_rank)?,
+            None => rule,
+        };
         Ok(AnyRule::Anchored(Box::new(if self.as_printed { rule.as_printed()? } else { rule })))
     }
 }

@@ -104,7 +104,7 @@ impl Rule for Additive {
         if self.frame.change_by_dyads(instance, rate, self.common) {
             self.project();
             let common = self.common;
-            self.frame.retain(|p| p != common);
+            self.frame.retain(|_, p| p != common);
             self.weigh();
         }
     }

@@ -13,13 +13,19 @@
 //! Theorem 8 and Corollary 9). For `ProductSets` the same bound is conjectured (JMLR section 5.1); sets of experts have
 //! it with an extra factor d. The leader has none: a stream can force it to n/(n-k) times the best loss.
 //!
-//! Cost: that of [`Scatter`], O(w^2.5) for each row; `ProductSets` adds O(w k).
+//! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
+//! `min_V [η tr(V C)/Q² + Δ(V, V₀)]`, by at most `ηλ/Q²`, and a smaller C only helps the comparator: the bound stays valid
+//! with the sum of these added to its constant ([`Rule::price`]).
+//!
+//! Cost: that of [`Scatter`], O(w^2.5) for each row, with a rank cap that of [`super::Tracking`]; `ProductSets` adds
+//! O(w k).
 //!
 //! Numerics: eigenvalues are absolute to rounding of the largest, so `log v` is known to about `η ε λ_max / Q²`
 //! (k times that for `ProductSets`).
 //!
 //! Not done: drawing whole sets by their product weights. Any draw that keeps each direction with its own probability
-//! has the same expected loss. `ProductSets` in a space of infinite dimension: there are infinitely many sets of
+//! has the same expected loss. A rank cap for `ProductSets`, and for `as_printed`, where every direction seen counts:
+//! there is nothing to prove about either. `ProductSets` in a space of infinite dimension: there are infinitely many sets of
 //! unseen directions, so no seen one would ever be kept, and it is refused.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
@@ -27,6 +33,7 @@
 use super::products::{ProductScratch, drop_by_products};
 use super::rule::{Observed, Rule};
 use super::scatter::Scatter;
+use super::tracking::check_max_rank;
 use crate::error::{self, Error};
 use crate::matrix::Matrix;
 use crate::scratch::Scratch;
@@ -58,7 +65,10 @@ pub struct Anchored {
     forget: f64,
     as_printed: bool,
     kept: usize,
+    dimension: Multiplicity,
     scatter: Scatter,
+    /// What dropping eigenvalues has added to the constant of the theorem.
+    price: f64,
     /// Scale of the last update.
     norm_square: f64,
     log_weights: Vec<f64>,
@@ -97,12 +107,27 @@ impl Anchored {
             forget,
             as_printed: false,
             kept,
-            scatter: Scatter::default(),
+            dimension,
+            scatter: Scatter::full(),
+            price: 0.0,
             norm_square: 1.0,
             log_weights: Vec::new(),
             complement: super::uniform(kept, dimension),
             scratch: Scratch::default(),
         })
+    }
+
+    /// Keeps at most this many eigenpairs of the scatter matrix. The bound stays valid with [`Rule::price`] added to its
+    /// constant.
+    pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
+        if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
+            return Err(Error::Unsupported(
+                "max-rank is not for product-sets and as-printed: they count all directions",
+            ));
+        }
+        check_max_rank(max_rank, self.kept)?;
+        self.scatter = Scatter::capped(max_rank, self.dimension);
+        Ok(self)
     }
 
     /// Caps the directions seen so far among themselves, as ICML's Algorithm 6 is printed, instead of all N.
@@ -113,13 +138,26 @@ impl Anchored {
         if !matches!(self.law, Law::Exponential { .. }) {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
         }
+        if matches!(self.scatter, Scatter::Capped(_)) {
+            return Err(Error::Unsupported("max-rank is not for as-printed: it counts all directions"));
+        }
         self.as_printed = true;
+        self.dimension = Multiplicity::Infinite;
         self.complement = Complement::infinite();
         Ok(self)
     }
 
+    /// The complement holds every direction that is not explicit.
+    fn count_others(&mut self) {
+        self.complement.multiplicity = match self.dimension {
+            Multiplicity::Finite(n) => Multiplicity::Finite(n - self.scatter.values().len() as u64),
+            Multiplicity::Infinite => Multiplicity::Infinite,
+        };
+    }
+
     /// Probabilities from the present eigenvalues.
     fn weigh(&mut self, norm_square: f64) {
+        self.count_others();
         match self.law {
             Law::Exponential { eta } => {
                 self.log_weights.clear();
@@ -153,12 +191,9 @@ impl Anchored {
 
 impl Rule for Anchored {
     fn grow(&mut self, columns: usize) {
-        let new = columns - self.scatter.size();
         self.scatter.grow(columns);
-        self.log_weights.resize(columns, self.complement.log_weight);
-        if let Multiplicity::Finite(n) = &mut self.complement.multiplicity {
-            *n -= new as u64;
-        }
+        self.log_weights.resize(self.scatter.values().len(), self.complement.log_weight);
+        self.count_others();
     }
 
     fn log_weights(&self) -> &[f64] {
@@ -170,8 +205,7 @@ impl Rule for Anchored {
     }
 
     fn observe(&mut self, columns: &[f64]) -> f64 {
-        self.scatter.observe(columns);
-        0.0
+        self.scatter.observe(columns)
     }
 
     fn coordinates(&self) -> &[f64] {
@@ -179,7 +213,7 @@ impl Rule for Anchored {
     }
 
     fn outside(&self) -> &[f64] {
-        &[]
+        self.scatter.outside()
     }
 
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
@@ -188,21 +222,26 @@ impl Rule for Anchored {
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {
         self.norm_square = norm_square;
-        self.scatter.add(self.forget, instance);
+        let dropped = self.scatter.add(self.forget, instance);
+        if let Law::Exponential { eta } = self.law {
+            self.price += eta / norm_square * dropped;
+        }
         self.weigh(norm_square);
     }
 
     fn rotation(&mut self) -> Option<&Matrix> {
-        None
+        self.scatter.due()
     }
 
-    fn rotated(&mut self) {}
+    fn rotated(&mut self) {
+        self.scatter.combined();
+    }
+
+    fn price(&self) -> f64 {
+        self.price
+    }
 
     fn reduce(&mut self, rotation: &Matrix) {
-        let lost = (rotation.rows() - rotation.columns()) as u64;
-        if let Multiplicity::Finite(n) = &mut self.complement.multiplicity {
-            *n += lost;
-        }
         self.scatter.reduce(rotation);
         self.weigh(self.norm_square);
     }

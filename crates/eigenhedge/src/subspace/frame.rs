@@ -6,7 +6,7 @@
 //! Update: `+ σ z zᵀ` makes what of z lies outside a direction of its own (with the common value) and then changes the
 //! explicit block only. The eigenvectors wait in the factor until the rule has decided which directions it keeps.
 //!
-//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, w ≤ u + [`DELAY`] + 1.
+//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, w ≤ u + max([`DELAY`], u/3) + 1.
 //!
 //! Numerics: coordinates are computed twice when little lies outside; the rotation's drift is measured every
 //! [`LOOK_EVERY`] changes and removed past [`REFRESH`].
@@ -42,7 +42,9 @@ struct Working {
     keep: Vec<bool>,
 }
 
-/// Columns beyond the directions before the span combines them: the pass over them is paid once for all.
+/// Columns beyond the directions before the span combines them: the pass over them is paid once for all. Every one makes
+/// the two passes of a row longer, and the combination of u directions rarer: a share of u costs least when there are
+/// many.
 const DELAY: usize = 8;
 /// What lies outside by less than this share is rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
@@ -149,7 +151,7 @@ impl Frame {
         // From the last dyad, whose coordinates are at hand, to the first.
         for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight != 0.0) {
             if changed {
-                self.retain(|_| true);
+                self.retain(|_, _| true);
             }
             if j + 1 < instance.weights.len() {
                 self.observe(instance.coordinates.column(j));
@@ -172,13 +174,15 @@ impl Frame {
         coordinates.push(norm);
     }
 
-    /// Turns the directions to the last change and keeps those whose value passes.
-    pub fn retain(&mut self, pass: impl Fn(f64) -> bool) {
+    /// Turns the directions to the last change and keeps those whose place and value pass. The places ascend by value
+    /// after a positive change and descend after a negative one.
+    pub fn retain(&mut self, pass: impl Fn(usize, f64) -> bool) {
         let Working { factor, working, keep, .. } = &mut self.scratch.0;
         keep.clear();
-        keep.extend(self.values.iter().map(|value| pass(*value)));
+        keep.extend(self.values.iter().enumerate().map(|(i, value)| pass(i, *value)));
         factor.rotate(&mut self.rotation, keep, working);
-        self.values.retain(|value| pass(*value));
+        let mut kept = keep.iter();
+        self.values.retain(|_| kept.next().is_some_and(|keep| *keep));
         self.changes += 1;
         if self.changes.is_multiple_of(LOOK_EVERY) && self.rotation.drift() > REFRESH {
             self.rotation.orthonormalise();
@@ -187,7 +191,8 @@ impl Frame {
 
     /// The combination the span should apply to its columns, when there are many more of them than directions.
     pub fn due(&self) -> Option<&Matrix> {
-        (self.columns >= self.values.len() + DELAY).then_some(&self.rotation)
+        let directions = self.values.len();
+        (self.columns >= directions + DELAY.max(directions / 3)).then_some(&self.rotation)
     }
 
     /// The span has combined: directions are columns now.

@@ -428,6 +428,8 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
                 self.rule.reduce(rotation);
             }
         }
-        self.span.end_trial();
+        if let Some(rotation) = self.span.end_trial() {
+            self.rule.reduce(rotation);
+        }
     }
 }

@@ -55,6 +55,14 @@ struct Working {
     ranking: Vec<f64>,
 }
 
+/// Rejects a rank cap that could not hold the directions that are kept.
+pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> {
+    if max_rank < kept {
+        return Err(Error::Parameter { name: "max-rank", rule: "at least k", value: max_rank as f64 });
+    }
+    Ok(())
+}
+
 impl Tracking {
     /// A rule with learning rate `eta` that keeps `kept` of the directions of a space of the given dimension.
     pub fn new(eta: f64, mixing: Mixing, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
@@ -71,10 +79,7 @@ impl Tracking {
     /// Keeps at most this many explicit directions: those least surely kept are folded into the complement, which takes
     /// over their probability evenly. The bound stays valid with [`Rule::price`] added to its constant.
     pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
-        if max_rank < self.kept {
-            let (name, rule, value) = ("max-rank", "at least k", max_rank as f64);
-            return Err(Error::Parameter { name, rule, value });
-        }
+        check_max_rank(max_rank, self.kept)?;
         self.max_rank = max_rank;
         Ok(self)
     }
@@ -185,7 +190,7 @@ impl Rule for Tracking {
             self.fold();
             // Directions equal to the complement merge into it.
             let common = self.complement.log_weight;
-            self.frame.retain(|weight| weight != common);
+            self.frame.retain(|_, weight| weight != common);
         }
         if let (Some(past), Mixing::PastAverage { alpha }) = (&mut self.past, self.mixing) {
             // V' ≥ (1-α) V, and the logarithm is operator monotone: all d dropped directions lose at most -log(1-α).

@@ -1,4 +1,4 @@
-//! The eigensystem of a running scatter matrix, one row at a time.
+//! All eigenpairs of a running scatter matrix, exact, one row at a time.
 //!
 //! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the span's columns.
 //!
@@ -10,18 +10,20 @@
 //!
 //! Numerics: all eigenpairs are exact at every row whatever the gaps, because the secular equation does not see
 //! them; the fresh decomposition stops the growth of rounding. While fewer rows than n have been seen, the matrix
-//! is as small as their span.
+//! is as small as their span. What forgetting has brought under rounding of the largest value is zero: numbers that
+//! fade for ever would end as denormals, which are slow.
 
-use super::rule::Observed;
+use super::super::rule::Observed;
+use super::ROUNDING;
 use crate::eigen::{Eigen, Factor, FactorScratch};
 use crate::matrix::{Matrix, multiply};
 use crate::scratch::Scratch;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// A scatter matrix with its eigenvalues and implicit eigenvectors.
+/// A scatter matrix with all its eigenvalues and implicit eigenvectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Scatter {
+pub(in super::super) struct Chained {
     /// The matrix at the last decomposition, and what forgetting has made of it since.
     matrix: Matrix,
     matrix_scale: f64,
@@ -58,7 +60,7 @@ struct Working {
     image: Vec<f64>,
 }
 
-impl Default for Scatter {
+impl Default for Chained {
     fn default() -> Self {
         Self {
             matrix: Matrix::default(),
@@ -73,12 +75,7 @@ impl Default for Scatter {
     }
 }
 
-impl Scatter {
-    /// Number of columns covered.
-    pub fn size(&self) -> usize {
-        self.values.len()
-    }
-
+impl Chained {
     /// Eigenvalues, in the order of the coordinates.
     pub fn values(&self) -> &[f64] {
         &self.values
@@ -132,7 +129,7 @@ impl Scatter {
 
     /// `C ← forget · C + Σ w z zᵀ`; the coordinates of the last dyad were observed last.
     pub fn add(&mut self, forget: f64, instance: &Observed) {
-        self.values.iter_mut().for_each(|v| *v *= forget);
+        fade(&mut self.values, forget);
         self.recent_weights.iter_mut().for_each(|w| *w *= forget);
         self.matrix_scale *= forget;
         for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight > 0.0) {
@@ -179,8 +176,8 @@ impl Scatter {
     /// Adds the recent rows to the matrix.
     fn collect(&mut self) {
         let size = self.values.len();
-        for j in 0..self.matrix.columns() {
-            self.matrix.column_mut(j).iter_mut().for_each(|x| *x *= self.matrix_scale);
+        if self.matrix_scale != 1.0 {
+            self.fade_matrix();
         }
         self.matrix_scale = 1.0;
         self.matrix.resize(size, size);
@@ -198,6 +195,17 @@ impl Scatter {
         self.recent.resize(size, 0);
     }
 
+    /// What forgetting has made of the matrix; entries that no eigenvalue can feel any more are gone.
+    fn fade_matrix(&mut self) {
+        let largest = (0..self.matrix.columns()).fold(0f64, |a, j| a.max(self.matrix.column(j)[j]));
+        let gone = ROUNDING * ROUNDING * largest;
+        for j in 0..self.matrix.columns() {
+            for x in self.matrix.column_mut(j) {
+                *x = if x.abs() > gone { *x * self.matrix_scale } else { 0.0 };
+            }
+        }
+    }
+
     fn decompose(&mut self) {
         self.recent.resize(self.values.len(), 0);
         self.chain.used = 0;
@@ -206,6 +214,14 @@ impl Scatter {
         for (value, fresh) in self.values.iter_mut().zip(&self.scratch.0.eigen.values) {
             *value = fresh.max(0.0);
         }
+    }
+}
+
+/// Multiplies by the factor; what is then rounding of the largest is zero.
+fn fade(values: &mut [f64], factor: f64) {
+    if factor != 1.0 {
+        let gone = ROUNDING * values.iter().fold(0f64, |a, v| a.max(*v));
+        values.iter_mut().for_each(|v| *v = if *v > gone { *v * factor } else { 0.0 });
     }
 }
 

@@ -9,12 +9,19 @@ pub struct Lines<R> {
     last: u8,
     /// The last byte read was `\r`: a `\n` right after it belongs to it.
     after_return: bool,
+    /// No `\r` has been read, so that bytes handed out are bytes read.
+    exact: bool,
 }
 
 impl<R: Read> Lines<R> {
     /// Reads lines from here.
     pub fn new(inner: R) -> Self {
-        Self { inner, last: b'\n', after_return: false }
+        Self { inner, last: b'\n', after_return: false, exact: true }
+    }
+
+    /// Whether counting the bytes handed out counts the bytes of the source.
+    pub fn is_exact(&self) -> bool {
+        self.exact
     }
 
     /// Changes the bytes in place and returns how many are left.
@@ -22,6 +29,7 @@ impl<R: Read> Lines<R> {
         if !self.after_return && !bytes.contains(&b'\r') {
             return bytes.len();
         }
+        self.exact = false;
         let mut kept = 0;
         for i in 0..bytes.len() {
             let byte = bytes[i];

@@ -1,0 +1,139 @@
+"""Streams of rows for the benchmark: made-up ones, and real ones when EIGENHEDGE_DATA names their folder.
+
+Every stream is a float64 array of rows whose norms are at most one.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+
+def _subspace(rng, n, rank):
+    return np.linalg.qr(rng.standard_normal((n, rank)))[0]
+
+
+def _unit(rows):
+    return rows / np.linalg.norm(rows, axis=1).max()
+
+
+def _in_subspace(rng, basis, rows, noise):
+    n, rank = basis.shape
+    signal = rng.standard_normal((rows, rank)) @ basis.T
+    return signal + noise * rng.standard_normal((rows, n)) / np.sqrt(n)
+
+
+def iid(n, k, rows, seed, noise=0.5):
+    """One subspace of dimension k under noise in all directions."""
+    rng = np.random.default_rng(seed)
+    return _unit(_in_subspace(rng, _subspace(rng, n, k), rows, noise))
+
+
+def drift(n, k, rows, seed, noise=0.2, turns=4.0):
+    """A subspace that turns all the time, `turns` quarter turns in all, into new directions."""
+    rng = np.random.default_rng(seed)
+    start, to = np.split(_subspace(rng, n, 2 * k), 2, axis=1) if 2 * k <= n else (_subspace(rng, n, k),) * 2
+    angle = np.linspace(0.0, turns * np.pi / 2, rows)[:, None]
+    codes = rng.standard_normal((rows, k))
+    signal = np.cos(angle) * (codes @ start.T) + np.sin(angle) * (codes @ to.T)
+    return _unit(signal + noise * rng.standard_normal((rows, n)) / np.sqrt(n))
+
+
+def switch(n, k, rows, seed, noise=0.1, segments=4):
+    """Another subspace in each segment."""
+    rng = np.random.default_rng(seed)
+    parts = np.array_split(np.arange(rows), segments)
+    return _unit(np.vstack([_in_subspace(rng, _subspace(rng, n, k), len(part), noise) for part in parts]))
+
+
+def recurring(n, k, rows, seed, noise=0.1, pattern=(0, 1, 0, 2, 1, 0)):
+    """A few subspaces that come back."""
+    rng = np.random.default_rng(seed)
+    bases = [_subspace(rng, n, k) for _ in range(max(pattern) + 1)]
+    parts = np.array_split(np.arange(rows), len(pattern))
+    blocks = [_in_subspace(rng, bases[i], len(part), noise) for i, part in zip(pattern, parts)]
+    return _unit(np.vstack(blocks))
+
+
+def starvation(n, k, rows, seed, size=0.5):
+    """k strong directions for a tenth of the time, then many weaker rows in other ones."""
+    rng = np.random.default_rng(seed)
+    strong, weak = np.split(_subspace(rng, n, 2 * k), 2, axis=1) if 2 * k <= n else (_subspace(rng, n, k),) * 2
+    first = rows // 10
+    pick = lambda basis, count: basis[:, rng.integers(basis.shape[1], size=count)].T
+    return np.vstack([pick(strong, first), size * pick(weak, rows - first)])
+
+
+def three_subspaces(seed, n=20, k=2, each=500):
+    """JMLR figure 3: rows in a plane that changes twice."""
+    rng = np.random.default_rng(seed)
+    blocks = [rng.standard_normal((each, k)) @ _subspace(rng, n, k).T for _ in range(3)]
+    return _unit(np.vstack(blocks))
+
+
+def leader_trap(n, rows):
+    """Unit vectors in turn: the next row is always where follow the leader has seen least."""
+    return np.eye(n)[np.arange(rows) % n]
+
+
+def data_folder():
+    """The folder of real streams, or none."""
+    folder = os.environ.get("EIGENHEDGE_DATA")
+    return Path(folder) if folder and Path(folder).is_dir() else None
+
+
+def tep(folder):
+    """Tennessee Eastman process: standardised on its first 400 rows, clipped at 10, scaled."""
+    names = (folder / "tep.csv").open().readline().strip().split(",")
+    wanted = [i for i, name in enumerate(names) if name not in ("run", "t") and not name.startswith("label")]
+    rows = np.loadtxt(folder / "tep.csv", delimiter=",", skiprows=1, usecols=wanted)
+    deviation = rows[:400].std(axis=0)
+    deviation[deviation == 0] = 1.0
+    return _unit(np.clip((rows - rows[:400].mean(axis=0)) / deviation, -10, 10))
+
+
+def yale(folder, seed=0, each=200):
+    """Faces of persons 1, 2, 1, 3, 2, 1, drawn with replacement."""
+    images = np.load(folder / "yaleb32_images.npy").astype(float)
+    labels = np.load(folder / "yaleb32_labels.npy").ravel()
+    persons = np.unique(labels)
+    rng = np.random.default_rng(seed)
+    rows = [images[rng.choice(np.flatnonzero(labels == persons[p - 1]), each)] for p in (1, 2, 1, 3, 2, 1)]
+    return _unit(np.vstack(rows))
+
+
+def usps(folder, rows=3000):
+    """Handwritten digits, centered."""
+    archive = np.load(folder / "usps.npz")
+    images = next(archive[name] for name in archive.files if archive[name].ndim == 2).astype(float)[:rows]
+    return _unit(images - images.mean(axis=0))
+
+
+def skab(folder):
+    """A water circuit: eight sensors, standardised on the first 400 rows, clipped at 10, scaled."""
+    header = (folder / "skab.csv").open().readline().strip().split(",")
+    first = (folder / "skab.csv").open().read(100_000).splitlines()[1].split(",")
+    numeric = []
+    for i, (name, cell) in enumerate(zip(header, first)):
+        try:
+            float(cell)
+        except ValueError:
+            continue
+        if not name.startswith("label") and name not in ("run", "t"):
+            numeric.append(i)
+    rows = np.loadtxt(folder / "skab.csv", delimiter=",", skiprows=1, usecols=numeric)
+    deviation = rows[:400].std(axis=0)
+    deviation[deviation == 0] = 1.0
+    return _unit(np.clip((rows - rows[:400].mean(axis=0)) / deviation, -10, 10))
+
+
+def real():
+    """Name, rows and k of each real stream that is there."""
+    folder = data_folder()
+    if folder is None:
+        return
+    for name, make, k in [("TEP", tep, 5), ("Yale-B", yale, 5), ("USPS", usps, 5), ("SKAB", skab, 2)]:
+        try:
+            yield name, make(folder), k
+        except FileNotFoundError as missing:
+            print(f"{name} is skipped: {missing}")

@@ -1,0 +1,107 @@
+//! Every format in, every form out: the same numbers.
+#![cfg(feature = "parquet")]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+#[path = "../../eigenhedge-io/tests/common/mod.rs"]
+mod formats;
+
+use common::Place;
+use eigenhedge_io::{Format, Layout, Source, Stream};
+
+#[test]
+fn every_format_of_one_matrix_gives_the_same_bytes_out() {
+    let place = Place::new();
+    let matrix = formats::matrix(40, 5);
+    let mut wanted = None;
+    for (name, bytes) in formats::all_formats(&matrix) {
+        place.write(name, bytes);
+        let outcome = place.run(&format!("run {name} -k 2 --out - --quiet --standardize running"));
+        assert_eq!((outcome.status, outcome.err.as_str()), (0, ""), "{name}");
+        assert_eq!(outcome.out.lines().count(), 41);
+        assert_eq!(&outcome.out, wanted.get_or_insert(outcome.out.clone()), "{name}");
+    }
+}
+
+#[test]
+fn every_format_that_can_comes_through_a_pipe() {
+    let place = Place::new();
+    let matrix = formats::matrix(40, 5);
+    place.write("t.csv", formats::table(&matrix, ",", "\n"));
+    let wanted = place.run("run t.csv -k 2 --out - --quiet");
+    let c = npyz::Order::C;
+    let cases = [
+        ("csv", formats::table(&matrix, ",", "\n").into_bytes()),
+        ("tsv", formats::table(&matrix, "\t", "\n").into_bytes()),
+        ("jsonl", formats::json_objects(&matrix).into_bytes()),
+        ("npy", formats::npy(&matrix, c)),
+        ("npy", formats::npy(&matrix, npyz::Order::Fortran)),
+        ("arrow", formats::arrow_stream(&formats::batches(&matrix, 7))),
+        ("libsvm --dim 5", formats::libsvm(&matrix).into_bytes()),
+    ];
+    for (format, bytes) in cases {
+        let outcome = place.feed(&format!("run - -k 2 --out - --quiet --format {format}"), &bytes);
+        assert_eq!(outcome, wanted, "{format}");
+    }
+}
+
+#[test]
+fn every_form_of_the_answers_holds_the_same_numbers() {
+    let place = Place::new();
+    place.write("t.csv", formats::table(&formats::matrix(40, 5), ",", "\n"));
+    let read = |name: &str| {
+        let path = place.path(name);
+        let mut stream = Stream::open(&Source::File(path.clone()), &Layout::new(Format::of_path(&path))).unwrap();
+        let mut numbers: Vec<u64> = Vec::new();
+        while let Some(row) = stream.next_row().unwrap() {
+            numbers.extend(row.iter().map(|x| x.to_bits()));
+        }
+        (stream.columns().to_vec(), numbers)
+    };
+    for name in ["out.csv", "out.tsv", "out.jsonl", "out.parquet"] {
+        assert_eq!(place.run(&format!("run t.csv -k 2 --out {name} --quiet")).status, 0, "{name}");
+        assert_eq!(read(name), read("out.csv"), "{name}");
+    }
+    assert_eq!(read("out.csv").0, ["row", "expected_loss", "loss", "z0", "z1"]);
+    let lines = place.run("run t.csv -k 2 --out - --out-format jsonl --quiet").out;
+    assert_eq!(lines, place.read("out.jsonl"));
+}
+
+#[test]
+fn bad_rows_are_skipped_counted_and_listed() {
+    let place = Place::new();
+    let rows = |bad: &[usize]| -> String {
+        let cell = |i: usize| if bad.contains(&i) { "oops".to_owned() } else { i.to_string() };
+        (0..12).map(|i| format!("{},{},1\n", cell(i), i * i % 7)).collect()
+    };
+    place.write("bad.csv", "a,b,c\n".to_owned() + &rows(&[1, 3, 4, 5, 6, 7, 8]));
+    let outcome = place.run("run bad.csv -k 1 --on-bad-row skip --out out.csv --summary json");
+    assert_eq!(outcome.status, 0, "{}", outcome.err);
+    let summary: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    assert_eq!((summary["rows"].as_u64(), summary["skipped_rows"].as_u64()), (Some(5), Some(7)));
+    let place_of = |line: usize| {
+        format!("eigenhedge: skipped: bad.csv, line {line}, column 0 (\"a\"): must be a finite number, got \"oops\"\n")
+    };
+    let listed: String = [3, 5, 6, 7, 8].map(place_of).concat() + "eigenhedge: skipped: 2 more\n";
+    assert_eq!(outcome.err, listed);
+    // Rows keep the numbers they have in the table.
+    let numbers: Vec<String> =
+        place.read("out.csv").lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect();
+    assert_eq!(numbers, ["0", "2", "9", "10", "11"]);
+    // A row that only the learner can refuse is skipped too.
+    place.write("far.csv", "1,2\n3,4\n1e200,1\n5,6\n");
+    let outcome = place.run("run far.csv -k 1 --on-bad-row skip --out out.csv");
+    assert!(outcome.out.contains("3 rows of 2 numbers; 1 bad row passed over"), "{}", outcome.out);
+    assert!(outcome.err.starts_with("eigenhedge: skipped: far.csv, line 3: the squared norm"), "{}", outcome.err);
+}
+
+#[test]
+fn standardized_losses_are_said_to_be() {
+    let place = Place::new();
+    place.write("t.csv", formats::table(&formats::matrix(40, 5), ",", "\n"));
+    for how in ["running", "warmup:10"] {
+        let outcome = place.run(&format!("run t.csv -k 2 --standardize {how}"));
+        assert!(outcome.out.contains("losses are in squared standard deviations"), "{}", outcome.out);
+    }
+    assert!(!place.run("run t.csv -k 2").out.contains("standard deviations"));
+}

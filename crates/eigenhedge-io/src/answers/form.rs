@@ -1,0 +1,97 @@
+//! The forms an answer can take.
+
+use super::Answer;
+use crate::error::Fault;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// How answers are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Cells between commas, under a header.
+    Csv,
+    /// Cells between tabs, under a header.
+    Tsv,
+    /// One JSON object on each line.
+    Jsonl,
+    /// Apache Parquet; until the end, records of fixed size in the staging file.
+    Parquet,
+}
+
+impl Form {
+    /// Every form.
+    pub const ALL: [Self; 4] = [Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet];
+
+    /// What users call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Jsonl => "jsonl",
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// The form of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.name() == name)
+    }
+
+    /// What the end of the file's name says; an unknown end says CSV.
+    pub fn of_path(path: &Path) -> Self {
+        let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        match end.as_str() {
+            "tsv" | "tab" => Self::Tsv,
+            "jsonl" | "ndjson" | "json" => Self::Jsonl,
+            "parquet" | "pq" => Self::Parquet,
+            _ => Self::Csv,
+        }
+    }
+
+    /// Whether this build can write it.
+    pub(crate) fn judge(self) -> Result<(), Fault> {
+        match self {
+            Self::Parquet if !cfg!(feature = "parquet") => Err(Fault::NotBuilt(self.name())),
+            _ => Ok(()),
+        }
+    }
+
+    /// What stands before the first answer.
+    pub(crate) fn header(self, kept: usize, out: &mut dyn Write) -> io::Result<()> {
+        let Some(comma) = self.comma() else { return Ok(()) };
+        write!(out, "row{comma}expected_loss{comma}loss")?;
+        (0..kept).try_for_each(|i| write!(out, "{comma}z{i}"))?;
+        writeln!(out)
+    }
+
+    /// One answer. The shortest text that reads back as the same number is used for each.
+    pub(crate) fn write(self, answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let Answer { row, expected_loss, loss, coordinates } = *answer;
+        match self {
+            Self::Csv | Self::Tsv => {
+                let comma = self.comma().unwrap_or(',');
+                write!(out, "{row}{comma}{expected_loss:?}{comma}{loss:?}")?;
+                coordinates.iter().try_for_each(|z| write!(out, "{comma}{z:?}"))?;
+                writeln!(out)
+            }
+            Self::Jsonl => {
+                write!(out, "{{\"row\":{row},\"expected_loss\":{expected_loss:?},\"loss\":{loss:?}")?;
+                (0..).zip(coordinates).try_for_each(|(i, z): (usize, _)| write!(out, ",\"z{i}\":{z:?}"))?;
+                writeln!(out, "}}")
+            }
+            Self::Parquet => {
+                out.write_all(&row.to_le_bytes())?;
+                let numbers = [expected_loss, loss].into_iter().chain(coordinates.iter().copied());
+                numbers.into_iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))
+            }
+        }
+    }
+
+    fn comma(self) -> Option<char> {
+        match self {
+            Self::Csv => Some(','),
+            Self::Tsv => Some('\t'),
+            Self::Jsonl | Self::Parquet => None,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The answers to rows: complete, or absent.
+//!
+//! A file is written under another name beside its own, and renamed when everything has been said. That other name follows
+//! from the target's, so that a run that was killed finds what it had written: [`Answers::sync`] makes what was written
+//! durable and says how much that is, and [`Answers::resume`] cuts the rest off and goes on. The result is
+//! byte for byte what one run would have written. After a sync the staging file stays when a run fails; before, and when
+//! the run is complete, it goes.
+//!
+//! The staging file is locked while a run writes it: a second run to the same target is refused.
+//!
+//! Answers to standard output or to a device are flushed row by row when the caller wants it, and cannot be taken back:
+//! a resumed run continues after the last synced row.
+
+mod form;
+mod parquet;
+mod staging;
+
+pub use form::Form;
+
+use crate::error::{Error, Fault};
+use serde::{Deserialize, Serialize};
+use staging::Staging;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::{Path, PathBuf};
+
+/// Where answers go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// They are not wanted.
+    Nowhere,
+    /// Standard output.
+    Standard,
+    /// A file.
+    File(PathBuf),
+}
+
+/// The answer to one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer<'a> {
+    /// Number of the row in its table, from 0.
+    pub row: u64,
+    /// Mean loss over the learner's own randomness.
+    pub expected_loss: f64,
+    /// Loss of the choice that was made.
+    pub loss: f64,
+    /// Coordinates in the directions that were kept.
+    pub coordinates: &'a [f64],
+}
+
+/// What is safe of the answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Position {
+    /// Answers.
+    pub rows: u64,
+    /// Bytes of the staging file; zero where there is none.
+    pub bytes: u64,
+}
+
+/// Writes answers as a table.
+pub struct Answers {
+    sink: Sink,
+    form: Form,
+    kept: usize,
+    /// Whether each answer must be out before the next row is read.
+    at_once: bool,
+    rows: u64,
+}
+
+enum Sink {
+    Nowhere,
+    Standard(BufWriter<StdoutLock<'static>>),
+    /// Something that is not a regular file, such as a device, and must not be replaced by one.
+    Device(BufWriter<File>, PathBuf),
+    File(Staging),
+}
+
+impl Answers {
+    /// Makes sure that the target can be written; nothing is visible there yet. `kept` is the number of coordinates.
+    pub fn open(target: &Target, form: Form, kept: usize, at_once: bool) -> Result<Self, Error> {
+        Self::start(target, form, kept, at_once, None)
+    }
+
+    /// Goes on after a position that [`Answers::sync`] gave for the same target.
+    pub fn resume(target: &Target, form: Form, kept: usize, at_once: bool, position: &Position) -> Result<Self, Error> {
+        Self::start(target, form, kept, at_once, Some(position))
+    }
+
+    fn start(
+        target: &Target,
+        form: Form,
+        kept: usize,
+        at_once: bool,
+        position: Option<&Position>,
+    ) -> Result<Self, Error> {
+        form.judge().map_err(|fault| Error::at(form.name(), fault))?;
+        let sink = match target {
+            Target::Nowhere => Sink::Nowhere,
+            Target::Standard => Sink::Standard(BufWriter::new(io::stdout().lock())),
+            Target::File(path) => open_file(path, position.map(|position| position.bytes))?,
+        };
+        Ok(Self { sink, form, kept, at_once, rows: position.map_or(0, |position| position.rows) })
+    }
+
+    /// One row's answer. Numbers read back bit for bit.
+    pub fn write(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
+        let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
+        self.rows += 1;
+        debug_assert_eq!(answer.coordinates.len(), self.kept);
+        self.hand_over(|out| {
+            if first {
+                form.header(answer.coordinates.len(), out)?;
+            }
+            form.write(answer, out)?;
+            if at_once { out.flush() } else { Ok(()) }
+        })
+    }
+
+    /// Makes durable what was written, and says how much that is.
+    pub fn sync(&mut self) -> Result<Position, Error> {
+        self.hand_over(|out| out.flush())?;
+        let bytes = match &mut self.sink {
+            Sink::File(staging) => staging.sync()?,
+            _ => 0,
+        };
+        Ok(Position { rows: self.rows, bytes })
+    }
+
+    /// Makes the answers visible.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.hand_over(|out| out.flush())?;
+        match self.sink {
+            Sink::File(staging) if self.form == Form::Parquet => {
+                staging.finish_through(|records, out| parquet::convert(records, self.kept, out))
+            }
+            Sink::File(staging) => staging.finish(),
+            _ => Ok(()),
+        }
+    }
+
+    fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        match &mut self.sink {
+            Sink::Nowhere => Ok(()),
+            Sink::Standard(out) => write(out).map_err(|error| Error::at("standard output", Fault::Unwritable(error))),
+            Sink::Device(out, path) => write(out).map_err(|error| unwritable(path, error)),
+            Sink::File(staging) => staging.hand_over(write),
+        }
+    }
+}
+
+fn unwritable(path: &Path, error: io::Error) -> Error {
+    Error::at(path.display().to_string(), Fault::Unwritable(error))
+}
+
+fn open_file(typed: &Path, bytes: Option<u64>) -> Result<Sink, Error> {
+    // A link is followed: what it points to is replaced, not the link.
+    let path = fs::canonicalize(typed).unwrap_or_else(|_| typed.to_owned());
+    match fs::metadata(&path) {
+        Ok(there) if there.is_dir() => return Err(unwritable(typed, io::ErrorKind::IsADirectory.into())),
+        Ok(there) if !there.is_file() => {
+            let device = File::options().write(true).open(&path).map_err(|error| unwritable(typed, error))?;
+            return Ok(Sink::Device(BufWriter::new(device), typed.to_owned()));
+        }
+        _ => {}
+    }
+    Staging::open(typed, path, bytes).map(Sink::File)
+}

@@ -1,0 +1,227 @@
+//! The header of an NPY file: a Python dictionary of three entries.
+//!
+//! Read by hand: the grammar that can occur is a dozen lines, and a general reader of Python literals would let a broken
+//! file ask for any amount of memory.
+
+use std::io::{self, Read};
+
+/// What an array holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    /// Type of the elements, as NumPy writes it.
+    pub element: String,
+    /// Whether columns, not rows, are together.
+    pub by_column: bool,
+    /// Lengths of the axes.
+    pub shape: Vec<u64>,
+    /// Bytes of the header.
+    pub size: u64,
+}
+
+/// Longest header that is read. That of a plain array has about a hundred characters.
+const LONGEST: u64 = 1 << 16;
+
+impl Header {
+    /// Reads the header; the reason if it is not one.
+    pub fn read(source: &mut dyn Read) -> io::Result<Result<Self, String>> {
+        let mut start = [0; 8];
+        if let Err(error) = source.read_exact(&mut start) {
+            return too_short(error);
+        }
+        if !start.starts_with(b"\x93NUMPY") {
+            return Ok(Err("it does not start like one".to_owned()));
+        }
+        let wide = match start[6] {
+            1 => false,
+            2 | 3 => true,
+            version => return Ok(Err(format!("its version is {version}, and 1 to 3 are known"))),
+        };
+        let mut length = [0; 4];
+        let width = if wide { 4 } else { 2 };
+        if let Err(error) = source.read_exact(&mut length[..width]) {
+            return too_short(error);
+        }
+        let length = u64::from(u32::from_le_bytes(length));
+        if length > LONGEST {
+            return Ok(Err(format!("its header is {length} bytes long, and at most {LONGEST} are read")));
+        }
+        let mut text = vec![0; length as usize];
+        if let Err(error) = source.read_exact(&mut text) {
+            return too_short(error);
+        }
+        let size = 8 + width as u64 + length;
+        Ok(parse(&String::from_utf8_lossy(&text), size).ok_or_else(|| "its header cannot be understood".to_owned()))
+    }
+}
+
+fn too_short(error: io::Error) -> io::Result<Result<Header, String>> {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => Ok(Err("it ends within its header".to_owned())),
+        _ => Err(error),
+    }
+}
+
+fn parse(text: &str, size: u64) -> Option<Header> {
+    let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+    let (mut element, mut by_column, mut shape) = (None, None, None);
+    while !rest.is_empty() {
+        let (key, after) = quoted(rest)?;
+        let value = after.trim_start().strip_prefix(':')?.trim_start();
+        rest = match key {
+            "descr" if value.starts_with('[') => {
+                // A record: not numbers, but its type can be named.
+                let end = value.rfind(']')? + 1;
+                element = Some(value[..end].to_owned());
+                &value[end..]
+            }
+            "descr" => {
+                let (text, after) = quoted(value)?;
+                element = Some(text.to_owned());
+                after
+            }
+            "fortran_order" => {
+                by_column = Some(value.starts_with("True"));
+                value.strip_prefix("True").or_else(|| value.strip_prefix("False"))?
+            }
+            "shape" => {
+                let (inside, after) = value.strip_prefix('(')?.split_once(')')?;
+                let axes = inside.split(',').map(str::trim).filter(|axis| !axis.is_empty());
+                shape = Some(axes.map(|axis| axis.trim_end_matches('L').parse().ok()).collect::<Option<Vec<u64>>>()?);
+                after
+            }
+            _ => return None,
+        }
+        .trim_start();
+        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    }
+    Some(Header { element: element?, by_column: by_column?, shape: shape?, size })
+}
+
+/// A text in either kind of quotes, and what follows it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|first| matches!(first, '\'' | '"'))?;
+    text[1..].split_once(quote)
+}
+
+/// How an element becomes a double.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F32,
+    F64,
+}
+
+/// Type of the elements and order of their bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Element {
+    /// The type.
+    pub kind: Kind,
+    /// Whether the first byte is the largest.
+    pub big: bool,
+}
+
+impl Element {
+    /// The type that NumPy calls so; none if it is not one of real numbers.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let (order, kind) = name.split_at_checked(1)?;
+        let kind = match kind {
+            "i1" => Kind::I8,
+            "i2" => Kind::I16,
+            "i4" => Kind::I32,
+            "i8" => Kind::I64,
+            "u1" => Kind::U8,
+            "u2" => Kind::U16,
+            "u4" => Kind::U32,
+            "u8" => Kind::U64,
+            "f4" => Kind::F32,
+            "f8" => Kind::F64,
+            _ => return None,
+        };
+        let big = match order {
+            "<" | "|" => false,
+            ">" => true,
+            "=" => cfg!(target_endian = "big"),
+            _ => return None,
+        };
+        Some(Self { kind, big })
+    }
+
+    /// Bytes of one.
+    pub fn size(self) -> usize {
+        match self.kind {
+            Kind::I8 | Kind::U8 => 1,
+            Kind::I16 | Kind::U16 => 2,
+            Kind::I32 | Kind::U32 | Kind::F32 => 4,
+            Kind::I64 | Kind::U64 | Kind::F64 => 8,
+        }
+    }
+
+    /// The elements that start at these bytes, as doubles.
+    pub fn decode(self, bytes: &[u8], starts: impl Iterator<Item = usize>, row: &mut Vec<f64>) {
+        macro_rules! all {
+            ($type:ty) => {
+                row.extend(starts.map(|start| {
+                    let mut element = [0; size_of::<$type>()];
+                    element.copy_from_slice(&bytes[start..start + size_of::<$type>()]);
+                    if self.big {
+                        <$type>::from_be_bytes(element) as f64
+                    } else {
+                        <$type>::from_le_bytes(element) as f64
+                    }
+                }))
+            };
+        }
+        match self.kind {
+            Kind::I8 => all!(i8),
+            Kind::I16 => all!(i16),
+            Kind::I32 => all!(i32),
+            Kind::I64 => all!(i64),
+            Kind::U8 => all!(u8),
+            Kind::U16 => all!(u16),
+            Kind::U32 => all!(u32),
+            Kind::U64 => all!(u64),
+            Kind::F32 => all!(f32),
+            Kind::F64 => all!(f64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_as_they_occur_are_understood_and_others_are_not() {
+        let header = |element: &str, by_column, shape: &[u64]| {
+            Some(Header { element: element.into(), by_column, shape: shape.to_vec(), size: 9 })
+        };
+        let cases = [
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }   \n", header("<f8", false, &[3, 2])),
+            ("{\"shape\":(4,),\"descr\":\">i2\",\"fortran_order\":True}", header(">i2", true, &[4])),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", header("<f4", false, &[])),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (10L, 2L)}", header("<f4", false, &[10, 2])),
+            (
+                "{'descr': [('a', '<f8'), ('b', '<i4')], 'fortran_order': False, 'shape': (5,), }",
+                header("[('a', '<f8'), ('b', '<i4')]", false, &[5]),
+            ),
+            ("{'descr': '<f8', 'fortran_order': False}", None),
+            ("{'descr': '<f8', 'fortran_order': Maybe, 'shape': (3,)}", None),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (-3,)}", None),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}", None),
+            ("{'x': '<f8'}", None),
+            ("{é", None),
+            ("", None),
+            ("{}", None),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(parse(text, 9), wanted, "{text}");
+        }
+    }
+}

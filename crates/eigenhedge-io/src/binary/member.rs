@@ -1,0 +1,103 @@
+//! One array of an NPZ archive, as a stream of bytes.
+//!
+//! The archive's directory says where the member's bytes are; they are read from the file directly and inflated on the
+//! way, so that memory does not depend on their number. The checksum is compared when the last byte has been read.
+
+use crate::error::{Error, Fault};
+use crate::reader::Tap;
+use flate2::read::DeflateDecoder;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use zip::{CompressionMethod, ZipArchive};
+
+/// Where a member is.
+#[derive(Debug, Clone)]
+pub struct Member {
+    start: u64,
+    compressed: u64,
+    size: u64,
+    deflated: bool,
+    checksum: u32,
+}
+
+const FORMAT: &str = "npz";
+
+/// The array of this name, or the only one.
+pub fn find(tap: &Tap, array: Option<&str>) -> Result<Member, Error> {
+    let unsound = |reason: String| tap.fault(Fault::Unsound { format: FORMAT, reason });
+    let sound = |error: zip::result::ZipError| match error {
+        zip::result::ZipError::Io(error) if error.kind() != io::ErrorKind::UnexpectedEof => tap.unreadable(error),
+        other => unsound(other.to_string()),
+    };
+    let mut archive = ZipArchive::new(BufReader::new(tap.file(FORMAT)?)).map_err(sound)?;
+    let mut arrays = Vec::new();
+    for index in 0..archive.len() {
+        let name = archive.by_index_raw(index).and_then(|member| Ok(member.name()?.into_owned())).map_err(sound)?;
+        if let Some(name) = name.strip_suffix(".npy") {
+            arrays.push((index, name.to_owned()));
+        }
+    }
+    let (index, name) = match (array, arrays.as_slice()) {
+        (_, []) => return Err(tap.fault(Fault::NoArrays)),
+        (None, [only]) => only.clone(),
+        (None, _) => return Err(tap.fault(no_array(&arrays, "nothing".to_owned()))),
+        (Some(wanted), _) => {
+            let plain = wanted.strip_suffix(".npy").unwrap_or(wanted);
+            let found = arrays.iter().find(|(_, name)| name == wanted || name == plain);
+            found.cloned().ok_or_else(|| tap.fault(no_array(&arrays, format!("{wanted:?}"))))?
+        }
+    };
+    let member = archive.by_index_raw(index).map_err(sound)?;
+    let deflated = match member.compression() {
+        _ if member.encrypted() => return Err(unsound(format!("the array {name:?} is encrypted"))),
+        CompressionMethod::STORE => false,
+        CompressionMethod::DEFLATE => true,
+        other => return Err(unsound(format!("the array {name:?} is compressed by {other}, which NumPy does not do"))),
+    };
+    Ok(Member {
+        start: member.data_start().ok_or_else(|| unsound(format!("the array {name:?} cannot be found")))?,
+        compressed: member.compressed_size(),
+        size: member.size(),
+        deflated,
+        checksum: member.crc32(),
+    })
+}
+
+fn no_array(arrays: &[(usize, String)], got: String) -> Fault {
+    let names: Vec<&str> = arrays.iter().map(|(_, name)| name.as_str()).collect();
+    Fault::NoArray { names: names.join(", "), got }
+}
+
+impl Member {
+    /// The bytes of the array.
+    pub fn open(&self, tap: &Tap) -> Result<Box<dyn Read>, Error> {
+        let mut file = tap.file(FORMAT)?;
+        file.seek(SeekFrom::Start(self.start)).map_err(|error| tap.unreadable(error))?;
+        let stored = BufReader::with_capacity(1 << 16, file).take(self.compressed);
+        let bytes: Box<dyn Read> = if self.deflated { Box::new(DeflateDecoder::new(stored)) } else { Box::new(stored) };
+        Ok(Box::new(Checked { bytes, left: self.size, sum: crc32fast::Hasher::new(), checksum: self.checksum }))
+    }
+}
+
+/// Bytes whose checksum is known.
+struct Checked {
+    bytes: Box<dyn Read>,
+    left: u64,
+    sum: crc32fast::Hasher,
+    checksum: u32,
+}
+
+impl Read for Checked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        if wanted == 0 {
+            return Ok(0);
+        }
+        let found = self.bytes.read(&mut buffer[..wanted])?;
+        self.sum.update(&buffer[..found]);
+        self.left -= found as u64;
+        if found > 0 && self.left == 0 && self.sum.clone().finalize() != self.checksum {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the checksum of the array is wrong"));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,20 @@
+//! NumPy's files.
+
+mod header;
+mod member;
+mod npy;
+
+use crate::error::Error;
+use crate::reader::{Opened, Tap};
+use crate::stream::Layout;
+
+/// Opens one array.
+pub fn open_npy(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+    npy::Npy::open(tap, npy::Origin::File, layout)
+}
+
+/// Opens an array in an archive.
+pub fn open_npz(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+    let member = member::find(tap, layout.array.as_deref())?;
+    npy::Npy::open(tap, npy::Origin::Member(member), layout)
+}

@@ -1,0 +1,224 @@
+//! NPY arrays: a block of rows at a time.
+//!
+//! **Order.** In C order, rows are read as they come. In Fortran order a column's elements are together, so of a regular
+//! file a piece of each selected column is read for a block of rows; out of a pipe or an archive that is impossible, and
+//! the whole array is kept in memory.
+//!
+//! **Trust.** The header's numbers are not believed: a file must be as long as they say, and a pipe must deliver its
+//! first row, before memory of that size is asked for.
+
+use super::header::{Element, Header};
+use super::member::Member;
+use crate::columns::Columns;
+use crate::error::{Error, Fault};
+use crate::reader::{Mark, Opened, Progress, Reader, Tap};
+use crate::stream::Layout;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Bytes of a block, unless a row is longer.
+const BLOCK: u64 = 1 << 20;
+
+/// Where the array's bytes are.
+pub enum Origin {
+    /// They are all of the source.
+    File,
+    /// They are a part of it.
+    Member(Member),
+}
+
+/// How bytes are had.
+enum Feed {
+    /// One after the other.
+    Forward(Box<dyn Read>),
+    /// In any order.
+    Anywhere(File),
+}
+
+/// An array that is being read.
+pub struct Npy {
+    tap: Tap,
+    format: &'static str,
+    feed: Feed,
+    element: Element,
+    by_column: bool,
+    rows: u64,
+    width: usize,
+    data_start: u64,
+    columns: Columns,
+    block: Vec<u8>,
+    /// The row that the block starts with, and how many it holds.
+    block_first: u64,
+    block_rows: u64,
+    most_block_rows: u64,
+    next: u64,
+}
+
+impl Npy {
+    /// Reads the header and the first block.
+    pub fn open(tap: &Tap, origin: Origin, layout: &Layout) -> Result<Opened, Error> {
+        let format = layout.format.name();
+        let in_file = matches!(origin, Origin::File) && !tap.is_pipe();
+        let mut source = match &origin {
+            Origin::File => tap.open()?,
+            Origin::Member(member) => member.open(tap)?,
+        };
+        let header = Header::read(&mut source).map_err(|error| broken(tap, format, error))?;
+        let header = header.map_err(|reason| tap.fault(Fault::Unsound { format, reason }))?;
+        let [rows, width] = header.shape[..] else {
+            return Err(tap.fault(Fault::Dimensions(header.shape.len().to_string())));
+        };
+        let Some(element) = Element::from_name(&header.element) else {
+            return Err(tap.fault(Fault::ElementType(header.element)));
+        };
+        let too_large = || Fault::Unsound { format, reason: format!("{rows} x {width} elements are too many") };
+        let row_bytes = width.checked_mul(element.size() as u64).ok_or_else(|| tap.fault(too_large()))?;
+        let data = row_bytes.checked_mul(rows).ok_or_else(|| tap.fault(too_large()))?;
+        if width == 0 {
+            return Err(tap.fault(Fault::ZeroColumns));
+        }
+        if rows == 0 {
+            return Err(tap.fault(Fault::Empty));
+        }
+        if in_file
+            && let Some(found) = tap.size().map(|size| size.saturating_sub(header.size))
+            && found < data
+        {
+            return Err(tap.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
+        }
+        let width_here = usize::try_from(width).map_err(|_| tap.fault(too_large()))?;
+        let by_column = header.by_column && rows > 1 && width > 1;
+        let mut array = Self {
+            tap: tap.clone(),
+            format,
+            feed: if in_file { Feed::Anywhere(tap.file(format)?) } else { Feed::Forward(source) },
+            element,
+            by_column,
+            rows,
+            width: width_here,
+            data_start: header.size,
+            columns: Columns::default(),
+            block: Vec::new(),
+            block_first: 0,
+            block_rows: 0,
+            most_block_rows: match () {
+                () if tap.is_pipe() && !by_column => 1,
+                () if by_column && !in_file => rows,
+                () => (BLOCK / row_bytes).max(1),
+            },
+            next: 0,
+        };
+        // A row of a pipe must have come before its length is believed.
+        if !in_file {
+            array.fill()?;
+        }
+        array.columns = Columns::choose(tap, layout, None, width_here)?;
+        let columns = array.columns.clone();
+        Ok(Opened { reader: Box::new(array), columns })
+    }
+
+    /// Reads the block that starts with the next row.
+    fn fill(&mut self) -> Result<(), Error> {
+        let (first, rows) = (self.next, self.most_block_rows.min(self.rows - self.next));
+        let size = self.element.size() as u64;
+        self.block.clear();
+        let read = match &mut self.feed {
+            Feed::Forward(source) => read_onto(source, rows * self.width as u64 * size, &mut self.block),
+            Feed::Anywhere(file) if self.by_column => {
+                let columns = self.columns.selected.iter();
+                columns.map(|column| (*column as u64 * self.rows + first) * size).try_for_each(|start| {
+                    file.seek(SeekFrom::Start(self.data_start + start))?;
+                    read_onto(file, rows * size, &mut self.block)
+                })
+            }
+            Feed::Anywhere(file) => file
+                .seek(SeekFrom::Start(self.data_start + first * self.width as u64 * size))
+                .and_then(|_| read_onto(file, rows * self.width as u64 * size, &mut self.block)),
+        };
+        match read {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                let whole = if self.by_column { 0 } else { self.block.len() as u64 / (self.width as u64 * size) };
+                Err(self.tap.fault(Fault::Truncated { wanted: self.rows, found: first + whole }))
+            }
+            Err(error) => Err(broken(&self.tap, self.format, error)),
+            Ok(()) => {
+                (self.block_first, self.block_rows) = (first, rows);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Appends so many bytes. Memory grows with what comes, not with what was promised.
+fn read_onto(source: &mut impl Read, size: u64, block: &mut Vec<u8>) -> io::Result<()> {
+    let found = source.by_ref().take(size).read_to_end(block)?;
+    if found as u64 == size { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// Bytes that cannot be had: because of the disk, or because an archive is damaged.
+fn broken(tap: &Tap, format: &'static str, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+            tap.fault(Fault::Unsound { format, reason: error.to_string() })
+        }
+        _ => tap.unreadable(error),
+    }
+}
+
+impl Reader for Npy {
+    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+        if self.next == self.rows {
+            return Ok(false);
+        }
+        if self.next >= self.block_first + self.block_rows {
+            self.fill()?;
+        }
+        let at = (self.next - self.block_first) as usize;
+        let (size, rows, width) = (self.element.size(), self.block_rows as usize, self.width);
+        let selected = &self.columns.selected;
+        match &self.feed {
+            Feed::Anywhere(_) if self.by_column => {
+                self.element.decode(&self.block, (0..selected.len()).map(|i| (i * rows + at) * size), row);
+            }
+            _ if self.by_column => {
+                self.element.decode(&self.block, selected.iter().map(|column| (column * rows + at) * size), row);
+            }
+            _ => self.element.decode(&self.block, selected.iter().map(|column| (at * width + column) * size), row),
+        }
+        self.next += 1;
+        match row.iter().position(|value| !value.is_finite()) {
+            None => Ok(true),
+            Some(bad) => {
+                let place = format!("{}, {}", self.place(), self.columns.label(selected[bad]));
+                Err(Error::at(place, Fault::Cell(row[bad].to_string())))
+            }
+        }
+    }
+
+    fn place(&self) -> String {
+        format!("{}, row {}", self.tap.name(), self.next.saturating_sub(1))
+    }
+
+    fn mark(&self) -> Mark {
+        Mark { rows: self.next, lines: 0, bytes: None }
+    }
+
+    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
+        let goal = mark.rows.min(self.rows);
+        if matches!(self.feed, Feed::Anywhere(_)) {
+            self.next = goal;
+            return Ok(goal);
+        }
+        while self.next < goal {
+            self.next = goal.min(self.block_first + self.block_rows);
+            if self.next < goal {
+                self.fill()?;
+            }
+        }
+        Ok(self.next)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::Rows(self.next, self.rows)
+    }
+}

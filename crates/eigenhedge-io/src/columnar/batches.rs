@@ -1,0 +1,204 @@
+//! Rows out of batches of columns.
+
+use super::guard::guarded;
+use super::unsound;
+use crate::columns::Columns;
+use crate::error::{Error, Fault};
+use crate::reader::{Mark, Progress, Reader, Tap};
+use crate::stream::Layout;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Schema};
+
+/// Batches one after the other; from some row on when that is cheap.
+pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
+
+/// Opens the batches again so that they start after so many rows.
+pub type Reopen = Box<dyn Fn(u64) -> Result<Batches, Error>>;
+
+/// A table that is being read.
+pub struct Table {
+    tap: Tap,
+    format: &'static str,
+    batches: Batches,
+    reopen: Option<Reopen>,
+    columns: Columns,
+    /// Where the selected columns are in a batch, which has them in the order of the file.
+    order: Vec<usize>,
+    batch: Option<RecordBatch>,
+    /// The batch, row by row.
+    block: Vec<f64>,
+    /// The next row within the batch.
+    at: usize,
+    rows: u64,
+    total: Option<u64>,
+}
+
+/// The selected columns, and their positions in the order of the file. Columns of other types are refused by name.
+pub fn choose(tap: &Tap, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
+    let names = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let columns = Columns::choose(tap, layout, Some(names), schema.fields().len())?;
+    let types = columns.selected.iter().map(|position| (*position, schema.field(*position).data_type()));
+    let bad: Vec<(usize, String)> = types
+        .filter(|(_, kind)| !is_number(kind))
+        .map(|(position, kind)| (position, format!("the type {kind}")))
+        .collect();
+    if !bad.is_empty() {
+        return Err(columns.not_numeric(&tap.name(), &bad, false));
+    }
+    let mut projection = columns.selected.clone();
+    projection.sort_unstable();
+    Ok((columns, projection))
+}
+
+fn is_number(kind: &DataType) -> bool {
+    kind.is_integer() || kind.is_floating()
+}
+
+impl Table {
+    /// Rows of these batches, which hold the columns of the projection.
+    pub fn new(
+        tap: &Tap,
+        format: &'static str,
+        (columns, projection): (Columns, Vec<usize>),
+        batches: Batches,
+        reopen: Option<Reopen>,
+        total: Option<u64>,
+    ) -> Result<Self, Error> {
+        let order =
+            columns.selected.iter().map(|position| projection.partition_point(|before| before < position)).collect();
+        let (tap, block) = (tap.clone(), Vec::new());
+        let mut table =
+            Self { tap, format, batches, reopen, columns, order, batch: None, block, at: 0, rows: 0, total };
+        if !table.advance()? {
+            return Err(table.tap.fault(Fault::Empty));
+        }
+        Ok(table)
+    }
+
+    /// Takes the next batch that has rows; false at the end.
+    fn advance(&mut self) -> Result<bool, Error> {
+        loop {
+            let next = guarded(|| self.batches.next()).map_err(|reason| unsound(&self.tap, self.format, reason))?;
+            let Some(batch) = next else {
+                self.batch = None;
+                return Ok(false);
+            };
+            let batch = batch.map_err(|error| unsound(&self.tap, self.format, error))?;
+            self.at = 0;
+            if batch.num_rows() > 0 {
+                self.batch = Some(batch);
+                self.block.clear();
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Turns the batch into rows.
+    fn transpose(&mut self) -> Result<(), Error> {
+        let Some(batch) = &self.batch else { return Ok(()) };
+        let width = self.order.len();
+        self.block.resize(batch.num_rows() * width, 0.0);
+        for (place, &column) in self.order.iter().enumerate() {
+            let known = batch.columns().get(column).is_some_and(|array| spread(array, &mut self.block[place..], width));
+            if !known {
+                return Err(unsound(&self.tap, self.format, "a batch does not have the columns of the schema"));
+            }
+        }
+        Ok(())
+    }
+
+    fn bad_cell(&self, place: usize, value: f64) -> Error {
+        let array = self.batch.as_ref().map(|batch| batch.column(self.order[place]));
+        let found = match array {
+            Some(array) if array.is_null(self.at - 1) => "a missing cell".to_owned(),
+            _ => value.to_string(),
+        };
+        let place = format!("{}, {}", self.place(), self.columns.label(self.columns.selected[place]));
+        Error::at(place, Fault::Cell(found))
+    }
+}
+
+/// Writes a column of numbers into every `width`-th cell; missing ones as NaN. False if it does not hold numbers.
+fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
+    macro_rules! as_double {
+        ($type:ty, $convert:expr) => {{
+            let Some(array) = array.as_primitive_opt::<$type>() else { return false };
+            let cells = cells.iter_mut().step_by(width);
+            if array.null_count() == 0 {
+                cells.zip(array.values()).for_each(|(cell, value)| *cell = $convert(*value));
+            } else {
+                cells.zip(array.iter()).for_each(|(cell, value)| *cell = value.map_or(f64::NAN, $convert));
+            }
+        }};
+    }
+    match array.data_type() {
+        DataType::Int8 => as_double!(Int8Type, f64::from),
+        DataType::Int16 => as_double!(Int16Type, f64::from),
+        DataType::Int32 => as_double!(Int32Type, f64::from),
+        DataType::Int64 => as_double!(Int64Type, |value| value as f64),
+        DataType::UInt8 => as_double!(UInt8Type, f64::from),
+        DataType::UInt16 => as_double!(UInt16Type, f64::from),
+        DataType::UInt32 => as_double!(UInt32Type, f64::from),
+        DataType::UInt64 => as_double!(UInt64Type, |value| value as f64),
+        DataType::Float16 => as_double!(Float16Type, f64::from),
+        DataType::Float32 => as_double!(Float32Type, f64::from),
+        DataType::Float64 => as_double!(Float64Type, f64::from),
+        _ => return false,
+    }
+    true
+}
+
+impl Reader for Table {
+    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+        if self.batch.as_ref().is_none_or(|batch| self.at == batch.num_rows()) && !self.advance()? {
+            return Ok(false);
+        }
+        if self.block.is_empty() {
+            self.transpose()?;
+        }
+        let width = self.order.len();
+        row.extend_from_slice(&self.block[self.at * width..(self.at + 1) * width]);
+        self.at += 1;
+        self.rows += 1;
+        match row.iter().position(|value| !value.is_finite()) {
+            None => Ok(true),
+            Some(bad) => Err(self.bad_cell(bad, row[bad])),
+        }
+    }
+
+    fn place(&self) -> String {
+        format!("{}, row {}", self.tap.name(), self.rows.saturating_sub(1))
+    }
+
+    fn mark(&self) -> Mark {
+        Mark { rows: self.rows, lines: 0, bytes: None }
+    }
+
+    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
+        if let (Some(reopen), Some(total)) = (&self.reopen, self.total) {
+            self.rows = mark.rows.min(total);
+            self.batches = reopen(self.rows)?;
+            (self.batch, self.at) = (None, 0);
+            return Ok(self.rows);
+        }
+        while self.rows < mark.rows {
+            let left = self.batch.as_ref().map_or(0, |batch| batch.num_rows() - self.at);
+            if left == 0 && !self.advance()? {
+                break;
+            }
+            let step = (mark.rows - self.rows).min(left as u64);
+            self.at += step as usize;
+            self.rows += step;
+        }
+        Ok(self.rows)
+    }
+
+    fn progress(&self) -> Progress {
+        self.total.map_or(Progress::Unknown(self.rows), |total| Progress::Rows(self.rows, total))
+    }
+}

@@ -1,0 +1,32 @@
+//! Damaged files must give a sentence. The libraries that decode Arrow panic on some of them, so their panics are
+//! caught where they are called, and nothing is printed about them.
+//!
+//! What is left behind after a panic is not used again: the caller gives the file up.
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does it; the reason if it panics.
+pub fn guarded<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !GUARDED.get() {
+                usual(info);
+            }
+        }));
+    });
+    let before = GUARDED.replace(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(decode));
+    GUARDED.set(before);
+    outcome.map_err(|cause| {
+        let text = cause.downcast_ref::<String>().cloned();
+        text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+    })
+}

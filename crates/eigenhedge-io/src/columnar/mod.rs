@@ -1,0 +1,33 @@
+//! Parquet and Arrow files: batches of columns, turned into rows.
+//!
+//! Only the selected columns are decoded. A batch is what is held in memory: of a Parquet file, at most as many rows as
+//! make about [`BATCH_CELLS`] cells (beside the pages being decoded); of an Arrow file, whatever its writer put together.
+
+mod arrow;
+mod batches;
+mod guard;
+mod parquet;
+
+use crate::error::{Error, Fault};
+use crate::format::Format;
+use crate::reader::{Opened, Tap};
+use crate::stream::Layout;
+
+/// Cells that are decoded at a time.
+const BATCH_CELLS: usize = 1 << 17;
+
+/// Opens the file.
+pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+    let open = || match layout.format {
+        Format::Parquet => parquet::open(tap, layout),
+        _ => arrow::open(tap, layout),
+    };
+    guard::guarded(open).unwrap_or_else(|reason| Err(unsound(tap, layout.format.name(), reason)))
+}
+
+/// A library's complaint about a file.
+fn unsound(tap: &Tap, format: &'static str, reason: impl std::fmt::Display) -> Error {
+    // One sentence, whatever the library wrote.
+    let reason = reason.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    tap.fault(Fault::Unsound { format, reason })
+}

@@ -1,0 +1,206 @@
+//! Names of columns, and which of them are wanted.
+
+use crate::error::{Error, Fault};
+use crate::reader::Tap;
+use crate::stream::Layout;
+
+/// One column, or the columns of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    /// Counted from 0.
+    Position(usize),
+    /// As the table calls it.
+    Name(String),
+    /// `*` stands for any characters and `?` for one.
+    Pattern(String),
+}
+
+impl Selector {
+    /// A whole number is a position, a text with `*` or `?` a pattern, anything else a name.
+    pub fn from_text(text: &str) -> Self {
+        let text = text.trim();
+        match text.parse() {
+            Ok(position) => Self::Position(position),
+            Err(_) if text.contains(['*', '?']) => Self::Pattern(text.to_owned()),
+            Err(_) => Self::Name(text.to_owned()),
+        }
+    }
+}
+
+/// The columns of a table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Columns {
+    /// What the table calls them, if it does.
+    pub names: Option<Vec<String>>,
+    /// Positions of the selected ones, in the order of the row.
+    pub selected: Vec<usize>,
+}
+
+impl Columns {
+    /// The selected columns of a table whose columns have these names, or just this number.
+    pub fn choose(tap: &Tap, layout: &Layout, names: Option<Vec<String>>, count: usize) -> Result<Self, Error> {
+        if count == 0 {
+            return Err(Error::at(tap.name(), Fault::ZeroColumns));
+        }
+        let selected = select(names.as_deref(), count, layout, "").map_err(|fault| Error::at(tap.name(), fault))?;
+        Ok(Self { names, selected })
+    }
+
+    /// How messages call a column.
+    pub fn label(&self, position: usize) -> String {
+        match &self.names {
+            Some(names) => format!("column {position} ({:?})", names[position]),
+            None => format!("column {position}"),
+        }
+    }
+
+    /// What users would type for a column.
+    pub fn typed(&self, position: usize) -> String {
+        self.names.as_ref().map_or_else(|| position.to_string(), |names| names[position].clone())
+    }
+
+    /// Names of the selected columns, or their positions.
+    pub fn selected_names(&self) -> Vec<String> {
+        self.selected.iter().map(|position| self.typed(*position)).collect()
+    }
+
+    /// Columns that hold something else than numbers, each with what it holds.
+    pub fn not_numeric(&self, place: &str, bad: &[(usize, String)], by_position: bool) -> Error {
+        const LONGEST_LIST: usize = 8;
+        let few = &bad[..bad.len().min(LONGEST_LIST)];
+        let more = bad.len() - few.len();
+        let mut labels: Vec<String> = few.iter().map(|(position, _)| self.label(*position)).collect();
+        let mut found: Vec<String> = few.iter().map(|(_, what)| what.clone()).collect();
+        if more > 0 {
+            labels.push(format!("{more} more"));
+            found.push("the like".to_owned());
+        }
+        let typed = |position: usize| if by_position { position.to_string() } else { self.typed(position) };
+        let mut list: Vec<String> = few.iter().map(|(position, _)| typed(*position)).collect();
+        if more > 0 {
+            list.push("…".to_owned());
+        }
+        let them = if bad.len() == 1 { "it" } else { "they" };
+        // To leave every column out is no help.
+        let advice = match bad.len() == self.selected.len() {
+            true => String::new(),
+            false => format!("; {them} can be left out with --exclude {}", list.join(",")),
+        };
+        let fault = Fault::NotNumeric { found: found.join(", "), advice };
+        Error::at(format!("{place}, {}", labels.join(", ")), fault)
+    }
+}
+
+/// Positions of the wanted columns. `list` is where the names stand, for messages.
+pub(crate) fn select(
+    names: Option<&[String]>,
+    count: usize,
+    layout: &Layout,
+    list: &'static str,
+) -> Result<Vec<usize>, Fault> {
+    let names = names.unwrap_or_default();
+    let mut taken = vec![false; count];
+    let mut columns = Vec::new();
+    for selector in &layout.columns {
+        let is_pattern = matches!(selector, Selector::Pattern(_));
+        for position in find(selector, names, count, list)? {
+            match std::mem::replace(&mut taken[position], true) {
+                false => columns.push(position),
+                // A pattern may well cover a column that was named.
+                true if is_pattern => {}
+                true => return Err(Fault::Twice(position)),
+            }
+        }
+    }
+    if layout.columns.is_empty() {
+        columns = (0..count).collect();
+    }
+    let mut excluded = vec![false; count];
+    for selector in &layout.exclude {
+        find(selector, names, count, list)?.into_iter().for_each(|position| excluded[position] = true);
+    }
+    columns.retain(|position| !excluded[*position]);
+    if columns.is_empty() { Err(Fault::NoColumns) } else { Ok(columns) }
+}
+
+fn find(selector: &Selector, names: &[String], count: usize, list: &'static str) -> Result<Vec<usize>, Fault> {
+    let all =
+        |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> { (0..names.len()).filter(|i| wanted(&names[*i])).collect() };
+    match selector {
+        Selector::Position(position) if *position < count => Ok(vec![*position]),
+        Selector::Position(position) => Err(Fault::NoPosition { position: *position, last: count - 1 }),
+        Selector::Name(name) => match all(&|candidate| candidate == name).as_slice() {
+            [position] => Ok(vec![*position]),
+            [] => Err(Fault::NoName { name: name.clone(), list, hint: hint(name, names) }),
+            _ => {
+                let list = if list.is_empty() { "the table" } else { "the header" };
+                Err(Fault::Ambiguous { name: name.clone(), list })
+            }
+        },
+        // A column may really be called so.
+        Selector::Pattern(pattern) => match all(&|candidate| candidate == pattern) {
+            literal if literal.len() == 1 => Ok(literal),
+            _ => match all(&|candidate| matches(pattern.as_bytes(), candidate.as_bytes())) {
+                none if none.is_empty() => Err(Fault::NoMatch(pattern.clone())),
+                found => Ok(found),
+            },
+        },
+    }
+}
+
+/// The nearest name, if one is near.
+fn hint(name: &str, names: &[String]) -> String {
+    const NEAR: f64 = 0.75;
+    let near = names.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
+    let best = near.filter(|(nearness, _)| *nearness > NEAR).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or(String::new(), |(_, candidate)| format!("; did you mean {candidate:?}?"))
+}
+
+/// Whether a text has the form of the pattern. Takes time in proportion to the product of the lengths at most.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    // Where to go on when the last star takes one character more.
+    let mut retry: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                retry = Some((p + 1, t));
+                p += 1;
+            }
+            Some(&byte) if byte == b'?' || byte == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match retry {
+                Some((after_star, start)) => {
+                    (p, t) = (after_star, start + 1);
+                    retry = Some((after_star, start + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_and_question_marks_match_as_in_a_shell() {
+        let yes =
+            [("sensor_*", "sensor_"), ("*", ""), ("a*b*c", "aXbYbZc"), ("?x", "ax"), ("*_1", "a_1_1"), ("**", "q")];
+        let no = [("sensor_*", "sensor"), ("?", ""), ("a*b*c", "aXbYbZ"), ("?x", "x"), ("*_1", "a_1_2"), ("a", "ab")];
+        yes.iter()
+            .for_each(|(pattern, text)| assert!(matches(pattern.as_bytes(), text.as_bytes()), "{pattern} {text}"));
+        no.iter()
+            .for_each(|(pattern, text)| assert!(!matches(pattern.as_bytes(), text.as_bytes()), "{pattern} {text}"));
+    }
+
+    #[test]
+    fn a_pattern_that_could_take_forever_does_not() {
+        let pattern = "*a".repeat(50) + "b";
+        assert!(!matches(pattern.as_bytes(), "a".repeat(2000).as_bytes()));
+    }
+}

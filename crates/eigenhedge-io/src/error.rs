@@ -1,0 +1,162 @@
+//! What can be wrong with a table or a file, and where: always one sentence.
+
+use std::io;
+
+/// What is wrong, and where.
+#[derive(Debug)]
+pub struct Error {
+    place: String,
+    fault: Fault,
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.fault {
+            fault @ (Fault::Unwritable(_) | Fault::Busy) => write!(out, "{} {fault}", self.place),
+            fault => write!(out, "{}: {fault}", self.place),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Error {
+    /// A fault at a place: a file, or a row of it.
+    pub(crate) fn at(place: impl Into<String>, fault: Fault) -> Self {
+        Self { place: place.into(), fault }
+    }
+
+    /// Whether only one row is bad, so that the rows after it can still be read.
+    pub fn is_row(&self) -> bool {
+        self.fault.is_row()
+    }
+
+    /// Whether whoever reads our output has left.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(&self.fault, Fault::Unwritable(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// What is wrong.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    // One row.
+    #[error("must have {expected} cells like the first {like}, got {found}")]
+    Ragged { expected: usize, found: usize, like: &'static str },
+    #[error("must be a finite number, got {0}")]
+    Cell(String),
+    #[error("must be a JSON array or object: {0}")]
+    NotJson(String),
+    #[error("must be {wanted} like the first row, got {found}")]
+    OtherShape { wanted: &'static str, found: &'static str },
+    #[error("the key {0:?} must be in the first row too; --columns would leave it out")]
+    ExtraKey(String),
+    #[error("the key {0:?} must stand in an object once, not twice")]
+    TwiceKey(String),
+    #[error("must be a label and then INDEX:VALUE, got {0}")]
+    NotPair(String),
+    #[error("an index must be a whole number from 1, got {0}")]
+    BadIndex(String),
+    #[error("indices must increase, got {index} after {before}")]
+    IndexOrder { before: u64, index: u64 },
+    #[error("an index must not exceed the number of columns, {dim}, got {index}")]
+    IndexRange { index: u64, dim: usize },
+    #[error("must be a finite number once standardized, got {0:e}")]
+    Standardized(f64),
+    #[error("{0}")]
+    Refused(String),
+
+    // The table.
+    #[error("cannot be read: {0}")]
+    Unreadable(io::Error),
+    #[error("must hold at least one row, got nothing")]
+    Empty,
+    #[error("must hold at least one row, got only a header")]
+    HeaderOnly,
+    #[error("must hold at least one good row, but all {rows} are bad; the first: {first}")]
+    AllBad { rows: u64, first: String },
+    #[error("must have at least one column, got none")]
+    ZeroColumns,
+    #[error("must hold numbers, got {found}{advice}")]
+    NotNumeric { found: String, advice: String },
+    #[error("there is no column {position}: positions run from 0 to {last}")]
+    NoPosition { position: usize, last: usize },
+    #[error("there is no column {name:?}{list}{hint}")]
+    NoName { name: String, list: &'static str, hint: String },
+    #[error("no column matches {0:?}")]
+    NoMatch(String),
+    #[error("the column name {name:?} must be unique, but {list} has it more than once; use its position")]
+    Ambiguous { name: String, list: &'static str },
+    #[error("column {0} must be selected once, not twice")]
+    Twice(usize),
+    #[error("at least one column must be left, but all are excluded")]
+    NoColumns,
+    #[error("must be {wanted}, but the file starts like {found}; --format says what a file is")]
+    OtherFormat { wanted: &'static str, found: &'static str },
+    #[error("must be a sound {format} file: {reason}")]
+    Unsound { format: &'static str, reason: String },
+    #[error("must hold {wanted} rows, as its header says, got {found}")]
+    Truncated { wanted: u64, found: u64 },
+    #[error("must have 2 dimensions, rows and columns, got {0}")]
+    Dimensions(String),
+    #[error("must hold real numbers of 1 to 8 bytes, got elements of type {0:?}")]
+    ElementType(String),
+    #[error("--array must be one of {names}, got {got}")]
+    NoArray { names: String, got: String },
+    #[error("holds no arrays")]
+    NoArrays,
+    #[error("a pipe cannot be read as {0}: give a file")]
+    NeedsFile(&'static str),
+    #[error("the number of columns must be given with --dim when LIBSVM rows come through a pipe")]
+    NeedsDim,
+    #[cfg_attr(feature = "parquet", allow(dead_code))]
+    #[error("{0} files cannot be read or written by this build, which was made without the feature parquet")]
+    NotBuilt(&'static str),
+
+    // Resuming.
+    #[error("must have the columns it had when the run was stopped: {0}")]
+    OtherColumns(String),
+    #[error("must still hold the {wanted} rows that were read before the run was stopped, got {found}")]
+    Shrunk { wanted: u64, found: u64 },
+    #[error("must still hold the {wanted} bytes written before the run was stopped, got {found}")]
+    PartShrunk { wanted: u64, found: u64 },
+
+    // Output.
+    #[error("cannot be written: {0}")]
+    Unwritable(io::Error),
+    #[error("is being written by another run")]
+    Busy,
+}
+
+impl Fault {
+    fn is_row(&self) -> bool {
+        matches!(
+            self,
+            Self::Ragged { .. }
+                | Self::Cell(_)
+                | Self::NotJson(_)
+                | Self::OtherShape { .. }
+                | Self::ExtraKey(_)
+                | Self::TwiceKey(_)
+                | Self::NotPair(_)
+                | Self::BadIndex(_)
+                | Self::IndexOrder { .. }
+                | Self::IndexRange { .. }
+                | Self::Standardized(_)
+                | Self::Refused(_)
+        )
+    }
+}
+
+/// Characters of a bad cell that a message repeats.
+const LONGEST_SHOWN: usize = 40;
+
+/// A cell as a message shows it: quoted, and not all of it when it is long.
+pub(crate) fn shown(cell: &[u8]) -> String {
+    let cell = String::from_utf8_lossy(cell.trim_ascii());
+    match cell.char_indices().nth(LONGEST_SHOWN) {
+        _ if cell.is_empty() => "an empty cell".to_owned(),
+        Some((end, _)) => format!("{:?}…", &cell[..end]),
+        None => format!("{cell:?}"),
+    }
+}

@@ -1,0 +1,115 @@
+//! The formats, by the names users type and by the ends of file names.
+
+use std::path::Path;
+
+/// How a table is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Cells between commas, or whatever the layout says.
+    Csv,
+    /// Cells between tabs.
+    Tsv,
+    /// One JSON array or object on each line.
+    Jsonl,
+    /// One NumPy array.
+    Npy,
+    /// NumPy arrays in an archive.
+    Npz,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow IPC, as a file or as a stream.
+    Arrow,
+    /// Feather version 2, which is an Arrow IPC file.
+    Feather,
+    /// A label and `INDEX:VALUE` pairs on each line.
+    Libsvm,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 9] = [
+        Self::Csv,
+        Self::Tsv,
+        Self::Jsonl,
+        Self::Npy,
+        Self::Npz,
+        Self::Parquet,
+        Self::Arrow,
+        Self::Feather,
+        Self::Libsvm,
+    ];
+
+    /// What users call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Jsonl => "jsonl",
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::Feather => "feather",
+            Self::Libsvm => "libsvm",
+        }
+    }
+
+    /// The format of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// What the end of the file's name says; an unknown end says CSV.
+    pub fn of_path(path: &Path) -> Self {
+        let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        match end.as_str() {
+            "tsv" | "tab" => Self::Tsv,
+            "jsonl" | "ndjson" | "json" => Self::Jsonl,
+            "npy" => Self::Npy,
+            "npz" => Self::Npz,
+            "parquet" | "pq" => Self::Parquet,
+            "arrow" | "arrows" | "ipc" => Self::Arrow,
+            "feather" | "ftr" => Self::Feather,
+            "libsvm" | "svmlight" | "svm" => Self::Libsvm,
+            _ => Self::Csv,
+        }
+    }
+
+    /// Whether it is lines of text.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv | Self::Jsonl | Self::Libsvm)
+    }
+
+    /// Whether columns can have names.
+    pub fn has_names(self) -> bool {
+        !matches!(self, Self::Npy | Self::Npz | Self::Libsvm)
+    }
+}
+
+/// What a file is that starts with these bytes, as far as that is certain.
+pub(crate) fn signature(start: &[u8]) -> Option<&'static str> {
+    const SIGNATURES: [(&[u8], &str); 7] = [
+        (b"PAR1", "parquet"),
+        (b"\x93NUMPY", "npy"),
+        (b"PK\x03\x04", "a zip archive or npz"),
+        (b"ARROW1", "arrow"),
+        (b"FEA1", "feather version 1"),
+        (b"\x1f\x8b", "a gzip archive"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+    ];
+    SIGNATURES.into_iter().find(|(bytes, _)| start.starts_with(bytes)).map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_an_extension_and_reads_back() {
+        for format in Format::ALL {
+            assert_eq!(Format::from_name(format.name()), Some(format));
+            assert_eq!(Format::of_path(Path::new(&format!("a.b/DATA.{}", format.name().to_uppercase()))), format);
+        }
+        assert_eq!(Format::of_path(Path::new("npy")), Format::Csv);
+    }
+}

@@ -1,0 +1,57 @@
+//! Streams of rows in, rows of answers out.
+//!
+//! [`Stream`] reads a table of numbers one row at a time, whatever the format of its file; [`Answers`] writes one line
+//! for each row. Both can be stopped at any row and taken up again, so that the whole comes out byte for byte as if
+//! nothing had happened: [`Stream::state`] and [`Answers::sync`] say where they are, as plain values that can be saved.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`format`](mod@format) | the formats by name and by extension |
+//! | [`columns`] | names of columns, and which are wanted |
+//! | [`stream`], [`standardize`] | what every format has in common: bad rows, units, places |
+//! | `text/` | CSV, JSON lines, LIBSVM |
+//! | `binary/` | NPY, NPZ |
+//! | `columnar/` | Parquet, Arrow, Feather (feature `parquet`) |
+//! | `answers/` | rows out, and the staging file that makes them complete or absent |
+//!
+//! **Cost.** Memory does not depend on the number of rows, with two exceptions that the format forces: an array in
+//! Fortran order that comes out of a pipe or an archive, and the rows of a warm-up. A cell of a CSV table costs some tens
+//! of nanoseconds.
+//!
+//! **Numerics.** Text is read as the nearest double. One and the same matrix gives the same bits in every format.
+//!
+//! **Not done.** No format is guessed from content; a wrong guess would be worse than a question. No type is converted:
+//! truth values, dates and texts are refused by the name of their column. There is no decompression of whole files:
+//! a pipe does it.
+#![forbid(unsafe_code)]
+
+pub mod answers;
+mod binary;
+#[cfg(feature = "parquet")]
+mod columnar;
+pub mod columns;
+#[cfg(not(feature = "parquet"))]
+mod columnar {
+    //! Stands in for the readers of Parquet and Arrow files in a build without them.
+    use crate::error::{Error, Fault};
+    use crate::reader::{Opened, Tap};
+    use crate::stream::Layout;
+
+    pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+        Err(Error::at(tap.name(), Fault::NotBuilt(layout.format.name())))
+    }
+}
+mod error;
+pub mod format;
+mod reader;
+pub mod standardize;
+pub mod stream;
+mod text;
+
+pub use answers::{Answer, Answers, Form, Position, Target};
+pub use columns::Selector;
+pub use error::Error;
+pub use format::Format;
+pub use reader::{Progress, Source};
+pub use standardize::Standardize;
+pub use stream::{Layout, OnBadRow, Stream, StreamState};

@@ -1,0 +1,147 @@
+//! What every format offers, and where its bytes come from.
+
+use crate::columns::Columns;
+use crate::error::{Error, Fault};
+use crate::format::{Format, signature};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+/// Where rows come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Standard,
+    /// A file.
+    File(PathBuf),
+}
+
+/// Where reading goes on: after how many rows, lines and bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Mark {
+    /// Rows before it, bad ones included.
+    pub rows: u64,
+    /// Lines before it; zero in formats that have none.
+    pub lines: u64,
+    /// Bytes before it, when reading can start there.
+    pub bytes: Option<u64>,
+}
+
+/// How far a stream has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// In rows, of so many.
+    Rows(u64, u64),
+    /// In bytes, of so many.
+    Bytes(u64, u64),
+    /// In rows; nobody knows of how many.
+    Unknown(u64),
+}
+
+/// A format's way to get at rows.
+pub(crate) trait Reader {
+    /// Puts the selected cells of the next row into `row`, which is empty; false at the end. After an error that is
+    /// about one row, the next call reads the row after it.
+    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error>;
+    /// Where the row read last stands.
+    fn place(&self) -> String;
+    /// Where reading would go on.
+    fn mark(&self) -> Mark;
+    /// Goes there from the start; says after how many rows it really is.
+    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error>;
+    /// How far it has come.
+    fn progress(&self) -> Progress;
+    /// Whether the table has a line of names.
+    fn has_header(&self) -> bool {
+        false
+    }
+}
+
+/// A reader and its columns.
+pub(crate) struct Opened {
+    pub reader: Box<dyn Reader>,
+    pub columns: Columns,
+}
+
+/// A source that can be opened, from the start or further on.
+#[derive(Debug, Clone)]
+pub(crate) struct Tap {
+    source: Source,
+    /// Bytes in it, when it is a regular file: only then can it be opened twice.
+    size: Option<u64>,
+}
+
+impl Tap {
+    /// Looks at the source; refuses a file that is plainly of another format.
+    pub fn new(source: &Source, format: Format) -> Result<Self, Error> {
+        let mut tap = Self { source: source.clone(), size: None };
+        if let Source::File(path) = source {
+            let there = std::fs::metadata(path).map_err(|error| tap.unreadable(error))?;
+            if there.is_dir() {
+                return Err(tap.unreadable(io::ErrorKind::IsADirectory.into()));
+            }
+            tap.size = there.is_file().then_some(there.len());
+        }
+        if format.is_text() && tap.size.is_some() {
+            let mut start = Vec::new();
+            tap.open()?.take(8).read_to_end(&mut start).map_err(|error| tap.unreadable(error))?;
+            if let Some(found) = signature(&start) {
+                return Err(tap.fault(Fault::OtherFormat { wanted: format.name(), found }));
+            }
+        }
+        Ok(tap)
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> String {
+        match &self.source {
+            Source::Standard => "standard input".to_owned(),
+            Source::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Bytes in it, when it is a regular file.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// Whether rows may arrive late, so that nothing may be read ahead.
+    pub fn is_pipe(&self) -> bool {
+        self.size.is_none()
+    }
+
+    /// Reads from the start; a pipe, from where it is.
+    pub fn open(&self) -> Result<Box<dyn Read>, Error> {
+        match &self.source {
+            Source::Standard => Ok(Box::new(io::stdin().lock())),
+            Source::File(path) => Ok(Box::new(File::open(path).map_err(|error| self.unreadable(error))?)),
+        }
+    }
+
+    /// Reads from some byte on; none when that is impossible.
+    pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
+        if self.size.is_none() {
+            return Ok(None);
+        }
+        let mut file = self.file("")?;
+        file.seek(SeekFrom::Start(bytes)).map_err(|error| self.unreadable(error))?;
+        Ok(Some(Box::new(file)))
+    }
+
+    /// A file that can be read in any order.
+    pub fn file(&self, format: &'static str) -> Result<File, Error> {
+        match &self.source {
+            Source::File(path) if self.size.is_some() => File::open(path).map_err(|error| self.unreadable(error)),
+            _ => Err(self.fault(Fault::NeedsFile(format))),
+        }
+    }
+
+    pub fn fault(&self, fault: Fault) -> Error {
+        Error::at(self.name(), fault)
+    }
+
+    pub fn unreadable(&self, error: io::Error) -> Error {
+        self.fault(Fault::Unreadable(error))
+    }
+}

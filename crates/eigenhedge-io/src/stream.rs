@@ -1,0 +1,341 @@
+//! A stream of rows, whatever its format.
+//!
+//! [`Stream::next_row`] gives the next good row. A bad row (a missing cell, NaN, too few cells) is an error that names its
+//! place; or it is counted and passed over, and the first few are remembered. The caller can add to the bad rows by
+//! [`Stream::refuse`].
+//!
+//! **Stopping and going on.** [`Stream::state`] says, between two rows, all that [`Stream::resume`] needs to deliver
+//! exactly the rows that were still to come. Files of NPY and Parquet are taken up in place, text files without carriage
+//! returns too; others are read again up to the row. A pipe must send its rows again from the first.
+
+use crate::columns::{Columns, Selector};
+use crate::error::{Error, Fault};
+use crate::format::Format;
+use crate::reader::{Mark, Opened, Progress, Reader, Source, Tap};
+use crate::standardize::{Standardize, Standardizer};
+use crate::{binary, columnar, text};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// How a table is laid out, which of its columns are wanted, and how they are treated.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    /// How the table is written down.
+    pub format: Format,
+    /// Whether the first line of a text table is a header when it looks like one.
+    pub may_have_header: bool,
+    /// What separates cells of a text table.
+    pub delimiter: u8,
+    /// Columns to use, in this order; none stands for all.
+    pub columns: Vec<Selector>,
+    /// Columns to leave out.
+    pub exclude: Vec<Selector>,
+    /// Which array of an archive.
+    pub array: Option<String>,
+    /// The number of columns of a LIBSVM table.
+    pub dim: Option<usize>,
+    /// What a bad row does.
+    pub on_bad_row: OnBadRow,
+    /// How columns are brought to a common scale.
+    pub standardize: Standardize,
+}
+
+impl Layout {
+    /// All columns of a table of this format, as they are.
+    pub fn new(format: Format) -> Self {
+        Self {
+            format,
+            may_have_header: true,
+            delimiter: if format == Format::Tsv { b'\t' } else { b',' },
+            columns: Vec::new(),
+            exclude: Vec::new(),
+            array: None,
+            dim: None,
+            on_bad_row: OnBadRow::Fail,
+            standardize: Standardize::None,
+        }
+    }
+}
+
+/// What a bad row does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnBadRow {
+    /// It ends the stream.
+    Fail,
+    /// It is counted and passed over.
+    Skip,
+}
+
+/// Messages about bad rows that are remembered.
+pub const REMEMBERED: usize = 5;
+
+/// Where a stream is, between two rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StreamState {
+    /// Names of the selected columns.
+    pub columns: Vec<String>,
+    mark: Mark,
+    delivered: u64,
+    skipped: u64,
+    messages: Vec<(u64, String)>,
+    standardizer: Standardizer,
+}
+
+/// A table that is being read.
+pub struct Stream {
+    tap: Tap,
+    reader: Box<dyn Reader>,
+    columns: Columns,
+    names: Vec<String>,
+    on_bad_row: OnBadRow,
+    standardizer: Standardizer,
+    raw: Vec<f64>,
+    row: Vec<f64>,
+    /// The row delivered last has not been counted into the statistics.
+    uncounted: bool,
+    /// Rows of the warm-up that have not been delivered.
+    waiting: VecDeque<Waiting>,
+    /// After the row delivered last, and how many rows before it could not be read.
+    mark: Mark,
+    unread: u64,
+    place: Option<String>,
+    delivered: u64,
+    /// Rows that could not be read so far, ahead of delivery too; and rows that were refused.
+    bad: u64,
+    refused: u64,
+    /// The first few messages with their rows, in the order of the rows.
+    messages: Vec<(u64, String)>,
+}
+
+struct Waiting {
+    raw: Vec<f64>,
+    mark: Mark,
+    bad: u64,
+    place: String,
+}
+
+impl Stream {
+    /// Opens a table at its first row.
+    pub fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
+        let tap = Tap::new(source, layout.format)?;
+        let Opened { reader, columns } = match layout.format {
+            Format::Csv | Format::Tsv => text::Csv::open(&tap, layout)?,
+            Format::Jsonl => text::Jsonl::open(&tap, layout)?,
+            Format::Libsvm => text::Libsvm::open(&tap, layout)?,
+            Format::Npy => binary::open_npy(&tap, layout)?,
+            Format::Npz => binary::open_npz(&tap, layout)?,
+            Format::Parquet | Format::Arrow | Format::Feather => columnar::open(&tap, layout)?,
+        };
+        let width = columns.selected.len();
+        Ok(Self {
+            tap,
+            mark: reader.mark(),
+            reader,
+            names: columns.selected_names(),
+            columns,
+            on_bad_row: layout.on_bad_row,
+            standardizer: Standardizer::new(layout.standardize, width),
+            raw: Vec::new(),
+            row: Vec::new(),
+            uncounted: false,
+            waiting: VecDeque::new(),
+            unread: 0,
+            place: None,
+            delivered: 0,
+            bad: 0,
+            refused: 0,
+            messages: Vec::new(),
+        })
+    }
+
+    /// Opens a table where a stream over it was stopped.
+    pub fn resume(source: &Source, layout: &Layout, state: &StreamState) -> Result<Self, Error> {
+        let mut stream = Self::open(source, layout)?;
+        if stream.names != state.columns || !state.standardizer.fits(layout.standardize, stream.names.len()) {
+            let differ = stream.names.iter().zip(&state.columns).find(|(now, then)| now != then);
+            let reason = match differ {
+                Some((now, then)) => format!("{now:?} stands where {then:?} stood"),
+                None => format!("{} instead of {}", stream.names.len(), state.columns.len()),
+            };
+            return Err(stream.tap.fault(Fault::OtherColumns(reason)));
+        }
+        let found = stream.reader.go_to(&state.mark)?;
+        if found != state.mark.rows {
+            return Err(stream.tap.fault(Fault::Shrunk { wanted: state.mark.rows, found }));
+        }
+        stream.mark = state.mark;
+        (stream.delivered, stream.bad, stream.unread) = (state.delivered, state.skipped, state.skipped);
+        stream.messages.clone_from(&state.messages);
+        stream.standardizer = state.standardizer.clone();
+        Ok(stream)
+    }
+
+    /// Where the stream is: after the row delivered last.
+    pub fn state(&mut self) -> StreamState {
+        self.count_in();
+        let before = |message: &&(u64, String)| message.0 < self.mark.rows;
+        // Rows that wait will be read again, and a warm-up that is over needs no rows.
+        StreamState {
+            columns: self.names.clone(),
+            mark: self.mark,
+            delivered: self.delivered,
+            skipped: self.unread + self.refused,
+            messages: self.messages.iter().filter(before).cloned().collect(),
+            standardizer: self.standardizer.clone(),
+        }
+    }
+
+    /// Name of the source.
+    pub fn source(&self) -> String {
+        self.tap.name()
+    }
+
+    /// Names of the selected columns; positions where there are no names.
+    pub fn columns(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Rows delivered and not refused.
+    pub fn rows(&self) -> u64 {
+        self.delivered
+    }
+
+    /// The number, from 0 and counting bad rows too, of the row delivered last.
+    pub fn row_number(&self) -> u64 {
+        self.mark.rows.saturating_sub(1)
+    }
+
+    /// Bad rows that were passed over.
+    pub fn skipped(&self) -> u64 {
+        self.bad + self.refused
+    }
+
+    /// What was wrong with the first few of them.
+    pub fn messages(&self) -> impl Iterator<Item = &str> {
+        self.messages.iter().map(|(_, message)| message.as_str())
+    }
+
+    /// How far the stream has come.
+    pub fn progress(&self) -> Progress {
+        self.reader.progress()
+    }
+
+    /// Where the row delivered last stands: the source, and a line from 1 or a row from 0.
+    pub fn place(&self) -> String {
+        self.place.clone().unwrap_or_else(|| self.reader.place())
+    }
+
+    /// The next good row; none after the last. A table without one is an error.
+    pub fn next_row(&mut self) -> Result<Option<&[f64]>, Error> {
+        self.count_in();
+        if self.standardizer.is_warming_up() {
+            self.warm_up()?;
+        }
+        loop {
+            if let Some(waiting) = self.waiting.pop_front() {
+                (self.raw, self.mark, self.unread) = (waiting.raw, waiting.mark, waiting.bad);
+                self.place = Some(waiting.place);
+            } else {
+                let found = self.pull()?;
+                (self.mark, self.unread, self.place) = (self.reader.mark(), self.bad, None);
+                if !found {
+                    return self.end();
+                }
+            }
+            let spoiled = self.standardizer.spoiled(&self.raw).map_or(Ok(()), Err);
+            match spoiled.and_then(|()| self.standardizer.apply(&self.raw, &mut self.row)) {
+                Ok(()) => break,
+                Err(column) => {
+                    let error = self.cannot_standardize(self.place(), column);
+                    self.pass_over(error)?;
+                    self.refused += 1;
+                }
+            }
+        }
+        self.delivered += 1;
+        self.uncounted = true;
+        Ok(Some(&self.row))
+    }
+
+    /// Makes the row delivered last a bad one, for this reason: an error, or one more row passed over.
+    pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
+        let error = Error::at(self.place(), Fault::Refused(reason));
+        self.uncounted = false;
+        self.delivered = self.delivered.saturating_sub(1);
+        self.pass_over(error)?;
+        self.refused += 1;
+        Ok(())
+    }
+
+    /// Reads a good row; false at the end.
+    fn pull(&mut self) -> Result<bool, Error> {
+        loop {
+            self.raw.clear();
+            match self.reader.read(&mut self.raw) {
+                Err(error) if error.is_row() => {
+                    let row = self.reader.mark().rows.saturating_sub(1);
+                    self.remember(error, row)?;
+                    self.bad += 1;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Keeps the first rows until the statistics are known.
+    fn warm_up(&mut self) -> Result<(), Error> {
+        while self.standardizer.is_warming_up() && self.pull()? {
+            if let Some(column) = self.standardizer.spoiled(&self.raw) {
+                let error = self.cannot_standardize(self.reader.place(), column);
+                let row = self.reader.mark().rows.saturating_sub(1);
+                self.remember(error, row)?;
+                self.bad += 1;
+                continue;
+            }
+            self.standardizer.count_in(&self.raw);
+            let (mark, place) = (self.reader.mark(), self.reader.place());
+            self.waiting.push_back(Waiting { raw: std::mem::take(&mut self.raw), mark, bad: self.bad, place });
+        }
+        self.standardizer.settle();
+        Ok(())
+    }
+
+    fn cannot_standardize(&self, place: String, column: usize) -> Error {
+        let label = self.columns.label(self.columns.selected[column]);
+        Error::at(format!("{place}, {label}"), Fault::Standardized(self.raw[column]))
+    }
+
+    fn count_in(&mut self) {
+        if std::mem::take(&mut self.uncounted) {
+            self.standardizer.count_in(&self.raw);
+        }
+    }
+
+    fn pass_over(&mut self, error: Error) -> Result<(), Error> {
+        self.remember(error, self.row_number())
+    }
+
+    /// Remembers the message if it is among the first, unless bad rows are errors.
+    fn remember(&mut self, error: Error, row: u64) -> Result<(), Error> {
+        if self.on_bad_row == OnBadRow::Fail {
+            return Err(error);
+        }
+        let place = self.messages.partition_point(|(before, _)| *before <= row);
+        if place < REMEMBERED {
+            self.messages.insert(place, (row, error.to_string()));
+            self.messages.truncate(REMEMBERED);
+        }
+        Ok(())
+    }
+
+    fn end(&self) -> Result<Option<&[f64]>, Error> {
+        if self.delivered > 0 {
+            return Ok(None);
+        }
+        Err(self.tap.fault(match self.messages.first() {
+            Some((_, first)) => Fault::AllBad { rows: self.skipped(), first: first.clone() },
+            None if self.reader.has_header() => Fault::HeaderOnly,
+            None => Fault::Empty,
+        }))
+    }
+}

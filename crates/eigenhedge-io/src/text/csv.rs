@@ -1,0 +1,181 @@
+//! CSV and TSV.
+//!
+//! One record is reused, and nothing is read beyond the row that is asked for, except what a single read of the source
+//! brings along: rows from a pipe come out as they arrive.
+//!
+//! **Header.** The first line is one when a selected cell in it is a word, or when columns are asked for by name. An
+//! empty cell alone makes no header: it is more likely a number that is missing.
+//!
+//! **Going on.** A file without carriage returns is taken up at its byte; another one is read again from the start.
+
+use super::lines::Lines;
+use crate::columns::{Columns, Selector, select};
+use crate::error::{Error, Fault, shown};
+use crate::reader::{Mark, Opened, Progress, Reader, Tap};
+use crate::stream::{Layout, OnBadRow};
+use csv::ByteRecord;
+use std::io::Read;
+
+type Records = csv::Reader<Lines<Box<dyn Read>>>;
+
+/// A table that is being read.
+pub struct Csv {
+    tap: Tap,
+    records: Records,
+    record: ByteRecord,
+    /// The record holds the first line, which turned out to be a row.
+    held: bool,
+    /// Cells in every line.
+    cells: usize,
+    has_header: bool,
+    /// Whether a word in the first row means that its column is one of words.
+    judges_columns: bool,
+    columns: Columns,
+    delimiter: u8,
+    rows: u64,
+    /// Lines and bytes before those that the reader has counted.
+    lines_before: u64,
+    bytes_before: u64,
+}
+
+impl Csv {
+    /// Opens the source and reads its first line.
+    pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+        let mut table = Self {
+            tap: tap.clone(),
+            records: records(tap.open()?, layout.delimiter),
+            record: ByteRecord::new(),
+            held: true,
+            cells: 0,
+            has_header: false,
+            judges_columns: layout.on_bad_row == OnBadRow::Fail,
+            columns: Columns::default(),
+            delimiter: layout.delimiter,
+            rows: 0,
+            lines_before: 0,
+            bytes_before: 0,
+        };
+        if !table.advance()? {
+            return Err(tap.fault(Fault::Empty));
+        }
+        table.cells = table.record.len();
+        table.settle(layout).map_err(|fault| tap.fault(fault))?;
+        let columns = table.columns.clone();
+        Ok(Opened { reader: Box::new(table), columns })
+    }
+
+    /// Reads one record; false at the end.
+    fn advance(&mut self) -> Result<bool, Error> {
+        self.records.read_byte_record(&mut self.record).map_err(|error| self.tap.unreadable(error.into()))
+    }
+
+    /// Decides which columns are used and whether the first line is a header.
+    fn settle(&mut self, layout: &Layout) -> Result<(), Fault> {
+        let names: Vec<String> =
+            self.record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect();
+        let selected = select(Some(&names), names.len(), layout, " in the header")?;
+        let wordy = |column: &usize| !names[*column].is_empty() && number(&self.record[*column]).is_none();
+        let named = layout.columns.iter().chain(&layout.exclude).any(|s| !matches!(s, Selector::Position(_)));
+        self.has_header = layout.may_have_header && (named || selected.iter().any(wordy));
+        self.held = !self.has_header;
+        self.columns = Columns { names: self.has_header.then_some(names), selected };
+        Ok(())
+    }
+
+    fn bad_cell(&self, column: usize) -> Error {
+        if self.rows == 1 && self.judges_columns && self.has_header && is_word(&self.record[column]) {
+            let words = self.columns.selected.iter().filter(|column| is_word(&self.record[**column]));
+            let bad: Vec<(usize, String)> = words.map(|column| (*column, shown(&self.record[*column]))).collect();
+            // A header that holds numbers may be a row that was taken for one; by position it will not be.
+            let names = self.columns.selected_names();
+            let doubtful = names.iter().any(|name| number(name.as_bytes()).is_some());
+            return self.columns.not_numeric(&self.place(), &bad, doubtful);
+        }
+        let place = format!("{}, {}", self.place(), self.columns.label(column));
+        Error::at(place, Fault::Cell(shown(&self.record[column])))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes_before + self.records.position().byte()
+    }
+}
+
+impl Reader for Csv {
+    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+        if !std::mem::take(&mut self.held) && !self.advance()? {
+            return Ok(false);
+        }
+        self.rows += 1;
+        if self.record.len() != self.cells {
+            let fault = Fault::Ragged { expected: self.cells, found: self.record.len(), like: "line" };
+            return Err(Error::at(self.place(), fault));
+        }
+        for &column in &self.columns.selected {
+            match number(&self.record[column]) {
+                Some(value) if value.is_finite() => row.push(value),
+                _ => return Err(self.bad_cell(column)),
+            }
+        }
+        Ok(true)
+    }
+
+    fn place(&self) -> String {
+        // The reader knows where a record ends; where it says a record starts there may be blank lines.
+        let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
+        let line = self.lines_before + self.records.position().line().saturating_sub(inside + 1);
+        format!("{}, line {line}", self.tap.name())
+    }
+
+    fn mark(&self) -> Mark {
+        // A first line that is held as a row has been read, but is not behind us.
+        let exact = self.records.get_ref().is_exact() && !self.held;
+        let lines = self.lines_before + self.records.position().line() - 1;
+        Mark { rows: self.rows, lines, bytes: exact.then(|| self.bytes()) }
+    }
+
+    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
+        if let Some(bytes) = mark.bytes
+            && self.tap.size().is_some_and(|size| size >= bytes)
+            && let Some(source) = self.tap.open_at(bytes)?
+        {
+            self.records = records(source, self.delimiter);
+            (self.rows, self.lines_before, self.bytes_before, self.held) = (mark.rows, mark.lines, bytes, false);
+            return Ok(self.rows);
+        }
+        while self.rows < mark.rows && (std::mem::take(&mut self.held) || self.advance()?) {
+            self.rows += 1;
+        }
+        Ok(self.rows)
+    }
+
+    fn progress(&self) -> Progress {
+        match self.tap.size() {
+            Some(size) => Progress::Bytes(self.bytes().min(size), size),
+            None => Progress::Unknown(self.rows),
+        }
+    }
+
+    fn has_header(&self) -> bool {
+        self.has_header
+    }
+}
+
+fn records(source: Box<dyn Read>, delimiter: u8) -> Records {
+    csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .buffer_capacity(1 << 16)
+        .from_reader(Lines::new(source))
+}
+
+fn number(cell: &[u8]) -> Option<f64> {
+    std::str::from_utf8(cell.trim_ascii()).ok()?.parse().ok()
+}
+
+/// Whether a cell is neither a number nor one of the signs for a missing one.
+fn is_word(cell: &[u8]) -> bool {
+    const MISSING: [&str; 7] = ["", "na", "n/a", "null", "none", "-", "?"];
+    let cell = cell.trim_ascii();
+    number(cell).is_none() && !MISSING.iter().any(|sign| cell.eq_ignore_ascii_case(sign.as_bytes()))
+}

@@ -1,0 +1,334 @@
+//! JSON lines: one array of numbers, or one object of numbers keyed by column, on each line.
+//!
+//! The first line says which, and what the columns are. Later objects may have their keys in any order. A key that the
+//! first object lacks makes a row bad, unless the columns were chosen: then only those are looked at.
+
+use super::line_reader::LineReader;
+use crate::columns::Columns;
+use crate::error::{Error, Fault, shown};
+use crate::reader::{Mark, Opened, Progress, Reader, Tap};
+use crate::stream::{Layout, OnBadRow};
+use serde::Deserializer as _;
+use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::collections::HashMap;
+use std::fmt;
+
+/// A table that is being read.
+pub struct Jsonl {
+    lines: LineReader,
+    held: bool,
+    columns: Columns,
+    cells: Cells,
+    /// Positions of the keys; none for arrays.
+    keys: Option<HashMap<String, usize>>,
+    /// Whether keys that the first row lacks are passed over.
+    lenient: bool,
+    judges_columns: bool,
+}
+
+/// What a line held.
+#[derive(Default)]
+struct Cells {
+    /// One for each column; those that were not mentioned are missing.
+    values: Vec<Cell>,
+    /// The first thing that was wrong with the row as a whole.
+    fault: Option<Fault>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Cell {
+    Number(f64),
+    Absent,
+    Null,
+    Text,
+    Truth,
+    Nested,
+}
+
+impl Cell {
+    fn describe(self) -> String {
+        match self {
+            Self::Number(value) => format!("{value}"),
+            Self::Absent => "nothing".to_owned(),
+            Self::Null => "null".to_owned(),
+            Self::Text => "a text".to_owned(),
+            Self::Truth => "a truth value".to_owned(),
+            Self::Nested => "an array or object".to_owned(),
+        }
+    }
+
+    fn is_other_type(self) -> bool {
+        matches!(self, Self::Text | Self::Truth | Self::Nested)
+    }
+}
+
+impl Jsonl {
+    /// Opens the source and reads its first line.
+    pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+        let mut lines = LineReader::open(tap)?;
+        if !lines.advance()? {
+            return Err(tap.fault(Fault::Empty));
+        }
+        let mut first = First::default();
+        let parsed = parse(lines.line(), FirstRow(&mut first));
+        parsed.map_err(|reason| Error::at(lines.place(), Fault::NotJson(reason)))?;
+        let keys = match &first.names {
+            None => None,
+            Some(names) => {
+                let keys: HashMap<String, usize> = names.iter().cloned().zip(0..).collect();
+                if keys.len() < names.len() {
+                    let twice = (0..names.len()).find(|i| keys[&names[*i]] != *i).map_or("", |i| &names[i]);
+                    return Err(Error::at(lines.place(), Fault::TwiceKey(twice.to_owned())));
+                }
+                Some(keys)
+            }
+        };
+        let columns = Columns::choose(tap, layout, first.names, first.count)?;
+        let table = Self {
+            lines,
+            held: true,
+            columns: columns.clone(),
+            cells: Cells { values: vec![Cell::Absent; first.count], fault: None },
+            keys,
+            lenient: !layout.columns.is_empty(),
+            judges_columns: layout.on_bad_row == OnBadRow::Fail,
+        };
+        Ok(Opened { reader: Box::new(table), columns })
+    }
+
+    fn bad_cell(&self, column: usize) -> Error {
+        let cells = &self.cells.values;
+        if self.lines.rows() == 1 && self.judges_columns && cells[column].is_other_type() {
+            let others = self.columns.selected.iter().filter(|column| cells[**column].is_other_type());
+            let bad: Vec<(usize, String)> = others.map(|column| (*column, cells[*column].describe())).collect();
+            return self.columns.not_numeric(&self.place(), &bad, false);
+        }
+        let place = format!("{}, {}", self.place(), self.columns.label(column));
+        Error::at(place, Fault::Cell(cells[column].describe()))
+    }
+}
+
+impl Reader for Jsonl {
+    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+        if !std::mem::take(&mut self.held) && !self.lines.advance()? {
+            return Ok(false);
+        }
+        self.cells.values.fill(Cell::Absent);
+        self.cells.fault = None;
+        let visitor = Row { cells: &mut self.cells, keys: self.keys.as_ref(), lenient: self.lenient };
+        if let Err(reason) = parse(self.lines.line(), visitor) {
+            return Err(Error::at(self.place(), Fault::NotJson(reason)));
+        }
+        if let Some(fault) = self.cells.fault.take() {
+            return Err(Error::at(self.place(), fault));
+        }
+        for &column in &self.columns.selected {
+            match self.cells.values[column] {
+                Cell::Number(value) if value.is_finite() => row.push(value),
+                _ => return Err(self.bad_cell(column)),
+            }
+        }
+        Ok(true)
+    }
+
+    fn place(&self) -> String {
+        self.lines.place()
+    }
+
+    fn mark(&self) -> Mark {
+        match self.held {
+            true => Mark::default(),
+            false => self.lines.mark(),
+        }
+    }
+
+    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
+        if mark.rows == 0 {
+            return Ok(0);
+        }
+        self.held = false;
+        self.lines.go_to(mark)
+    }
+
+    fn progress(&self) -> Progress {
+        self.lines.progress()
+    }
+}
+
+/// Reads one value that fills the line; the reason if it does not.
+fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), String> {
+    let mut source = serde_json::Deserializer::from_slice(line);
+    let outcome = source.deserialize_any(visitor).and_then(|()| source.end());
+    outcome.map_err(|error| {
+        // The line is part of the place already.
+        let text = error.to_string();
+        let end = text.find(" at line ").unwrap_or(text.len());
+        format!("{} after {} characters, got {}", &text[..end], error.column(), shown(line))
+    })
+}
+
+/// The shape that the first row gives to the table.
+#[derive(Default)]
+struct First {
+    names: Option<Vec<String>>,
+    count: usize,
+}
+
+struct FirstRow<'a>(&'a mut First);
+
+impl<'de> Visitor<'de> for FirstRow<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an array or an object")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
+        while cells.next_element::<IgnoredAny>()?.is_some() {
+            self.0.count += 1;
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
+        let mut names = Vec::new();
+        while let Some((name, _)) = cells.next_entry::<String, IgnoredAny>()? {
+            names.push(name);
+        }
+        self.0.count = names.len();
+        self.0.names = Some(names);
+        Ok(())
+    }
+}
+
+struct Row<'a> {
+    cells: &'a mut Cells,
+    keys: Option<&'a HashMap<String, usize>>,
+    lenient: bool,
+}
+
+const ARRAY: &str = "an array";
+const OBJECT: &str = "an object";
+
+impl<'de> Visitor<'de> for Row<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an array or an object")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
+        if self.keys.is_some() {
+            self.cells.fault = Some(Fault::OtherShape { wanted: OBJECT, found: ARRAY });
+        }
+        let mut found = 0;
+        while let Some(cell) = cells.next_element_seed(AnyCell)? {
+            if let Some(value) = self.cells.values.get_mut(found) {
+                *value = cell;
+            }
+            found += 1;
+        }
+        let expected = self.cells.values.len();
+        if found != expected {
+            self.cells.fault.get_or_insert(Fault::Ragged { expected, found, like: "row" });
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
+        let fault = &mut self.cells.fault;
+        if self.keys.is_none() {
+            *fault = Some(Fault::OtherShape { wanted: ARRAY, found: OBJECT });
+        }
+        while let Some(position) = cells.next_key_seed(Key(self.keys))? {
+            let cell = cells.next_value_seed(AnyCell)?;
+            match position {
+                Ok(position) if self.cells.values[position] == Cell::Absent => self.cells.values[position] = cell,
+                Ok(position) => {
+                    let key = self.keys.and_then(|keys| keys.iter().find(|(_, at)| **at == position));
+                    fault.get_or_insert(Fault::TwiceKey(key.map_or_else(String::new, |(key, _)| key.clone())));
+                }
+                Err(_) if self.lenient => {}
+                Err(key) => {
+                    fault.get_or_insert(Fault::ExtraKey(key));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The position of a key, or the key.
+struct Key<'a>(Option<&'a HashMap<String, usize>>);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = Result<usize, String>;
+
+    fn deserialize<D: de::Deserializer<'de>>(self, source: D) -> Result<Self::Value, D::Error> {
+        source.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = Result<usize, String>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a key")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(self.0.and_then(|keys| keys.get(key)).copied().ok_or_else(|| key.to_owned()))
+    }
+}
+
+struct AnyCell;
+
+impl<'de> DeserializeSeed<'de> for AnyCell {
+    type Value = Cell;
+
+    fn deserialize<D: de::Deserializer<'de>>(self, source: D) -> Result<Cell, D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for AnyCell {
+    type Value = Cell;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a number")
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Cell, E> {
+        Ok(Cell::Number(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Cell, E> {
+        Ok(Cell::Number(value as f64))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Cell, E> {
+        Ok(Cell::Number(value as f64))
+    }
+
+    fn visit_unit<E>(self) -> Result<Cell, E> {
+        Ok(Cell::Null)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Cell, E> {
+        Ok(Cell::Truth)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Cell, E> {
+        Ok(Cell::Text)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
+        while cells.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Cell::Nested)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
+        while cells.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Cell::Nested)
+    }
+}

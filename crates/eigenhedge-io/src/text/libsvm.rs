@@ -1,0 +1,142 @@
+//! LIBSVM rows: a label, which is not used, and `INDEX:VALUE` pairs; cells that are not mentioned are 0.
+//!
+//! Indices count from 1 and increase; column 0 is index 1. A pair `qid:N` and whatever follows `#` are passed over. The
+//! number of columns is given, or is the largest index of a file that is read once for it first.
+
+use super::line_reader::LineReader;
+use crate::columns::Columns;
+use crate::error::{Error, Fault, shown};
+use crate::reader::{Mark, Opened, Progress, Reader, Tap};
+use crate::stream::Layout;
+
+/// A table that is being read.
+pub struct Libsvm {
+    lines: LineReader,
+    /// The first line has been read, to see that there is one, but not as a row.
+    held: bool,
+    columns: Columns,
+    /// All cells of a row.
+    dense: Vec<f64>,
+    /// Indices that the last row set.
+    set: Vec<usize>,
+}
+
+impl Libsvm {
+    /// Opens the source and finds the number of columns.
+    pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+        let dim = match layout.dim {
+            Some(dim) => dim,
+            None if tap.is_pipe() => return Err(tap.fault(Fault::NeedsDim)),
+            None => largest_index(tap)?,
+        };
+        let mut lines = LineReader::open(tap)?;
+        if !lines.advance()? {
+            return Err(tap.fault(Fault::Empty));
+        }
+        let columns = Columns::choose(tap, layout, None, dim)?;
+        let table = Self { lines, held: true, columns: columns.clone(), dense: vec![0.0; dim], set: Vec::new() };
+        Ok(Opened { reader: Box::new(table), columns })
+    }
+
+    fn parse(&mut self) -> Result<(), (Option<usize>, Fault)> {
+        for index in self.set.drain(..) {
+            self.dense[index] = 0.0;
+        }
+        let line = self.lines.line();
+        let line = &line[..line.iter().position(|byte| *byte == b'#').unwrap_or(line.len())];
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        match words.next() {
+            Some(label) if !label.contains(&b':') => {}
+            other => return Err((None, Fault::NotPair(shown(other.unwrap_or_default())))),
+        }
+        let mut before = 0;
+        for word in words.filter(|word| !word.starts_with(b"qid:")) {
+            let (index, value) = pair(word).map_err(|fault| (None, fault))?;
+            if index <= before {
+                return Err((None, Fault::IndexOrder { before, index }));
+            }
+            before = index;
+            let column = index as usize - 1;
+            let Some(cell) = self.dense.get_mut(column) else {
+                return Err((None, Fault::IndexRange { index, dim: self.dense.len() }));
+            };
+            match std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok()) {
+                Some(value) if value.is_finite() => *cell = value,
+                _ => return Err((Some(column), Fault::Cell(shown(value)))),
+            }
+            self.set.push(column);
+        }
+        Ok(())
+    }
+}
+
+impl Reader for Libsvm {
+    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+        if !std::mem::take(&mut self.held) && !self.lines.advance()? {
+            return Ok(false);
+        }
+        self.parse().map_err(|(column, fault)| {
+            let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));
+            Error::at(self.lines.place() + &column, fault)
+        })?;
+        row.extend(self.columns.selected.iter().map(|column| self.dense[*column]));
+        Ok(true)
+    }
+
+    fn place(&self) -> String {
+        self.lines.place()
+    }
+
+    fn mark(&self) -> Mark {
+        match self.held {
+            true => Mark::default(),
+            false => self.lines.mark(),
+        }
+    }
+
+    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
+        if mark.rows == 0 {
+            return Ok(0);
+        }
+        self.held = false;
+        self.lines.go_to(mark)
+    }
+
+    fn progress(&self) -> Progress {
+        self.lines.progress()
+    }
+}
+
+fn pair(word: &[u8]) -> Result<(u64, &[u8]), Fault> {
+    let Some(colon) = word.iter().position(|byte| *byte == b':') else {
+        return Err(Fault::NotPair(shown(word)));
+    };
+    let index = std::str::from_utf8(&word[..colon]).ok().and_then(|text| text.parse::<u64>().ok());
+    match index {
+        Some(index @ 1..) => Ok((index, &word[colon + 1..])),
+        _ => Err(Fault::BadIndex(shown(&word[..colon]))),
+    }
+}
+
+/// The largest index of a file. Lines that are wrong are judged when they are read as rows.
+fn largest_index(tap: &Tap) -> Result<usize, Error> {
+    // A slip of the keyboard must not become a row that fills the memory.
+    const LARGEST: u64 = 1 << 28;
+    let mut lines = LineReader::open(tap)?;
+    let mut largest = 0;
+    while lines.advance()? {
+        let words = lines.line().split(u8::is_ascii_whitespace).take_while(|word| !word.starts_with(b"#"));
+        // Indices increase, but the last word may not be a pair.
+        let indices = words.skip(1).filter_map(|word| pair(word).ok()).map(|(index, _)| index);
+        largest = indices.fold(largest, u64::max);
+        if largest > LARGEST {
+            let fault = Fault::IndexRange { index: largest, dim: LARGEST as usize };
+            return Err(Error::at(lines.place(), fault));
+        }
+    }
+    match (lines.rows(), largest) {
+        (0, _) => Err(tap.fault(Fault::Empty)),
+        (_, 0) => Err(tap.fault(Fault::ZeroColumns)),
+        _ => Ok(largest as usize),
+    }
+}

@@ -1,0 +1,81 @@
+//! Lines as they stand, counted; blank ones are passed over.
+
+use crate::error::Error;
+use crate::reader::{Mark, Progress, Tap};
+use std::io::{BufRead, BufReader, Read};
+
+/// Reads one line after the other into the same buffer.
+pub struct LineReader {
+    tap: Tap,
+    source: BufReader<Box<dyn Read>>,
+    line: Vec<u8>,
+    rows: u64,
+    lines: u64,
+    bytes: u64,
+}
+
+impl LineReader {
+    /// Lines from the start of the source.
+    pub fn open(tap: &Tap) -> Result<Self, Error> {
+        let source = BufReader::with_capacity(1 << 16, tap.open()?);
+        Ok(Self { tap: tap.clone(), source, line: Vec::new(), rows: 0, lines: 0, bytes: 0 })
+    }
+
+    /// Reads the next line that is not blank; false at the end.
+    pub fn advance(&mut self) -> Result<bool, Error> {
+        loop {
+            self.line.clear();
+            let read = self.source.read_until(b'\n', &mut self.line).map_err(|error| self.tap.unreadable(error))?;
+            if read == 0 {
+                return Ok(false);
+            }
+            self.lines += 1;
+            self.bytes += read as u64;
+            if self.lines == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
+                self.line.drain(..3);
+            }
+            if !self.line.trim_ascii().is_empty() {
+                self.rows += 1;
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The line read last, without the white space around it.
+    pub fn line(&self) -> &[u8] {
+        self.line.trim_ascii()
+    }
+
+    /// Rows read.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    pub fn place(&self) -> String {
+        format!("{}, line {}", self.tap.name(), self.lines)
+    }
+
+    pub fn mark(&self) -> Mark {
+        Mark { rows: self.rows, lines: self.lines, bytes: Some(self.bytes) }
+    }
+
+    pub fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
+        if let Some(bytes) = mark.bytes
+            && self.tap.size().is_some_and(|size| size >= bytes)
+            && let Some(source) = self.tap.open_at(bytes)?
+        {
+            self.source = BufReader::with_capacity(1 << 16, source);
+            (self.rows, self.lines, self.bytes) = (mark.rows, mark.lines, bytes);
+            return Ok(self.rows);
+        }
+        while self.rows < mark.rows && self.advance()? {}
+        Ok(self.rows)
+    }
+
+    pub fn progress(&self) -> Progress {
+        match self.tap.size() {
+            Some(size) => Progress::Bytes(self.bytes.min(size), size),
+            None => Progress::Unknown(self.rows),
+        }
+    }
+}

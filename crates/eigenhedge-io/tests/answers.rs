@@ -1,0 +1,172 @@
+//! Answers: complete or absent, and the same bytes however often a run was stopped.
+#![cfg(feature = "parquet")]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Matrix, matrix};
+use eigenhedge_io::{Answer, Answers, Form, Format, Layout, Position, Source, Stream, Target};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const KEPT: usize = 3;
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, form: Form) -> PathBuf {
+        self.0.path().join(format!("out.{}", form.name()))
+    }
+
+    fn target(&self, form: Form) -> Target {
+        Target::File(self.path(form))
+    }
+
+    fn open(&self, form: Form) -> Result<Answers, String> {
+        Answers::open(&self.target(form), form, KEPT, false).map_err(|error| error.to_string())
+    }
+
+    fn resume(&self, form: Form, position: &Position) -> Result<Answers, String> {
+        Answers::resume(&self.target(form), form, KEPT, false, position).map_err(|error| error.to_string())
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn write(answers: &mut Answers, rows: &Matrix, from: usize, to: usize) {
+    for (i, row) in rows.iter().enumerate().take(to).skip(from) {
+        // A row was skipped here and there.
+        let number = (i + i / 7) as u64;
+        let answer = Answer { row: number, expected_loss: row[0], loss: row[1], coordinates: &row[2..] };
+        answers.write(&answer).unwrap();
+    }
+}
+
+fn whole(form: Form, rows: &Matrix) -> Vec<u8> {
+    let place = Place::new();
+    let mut answers = place.open(form).unwrap();
+    write(&mut answers, rows, 0, rows.len());
+    answers.finish().unwrap();
+    assert_eq!(place.files(), [format!("out.{}", form.name())]);
+    std::fs::read(place.path(form)).unwrap()
+}
+
+#[test]
+fn a_run_stopped_anywhere_and_resumed_writes_the_same_bytes() {
+    let rows = matrix(30, KEPT + 2);
+    for form in Form::ALL {
+        let wanted = whole(form, &rows);
+        for stop in 0..=rows.len() {
+            let place = Place::new();
+            let mut answers = place.open(form).unwrap();
+            write(&mut answers, &rows, 0, stop);
+            let position = answers.sync().unwrap();
+            // What comes after the sync may reach the disk or not, and may be cut anywhere.
+            write(&mut answers, &rows, stop, (stop + 4).min(rows.len()));
+            drop(answers);
+            let part = place.0.path().join(format!(".out.{}.eigenhedge-part", form.name()));
+            std::fs::File::options().append(true).open(&part).unwrap().write_all(b"17,0.2").unwrap();
+            assert_eq!(place.files().len(), 1, "the target must not be there yet");
+            let mut answers = place.resume(form, &position).unwrap();
+            write(&mut answers, &rows, stop, rows.len());
+            answers.finish().unwrap();
+            assert_eq!(place.files(), [format!("out.{}", form.name())]);
+            assert!(std::fs::read(place.path(form)).unwrap() == wanted, "{form:?} stopped at {stop}");
+        }
+    }
+}
+
+#[test]
+fn answers_read_back_bit_for_bit_in_every_form() {
+    let rows = matrix(30, KEPT + 2);
+    for form in Form::ALL {
+        let place = Place::new();
+        std::fs::write(place.path(form), whole(form, &rows)).unwrap();
+        let mut stream =
+            Stream::open(&Source::File(place.path(form)), &Layout::new(Format::of_path(&place.path(form)))).unwrap();
+        assert_eq!(stream.columns(), ["row", "expected_loss", "loss", "z0", "z1", "z2"]);
+        for (i, wanted) in rows.iter().enumerate() {
+            let row = stream.next_row().unwrap().unwrap();
+            assert_eq!(row[0], (i + i / 7) as f64);
+            assert!(row[1..].iter().zip(wanted).all(|(a, b)| a.to_bits() == b.to_bits()), "{form:?}: {row:?}");
+        }
+        assert!(stream.next_row().unwrap().is_none());
+    }
+}
+
+#[test]
+fn a_run_that_fails_leaves_nothing_unless_a_position_was_given_out() {
+    let rows = matrix(3, KEPT + 2);
+    let place = Place::new();
+    std::fs::write(place.path(Form::Csv), "older").unwrap();
+    let mut answers = place.open(Form::Csv).unwrap();
+    write(&mut answers, &rows, 0, 3);
+    drop(answers);
+    assert_eq!(place.files(), ["out.csv"]);
+    let mut answers = place.open(Form::Csv).unwrap();
+    answers.sync().unwrap();
+    drop(answers);
+    assert_eq!(place.files(), [".out.csv.eigenhedge-part", "out.csv"]);
+    assert_eq!(std::fs::read(place.path(Form::Csv)).unwrap(), b"older");
+    // A stale part is written over.
+    let mut answers = place.open(Form::Csv).unwrap();
+    write(&mut answers, &rows, 0, 3);
+    answers.finish().unwrap();
+    assert_eq!(place.files(), ["out.csv"]);
+    assert!(std::fs::read(place.path(Form::Csv)).unwrap() == whole(Form::Csv, &rows));
+}
+
+#[test]
+fn two_runs_do_not_write_the_same_file_at_once() {
+    let rows = matrix(3, KEPT + 2);
+    let place = Place::new();
+    let mut first = place.open(Form::Csv).unwrap();
+    write(&mut first, &rows, 0, 2);
+    let refused = place.open(Form::Csv).err().unwrap();
+    assert!(refused.ends_with("out.csv is being written by another run"), "{refused}");
+    write(&mut first, &rows, 2, 3);
+    first.finish().unwrap();
+    assert!(std::fs::read(place.path(Form::Csv)).unwrap() == whole(Form::Csv, &rows));
+    place.open(Form::Csv).unwrap();
+}
+
+#[test]
+fn a_staging_file_that_is_gone_or_shorter_is_refused() {
+    let rows = matrix(3, KEPT + 2);
+    let place = Place::new();
+    let mut answers = place.open(Form::Csv).unwrap();
+    write(&mut answers, &rows, 0, 3);
+    let position = answers.sync().unwrap();
+    drop(answers);
+    let part = place.0.path().join(".out.csv.eigenhedge-part");
+    std::fs::File::options().write(true).open(&part).unwrap().set_len(5).unwrap();
+    let refused = place.resume(Form::Csv, &position).err().unwrap();
+    let wanted = format!(
+        "out.csv.eigenhedge-part: must still hold the {} bytes written before the run was stopped, got 5",
+        position.bytes
+    );
+    assert!(refused.ends_with(&wanted), "{refused}");
+    std::fs::remove_file(&part).unwrap();
+    assert!(place.resume(Form::Csv, &position).err().unwrap().ends_with("got 0"));
+    assert!(place.files().is_empty());
+}
+
+#[test]
+fn the_end_of_a_name_says_the_form() {
+    for form in Form::ALL {
+        assert_eq!(Form::from_name(form.name()), Some(form));
+        assert_eq!(Form::of_path(Path::new(&format!("x/OUT.{}", form.name().to_uppercase()))), form);
+    }
+    assert_eq!(Form::of_path(Path::new("out.txt")), Form::Csv);
+}

@@ -1,0 +1,179 @@
+//! One matrix written down in every format, by other libraries than the one under test where there are any.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use npyz::WriterBuilder;
+use std::io::{Cursor, Write};
+use std::sync::Arc;
+use zip::CompressionMethod;
+
+pub type Matrix = Vec<Vec<f64>>;
+
+/// Numbers that are hard to read or write: no short decimals, subnormal, signed zeros, whole, large.
+pub fn matrix(rows: usize, columns: usize) -> Matrix {
+    let mut seed = 42u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    };
+    let mut matrix: Matrix = (0..rows).map(|_| (0..columns).map(|_| 10.0 * next()).collect()).collect();
+    let hard = [5e-324, -0.0, 0.0, 1e22, 0.1 + 0.2, 9007199254740993.0, -1.7e-120, f64::MIN_POSITIVE, 1e-7];
+    for (i, value) in hard.into_iter().enumerate() {
+        matrix[i % rows][i % columns] = value;
+    }
+    matrix
+}
+
+pub fn names(columns: usize) -> Vec<String> {
+    (0..columns).map(|i| format!("x{i}")).collect()
+}
+
+/// The file's name and its bytes, for every format and its variants.
+pub fn all_formats(matrix: &Matrix) -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        ("plain.csv", table(matrix, ",", "\n").into_bytes()),
+        ("crlf.csv", ("\u{feff}".to_owned() + &table(matrix, ",", "\r\n")).into_bytes()),
+        ("marked.csv", ("\u{feff}".to_owned() + &table(matrix, ",", "\n")).into_bytes()),
+        ("plain.tsv", table(matrix, "\t", "\n").into_bytes()),
+        ("arrays.jsonl", json_arrays(matrix).into_bytes()),
+        ("objects.jsonl", json_objects(matrix).into_bytes()),
+        ("c.npy", npy(matrix, npyz::Order::C)),
+        ("fortran.npy", npy(matrix, npyz::Order::Fortran)),
+        ("big.npy", npy_big_endian(matrix)),
+        ("stored.npz", npz(&[("x", npy(matrix, npyz::Order::C))], CompressionMethod::STORE)),
+        ("deflated.npz", deflated(matrix, npyz::Order::C)),
+        ("fortran.npz", deflated(matrix, npyz::Order::Fortran)),
+        ("plain.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::UNCOMPRESSED)),
+        ("zstd.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::ZSTD(Default::default()))),
+        ("snappy.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::SNAPPY)),
+        ("file.arrow", arrow_file(&batches(matrix, 7))),
+        ("stream.arrow", arrow_stream(&batches(matrix, 5))),
+        ("file.feather", arrow_file(&batches(matrix, 100))),
+        ("plain.libsvm", libsvm(matrix).into_bytes()),
+    ]
+}
+
+pub fn table(matrix: &Matrix, comma: &str, end: &str) -> String {
+    let mut text = names(matrix[0].len()).join(comma) + end;
+    for row in matrix {
+        text += &(row.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(comma) + end);
+    }
+    text
+}
+
+pub fn json_arrays(matrix: &Matrix) -> String {
+    matrix.iter().map(|row| serde_json::to_string(row).unwrap() + "\n").collect()
+}
+
+/// Later rows have their keys in another order.
+pub fn json_objects(matrix: &Matrix) -> String {
+    let line = |(i, row): (usize, &Vec<f64>)| {
+        let mut cells: Vec<String> =
+            names(row.len()).iter().zip(row).map(|(name, x)| format!("{name:?}: {x:?}")).collect();
+        if i % 2 == 1 {
+            cells.reverse();
+        }
+        format!("{{{}}}\n", cells.join(", "))
+    };
+    matrix.iter().enumerate().map(line).collect()
+}
+
+pub fn npy(matrix: &Matrix, order: npyz::Order) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let shape = [matrix.len() as u64, matrix[0].len() as u64];
+    let options = npyz::WriteOptions::new().default_dtype().shape(&shape).order(order);
+    let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
+    writer.extend(in_order(matrix, order)).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+fn in_order(matrix: &Matrix, order: npyz::Order) -> Vec<f64> {
+    match order {
+        npyz::Order::C => matrix.concat(),
+        npyz::Order::Fortran => (0..matrix[0].len()).flat_map(|j| matrix.iter().map(move |row| row[j])).collect(),
+    }
+}
+
+pub fn npy_raw(element: &str, shape: &str, by_column: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': {element}, 'fortran_order': {by_column}, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+fn npy_big_endian(matrix: &Matrix) -> Vec<u8> {
+    let data: Vec<u8> = matrix.concat().iter().flat_map(|x| x.to_be_bytes()).collect();
+    npy_raw("'>f8'", &format!("({}, {})", matrix.len(), matrix[0].len()), "False", &data)
+}
+
+pub fn npz(arrays: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(method);
+    for (name, bytes) in arrays {
+        writer.start_file(format!("{name}.npy"), options).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn deflated(matrix: &Matrix, order: npyz::Order) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut archive = npyz::npz::NpzWriter::new(&mut bytes);
+    let shape = [matrix.len() as u64, matrix[0].len() as u64];
+    let builder = archive.array("only", Default::default()).unwrap();
+    let mut writer = builder.default_dtype().shape(&shape).order(order).begin_nd().unwrap();
+    writer.extend(in_order(matrix, order)).unwrap();
+    writer.finish().unwrap();
+    drop(archive);
+    bytes.into_inner()
+}
+
+pub fn schema(columns: usize) -> SchemaRef {
+    let fields: Vec<Field> = names(columns).iter().map(|name| Field::new(name, DataType::Float64, true)).collect();
+    Arc::new(Schema::new(fields))
+}
+
+pub fn batches(matrix: &Matrix, rows: usize) -> Vec<RecordBatch> {
+    let columns = matrix[0].len();
+    let batch = |part: &[Vec<f64>]| {
+        let column = |j| Arc::new(Float64Array::from_iter_values(part.iter().map(|row| row[j]))) as ArrayRef;
+        RecordBatch::try_new(schema(columns), (0..columns).map(column).collect()).unwrap()
+    };
+    matrix.chunks(rows).map(batch).collect()
+}
+
+pub fn parquet(batches: &[RecordBatch], compression: parquet::basic::Compression) -> Vec<u8> {
+    let properties = parquet::file::properties::WriterProperties::builder()
+        .set_compression(compression)
+        .set_max_row_group_row_count(Some(16))
+        .build();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(Vec::new(), batches[0].schema(), Some(properties)).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.into_inner().unwrap()
+}
+
+pub fn arrow_file(batches: &[RecordBatch]) -> Vec<u8> {
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.into_inner().unwrap()
+}
+
+pub fn arrow_stream(batches: &[RecordBatch]) -> Vec<u8> {
+    let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.into_inner().unwrap()
+}
+
+/// Zeros are left out, as they are; but not negative ones, and not all of the last column.
+pub fn libsvm(matrix: &Matrix) -> String {
+    let line = |row: &Vec<f64>| {
+        let cells = (1..).zip(row).filter(|(_, x)| x.to_bits() != 0);
+        let cells: Vec<String> = cells.map(|(i, x): (usize, _)| format!("{i}:{x:?}")).collect();
+        format!("+1 {}  # a remark\n", cells.join(" "))
+    };
+    matrix.iter().map(line).collect()
+}

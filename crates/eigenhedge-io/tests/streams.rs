@@ -1,0 +1,236 @@
+//! Streams: every format gives the same bits, from the start and from anywhere; damaged files give a sentence.
+#![cfg(feature = "parquet")]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::*;
+use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Standardize, Stream, StreamState};
+use std::path::Path;
+use tempfile::TempDir;
+
+struct Case {
+    directory: TempDir,
+    name: String,
+}
+
+impl Case {
+    fn new(name: &str, bytes: impl AsRef<[u8]>) -> Self {
+        let case = Self { directory: tempfile::tempdir().unwrap(), name: name.to_owned() };
+        std::fs::write(case.directory.path().join(name), bytes).unwrap();
+        case
+    }
+
+    fn source(&self) -> Source {
+        Source::File(self.directory.path().join(&self.name))
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::new(Format::of_path(Path::new(&self.name)))
+    }
+
+    fn open(&self, layout: &Layout) -> Result<Stream, Error> {
+        Stream::open(&self.source(), layout)
+    }
+
+    /// All rows, or the message with the file's name alone.
+    fn read(&self, layout: &Layout) -> Result<Matrix, String> {
+        let message = |error: Error| error.to_string().replace(&format!("{}/", self.directory.path().display()), "");
+        rest(&mut self.open(layout).map_err(message)?).map_err(message)
+    }
+}
+
+fn rest(stream: &mut Stream) -> Result<Matrix, Error> {
+    let mut rows = Matrix::new();
+    while let Some(row) = stream.next_row()? {
+        rows.push(row.to_vec());
+    }
+    Ok(rows)
+}
+
+fn bits(matrix: &Matrix) -> Vec<Vec<u64>> {
+    matrix.iter().map(|row| row.iter().map(|x| x.to_bits()).collect()).collect()
+}
+
+fn selectors(texts: &[&str]) -> Vec<Selector> {
+    texts.iter().map(|text| Selector::from_text(text)).collect()
+}
+
+#[test]
+fn every_format_of_one_matrix_gives_the_same_bits() {
+    for (rows, columns) in [(41, 6), (1, 2), (5, 1), (3, 200)] {
+        let matrix = matrix(rows, columns);
+        for (name, bytes) in all_formats(&matrix) {
+            let case = Case::new(name, bytes);
+            let read = case.read(&case.layout()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(bits(&read), bits(&matrix), "{name}, {rows} x {columns}");
+        }
+    }
+}
+
+#[test]
+fn columns_come_in_the_order_asked_for_in_every_format() {
+    let matrix = matrix(20, 6);
+    let wanted: Matrix = matrix.iter().map(|row| vec![row[4], row[0], row[5]]).collect();
+    for (name, bytes) in all_formats(&matrix) {
+        let case = Case::new(name, bytes);
+        let layout = Layout { columns: selectors(&["4", "0", "3", "5"]), exclude: selectors(&["3"]), ..case.layout() };
+        assert_eq!(bits(&case.read(&layout).unwrap()), bits(&wanted), "{name}");
+        if name != "arrays.jsonl" && case.layout().format.has_names() {
+            let columns = selectors(&["x4", "0", "x?"]);
+            let layout = Layout { columns, exclude: selectors(&["x1", "x2", "x3"]), ..case.layout() };
+            assert_eq!(bits(&case.read(&layout).unwrap()), bits(&wanted), "{name}");
+            assert_eq!(case.open(&layout).unwrap().columns(), ["x4", "x0", "x5"], "{name}");
+        }
+    }
+}
+
+/// The state as a snapshot would hold it.
+fn saved(stream: &mut Stream) -> StreamState {
+    postcard::from_bytes(&postcard::to_stdvec(&stream.state()).unwrap()).unwrap()
+}
+
+#[test]
+fn a_stream_taken_up_at_any_row_delivers_what_was_still_to_come() {
+    let matrix = matrix(37, 4);
+    for standardize in [Standardize::None, Standardize::Running, Standardize::Warmup(9), Standardize::Warmup(99)] {
+        for (name, bytes) in all_formats(&matrix) {
+            let case = Case::new(name, bytes);
+            let layout = Layout { standardize, columns: selectors(&["3", "1"]), ..case.layout() };
+            let whole = case.read(&layout).unwrap();
+            // Around the ends of batches, groups and warm-up, and the rest in steps.
+            let stops = (0..=matrix.len()).filter(|stop| *stop < 11 || stop % 5 == 0 || *stop > 34);
+            for stop in stops {
+                let mut stream = case.open(&layout).unwrap();
+                for _ in 0..stop {
+                    stream.next_row().unwrap().unwrap();
+                }
+                let mut resumed = Stream::resume(&case.source(), &layout, &saved(&mut stream)).unwrap();
+                assert_eq!(resumed.rows(), stop as u64);
+                let left = rest(&mut resumed).unwrap_or_else(|error| panic!("{name} at {stop}: {error}"));
+                assert_eq!(bits(&left), bits(&whole[stop..].to_vec()), "{name} at {stop}, {standardize:?}");
+                assert_eq!(resumed.row_number() + 1, matrix.len() as u64, "{name} at {stop}");
+            }
+        }
+    }
+}
+
+#[test]
+fn places_are_the_same_after_a_stop() {
+    let text = "a,b\n1,2\n\n3,4\nx,1\n5,6\n7,oops\n8,9\n";
+    for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+        let case = Case::new("t.csv", text);
+        for standardize in [Standardize::None, Standardize::Warmup(2), Standardize::Warmup(50)] {
+            let layout = Layout { on_bad_row: OnBadRow::Skip, standardize, ..case.layout() };
+            let mut whole = case.open(&layout).unwrap();
+            assert_eq!(rest(&mut whole).unwrap().len(), 4);
+            let messages: Vec<String> = whole.messages().map(str::to_owned).collect();
+            assert!(messages[0].ends_with("t.csv, line 5, column 0 (\"a\"): must be a finite number, got \"x\""));
+            assert!(messages[1].ends_with("line 7, column 1 (\"b\"): must be a finite number, got \"oops\""));
+            for stop in 0..=4 {
+                let mut stream = case.open(&layout).unwrap();
+                let places: Vec<(String, u64)> = (0..stop)
+                    .map(|_| {
+                        stream.next_row().unwrap().unwrap();
+                        (stream.place(), stream.row_number())
+                    })
+                    .collect();
+                let lines = [(2, 0), (4, 1), (6, 3), (8, 5)];
+                for ((place, row), (line, number)) in places.iter().zip(lines) {
+                    assert!(place.ends_with(&format!("t.csv, line {line}")), "{place}");
+                    assert_eq!(*row, number);
+                }
+                let mut resumed = Stream::resume(&case.source(), &layout, &saved(&mut stream)).unwrap();
+                rest(&mut resumed).unwrap();
+                assert_eq!((resumed.rows(), resumed.skipped()), (4, 2), "at {stop}, {standardize:?}");
+                assert_eq!(resumed.messages().collect::<Vec<_>>(), messages, "at {stop}, {standardize:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_refused_row_counts_as_bad_and_leaves_the_statistics_alone() {
+    let case = Case::new("t.csv", "1\n2\n1000\n4\n");
+    let clean = Case::new("t.csv", "1\n2\n4\n");
+    let layout = Layout { on_bad_row: OnBadRow::Skip, standardize: Standardize::Running, ..case.layout() };
+    let wanted = clean.read(&layout).unwrap();
+    let mut stream = case.open(&layout).unwrap();
+    let mut rows = Matrix::new();
+    while let Some(row) = stream.next_row().unwrap() {
+        let row = row.to_vec();
+        if stream.row_number() == 2 {
+            stream.refuse("too far".into()).unwrap();
+        } else {
+            rows.push(row);
+        }
+    }
+    assert_eq!(bits(&rows), bits(&wanted));
+    assert_eq!((stream.rows(), stream.skipped(), saved(&mut stream)), (3, 1, stream.state()));
+    assert!(stream.messages().next().unwrap().ends_with("t.csv, line 3: too far"));
+    let mut strict = case.open(&case.layout()).unwrap();
+    strict.next_row().unwrap();
+    assert!(strict.refuse("no".into()).unwrap_err().to_string().ends_with("t.csv, line 1: no"));
+}
+
+#[test]
+fn another_table_is_not_taken_up() {
+    let case = Case::new("t.csv", "a,b\n1,2\n3,4\n5,6\n");
+    let layout = case.layout();
+    let mut stream = case.open(&layout).unwrap();
+    rest(&mut stream).unwrap();
+    let state = stream.state();
+    let resume = |case: &Case| Stream::resume(&case.source(), &layout, &state).err().unwrap().to_string();
+    let renamed = Case::new("t.csv", "a,c\n1,2\n3,4\n5,6\n");
+    assert!(resume(&renamed).ends_with("stopped: \"c\" stands where \"b\" stood"), "{}", resume(&renamed));
+    let shorter = Case::new("t.csv", "a,b\n1,2\n");
+    assert!(resume(&shorter).ends_with("the 3 rows that were read before the run was stopped, got 1"));
+}
+
+#[test]
+fn integers_and_single_precision_are_read_as_they_are() {
+    let data: Vec<u8> = [1i32, -2, 3, i32::MIN].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let case = Case::new("t.npy", npy_raw("'<i4'", "(2, 2)", "False", &data));
+    assert_eq!(case.read(&case.layout()).unwrap(), [[1.0, -2.0], [3.0, -2147483648.0]]);
+    let data: Vec<u8> = [0.1f32, -2.5, 3.0, 1e-40].iter().flat_map(|x| x.to_be_bytes()).collect();
+    let case = Case::new("t.npy", npy_raw("'>f4'", "(2, 2)", "True", &data));
+    assert_eq!(case.read(&case.layout()).unwrap(), [[f64::from(0.1f32), 3.0], [-2.5, f64::from(1e-40f32)]]);
+    let case = Case::new("t.npy", npy_raw("'|u1'", "(1, 3)", "False", &[0, 7, 255]));
+    assert_eq!(case.read(&case.layout()).unwrap(), [[0.0, 7.0, 255.0]]);
+}
+
+#[test]
+fn files_that_were_cut_or_changed_give_a_sentence_and_never_a_panic() {
+    let matrix = matrix(23, 3);
+    for (name, bytes) in all_formats(&matrix) {
+        let step = (bytes.len() / 40).max(1);
+        let cut = (0..bytes.len()).step_by(step).map(|end| bytes[..end].to_vec());
+        let changed = (0..bytes.len()).step_by(step).map(|at| {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1 << (at % 8);
+            bytes
+        });
+        for bytes in cut.chain(changed) {
+            let case = Case::new(name, bytes);
+            // Text may still be a table. What counts is that a sentence comes, not which.
+            if let Err(message) = case.read(&case.layout()) {
+                assert!(message.starts_with(name) && !message.contains('\n'), "{message}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cut_array_or_archive_is_never_taken_for_a_whole_one() {
+    let matrix = matrix(23, 3);
+    for (name, bytes) in all_formats(&matrix) {
+        if !name.ends_with(".npy") && !name.ends_with(".npz") && !name.ends_with(".parquet") {
+            continue;
+        }
+        // Odd, so that all places within an element are met.
+        for end in (0..bytes.len()).step_by(bytes.len() / 150 * 2 + 1) {
+            let case = Case::new(name, &bytes[..end]);
+            assert!(case.read(&case.layout()).is_err(), "{name} cut at {end}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Text that came from outside, made harmless for where it goes.
+
+use std::fmt::Write as _;
+
+/// For the content of an element and for a quoted attribute, in HTML and in SVG.
+///
+/// Characters that XML does not allow become U+FFFD: a picture that holds one is refused as a whole. So do those that
+/// reverse the direction of text, because they would change what is read beside them.
+pub fn markup(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}' => safe.push(' '),
+            '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => safe.push('\u{fffd}'),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// For JSON inside a script element: no character that could end the element or the line.
+pub fn script(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                let _ = write!(safe, "\\u{:04x}", u32::from(character));
+            }
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// Names that break what is written without care; tests of this crate and of its users put them everywhere.
+pub const HOSTILE: &[&str] = &[
+    "</script><script>window.broken=1</script>",
+    "\"><img src=x onerror=window.broken=1>",
+    "' onload='window.broken=1",
+    "line\u{2028}separator\u{2029}end",
+    "<!-- <![CDATA[ ]]> -->",
+    "&lt;already&amp;escaped",
+    "nul\u{0}bell\u{7}",
+    "right\u{202e}to left",
+    "{{7*7}} ${7*7} \\u003c",
+    "",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn harmless(text: &str) {
+        let safe = markup(text);
+        assert!(!safe.contains(['<', '>', '"', '\'', '\u{0}', '\u{2028}', '\n']), "{safe:?}");
+        let document = format!("<a b=\"{safe}\" c='{safe}'>{safe}</a>");
+        assert!(roxmltree::Document::parse(&document).is_ok(), "{document:?}");
+        let json = serde_json::to_string(text).unwrap();
+        let safe = script(&json);
+        assert!(!safe.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{safe:?}");
+        assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), text);
+    }
+
+    #[test]
+    fn hostile_names_are_harmless() {
+        HOSTILE.iter().for_each(|text| harmless(text));
+    }
+
+    #[test]
+    fn ordinary_text_is_unchanged() {
+        assert_eq!(markup("Länge in cm², 測定"), "Länge in cm², 測定");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_harmless(text in prop::collection::vec(any::<char>(), 0..40)) {
+            harmless(&text.into_iter().collect::<String>());
+        }
+    }
+}

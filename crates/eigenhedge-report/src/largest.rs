@@ -1,0 +1,74 @@
+//! The few rows with the largest values, out of a stream of any length.
+//!
+//! Cost: one comparison for most rows; memory for `capacity` entries. Of equal values the earlier row is kept.
+
+use serde::{Deserialize, Serialize};
+
+/// A row worth naming.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its number.
+    pub row: u64,
+    /// Its value.
+    pub value: f64,
+    /// What it is called; may be empty.
+    pub label: String,
+}
+
+/// The rows with the largest values so far, largest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Largest {
+    capacity: usize,
+    entries: Vec<Entry>,
+}
+
+impl Default for Largest {
+    /// The ten largest.
+    fn default() -> Self {
+        Self::new(10)
+    }
+}
+
+impl Largest {
+    /// Keeps at most `capacity` rows.
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity, entries: vec![] }
+    }
+
+    /// Offers a row; its label is made only if the row is kept. NaN is never kept.
+    pub fn offer(&mut self, row: u64, value: f64, label: impl FnOnce() -> String) {
+        let full = self.entries.len() >= self.capacity;
+        if value.is_nan() || (full && self.entries.last().is_none_or(|least| value <= least.value)) {
+            return;
+        }
+        let place = self.entries.partition_point(|entry| entry.value >= value);
+        self.entries.insert(place, Entry { row, value, label: label() });
+        self.entries.truncate(self.capacity);
+    }
+
+    /// The rows, largest first.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn they_equal_those_of_a_sort(values in prop::collection::vec(prop_oneof![-3.0f64..3.0, Just(1.0), Just(f64::NAN)], 0..60), capacity in 0usize..12) {
+            let mut largest = Largest::new(capacity);
+            values.iter().zip(1..).for_each(|(&value, row)| largest.offer(row, value, || format!("row {row}")));
+            let mut sorted: Vec<(u64, f64)> = (1..).zip(values).filter(|(_, value)| !value.is_nan()).collect();
+            sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
+            sorted.truncate(capacity);
+            let kept: Vec<(u64, f64)> = largest.entries().iter().map(|entry| (entry.row, entry.value)).collect();
+            prop_assert_eq!(kept, sorted);
+            let labelled = |entry: &Entry| entry.label == format!("row {}", entry.row);
+            prop_assert!(largest.entries().iter().all(labelled));
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Pictures and pages of runs: plain data in, text out.
+//!
+//! A [`Chart`] is what is to be seen. [`svg`] draws it as a picture that stands alone; [`Page`] puts charts, sentences and
+//! tables into one HTML file that needs no network; [`RunReport`] is the page of one run. [`Thin`] and [`Largest`]
+//! record a stream of any length in bounded memory, so that a run of 10⁸ rows has a page of the same size as one of 10⁴.
+//!
+//! Nothing here knows a learner, reads a file or looks at a clock. The same data gives the same bytes.
+//!
+//! Names, labels and titles may be anything, also `</script>`: whatever is written passes through [`escape`].
+
+#![forbid(unsafe_code)]
+
+pub mod axis;
+pub mod chart;
+pub mod escape;
+pub mod largest;
+pub mod number;
+pub mod page;
+pub mod palette;
+pub mod run_report;
+pub mod svg;
+mod text;
+pub mod thin;
+
+pub use chart::{Annotation, Chart, Kind, Mark, Point, Series, Tint};
+pub use largest::{Entry, Largest};
+pub use page::{Block, Page, Table};
+pub use run_report::{Best, Curve, Fact, Placed, RunReport};
+pub use thin::{Keep, Thin};

@@ -1,0 +1,140 @@
+//! Charts as data for the drawing program of a page: short numbers, and axes that several curves share written once.
+
+use crate::axis::Extent;
+use crate::chart::{Chart, Kind, Series};
+use crate::palette::{self, Colour, look};
+use serde::Serialize;
+
+/// Digits that are left of a value; more cannot be seen, and pages should stay small.
+const DIGITS: usize = 7;
+
+/// What the drawing program needs.
+#[derive(Serialize)]
+pub struct Data<'a> {
+    colours: [[&'static str; 2]; 4],
+    charts: Vec<ChartData<'a>>,
+}
+
+#[derive(Serialize)]
+struct ChartData<'a> {
+    title: &'a str,
+    x_label: &'a str,
+    y_label: &'a str,
+    log_x: bool,
+    log_y: bool,
+    series: Vec<SeriesData<'a>>,
+    marks: Vec<(f64, &'a str)>,
+    annotations: Vec<(f64, f64, &'a str)>,
+}
+
+#[derive(Serialize)]
+struct SeriesData<'a> {
+    name: &'a str,
+    kind: &'static str,
+    /// On light and on dark.
+    colour: [&'static str; 2],
+    dash: &'static [u8],
+    x: Horizontal,
+    y: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    low: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    high: Vec<Option<f64>>,
+}
+
+#[derive(Serialize, PartialEq)]
+#[serde(untagged)]
+enum Horizontal {
+    /// Those of an earlier series.
+    Same(usize),
+    Values(Vec<f64>),
+}
+
+/// The data of the charts of a page.
+pub fn data<'a>(charts: impl Iterator<Item = &'a Chart>) -> Data<'a> {
+    let pair = |colour: Colour| [colour.light, colour.dark];
+    let colours = [palette::PAPER, palette::INK, palette::FAINT, palette::GRID].map(pair);
+    Data { colours, charts: charts.map(chart_data).collect() }
+}
+
+fn chart_data(chart: &Chart) -> ChartData<'_> {
+    let (x, y) = (Extent::empty(chart.log_x), Extent::empty(chart.log_y));
+    let mut series: Vec<SeriesData> = Vec::with_capacity(chart.series.len());
+    for (i, given) in chart.series.iter().enumerate() {
+        let mut next = series_data(i, given, &x, &y);
+        if let Some(same) = series.iter().position(|earlier| earlier.x == next.x) {
+            next.x = Horizontal::Same(same);
+        }
+        series.push(next);
+    }
+    let marks = chart.marks.iter().filter(|mark| x.admits(mark.x)).map(|mark| (mark.x, mark.label.as_str()));
+    let named = chart.annotations.iter().filter(|place| x.admits(place.x) && y.admits(place.y));
+    ChartData {
+        title: &chart.title,
+        x_label: &chart.x_label,
+        y_label: &chart.y_label,
+        log_x: chart.log_x,
+        log_y: chart.log_y,
+        series,
+        marks: marks.collect(),
+        annotations: named.map(|place| (place.x, place.y, place.label.as_str())).collect(),
+    }
+}
+
+fn series_data<'a>(position: usize, series: &'a Series, x: &Extent, y: &Extent) -> SeriesData<'a> {
+    let look = look(position, series.tint, series.kind);
+    let points: Vec<_> = series.points.iter().filter(|point| x.admits(point.x)).collect();
+    let short = |value: f64| y.admits(value).then(|| rounded(value));
+    let spread = series.kind == Kind::Band || points.iter().any(|point| point.has_spread());
+    let spread = |end: fn(&crate::Point) -> f64| {
+        if spread { points.iter().map(|&point| short(end(point))).collect() } else { vec![] }
+    };
+    SeriesData {
+        name: &series.name,
+        kind: match series.kind {
+            Kind::Line | Kind::Dashed => "line",
+            Kind::Points => "points",
+            Kind::Band => "band",
+        },
+        colour: [look.colour.light, look.colour.dark],
+        dash: look.dash,
+        x: Horizontal::Values(points.iter().map(|point| rounded(point.x)).collect()),
+        y: points.iter().map(|point| short(point.y)).collect(),
+        low: spread(|point| point.low),
+        high: spread(|point| point.high),
+    }
+}
+
+/// Whole numbers stay as they are: row numbers must be right.
+fn rounded(value: f64) -> f64 {
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        return value;
+    }
+    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn shared_axes_are_written_once_and_gaps_are_null() {
+        let x = [1.0, 2.0, 3.0];
+        let mut chart = Chart::new("t", "x", "y").with(Series::line("a", &x, &[1.0, f64::NAN, 1.0 / 3.0]));
+        chart = chart.with(Series::line("b", &x, &[-1.0, 2.0, f64::INFINITY]));
+        chart.log_y = true;
+        let json = serde_json::to_value(data([&chart].into_iter())).unwrap();
+        let series = &json["charts"][0]["series"];
+        assert_eq!(series[0]["y"], serde_json::json!([1.0, null, 0.3333333]));
+        assert_eq!(series[1]["y"], serde_json::json!([null, 2.0, null]));
+        assert_eq!(series[1]["x"], 0);
+        assert_eq!(series[1].get("low"), None::<&Value>);
+    }
+
+    #[test]
+    fn row_numbers_are_exact() {
+        assert_eq!(rounded(123_456_789.0), 123_456_789.0);
+        assert_eq!(rounded(0.123_456_789), 0.123_456_8);
+    }
+}

@@ -1,0 +1,288 @@
+// Draws the charts of the page with uPlot. Texts go to the canvas or through textContent, never through innerHTML.
+(function () {
+  "use strict";
+  const data = JSON.parse(document.getElementById("report-data").textContent);
+  const darkness = window.matchMedia("(prefers-color-scheme: dark)");
+  const drawn = [];
+
+  function significant(value, digits) {
+    if (value == null) return "";
+    const size = Math.abs(value);
+    if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toExponential(digits - 1).replace(/\.?0+e\+?/, "e");
+    return String(Number.isInteger(value) ? value : Number(value.toPrecision(digits)));
+  }
+
+  function short(value) {
+    const size = Math.abs(value);
+    if (size !== 0 && (size < 1e-4 || size >= 1e13)) return significant(value, 4);
+    for (const [unit, suffix] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]])
+      if (size >= unit && size >= 1e4) return Number((value / unit).toPrecision(6)) + suffix;
+    return String(Number(value.toPrecision(8)));
+  }
+
+  // Labels of ticks: one unit and, where they are evenly spaced, one number of decimals.
+  function labels(values, log) {
+    const known = values.filter(v => v != null), size = Math.max(0, ...known.map(Math.abs));
+    const step = Math.min(...known.slice(1).map((v, i) => v - known[i]));
+    if (log || size >= 1e13 || !(step >= 1e-5) || step === Infinity) return values.map(v => v == null ? "" : short(v));
+    const units = [[1e9, "G"], [1e6, "M"], [1e4, "k"], [0, ""]];
+    const [least, suffix] = units.find(([least]) => size >= least && step >= least / 1e3);
+    const unit = suffix === "k" ? 1e3 : least || 1;
+    let decimals = 0;
+    while (decimals < 8 && Math.abs(step / unit * 10 ** decimals - Math.round(step / unit * 10 ** decimals)) > 1e-6) decimals++;
+    return values.map(v => v == null ? "" : v === 0 ? "0" : (v / unit).toFixed(decimals) + suffix);
+  }
+
+  // One column of horizontal places for all series. What a series does not have there is undefined, which does not
+  // break its line; null does. Places are shared unless a series goes back or stands still: then each point has its own.
+  function columns(series) {
+    const rises = s => s.x.every((x, i) => i === 0 || x > s.x[i - 1]);
+    const shared = series.every(rises);
+    const places = series.flatMap((s, i) => s.x.map((x, j) => [x, i, j])).sort((a, b) => a[0] - b[0]);
+    const xs = [], rows = series.map(s => new Array(s.x.length));
+    for (const [x, i, j] of places) {
+      if (!shared || xs.length === 0 || xs[xs.length - 1] !== x) xs.push(x);
+      rows[i][j] = xs.length - 1;
+    }
+    const column = (values, i) => {
+      const all = new Array(xs.length).fill(undefined);
+      values.forEach((value, j) => { all[rows[i][j]] = value; });
+      return all;
+    };
+    return { xs, rows, column, rises };
+  }
+
+  // Index of the point of a series nearest to the cursor; beside a scatter plot, only if it is close.
+  function nearest(places, scattered) {
+    return (u, index, hovered) => {
+      const ys = u.data[index], xs = u.data[0];
+      if (index === 0 || ys === undefined) return hovered;
+      if (scattered) {
+        let best = null, least = 30 * 30;
+        for (let i = 0; i < xs.length; i++) {
+          if (ys[i] == null) continue;
+          const dx = u.valToPos(xs[i], "x") - u.cursor.left, dy = u.valToPos(ys[i], "y") - u.cursor.top;
+          if (dx * dx + dy * dy < least) { least = dx * dx + dy * dy; best = i; }
+        }
+        return best;
+      }
+      let left = hovered, right = hovered;
+      while (left >= 0 && ys[left] === undefined) left--;
+      while (right < xs.length && ys[right] === undefined) right++;
+      if (left < 0) return right < xs.length ? right : null;
+      if (right >= xs.length) return left;
+      return xs[hovered] - xs[left] <= xs[right] - xs[hovered] ? left : right;
+    };
+  }
+
+  function overlap(a, b) { return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]; }
+
+  // Gives each label, at [middle, half its width], the first of so many lines on which it is free; -1 if there is none.
+  function lineUp(labels, lines, left, right, gap) {
+    const ends = new Array(lines).fill(-Infinity);
+    return labels.map(([at, half]) => {
+      const middle = Math.min(Math.max(at, left + half), right - half);
+      const line = half === 0 || 2 * half > right - left ? -1 : ends.findIndex(end => middle - half >= end + gap);
+      if (line >= 0) ends[line] = middle + half;
+      return [line, middle];
+    });
+  }
+
+  // Lines that the labels of the marks need, before anything is drawn; letters are taken as 7 pixels wide.
+  function markLines(chart, low, high, width) {
+    const scale = chart.log_x ? Math.log : x => x, span = scale(high) - scale(low) || 1;
+    const labels = chart.marks.filter(([x]) => x >= low && x <= high)
+      .map(([x, label]) => [(scale(x) - scale(low)) / span * width, 3.5 * label.length]);
+    return 1 + Math.max(-1, ...lineUp(labels, 3, 0, width, 6).map(([line]) => line));
+  }
+
+  function drawMarks(u, chart, colours, ratio, lines) {
+    const { ctx, bbox } = u, right = bbox.left + bbox.width;
+    const seen = chart.marks.filter(([x]) => x >= u.scales.x.min && x <= u.scales.x.max);
+    const places = seen.map(([x, label]) => [u.valToPos(x, "x", true), ctx.measureText(label).width / 2]);
+    const lined = lineUp(places, lines, bbox.left, right, 6 * ratio);
+    ctx.strokeStyle = ctx.fillStyle = colours.faint;
+    ctx.lineWidth = ratio;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "top";
+    ctx.setLineDash([3 * ratio, 3 * ratio]);
+    seen.forEach(([, label], i) => {
+      const [x] = places[i], [line, middle] = lined[i];
+      ctx.beginPath(); ctx.moveTo(x, bbox.top); ctx.lineTo(x, bbox.top + bbox.height); ctx.stroke();
+      if (line >= 0) ctx.fillText(label, middle, bbox.top - (line + 1) * 14 * ratio);
+    });
+    ctx.setLineDash([]);
+  }
+
+  function drawAnnotations(u, chart, colours, ratio) {
+    const { ctx, bbox } = u;
+    const seen = chart.annotations.filter(([x, y]) =>
+      x >= u.scales.x.min && x <= u.scales.x.max && y >= u.scales.y.min && y <= u.scales.y.max);
+    const places = seen.map(([x, y, label]) => [u.valToPos(x, "x", true), u.valToPos(y, "y", true), label]);
+    const r = 4 * ratio, taken = places.map(([x, y]) => [x - r, y - r, x + r, y + r]);
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    for (const [x, y, label] of places) {
+      ctx.strokeStyle = ctx.fillStyle = colours.ink;
+      ctx.lineWidth = ratio;
+      ctx.beginPath(); ctx.arc(x, y, r, 0, 2 * Math.PI); ctx.stroke();
+      const w = ctx.measureText(label).width + 2 * ratio, h = 14 * ratio, g = 6 * ratio;
+      const area = [[g, -h / 2], [-g - w, -h / 2], [-w / 2, -g - h], [-w / 2, g], [g, -g - h], [-g - w, -g - h], [g, g], [-g - w, g]]
+        .map(([dx, dy]) => [x + dx, y + dy, x + dx + w, y + dy + h])
+        .find(a => a[0] >= bbox.left && a[2] <= bbox.left + bbox.width && a[1] >= bbox.top && a[3] <= bbox.top + bbox.height
+          && !taken.some(b => overlap(a, b)));
+      if (!area) continue;
+      taken.push(area);
+      ctx.strokeStyle = colours.paper;
+      ctx.lineWidth = 3 * ratio;
+      ctx.strokeText(label, area[0], area[1] + h / 2);
+      ctx.fillText(label, area[0], area[1] + h / 2);
+    }
+  }
+
+  // Error bars, and lines whose places go back, which uPlot does not draw.
+  function drawOwn(u, own, ratio) {
+    const { ctx } = u;
+    for (const { series, column, colour, bars, line } of own) {
+      if (!u.series[column].show) continue;
+      const place = (x, y) => [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
+      ctx.strokeStyle = colour;
+      ctx.lineWidth = (line ? 2 : 1.2) * ratio;
+      ctx.beginPath();
+      let down = false;
+      series.x.forEach((x, i) => {
+        if (line) {
+          if (series.y[i] === null) { down = false; return; }
+          const [px, py] = place(x, series.y[i]);
+          if (down) ctx.lineTo(px, py); else ctx.moveTo(px, py);
+          down = true;
+        }
+      });
+      if (bars) series.x.forEach((x, i) => {
+        if (series.low[i] === null || series.high[i] === null || series.low[i] === series.high[i]) return;
+        const [px, low] = place(x, series.low[i]), [, high] = place(x, series.high[i]), r = 3 * ratio;
+        ctx.moveTo(px - r, low); ctx.lineTo(px + r, low); ctx.moveTo(px, low); ctx.lineTo(px, high);
+        ctx.moveTo(px - r, high); ctx.lineTo(px + r, high);
+      });
+      ctx.setLineDash(line ? series.dash.map(d => d * ratio) : []);
+      ctx.stroke();
+      ctx.setLineDash([]);
+    }
+  }
+
+  // What a series looks like, as the background of its entry in the legend.
+  function sample(kind, colour, dash) {
+    const shape = kind === "points" ? `<circle cx="14" cy="7" r="4" fill="${colour}"/>`
+      : kind === "band" ? `<path d="M0 2h28v10h-28z" fill="${colour}" fill-opacity=".25"/>`
+      : `<path d="M0 7h28" stroke="${colour}" stroke-width="2" stroke-dasharray="${dash.join(" ")}"/>`;
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="28" height="14">${shape}</svg>`;
+    return `url("data:image/svg+xml,${encodeURIComponent(svg)}") center no-repeat`;
+  }
+
+  function options(chart, theme, size) {
+    const colours = Object.fromEntries(["paper", "ink", "faint", "grid"].map((name, i) => [name, data.colours[i][theme]]));
+    const table = columns(chart.series), values = [table.xs], own = [], bands = [];
+    const scattered = chart.series.length > 0 && chart.series.every(s => s.kind === "points");
+    const samples = [""];
+    const series = [{ label: chart.x_label || "x", value: (u, v) => significant(v, 7) }];
+    const plain = { width: 0, class: "spread", points: { show: false } };
+    chart.series.forEach((s, i) => {
+      const colour = s.colour[theme], backwards = s.kind === "line" && !table.rises(s);
+      const column = values.length, points = s.kind === "points", band = s.kind === "band";
+      const text = (u, v, index, at) => v == null ? ""
+        : scattered ? "(" + significant(u.data[0][at], 5) + ", " + significant(v, 5) + ")"
+        : band && at != null ? significant(u.data[column + 1][at], 6) + " to " + significant(u.data[column + 2][at], 6)
+        : significant(v, 7);
+      series.push({
+        label: s.name || "series " + (i + 1), stroke: colour, fill: band ? colour + "40" : undefined,
+        width: band ? 0 : 2, dash: s.dash, value: text,
+        paths: points || band || backwards ? () => null : undefined,
+        points: points ? { show: true, size: s.x.length > 300 ? 4 : 7, fill: colour, stroke: colour }
+          : { show: s.y.filter(y => y !== null).length === 1, fill: colour },
+      });
+      samples.push(sample(s.kind, colour, s.dash));
+      values.push(table.column(s.y, i));
+      if (s.low) {
+        series.push({ ...plain, label: "low" }, { ...plain, label: "high" });
+        samples.push("", "");
+        values.push(table.column(s.low, i), table.column(s.high, i));
+        if (band) bands.push({ series: [column + 2, column + 1], fill: colour + "40" });
+      }
+      if ((s.low && !band) || backwards) own.push({ series: s, column, colour, bars: s.low && !band, line: backwards });
+    });
+    const widest = table.xs.length ? [table.xs[0], table.xs[table.xs.length - 1]] : [0, 1];
+    const horizontal = (u, low, high) => {
+      if (low == null) return chart.log_x ? [1, 10] : [0, 1];
+      if (low === high) return chart.log_x ? [low / 2, high * 2] : [low - 1, high + 1];
+      const margin = scattered && !chart.log_x && low === widest[0] && high === widest[1] ? 0.03 * (high - low) : 0;
+      return [low - margin, high + margin];
+    };
+    const font = "12px system-ui,sans-serif";
+    const axis = (label, log) => ({
+      label: label || undefined, labelSize: label ? 22 : 0, labelFont: font, font, stroke: colours.faint,
+      grid: { stroke: colours.grid, width: 1 }, ticks: { stroke: colours.grid, width: 1, size: 5 },
+      values: (u, splits) => labels(splits, log),
+    });
+    const room = (u, texts, index, cycle) => {
+      if (cycle > 1) return u.axes[index]._size;
+      u.ctx.save();
+      u.ctx.font = font;
+      const width = Math.max(0, ...(texts || []).map(text => u.ctx.measureText(text).width));
+      u.ctx.restore();
+      return Math.ceil(width) + 16;
+    };
+    const lines = markLines(chart, widest[0], widest[1], size.width - 80);
+    const overlay = u => {
+      const ratio = uPlot.pxRatio;
+      u.ctx.save();
+      u.ctx.font = 11 * ratio + "px system-ui,sans-serif";
+      drawOwn(u, own, ratio);
+      drawMarks(u, chart, colours, ratio, lines);
+      drawAnnotations(u, chart, colours, ratio);
+      u.ctx.restore();
+    };
+    return [{
+      ...size, series, bands,
+      padding: [10 + 14 * lines, 14, 0, 4],
+      scales: { x: { time: false, distr: chart.log_x ? 3 : 1, range: horizontal }, y: { distr: chart.log_y ? 3 : 1 } },
+      axes: [{ ...axis(chart.x_label, chart.log_x), space: 75, size: 32 }, { ...axis(chart.y_label, chart.log_y), size: room }],
+      cursor: { drag: { x: true, y: true, uni: 40 }, dataIdx: nearest(table, scattered) },
+      legend: { markers: { width: 0, fill: (u, i) => samples[i] } },
+      hooks: { draw: [overlay] },
+    }, values];
+  }
+
+  function size(figure) {
+    const width = Math.max(240, Math.floor(figure.clientWidth));
+    return { width, height: Math.round(Math.min(420, Math.max(240, width * 0.5))) };
+  }
+
+  function draw(holder) {
+    const chart = data.charts[Number(holder.dataset.chart)], figure = holder.closest("figure");
+    if (!chart.series.some(s => s.x.length > 0)) return;
+    try {
+      const [settings, values] = options(chart, darkness.matches ? 1 : 0, size(figure));
+      holder.replaceChildren();
+      figure.classList.add("drawn");
+      drawn[Number(holder.dataset.chart)] = new uPlot(settings, values, holder);
+    } catch (error) {
+      figure.classList.remove("drawn");
+      console.error("chart " + holder.dataset.chart + " cannot be drawn: " + error);
+    }
+  }
+
+  // A horizontal axis that several series share is written once.
+  for (const chart of data.charts)
+    for (const s of chart.series) if (typeof s.x === "number") s.x = chart.series[s.x].x;
+  for (const chart of data.charts) chart.marks.sort((a, b) => a[0] - b[0]);
+  const holders = [...document.querySelectorAll("[data-chart]")];
+  const all = () => holders.forEach(draw);
+  document.documentElement.classList.add("scripted");
+  all();
+  darkness.addEventListener("change", all);
+  new ResizeObserver(() => holders.forEach(holder => {
+    const u = drawn[Number(holder.dataset.chart)], next = size(holder.closest("figure"));
+    if (u && u.width !== next.width) u.setSize(next);
+  })).observe(document.querySelector("main"));
+  window.eigenhedge = { charts: drawn };
+})();

@@ -1,0 +1,158 @@
+//! Colours and dashes that stay apart: for eyes that do not tell red from green, on a dark screen, and on paper.
+//!
+//! Eight colours, each with a dash pattern. From the ninth series on the colours repeat with other dashes, so that 64
+//! series differ in the pair. Every colour has a contrast of at least 3 to 1 with its background.
+
+use crate::chart::{Kind, Tint};
+
+/// A colour on a light and on a dark background.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Colour {
+    /// On [`PAPER`]'s light.
+    pub light: &'static str,
+    /// On [`PAPER`]'s dark.
+    pub dark: &'static str,
+}
+
+const fn colour(light: &'static str, dark: &'static str) -> Colour {
+    Colour { light, dark }
+}
+
+/// Background.
+pub const PAPER: Colour = colour("#ffffff", "#14171c");
+/// Text and axes.
+pub const INK: Colour = colour("#1f2328", "#e4e7eb");
+/// Labels of ticks, captions.
+pub const FAINT: Colour = colour("#57606a", "#a4adb8");
+/// Grid lines.
+pub const GRID: Colour = colour("#e3e6ea", "#2c323a");
+
+/// Colours of series.
+pub const SERIES: [Colour; 8] = [
+    colour("#0072b2", "#58b4f0"),
+    colour("#d55e00", "#ff9850"),
+    colour("#117733", "#4cc38a"),
+    colour("#aa4499", "#e08bd0"),
+    colour("#332288", "#a79bf5"),
+    colour("#8a7a00", "#d6c94f"),
+    colour("#00808a", "#63d2d8"),
+    colour("#882255", "#f27fa5"),
+];
+
+/// Colours from early to late.
+pub const TIMES: [Colour; 5] = [
+    colour("#440154", "#4a8fd0"),
+    colour("#443a83", "#22a7b5"),
+    colour("#31688e", "#4ac16d"),
+    colour("#1f8a86", "#a0da39"),
+    colour("#2b9a5f", "#fde725"),
+];
+
+/// Dash patterns of series, in pixels; the first is solid.
+pub const DASHES: [&[u8]; 8] =
+    [&[], &[8, 3], &[2, 3], &[9, 3, 2, 3], &[14, 4], &[5, 2, 1, 2, 1, 2], &[4, 4], &[14, 3, 4, 3]];
+/// Dash pattern of what is compared with.
+const COMPARED: &[u8] = &[6, 4];
+
+/// How one series looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Its colour.
+    pub colour: Colour,
+    /// Name of the colour in style sheets.
+    pub class: &'static str,
+    /// Its dash pattern.
+    pub dash: &'static [u8],
+    /// Which shape its points have.
+    pub shape: usize,
+}
+
+const SERIES_CLASSES: [&str; 8] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
+const TIME_CLASSES: [&str; 5] = ["t0", "t1", "t2", "t3", "t4"];
+
+/// The look of a series at a position of its chart.
+pub fn look(position: usize, tint: Tint, kind: Kind) -> Look {
+    let slot = match tint {
+        Tint::Position => position,
+        Tint::Slot(slot) => slot,
+        Tint::Time(step) => {
+            let step = step.min(TIMES.len() - 1);
+            return Look { colour: TIMES[step], class: TIME_CLASSES[step], dash: DASHES[0], shape: step };
+        }
+    };
+    let dash = if kind == Kind::Dashed { COMPARED } else { DASHES[(slot + slot / SERIES.len()) % DASHES.len()] };
+    Look { colour: SERIES[slot % 8], class: SERIES_CLASSES[slot % 8], dash, shape: slot }
+}
+
+/// Style rules for pictures on a dark screen; paper stays light.
+pub fn dark_rules() -> String {
+    let mut rules = String::from("@media screen and (prefers-color-scheme:dark){");
+    let mut rule = |class: &str, colour: Colour| {
+        for part in ["stroke", "fill"] {
+            rules += &format!(".eh .{class}-{part}{{{part}:{}}}", colour.dark);
+        }
+    };
+    [("paper", PAPER), ("ink", INK), ("faint", FAINT), ("grid", GRID)].iter().for_each(|&(class, c)| rule(class, c));
+    SERIES_CLASSES.iter().zip(SERIES).for_each(|(class, colour)| rule(class, colour));
+    TIME_CLASSES.iter().zip(TIMES).for_each(|(class, colour)| rule(class, colour));
+    rules + "}"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linear(hex: &str) -> [f64; 3] {
+        [1, 3, 5].map(|start| {
+            let value = f64::from(u8::from_str_radix(&hex[start..start + 2], 16).unwrap()) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+
+    fn luminance([red, green, blue]: [f64; 3]) -> f64 {
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    /// Contrast ratio of the Web Content Accessibility Guidelines.
+    fn contrast(a: &str, b: &str) -> f64 {
+        let (a, b) = (luminance(linear(a)), luminance(linear(b)));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn everything_stands_out_from_its_background() {
+        for colour in SERIES.iter().chain(&TIMES) {
+            assert!(contrast(colour.light, PAPER.light) >= 3.0, "{colour:?}");
+            assert!(contrast(colour.dark, PAPER.dark) >= 3.0, "{colour:?}");
+        }
+        for text in [INK, FAINT] {
+            assert!(contrast(text.light, PAPER.light) >= 4.5 && contrast(text.dark, PAPER.dark) >= 4.5, "{text:?}");
+        }
+    }
+
+    /// What is left of a colour for an eye without green cones (Viénot, Brettel & Mollon 1999).
+    fn without_green([red, green, blue]: [f64; 3]) -> [f64; 3] {
+        let mixed = 0.29275 * red + 0.70725 * green;
+        [mixed, mixed, (-0.02234 * red + 0.02234 * green + blue).clamp(0.0, 1.0)]
+    }
+
+    #[test]
+    fn neighbours_differ_without_red_and_green() {
+        let apart = |a: &str, b: &str| {
+            let (a, b) = (without_green(linear(a)), without_green(linear(b)));
+            a.iter().zip(b).map(|(a, b)| (a.cbrt() - b.cbrt()).powi(2)).sum::<f64>().sqrt()
+        };
+        for pair in SERIES.windows(2).chain(TIMES.windows(2)) {
+            let (light, dark) = (apart(pair[0].light, pair[1].light), apart(pair[0].dark, pair[1].dark));
+            assert!(light >= 0.05 && dark >= 0.05, "{pair:?} {light} {dark}");
+        }
+    }
+
+    #[test]
+    fn sixty_four_series_differ_in_colour_or_dash() {
+        let looks: Vec<Look> = (0..64).map(|i| look(i, Tint::Position, Kind::Line)).collect();
+        for (i, a) in looks.iter().enumerate() {
+            assert!(looks[..i].iter().all(|b| (a.class, a.dash) != (b.class, b.dash)), "{i}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The page of one run: what was lost, against what, and where.
+//!
+//! Plain data in. Curves of long runs come from [`Thin`]; what is empty has no chart and no table.
+
+use crate::chart::{Annotation, Chart, Kind, Mark, Series, Tint};
+use crate::largest::Entry;
+use crate::number::{grouped, significant};
+use crate::page::{Block, Page, Table};
+use crate::palette::TIMES;
+use crate::svg;
+use crate::thin::Thin;
+
+/// A value over the rows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Curve {
+    /// Name in the legend.
+    pub name: String,
+    /// Row numbers.
+    pub rows: Vec<f64>,
+    /// Values.
+    pub values: Vec<f64>,
+}
+
+/// What is known of the best in hindsight.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Best {
+    /// Its loss up to each row.
+    Curve(Curve),
+    /// Its loss at a few rows.
+    Points(Curve),
+    /// Ends between which its loss lies.
+    Bracket {
+        /// Name in the legend.
+        name: String,
+        /// Row numbers.
+        rows: Vec<f64>,
+        /// Lower ends.
+        low: Vec<f64>,
+        /// Upper ends.
+        high: Vec<f64>,
+    },
+}
+
+/// A row in its first two coordinates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placed {
+    /// Its number.
+    pub row: u64,
+    /// First coordinate.
+    pub x: f64,
+    /// Second coordinate.
+    pub y: f64,
+}
+
+/// One line of the ledger.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Fact {
+    /// Name, as in the summary.
+    pub key: String,
+    /// Value, as it shall be read.
+    pub value: String,
+    /// What it means.
+    pub explanation: String,
+}
+
+/// The data of the page of one run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunReport {
+    /// Heading.
+    pub title: String,
+    /// A line below the heading; may be empty.
+    pub subtitle: String,
+    /// What was found, in sentences.
+    pub summary: Vec<String>,
+    /// Total expected loss of each learner.
+    pub learners: Vec<Curve>,
+    /// Loss of the best in hindsight.
+    pub best: Option<Best>,
+    /// What the loss was promised not to exceed.
+    pub bound: Option<Curve>,
+    /// Regret divided by rows, for each learner.
+    pub regret_per_row: Vec<Curve>,
+    /// Probability with which each direction is kept.
+    pub kept: Vec<Curve>,
+    /// Weight of each member of a portfolio.
+    pub weights: Vec<Curve>,
+    /// Loss of single rows; thinned so that large ones stay.
+    pub losses: Option<Curve>,
+    /// The rows with the largest losses, largest first.
+    pub largest: Vec<Entry>,
+    /// Rows in the first two coordinates.
+    pub rows: Vec<Placed>,
+    /// Where segments begin.
+    pub marks: Vec<Mark>,
+    /// The ledger.
+    pub ledger: Vec<Fact>,
+    /// Members of a portfolio.
+    pub members: Option<Table>,
+}
+
+impl Curve {
+    /// One curve of a recorder.
+    pub fn of(name: impl Into<String>, thin: &Thin, index: usize) -> Self {
+        let (rows, values) = thin.curve(index);
+        Self { name: name.into(), rows, values }
+    }
+
+    fn series(&self, kind: Kind) -> Series {
+        Series::new(kind, &self.name, &self.rows, &self.values)
+    }
+}
+
+impl Placed {
+    /// The rows of a recorder, by its first two curves.
+    pub fn of(thin: &Thin) -> Vec<Self> {
+        let value = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
+        thin.points().into_iter().map(|(row, v)| Self { row, x: value(v, 0), y: value(v, 1) }).collect()
+    }
+}
+
+impl RunReport {
+    /// The charts that there is data for.
+    pub fn charts(&self) -> Vec<Chart> {
+        let charts = [
+            self.total_loss(),
+            self.over_rows(&self.regret_per_row, "Regret per row", "regret per row", REGRET),
+            self.row_losses(),
+            self.over_rows(&self.kept, "Kept probabilities", "probability", KEPT),
+            self.over_rows(&self.weights, "Weights of the members", "weight", WEIGHTS),
+            self.plane(),
+        ];
+        charts.into_iter().filter(|chart| chart.series.iter().any(|series| !series.points.is_empty())).collect()
+    }
+
+    /// The page.
+    pub fn page(&self) -> Page {
+        let tables = [self.ledger_table(), self.largest_table(), self.members.clone()];
+        let mut tables = tables.into_iter().flatten().filter(|table| !table.rows.is_empty()).map(Block::Table);
+        let ledger = if self.ledger.is_empty() { None } else { tables.next() };
+        let charts = self.charts().into_iter().map(Block::Chart);
+        let blocks = ledger.into_iter().chain(charts).chain(tables).collect();
+        Page { title: self.title.clone(), subtitle: self.subtitle.clone(), summary: self.summary.clone(), blocks }
+    }
+
+    /// The page as an HTML file.
+    pub fn html(&self) -> String {
+        self.page().html()
+    }
+
+    /// The charts as one SVG file.
+    pub fn svg(&self) -> String {
+        let charts = self.charts();
+        svg::grid(&self.title, &charts, if charts.len() > 1 { 2 } else { 1 })
+    }
+
+    fn total_loss(&self) -> Chart {
+        let mut chart = Chart::new("Total expected loss", "row", "total loss");
+        chart.caption = "What was lost up to each row, in squared units of the input.".into();
+        chart.marks.clone_from(&self.marks);
+        chart.series.extend(self.learners.iter().map(|curve| curve.series(Kind::Line)));
+        match &self.best {
+            Some(Best::Curve(curve)) => chart.series.push(curve.series(Kind::Dashed)),
+            Some(Best::Points(curve)) => chart.series.push(curve.series(Kind::Points)),
+            Some(Best::Bracket { name, rows, low, high }) => chart.series.push(Series::band(name, rows, low, high)),
+            None => {}
+        }
+        chart.series.extend(self.bound.iter().map(|curve| curve.series(Kind::Dashed)));
+        chart
+    }
+
+    fn over_rows(&self, curves: &[Curve], title: &str, y_label: &str, caption: &str) -> Chart {
+        let mut chart = Chart::new(title, "row", y_label);
+        chart.caption = caption.into();
+        chart.marks.clone_from(&self.marks);
+        chart.series.extend(curves.iter().map(|curve| curve.series(Kind::Line)));
+        chart
+    }
+
+    fn row_losses(&self) -> Chart {
+        let mut chart = self.over_rows(&[], "Loss per row", "loss", LOSSES);
+        chart.series.extend(self.losses.iter().map(|curve| curve.series(Kind::Points)));
+        let named = self.largest.iter().map(|entry| {
+            let label = if entry.label.is_empty() { String::new() } else { format!(" {}", entry.label) };
+            Annotation { x: entry.row as f64, y: entry.value, label: format!("{}{label}", grouped(entry.row)) }
+        });
+        chart.annotations.extend(named);
+        chart
+    }
+
+    /// One series for each fifth of the rows.
+    fn plane(&self) -> Chart {
+        let mut chart = Chart::new("Rows in the first two coordinates", "first coordinate", "second coordinate");
+        chart.caption = "Each point is a row; colours go from early to late.".into();
+        let (Some(first), Some(last)) = (self.rows.iter().map(|p| p.row).min(), self.rows.iter().map(|p| p.row).max())
+        else {
+            return chart;
+        };
+        let steps = TIMES.len() as u64;
+        let step = |row: u64| (u128::from(row - first) * u128::from(steps) / (u128::from(last - first) + 1)) as usize;
+        for time in 0..TIMES.len() {
+            let of_time: Vec<&Placed> = self.rows.iter().filter(|placed| step(placed.row) == time).collect();
+            let (Some(from), Some(to)) = (of_time.first(), of_time.last()) else { continue };
+            let name = format!("rows {} to {}", grouped(from.row), grouped(to.row));
+            let (x, y): (Vec<f64>, Vec<f64>) = of_time.iter().map(|placed| (placed.x, placed.y)).unzip();
+            chart.series.push(Series::points(name, &x, &y).with_tint(Tint::Time(time)));
+        }
+        chart
+    }
+
+    fn ledger_table(&self) -> Option<Table> {
+        let rows = self.ledger.iter().map(|fact| vec![fact.key.clone(), fact.value.clone(), fact.explanation.clone()]);
+        let columns = ["key", "value", "meaning"].map(String::from).to_vec();
+        (!self.ledger.is_empty()).then(|| Table { title: "Ledger".into(), columns, rows: rows.collect() })
+    }
+
+    fn largest_table(&self) -> Option<Table> {
+        let row = |e: &Entry| vec![e.row.to_string(), significant(e.value, 7), e.label.clone()];
+        let columns = ["row", "loss", "label"].map(String::from).to_vec();
+        Some(Table { title: "Largest losses".into(), columns, rows: self.largest.iter().map(row).collect() })
+    }
+}
+
+const REGRET: &str = "Loss beyond that of the best in hindsight, divided by the number of rows.";
+const KEPT: &str = "How surely each direction is kept, from the surest.";
+const WEIGHTS: &str = "How much of the portfolio each member is.";
+const LOSSES: &str = "What each row lost; where many rows share a pixel, the largest is shown.";

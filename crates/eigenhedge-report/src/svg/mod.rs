@@ -1,0 +1,98 @@
+//! Charts as pictures: SVG that stands alone, in light and dark, on screen and on paper.
+//!
+//! Colours are attributes, so that programs without style sheets see the light version; a style sheet inside the picture
+//! changes them on dark screens. Nothing is clipped, because the axes hold all the data.
+//!
+//! Not done: no plotting library. The ones at hand draw by pixel or without style sheets, so that dark screens,
+//! accessible names and the placing of labels would have to be added from outside; what remains of the drawing is small.
+
+mod labels;
+mod legend;
+mod panel;
+mod series;
+mod simplify;
+#[cfg(test)]
+mod tests;
+
+use crate::chart::Chart;
+use crate::escape::markup;
+use crate::palette::{self, INK, PAPER};
+use crate::text;
+use panel::{Panel, TITLE_SIZE};
+
+/// Width of one picture in pixels.
+const WIDTH: f64 = 720.0;
+/// Width of one picture of a grid.
+const CELL: f64 = 540.0;
+const FONT: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
+
+/// One chart as a complete SVG file.
+pub fn chart(chart: &Chart) -> String {
+    let panel = Panel::draw(chart, WIDTH, true);
+    document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, true)
+}
+
+/// Charts side by side as one complete SVG file. Zero columns are taken as one.
+pub fn grid(title: &str, charts: &[Chart], columns: usize) -> String {
+    let columns = columns.clamp(1, charts.len().max(1));
+    let width = CELL * columns as f64;
+    let mut body = String::new();
+    let mut top = 0.0;
+    for line in text::wrap(title, TITLE_SIZE + 3.0, width - 40.0, 2).iter().filter(|line| !line.is_empty()) {
+        top += 26.0;
+        body += &format!(
+            "<text class=\"ink-fill\" fill=\"{}\" x=\"{}\" y=\"{top}\" font-size=\"{}\" font-weight=\"600\" text-anchor=\"middle\">{}</text>",
+            INK.light,
+            width / 2.0,
+            TITLE_SIZE + 3.0,
+            markup(line)
+        );
+    }
+    top += if top > 0.0 { 10.0 } else { 0.0 };
+    for line in charts.chunks(columns) {
+        let panels: Vec<Panel> = line.iter().map(|chart| Panel::draw(chart, CELL, true)).collect();
+        for (i, (panel, chart)) in panels.iter().zip(line).enumerate() {
+            body += &format!(
+                "<g role=\"img\" aria-label=\"{}\" transform=\"translate({},{})\"><title>{}</title>{}</g>",
+                markup(&chart.title),
+                i as f64 * CELL,
+                number(top),
+                markup(&chart.title),
+                panel.body
+            );
+        }
+        top += panels.iter().map(|panel| panel.height).fold(0.0, f64::max);
+    }
+    let names: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
+    let description = format!("{} charts: {}.", charts.len(), names.join("; "));
+    document(title, &description, (width, top.max(40.0)), &body, true)
+}
+
+/// One chart to stand inside a page that has the style sheet and shows the title itself.
+pub(crate) fn inline(chart: &Chart) -> String {
+    let panel = Panel::draw(chart, WIDTH, false);
+    document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, false)
+}
+
+fn document(title: &str, description: &str, (width, height): (f64, f64), body: &str, alone: bool) -> String {
+    let height = number(height.ceil());
+    let size = if alone { format!(" width=\"{width}\" height=\"{height}\"") } else { String::new() };
+    let style = if alone { format!("<style>{}</style>", palette::dark_rules()) } else { String::new() };
+    let name = markup(if title.trim().is_empty() { "Chart" } else { title });
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"eh\" role=\"img\" aria-label=\"{name}\" viewBox=\"0 0 {width} {height}\"{size} font-family=\"{FONT}\"><title>{name}</title><desc>{}</desc>{style}<rect class=\"paper-fill\" fill=\"{}\" width=\"{width}\" height=\"{height}\"/>{body}</svg>{}",
+        markup(description),
+        PAPER.light,
+        if alone { "\n" } else { "" }
+    )
+}
+
+/// A coordinate with one decimal.
+fn number(value: f64) -> String {
+    let text = format!("{value:.1}");
+    match text.strip_suffix(".0") {
+        Some("-0") => "0".into(),
+        Some(whole) => whole.into(),
+        None => text,
+    }
+}

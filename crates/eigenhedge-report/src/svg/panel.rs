@@ -1,0 +1,179 @@
+//! One chart in its frame: title, axes, grid, then what is drawn inside, then the legend.
+
+use super::labels::{self, MARK_LINE};
+use super::{legend, number, series};
+use crate::axis::{Axis, Ends, Extent};
+use crate::chart::{Chart, Kind};
+use crate::escape::markup;
+use crate::number::short;
+use crate::palette::{Colour, FAINT, GRID, INK};
+use crate::text;
+
+pub const TITLE_SIZE: f64 = 15.0;
+pub const TEXT_SIZE: f64 = 12.0;
+const MARGIN: f64 = 12.0;
+/// Height of the plotting area as a part of the width of the picture.
+const ASPECT: f64 = 0.46;
+
+/// A chart that was drawn.
+pub struct Panel {
+    /// Elements.
+    pub body: String,
+    /// Height in pixels.
+    pub height: f64,
+    /// What is in the picture, in words.
+    pub description: String,
+}
+
+/// The plotting area and the axes around it.
+pub struct Frame {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+    pub x: Axis,
+    pub y: Axis,
+}
+
+impl Frame {
+    /// Where a point lies in the picture; none if it cannot be drawn.
+    pub fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))
+    }
+
+    fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+}
+
+impl Panel {
+    /// Draws a chart.
+    pub fn draw(chart: &Chart, width: f64, titled: bool) -> Self {
+        let title = if titled { text::wrap(&chart.title, TITLE_SIZE, width - 2.0 * MARGIN, 2) } else { vec![] };
+        let title: Vec<String> = title.into_iter().filter(|line| !line.is_empty()).collect();
+        let (horizontal, vertical) = chart.extents();
+        let mut frame = frame(chart, width, &horizontal, &vertical);
+        let marks = labels::marks(chart, &frame);
+        frame.top = MARGIN + title.len() as f64 * 20.0 + marks.lines as f64 * MARK_LINE;
+        let mut body = String::new();
+        for (i, line) in title.iter().enumerate() {
+            let weight = "font-weight=\"600\" text-anchor=\"middle\"";
+            body += &label(INK, "ink", (width / 2.0, MARGIN + 10.0 + 20.0 * i as f64), TITLE_SIZE, weight, line);
+        }
+        body += &axes(chart, &frame);
+        body += &marks.draw(&frame);
+        body += &series::draw(chart, &frame);
+        body += &labels::annotations(chart, &frame);
+        if horizontal.range().is_none() {
+            let middle = (frame.left + frame.width / 2.0, frame.top + frame.height / 2.0);
+            body += &label(FAINT, "faint", middle, TEXT_SIZE, "text-anchor=\"middle\"", "no data");
+        }
+        let below = frame.bottom() + 24.0 + if chart.x_label.trim().is_empty() { 0.0 } else { 20.0 };
+        let (legend, legend_height) = legend::draw(chart, (frame.left, below), frame.width);
+        body += &legend;
+        Self { body, height: below + legend_height + MARGIN, description: describe(chart, &horizontal, &vertical) }
+    }
+}
+
+/// Chooses ticks so that their labels fit, and the margins so that they have room.
+fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> Frame {
+    let height = width * ASPECT;
+    let y = Axis::new(vertical, Ends::Ticks, (height / 36.0) as usize);
+    let widest = y.ticks().map(|(_, label)| text::width(label, TEXT_SIZE)).fold(0.0, f64::max);
+    let left = MARGIN + widest + 8.0 + if chart.y_label.trim().is_empty() { 0.0 } else { 20.0 };
+    let points = chart.series.iter().any(|series| series.kind == Kind::Points);
+    let horizontal = if points { horizontal.with_margin() } else { *horizontal };
+    let mut wanted = 9;
+    loop {
+        let x = Axis::new(&horizontal, Ends::Data, wanted);
+        let last = x.ticks().last().map_or(0.0, |(_, label)| text::width(label, TEXT_SIZE) / 2.0);
+        let right = MARGIN.max(last) + 4.0;
+        let inner = (width - left - right).max(50.0);
+        if wanted <= 2 || labels_fit(&x, inner) {
+            return Frame { left, top: 0.0, width: inner, height, x, y };
+        }
+        wanted -= 1;
+    }
+}
+
+fn labels_fit(axis: &Axis, width: f64) -> bool {
+    let mut end = f64::NEG_INFINITY;
+    axis.ticks().all(|(tick, label)| {
+        let half = text::width(label, TEXT_SIZE) / 2.0;
+        let middle = axis.place(tick).unwrap_or(0.0) * width;
+        let free = middle - half >= end;
+        end = middle + half + 10.0;
+        free
+    })
+}
+
+fn axes(chart: &Chart, frame: &Frame) -> String {
+    let mut grid = String::new();
+    let mut texts = String::new();
+    for (tick, name) in frame.x.ticks() {
+        let x = frame.left + frame.x.place(tick).unwrap_or(0.0) * frame.width;
+        grid += &format!("M{} {}V{}", number(x), number(frame.top), number(frame.bottom() + 4.0));
+        texts += &label(FAINT, "faint", (x, frame.bottom() + 17.0), TEXT_SIZE, "text-anchor=\"middle\"", name);
+    }
+    for (tick, name) in frame.y.ticks() {
+        let y = frame.top + (1.0 - frame.y.place(tick).unwrap_or(0.0)) * frame.height;
+        grid += &format!("M{} {}H{}", number(frame.left - 4.0), number(y), number(frame.right()));
+        texts += &label(FAINT, "faint", (frame.left - 7.0, y + 4.0), TEXT_SIZE, "text-anchor=\"end\"", name);
+    }
+    let (middle, centre) = (frame.left + frame.width / 2.0, frame.top + frame.height / 2.0);
+    let name = text::fit(&chart.x_label, TEXT_SIZE, frame.width);
+    texts += &label(INK, "ink", (middle, frame.bottom() + 35.0), TEXT_SIZE, "text-anchor=\"middle\"", &name);
+    let name = text::fit(&chart.y_label, TEXT_SIZE, frame.height + 20.0);
+    let turned =
+        format!("text-anchor=\"middle\" transform=\"rotate(-90,{},{})\"", number(MARGIN + 8.0), number(centre));
+    texts += &label(INK, "ink", (MARGIN + 8.0, centre), TEXT_SIZE, &turned, &name);
+    let lines =
+        format!("M{} {}V{}H{}", number(frame.left), number(frame.top), number(frame.bottom()), number(frame.right()));
+    let path = |class: &str, colour: Colour, d: &str| {
+        format!("<path class=\"{class}-stroke\" stroke=\"{}\" fill=\"none\" d=\"{d}\"/>", colour.light)
+    };
+    path("grid", GRID, &grid) + &path("faint", FAINT, &lines) + &texts
+}
+
+/// A text element; nothing for an empty text.
+pub fn label(colour: Colour, class: &str, (x, y): (f64, f64), size: f64, attributes: &str, text: &str) -> String {
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    format!(
+        "<text class=\"{class}-fill\" fill=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{size}\" {attributes}>{}</text>",
+        colour.light,
+        number(x),
+        number(y),
+        markup(text)
+    )
+}
+
+fn describe(chart: &Chart, horizontal: &Extent, vertical: &Extent) -> String {
+    let range = |name: &str, extent: &Extent, log: bool| {
+        let (low, high) = extent.range()?;
+        let scale = if log { ", logarithmic" } else { "" };
+        Some(format!("{name} from {} to {}{scale}", short(low), short(high)))
+    };
+    let axes = [range(&chart.x_label, horizontal, chart.log_x), range(&chart.y_label, vertical, chart.log_y)];
+    let axes: Vec<String> = axes.into_iter().flatten().collect();
+    let mut sentences = vec![if axes.is_empty() { "No data".into() } else { axes.join("; ") }];
+    let names = |names: Vec<&str>| names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ");
+    let series = names(chart.series.iter().map(|series| series.name.as_str()).collect());
+    let marks = names(chart.marks.iter().map(|mark| mark.label.as_str()).collect());
+    let places = names(chart.annotations.iter().map(|place| place.label.as_str()).collect());
+    for (what, list) in [("Series", series), ("Marked", marks), ("Named", places)] {
+        if !list.is_empty() {
+            sentences.push(format!("{what}: {list}"));
+        }
+    }
+    let lost = chart.undrawable();
+    if lost > 0 {
+        sentences.push(format!("Not shown, because it has no place on the axes: {lost} of the points"));
+    }
+    sentences.join(". ") + "."
+}

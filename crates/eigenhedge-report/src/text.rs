@@ -1,0 +1,69 @@
+//! How wide text is, near enough to keep it apart. Fonts differ, so widths are guessed on the large side.
+
+/// Width in units of the font size.
+fn character_width(character: char) -> f64 {
+    match character {
+        // Written as a replacement character, which is wide.
+        '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => 1.1,
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' | ' ' => 0.34,
+        'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '-' | '/' => 0.44,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.96,
+        'A'..='Z' => 0.74,
+        '\u{300}'..='\u{36f}' => 0.0,
+        '\u{0}'..='\u{10ff}' => 0.62,
+        '\u{2000}'..='\u{206f}' => 0.6,
+        _ => 1.1,
+    }
+}
+
+/// Width of a text in pixels.
+pub fn width(text: &str, size: f64) -> f64 {
+    text.chars().map(character_width).sum::<f64>() * size
+}
+
+/// The text, or as much of its beginning as fits, with an ellipsis.
+pub fn fit(text: &str, size: f64, room: f64) -> String {
+    if width(text, size) <= room {
+        return text.into();
+    }
+    let (mut fitted, mut used) = (String::new(), size);
+    for character in text.chars() {
+        used += character_width(character) * size;
+        if used > room {
+            break;
+        }
+        fitted.push(character);
+    }
+    fitted.trim_end().to_string() + "…"
+}
+
+/// The text in at most `most` lines broken between words; the last ends with an ellipsis if there is more.
+pub fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.len() - 1;
+        let longer = if lines[last].is_empty() { word.to_string() } else { format!("{} {word}", lines[last]) };
+        if lines[last].is_empty() || lines.len() == most || width(&longer, size) <= room {
+            lines[last] = longer;
+        } else {
+            lines.push(word.into());
+        }
+    }
+    lines.iter().map(|line| fit(line, size, room)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fitted_text_fits() {
+        let text = "expected loss of the forgetting leader, 漢字漢字漢字漢字";
+        for room in [5.0, 60.0, 200.0, 1000.0] {
+            let fitted = fit(text, 12.0, room);
+            assert!(width(&fitted, 12.0) <= room.max(12.0), "{fitted}");
+            assert_eq!(fitted == text, width(text, 12.0) <= room);
+            assert!(wrap(text, 12.0, room, 2).len() <= 2);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Curves over streams of any length, in bounded memory.
+//!
+//! Update: rows are put into buckets of 2^s consecutive row numbers, s = 0 at first. Each bucket keeps one row: its first
+//! or its largest. When a row would need one bucket too many, s grows by one and neighbouring buckets merge. The first
+//! and the last row are kept besides.
+//!
+//! Guarantee: at most `capacity` rows are given back, in increasing order; the first and the last row are among them; with
+//! [`Keep::Largest`] the largest of the whole stream is, too. What is kept depends on the rows alone, so a recorder that
+//! was saved and restored goes on as if nothing had happened.
+//!
+//! Cost: O(width) for a row, spread over the stream; memory `capacity × width`; nothing is allocated once warm.
+//!
+//! Not done: curves are not smoothed or averaged; each point is a row that was there.
+
+use serde::{Deserialize, Serialize};
+
+/// Which row stands for a bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Keep {
+    /// The first: for what changes slowly, such as totals.
+    First,
+    /// The one whose first value is largest: for what must not be missed, such as the loss of a row.
+    Largest,
+}
+
+/// A recorder of one or more curves over the same rows.
+///
+/// Values may be NaN (a curve that does not exist yet), which not every format can save: postcard can, JSON cannot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct Thin {
+    keep: Keep,
+    capacity: usize,
+    width: usize,
+    shift: u32,
+    /// One row for each bucket that is not empty, in order.
+    rows: Vec<u64>,
+    values: Vec<f64>,
+    /// The first and the last row; none before the first push.
+    ends: Option<(u64, u64)>,
+    first: Vec<f64>,
+    last: Vec<f64>,
+}
+
+/// Fewest points that a curve can be thinned to.
+const LEAST: usize = 4;
+/// Limits on what a saved recorder may ask for.
+const MOST: usize = 1 << 20;
+
+impl Thin {
+    /// A recorder of `width` curves that keeps at most `capacity` points of each (at least 4).
+    pub fn new(keep: Keep, capacity: usize, width: usize) -> Self {
+        let (capacity, width) = (capacity.clamp(LEAST, MOST), width.clamp(1, MOST));
+        let (rows, values) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity * width));
+        Self { keep, capacity, width, shift: 0, rows, values, ends: None, first: vec![], last: vec![] }
+    }
+
+    /// Number of curves.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Records a row. Missing values become NaN; values past the width are ignored, and so is a row whose number is not
+    /// above that of the row before.
+    pub fn push(&mut self, row: u64, values: &[f64]) {
+        let first = match self.ends {
+            Some((_, last)) if row <= last => return,
+            Some((first, _)) => first,
+            None => row,
+        };
+        while (row - first) >> self.shift >= (self.capacity - 2) as u64 {
+            self.shift += 1;
+            self.merge(first);
+        }
+        self.last.clear();
+        self.last.extend(values.iter().copied().chain(std::iter::repeat(f64::NAN)).take(self.width));
+        if self.ends.is_none() {
+            self.first.clone_from(&self.last);
+        }
+        self.ends = Some((first, row));
+        let bucket = |row: u64| (row - first) >> self.shift;
+        match self.rows.last_mut() {
+            Some(kept) if bucket(*kept) == bucket(row) => {
+                let start = self.values.len() - self.width;
+                if self.keep == Keep::Largest && larger(self.last[0], self.values[start]) {
+                    *kept = row;
+                    self.values[start..].copy_from_slice(&self.last);
+                }
+            }
+            _ => {
+                self.rows.push(row);
+                self.values.extend_from_slice(&self.last);
+            }
+        }
+    }
+
+    /// Joins the rows that now share a bucket.
+    fn merge(&mut self, first: u64) {
+        let mut length = 0;
+        for i in 0..self.rows.len() {
+            let (from, row) = (i * self.width, self.rows[i]);
+            let shares = length > 0 && (self.rows[length - 1] - first) >> self.shift == (row - first) >> self.shift;
+            if shares {
+                let kept = self.values[(length - 1) * self.width];
+                if self.keep == Keep::First || !larger(self.values[from], kept) {
+                    continue;
+                }
+                length -= 1;
+            }
+            self.rows[length] = row;
+            self.values.copy_within(from..from + self.width, length * self.width);
+            length += 1;
+        }
+        self.rows.truncate(length);
+        self.values.truncate(length * self.width);
+    }
+
+    /// The kept rows in increasing order, each with its values.
+    pub fn points(&self) -> Vec<(u64, &[f64])> {
+        let Some((first, last)) = self.ends else { return vec![] };
+        let mut points: Vec<(u64, &[f64])> = self.rows.iter().copied().zip(self.values.chunks(self.width)).collect();
+        if points.first().is_none_or(|point| point.0 > first) {
+            points.insert(0, (first, &self.first));
+        }
+        if points.last().is_none_or(|point| point.0 < last) {
+            points.push((last, &self.last));
+        }
+        points
+    }
+
+    /// One curve: row numbers and values.
+    pub fn curve(&self, index: usize) -> (Vec<f64>, Vec<f64>) {
+        let value = |values: &[f64]| values.get(index).copied().unwrap_or(f64::NAN);
+        self.points().into_iter().map(|(row, values)| (row as f64, value(values))).unzip()
+    }
+}
+
+/// NaN is smaller than everything.
+fn larger(value: f64, than: f64) -> bool {
+    value > than || (than.is_nan() && !value.is_nan())
+}
+
+/// What a saved recorder claims to be.
+#[derive(Deserialize)]
+struct Saved {
+    keep: Keep,
+    capacity: usize,
+    width: usize,
+    shift: u32,
+    rows: Vec<u64>,
+    values: Vec<f64>,
+    ends: Option<(u64, u64)>,
+    first: Vec<f64>,
+    last: Vec<f64>,
+}
+
+/// A saved recorder that no recorder could have saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a saved curve must have {rule}")]
+pub struct Damaged {
+    rule: &'static str,
+}
+
+impl TryFrom<Saved> for Thin {
+    type Error = Damaged;
+
+    fn try_from(saved: Saved) -> Result<Self, Damaged> {
+        let Saved { keep, capacity, width, shift, rows, values, ends, first, last } = saved;
+        let require = |rule, holds| if holds { Ok(()) } else { Err(Damaged { rule }) };
+        require("a capacity from 4 to 2^20", (LEAST..=MOST).contains(&capacity))?;
+        require("a width from 1 to 2^20", (1..=MOST).contains(&width))?;
+        require("buckets of at most 2^63 rows", shift < 64)?;
+        require("no more points than its capacity", rows.len() <= capacity - 2)?;
+        require("a value for each row and curve", rows.len().checked_mul(width) == Some(values.len()))?;
+        let end_width = if ends.is_some() { width } else { 0 };
+        require("values for its first and last row", first.len() == end_width && last.len() == end_width)?;
+        require("rows exactly if it has ends", ends.is_some() != rows.is_empty())?;
+        let buckets: Vec<u64> = match ends {
+            Some((low, high)) => {
+                require("its rows between its ends", rows.iter().all(|row| (low..=high).contains(row)))?;
+                rows.iter().map(|row| (row - low) >> shift).collect()
+            }
+            None => vec![],
+        };
+        require("one row in each bucket", buckets.windows(2).all(|pair| pair[0] < pair[1]))?;
+        Ok(Self { keep, capacity, width, shift, rows, values, ends, first, last })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn recorded(keep: Keep, capacity: usize, rows: &[(u64, f64)]) -> Thin {
+        let mut thin = Thin::new(keep, capacity, 2);
+        rows.iter().for_each(|&(row, value)| thin.push(row, &[value, -value]));
+        thin
+    }
+
+    /// Rows with gaps, and values with ties and NaN.
+    fn stream() -> impl Strategy<Value = Vec<(u64, f64)>> {
+        let value = prop_oneof![8 => -5.0f64..5.0, 2 => Just(1.0), 1 => Just(f64::NAN)];
+        prop::collection::vec((1u64..9, value), 0..400).prop_map(|steps| {
+            steps
+                .into_iter()
+                .scan(0, |row, (step, value)| {
+                    *row += step;
+                    Some((*row, value))
+                })
+                .collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_and_order_are_kept(rows in stream(), capacity in 0usize..40, largest: bool) {
+            let keep = if largest { Keep::Largest } else { Keep::First };
+            let thin = recorded(keep, capacity, &rows);
+            let points = thin.points();
+            prop_assert!(points.len() <= capacity.max(LEAST));
+            prop_assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            prop_assert_eq!(points.first().map(|point| point.0), rows.first().map(|row| row.0));
+            prop_assert_eq!(points.last().map(|point| point.0), rows.last().map(|row| row.0));
+            for (row, values) in &points {
+                let given = rows.iter().find(|given| given.0 == *row).unwrap().1;
+                prop_assert!((values[0].to_bits(), values[1].to_bits()) == (given.to_bits(), (-given).to_bits()));
+            }
+            if largest {
+                let most = |values: Vec<f64>| values.into_iter().fold(f64::NEG_INFINITY, f64::max);
+                let kept = most(points.iter().map(|point| point.1[0]).collect());
+                prop_assert_eq!(kept, most(rows.iter().map(|row| row.1).collect()));
+            }
+        }
+
+        #[test]
+        fn the_largest_of_each_bucket_is_kept(rows in stream(), capacity in 4usize..40) {
+            let thin = recorded(Keep::Largest, capacity, &rows);
+            let Some((first, _)) = thin.ends else { return Ok(()) };
+            let mut slow: std::collections::BTreeMap<u64, (u64, f64)> = Default::default();
+            for &(row, value) in &rows {
+                let kept = slow.entry((row - first) >> thin.shift).or_insert((row, value));
+                if larger(value, kept.1) { *kept = (row, value); }
+            }
+            prop_assert_eq!(&thin.rows, &slow.values().map(|kept| kept.0).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn saving_and_restoring_changes_nothing(rows in stream(), cut in 0usize..400, largest: bool) {
+            let keep = if largest { Keep::Largest } else { Keep::First };
+            let cut = cut.min(rows.len());
+            let through = recorded(keep, 16, &rows);
+            let bytes = postcard::to_allocvec(&recorded(keep, 16, &rows[..cut])).unwrap();
+            let mut resumed: Thin = postcard::from_bytes(&bytes).unwrap();
+            rows[cut..].iter().for_each(|&(row, value)| resumed.push(row, &[value, -value]));
+            prop_assert_eq!(postcard::to_allocvec(&through).unwrap(), postcard::to_allocvec(&resumed).unwrap());
+        }
+
+        #[test]
+        fn damaged_bytes_are_refused_or_harmless(rows in stream(), place: prop::sample::Index, byte: u8) {
+            let mut bytes = postcard::to_allocvec(&recorded(Keep::Largest, 16, &rows)).unwrap();
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+            if let Ok(mut thin) = postcard::from_bytes::<Thin>(&bytes) {
+                for row in [1, 1000, u64::MAX - 1, u64::MAX] { thin.push(row, &[1.0]); }
+                prop_assert!(thin.points().len() <= thin.capacity);
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_recorder_could_have_saved_is_refused() {
+        let rows: Vec<(u64, f64)> = (1..=100).map(|row| (row, row as f64)).collect();
+        let sound = serde_json::to_value(recorded(Keep::First, 16, &rows)).unwrap();
+        assert!(serde_json::from_value::<Thin>(sound.clone()).is_ok());
+        let many: Vec<u64> = (1..=20).collect();
+        let changes = [
+            ("capacity", serde_json::json!(3), "capacity"),
+            ("capacity", serde_json::json!(1 << 30), "capacity"),
+            ("capacity", serde_json::json!(8), "no more points"),
+            ("width", serde_json::json!(0), "width"),
+            ("width", serde_json::json!(3), "a value for each"),
+            ("shift", serde_json::json!(64), "buckets"),
+            ("shift", serde_json::json!(5), "one row in each bucket"),
+            ("rows", serde_json::json!(many), "no more points"),
+            ("ends", serde_json::json!([1, 50]), "between its ends"),
+            ("ends", serde_json::Value::Null, "first and last row"),
+            ("last", serde_json::json!([1.0]), "first and last row"),
+        ];
+        for (field, value, rule) in changes {
+            let mut changed = sound.clone();
+            changed[field] = value.clone();
+            let error = serde_json::from_value::<Thin>(changed).map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains(rule), "{field} {value}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_short_stream_is_kept_whole() {
+        let rows: Vec<(u64, f64)> = (1..=14).map(|row| (row, row as f64)).collect();
+        assert_eq!(recorded(Keep::First, 16, &rows).curve(0).1.len(), 14);
+    }
+
+    #[test]
+    fn a_long_stream_fills_at_least_half_of_the_capacity() {
+        let rows: Vec<(u64, f64)> = (1..=100_000).map(|row| (row, row as f64)).collect();
+        for keep in [Keep::First, Keep::Largest] {
+            let length = recorded(keep, 200, &rows).points().len();
+            assert!((99..=200).contains(&length), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_does_not_follow_is_ignored() {
+        let mut thin = recorded(Keep::First, 16, &[(5, 1.0), (9, 2.0)]);
+        let before = thin.clone();
+        thin.push(9, &[7.0, 7.0]);
+        thin.push(1, &[7.0, 7.0]);
+        assert_eq!(thin, before);
+    }
+}

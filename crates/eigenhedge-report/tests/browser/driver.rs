@@ -1,0 +1,180 @@
+//! A browser driven over HTTP by the WebDriver protocol: as much of a client as the tests need.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+const FLAGS: &[&str] = &[
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--force-device-scale-factor=1",
+    "--window-size=1000,900",
+];
+
+/// The programs that are needed, where they are installed.
+pub struct Programs {
+    driver: PathBuf,
+    browser: PathBuf,
+}
+
+impl Programs {
+    /// Looks along the search path.
+    pub fn find() -> Option<Self> {
+        let path = std::env::var_os("PATH")?;
+        let first = |names: &[&str]| {
+            let candidates =
+                std::env::split_paths(&path).flat_map(|folder| names.iter().map(move |name| folder.join(name)));
+            candidates.into_iter().find(|candidate| candidate.is_file())
+        };
+        Some(Self {
+            driver: first(&["chromedriver"])?,
+            browser: first(&["chromium", "chromium-browser", "google-chrome"])?,
+        })
+    }
+}
+
+/// One browser window. Closed when dropped.
+pub struct Browser {
+    agent: ureq::Agent,
+    session: String,
+    driver: Child,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    pub fn start(programs: &Programs) -> Self {
+        let profile = tempfile::tempdir().unwrap();
+        // The driver picks a free port and says which.
+        let mut driver = Command::new(&programs.driver)
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let said = lines.find(|line| line.contains("started successfully on port")).expect("the driver names its port");
+        let port = said.rsplit(' ').next().unwrap().trim_end_matches('.').to_string();
+        std::thread::spawn(move || lines.for_each(drop));
+        let config =
+            ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(60))).http_status_as_error(false);
+        let agent = config.build().new_agent();
+        let flags: Vec<String> = FLAGS
+            .iter()
+            .map(|flag| flag.to_string())
+            .chain([format!("--user-data-dir={}", profile.path().display())])
+            .collect();
+        let options = json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"binary": programs.browser, "args": flags},
+            "goog:loggingPrefs": {"browser": "ALL"},
+        }}});
+        let mut browser =
+            Self { agent, session: format!("http://127.0.0.1:{port}/session"), driver, _profile: profile };
+        let id = browser.post("", &options)["sessionId"].as_str().expect("a session has a name").to_string();
+        browser.session += &format!("/{id}");
+        browser
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        let url = format!("{}{path}", self.session);
+        let mut answer =
+            self.agent.post(&url).header("content-type", "application/json").send(body.to_string()).unwrap();
+        let text = answer.body_mut().with_config().limit(1 << 27).read_to_string().unwrap();
+        let value = serde_json::from_str::<Value>(&text).unwrap()["value"].take();
+        assert!(value.get("error").is_none(), "{path} {body}: {value}");
+        value
+    }
+
+    fn command(&self, name: &str, parameters: Value) -> Value {
+        self.post("/goog/cdp/execute", &json!({"cmd": name, "params": parameters}))
+    }
+
+    pub fn open(&self, file: &Path) {
+        self.post("/url", &json!({"url": format!("file://{}", file.display())}));
+        // Charts follow the size of the window a frame later.
+        self.settle();
+    }
+
+    /// Waits until the page was painted twice.
+    pub fn settle(&self) {
+        let script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(0)));";
+        self.post("/execute/async", &json!({"script": script, "args": []}));
+    }
+
+    /// The value of an expression in the page.
+    pub fn value(&self, expression: &str) -> Value {
+        self.post("/execute/sync", &json!({"script": format!("return {expression};"), "args": []}))
+    }
+
+    /// What was written to the console since last asked.
+    pub fn console(&self) -> Vec<Value> {
+        self.post("/se/log", &json!({"type": "browser"})).as_array().unwrap().clone()
+    }
+
+    pub fn resize(&self, width: u32, height: u32, phone: bool) {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone});
+        self.command("Emulation.setDeviceMetricsOverride", size);
+        self.settle();
+    }
+
+    /// `medium` is "screen" or "print", `scheme` is "light" or "dark".
+    pub fn show_as(&self, medium: &str, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.command("Emulation.setEmulatedMedia", json!({"media": medium, "features": features}));
+        self.settle();
+    }
+
+    /// The printed page, in base64.
+    pub fn print(&self) -> String {
+        self.command("Page.printToPDF", json!({"printBackground": true}))["data"].as_str().unwrap().into()
+    }
+
+    /// A picture of the whole page, in base64.
+    pub fn picture(&self) -> String {
+        let picture = self.command("Page.captureScreenshot", json!({"captureBeyondViewport": true}));
+        picture["data"].as_str().unwrap().into()
+    }
+
+    /// Moves the mouse through places of the window; `pressed` with the button down from the first to the last.
+    pub fn mouse(&self, places: &[(i64, i64)], pressed: bool) {
+        let step = |&(x, y): &(i64, i64)| json!({"type": "pointerMove", "duration": 30, "x": x, "y": y});
+        let mut steps: Vec<Value> = places.iter().map(step).collect();
+        if pressed {
+            steps.insert(1, json!({"type": "pointerDown", "button": 0}));
+            steps.push(json!({"type": "pointerUp", "button": 0}));
+        }
+        self.act(steps);
+    }
+
+    pub fn double_click(&self, place: (i64, i64)) {
+        let mut steps = vec![json!({"type": "pointerMove", "duration": 0, "x": place.0, "y": place.1})];
+        for _ in 0..2 {
+            steps.extend([json!({"type": "pointerDown", "button": 0}), json!({"type": "pointerUp", "button": 0})]);
+        }
+        self.act(steps);
+    }
+
+    fn act(&self, steps: Vec<Value>) {
+        let mouse = json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps});
+        self.post("/actions", &json!({"actions": [mouse]}));
+        self.settle();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The driver closes the browser; without an answer there is nothing more to do than to end the driver.
+        let _ = self.agent.delete(&self.session).call();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}

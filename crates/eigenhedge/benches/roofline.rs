@@ -1,0 +1,223 @@
+//! How close tracking comes to the limits of the machine, and how its cost grows.
+//!
+//! `cargo bench -p eigenhedge --bench roofline` prints all tables; with `-- limits`, `-- length`, `-- directions` or
+//! `-- anchored` one; `-- row 64` times rows of 64 numbers for ever so long, for a profiler.
+//!
+//! Floor: a row cannot be learned without reading the n × u basis twice, once for the coordinates and once for what they
+//! leave over. The speed of reading is measured on an array of the size of that basis, so small ones come from cache.
+//! Times are the 20th percentile of blocks of rows: what other processes do to the rest is not counted.
+
+use eigenhedge::matrix::Matrix;
+use eigenhedge::{Instance, Kind, PlainLearner, Random, Spec, streams, trial};
+use pulp::{Arch, Simd, WithSimd};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Rows timed together: a few turns of the delayed combination.
+const BLOCK: usize = 16;
+/// Rows between two combinations.
+const DELAY: f64 = 8.0;
+
+/// A clock that stands still while other processes have the processor, as far as it can.
+struct Clock {
+    start: Instant,
+    ran: Option<f64>,
+}
+
+/// Samples longer than this are interrupted now and then: the scheduler's count, exact to some milliseconds, is better.
+const LONG: f64 = 0.05;
+
+impl Clock {
+    fn start() -> Self {
+        Self { ran: Self::ran(), start: Instant::now() }
+    }
+
+    /// Seconds that this thread has run, where the system tells.
+    fn ran() -> Option<f64> {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds * 1e-9)
+    }
+
+    fn seconds(&self) -> f64 {
+        let wall = self.start.elapsed().as_secs_f64();
+        match (self.ran, Self::ran()) {
+            (Some(before), Some(after)) if wall > LONG => (after - before).min(wall),
+            _ => wall,
+        }
+    }
+}
+
+/// The time that a fifth of the samples undercut.
+fn low(mut seconds: Vec<f64>) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 5]
+}
+
+/// Seconds of a row of a warm learner.
+fn per_row(spec: &Spec, n: usize, warm: usize, blocks: usize) -> (f64, PlainLearner) {
+    let mut learner = spec.plain(n).expect("a valid learner");
+    let mut random = Random::seeded(2);
+    let mut stream = streams::signal_and_noise(n, spec.kept, 0.3, 3);
+    for row in stream.by_ref().take(warm) {
+        trial(&mut learner, &Instance::from(&row[..]), &mut random).expect("a valid row");
+    }
+    let mut seconds = Vec::new();
+    for _ in 0..blocks {
+        let rows: Vec<Vec<f64>> = stream.by_ref().take(BLOCK).collect();
+        let clock = Clock::start();
+        for row in &rows {
+            trial(&mut learner, &Instance::from(&row[..]), &mut random).expect("a valid row");
+        }
+        seconds.push(clock.seconds() / BLOCK as f64);
+    }
+    (low(seconds), learner)
+}
+
+/// Adds up an array as wide as the processor allows.
+struct Sum<'a>(&'a [f64]);
+
+impl WithSimd for Sum<'_> {
+    type Output = f64;
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let mut sums = [simd.splat_f64s(0.0); 8];
+        for lanes in S::as_simd_f64s(self.0).0.as_chunks::<8>().0 {
+            for i in 0..8 {
+                sums[i] = simd.add_f64s(sums[i], lanes[i]);
+            }
+        }
+        sums.iter().map(|sum| simd.reduce_sum_f64s(*sum)).sum()
+    }
+}
+
+/// Bytes a second at which one thread reads an array of so many numbers, over and over.
+fn bandwidth(numbers: usize) -> f64 {
+    let array = vec![1.0; numbers.next_multiple_of(64)];
+    // Large arrays long enough for the scheduler's count.
+    let numbers_read = if array.len() < 500_000 { 4_000_000 } else { 300_000_000 };
+    let passes = numbers_read / array.len() + 1;
+    let sample = || {
+        let clock = Clock::start();
+        for _ in 0..passes {
+            black_box(Arch::new().dispatch(Sum(black_box(&array))));
+        }
+        clock.seconds() / passes as f64
+    };
+    sample();
+    8.0 * array.len() as f64 / low((0..6).map(|_| sample()).collect())
+}
+
+/// Operations a second of one thread that multiplies square matrices.
+fn multiplication_rate() -> f64 {
+    const SIZE: usize = 384;
+    let matrix = Matrix::identity(SIZE);
+    let mut product = Matrix::zeros(SIZE, SIZE);
+    let mut sample = || {
+        let clock = Clock::start();
+        let (a, out) = (matrix.view(), product.view_mut());
+        faer::linalg::matmul::matmul(out, faer::Accum::Replace, a, a, 1.0, faer::Par::Seq);
+        clock.seconds()
+    };
+    sample();
+    2.0 * (SIZE as f64).powi(3) / low((0..20).map(|_| sample()).collect())
+}
+
+/// Multiplications and additions of a row: coordinates, remainder, the share of a combination, the turn of the
+/// directions.
+fn operations(n: f64, u: f64) -> f64 {
+    let columns = u + 0.5 * DELAY;
+    4.0 * n * columns + 2.0 * n * (u + DELAY) * u / DELAY + 2.0 * columns * u * u
+}
+
+/// Bytes a row moves between the learner and its basis and vectors, whatever cache they are in: both passes over the
+/// columns, the share of a combination, the row, its copy and its remainder, which becomes a column.
+fn bytes(n: f64, u: f64) -> f64 {
+    let columns = u + 0.5 * DELAY;
+    8.0 * n * (2.0 * columns + (2.0 * u + DELAY) / DELAY + 7.0)
+}
+
+fn limits() {
+    let rate = multiplication_rate();
+    println!(
+        "tracking, k = 10, rank-10 signal plus 30 % noise energy; multiplication runs at {:.1} GFlop/s",
+        rate * 1e-9
+    );
+    println!(
+        "{:>8} {:>3} {:>12} {:>12} {:>8} {:>11} {:>11} {:>10} {:>9}",
+        "n", "u", "row", "floor", "reached", "reads", "moves", "kflop/row", "GFlop/s"
+    );
+    for (n, warm, blocks) in
+        [(64, 500, 400), (256, 500, 200), (1024, 500, 200), (10_000, 200, 30), (100_000, 120, 12), (1_000_000, 80, 5)]
+    {
+        let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, warm, blocks);
+        let (length, u) = (n as f64, learner.rank() as f64);
+        let reads = bandwidth(n * learner.rank());
+        let floor = 16.0 * length * u / reads;
+        println!(
+            "{n:>8} {u:>3} {:>9.2} µs {:>9.2} µs {:>6.0} % {:>6.1} GB/s {:>6.1} GB/s {:>10.1} {:>9.1}",
+            row * 1e6,
+            floor * 1e6,
+            100.0 * floor / row,
+            reads * 1e-9,
+            bytes(length, u) / row * 1e-9,
+            operations(length, u) * 1e-3,
+            operations(length, u) / row * 1e-9
+        );
+    }
+}
+
+/// Prints times and the exponents between them; the last is that from the first to the last.
+fn growth(what: &str, samples: &[(f64, f64)]) {
+    println!("{what:>10} {:>12} {:>9}", "row", "exponent");
+    let exponent = |a: (f64, f64), b: (f64, f64)| (b.1 / a.1).ln() / (b.0 / a.0).ln();
+    for (i, sample) in samples.iter().enumerate() {
+        let since = if i > 0 { format!("{:.2}", exponent(samples[i - 1], *sample)) } else { String::new() };
+        println!("{:>10} {:>9.2} µs {since:>9}", sample.0, sample.1 * 1e6);
+    }
+    if let (Some(first), Some(last)) = (samples.first(), samples.last()) {
+        println!("{:>10} {:>12} {:>9.2}", "overall", "", exponent(*first, *last));
+    }
+}
+
+fn length() {
+    println!("tracking, k = 10: growth with the length of a row");
+    let sizes = [(10_000, 200, 30), (31_623, 120, 20), (100_000, 120, 12), (316_228, 80, 8), (1_000_000, 80, 5)];
+    let sample = |(n, warm, blocks)| (n as f64, per_row(&Spec::new(Kind::Tracking, 10), n, warm, blocks).0);
+    growth("n", &sizes.map(sample));
+}
+
+fn directions() {
+    println!("tracking, n = 10,000: growth with the number of explicit directions (k = 2, 5, 10, 20, 50)");
+    let sample = |kept| {
+        let (row, learner) = per_row(&Spec::new(Kind::Tracking, kept), 10_000, 40 * kept, 20);
+        (learner.rank() as f64, row)
+    };
+    growth("u", &[2, 5, 10, 20, 50].map(sample));
+}
+
+fn anchored() {
+    println!("anchored, k = 10, after 2n rows: growth with the length of a row");
+    let sample = |n| (n as f64, per_row(&Spec::new(Kind::Anchored, 10), n, 2 * n, 8).0);
+    growth("n", &[256, 512, 1024].map(sample));
+    println!("anchored with a rank cap of 30, k = 10");
+    let capped = Spec { max_rank: Some(30), ..Spec::new(Kind::Anchored, 10) };
+    growth("n", &[256, 1024, 10_000, 100_000].map(|n| (n as f64, per_row(&capped, n, 100, 12).0)));
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let part = arguments.first().map(String::as_str);
+    if part == Some("row") {
+        let n = arguments.get(1).and_then(|n| n.parse().ok()).unwrap_or(64);
+        let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, 100, 2_000_000_000 / (n * 5000));
+        println!("n = {n}, u = {}: {:.2} µs a row", learner.rank(), row * 1e6);
+        return;
+    }
+    let tables: [(&str, fn()); 4] =
+        [("limits", limits), ("length", length), ("directions", directions), ("anchored", anchored)];
+    for (name, table) in tables {
+        if part.is_none_or(|part| part == name) {
+            table();
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The Cauchy columns behind a solved secular equation: the z they are made of, and their norms.
+//!
+//! A lane is an entry of z, or a root; what it is compared with passes one after the other, four for one division.
+//! Lists that are walked by lanes are filled up to whole ones.
+
+use super::lanes::reciprocals;
+use crate::matrix::Matrix;
+use pulp::{Simd, WithSimd};
+
+/// The z whose rank-one change has exactly the computed roots (Gu & Eisenstat): `z_i² = (λ_last - d_i)
+/// Π_{j<i} (λ_j - d_i)/(d_j - d_i) Π_{i≤j<last} (λ_j - d_i)/(d_{j+1} - d_i)`. `weights` bring the signs and take the
+/// result. Every fraction is in (0, 1].
+#[inline(always)]
+pub(super) fn recompute_weights<S: Simd>(
+    simd: S,
+    poles: &[f64],
+    origins: &[f64],
+    offsets: &[f64],
+    count: usize,
+    weights: &mut [f64],
+) {
+    let last = count - 1;
+    const COUNTING: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+    let lane_numbers = S::as_simd_f64s(&COUNTING).0[0];
+    let lanes = S::as_simd_f64s(poles).0.iter().zip(S::as_mut_simd_f64s(weights).0);
+    for (group, (at, weights)) in lanes.enumerate() {
+        let places = simd.add_f64s(lane_numbers, simd.splat_f64s((group * S::F64_LANES) as f64));
+        let to_last = simd.sub_f64s(simd.splat_f64s(origins[last]), *at);
+        let mut square = simd.add_f64s(to_last, simd.splat_f64s(offsets[last]));
+        let mut j = 0;
+        while j < last {
+            let (mut above, mut under) = (simd.splat_f64s(1.0), simd.splat_f64s(1.0));
+            let end = (j + 4).min(last);
+            while j < end {
+                let root = simd.add_f64s(simd.sub_f64s(simd.splat_f64s(origins[j]), *at), simd.splat_f64s(offsets[j]));
+                let passed = simd.less_than_f64s(simd.splat_f64s(j as f64), places);
+                let pole = simd.select_f64s(passed, simd.splat_f64s(poles[j]), simd.splat_f64s(poles[j + 1]));
+                above = simd.mul_f64s(above, root);
+                under = simd.mul_f64s(under, simd.sub_f64s(pole, *at));
+                j += 1;
+            }
+            square = simd.mul_f64s(square, simd.div_f64s(above, under));
+        }
+        *weights = simd.mul_f64s(*weights, simd.sqrt_f64s(simd.max_f64s(square, simd.splat_f64s(0.0))));
+    }
+}
+
+/// One over the norm of each Cauchy column `w/(d - λ)`; the lanes behind the last root hold nothing of use.
+#[inline(always)]
+pub(super) fn inverse_norms<S: Simd>(
+    simd: S,
+    poles: &[f64],
+    weights: &[f64],
+    origins: &[f64],
+    offsets: &[f64],
+    scales: &mut [f64],
+) {
+    let (d4, d1) = poles.as_chunks::<4>();
+    let (w4, w1) = weights.as_chunks::<4>();
+    let points = S::as_simd_f64s(origins).0.iter().zip(S::as_simd_f64s(offsets).0);
+    for ((origin, offset), scale) in points.zip(S::as_mut_simd_f64s(scales).0) {
+        let mut square = simd.splat_f64s(0.0);
+        for (d, w) in d4.iter().zip(w4) {
+            let x = [
+                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[0]), *origin), *offset),
+                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[1]), *origin), *offset),
+                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[2]), *origin), *offset),
+                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[3]), *origin), *offset),
+            ];
+            let r = reciprocals(simd, x);
+            for i in 0..4 {
+                let entry = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
+                square = simd.mul_add_e_f64s(entry, entry, square);
+            }
+        }
+        for (d, w) in d1.iter().zip(w1) {
+            let x = simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(*d), *origin), *offset);
+            let entry = simd.div_f64s(simd.splat_f64s(*w), x);
+            square = simd.mul_add_e_f64s(entry, entry, square);
+        }
+        *scale = simd.div_f64s(simd.splat_f64s(1.0), simd.sqrt_f64s(square));
+    }
+}
+
+/// Poles, roots and norms of a solved problem.
+#[derive(Clone, Copy)]
+pub(super) struct Points<'a> {
+    pub poles: &'a [f64],
+    pub origins: &'a [f64],
+    pub offsets: &'a [f64],
+    pub scales: &'a [f64],
+}
+
+/// Writes normalised Cauchy columns, filled up to whole lanes, one for each root of a list.
+pub(super) struct Fill<'a> {
+    pub points: Points<'a>,
+    pub weights: &'a [f64],
+    pub roots: &'a [usize],
+    pub cauchy: &'a mut Matrix,
+}
+
+impl WithSimd for Fill<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { points, weights, roots, cauchy } = self;
+        cauchy.resize(points.poles.len(), roots.len());
+        let poles = S::as_simd_f64s(points.poles).0;
+        let weights = S::as_simd_f64s(weights).0;
+        let mut column = 0;
+        // Four roots share one division.
+        while column + 4 <= roots.len() {
+            for (lane, (d, w)) in poles.iter().zip(weights).enumerate() {
+                let mut x = [simd.splat_f64s(0.0); 4];
+                for c in 0..4 {
+                    let i = roots[column + c];
+                    let from_origin = simd.sub_f64s(*d, simd.splat_f64s(points.origins[i]));
+                    x[c] = simd.sub_f64s(from_origin, simd.splat_f64s(points.offsets[i]));
+                }
+                let r = reciprocals(simd, x);
+                for c in 0..4 {
+                    let scale = simd.splat_f64s(points.scales[roots[column + c]]);
+                    let entry = simd.mul_f64s(simd.mul_f64s(*w, scale), r[c]);
+                    S::as_mut_simd_f64s(cauchy.column_mut(column + c)).0[lane] = entry;
+                }
+            }
+            column += 4;
+        }
+        while column < roots.len() {
+            let i = roots[column];
+            let out = S::as_mut_simd_f64s(cauchy.column_mut(column)).0;
+            for ((d, w), out) in poles.iter().zip(weights).zip(out) {
+                let from_origin = simd.sub_f64s(*d, simd.splat_f64s(points.origins[i]));
+                let x = simd.sub_f64s(from_origin, simd.splat_f64s(points.offsets[i]));
+                *out = simd.div_f64s(simd.mul_f64s(*w, simd.splat_f64s(points.scales[i])), x);
+            }
+            column += 1;
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The roots of a small secular equation, as many at once as there are lanes.
+//!
+//! Setting and iteration are those of [`super::secular`]; here a lane is a root and the poles pass one after the other,
+//! so that no sum runs across lanes and one square root serves all of them. It pays while there are few poles: the lanes
+//! wait for the slowest root.
+//!
+//! The root above the last pole is one like the others: the poles that fill up the lanes have no weight and lie above it.
+
+use super::lanes::reciprocals;
+use super::secular::{MOST_STEPS, Root};
+use pulp::Simd;
+
+/// Problems of up to this many poles are solved together.
+pub(super) const MOST: usize = 48;
+/// Poles and room for whole lanes beyond them.
+const ROOM: usize = MOST + 16 + 8;
+
+/// Poles that ascend strictly, with weights; behind them come poles without weight.
+struct Problem {
+    poles: [f64; ROOM],
+    weights: [f64; ROOM],
+    /// Poles in use, a multiple of four.
+    filled: usize,
+}
+
+/// One root in each lane: where it is sought.
+#[derive(Clone, Copy)]
+struct Gaps<V> {
+    lower: V,
+    upper: V,
+    /// The nearer of the two, and 1 when it is the lower, -1 when it is the upper.
+    origin: V,
+    side: V,
+    /// The bracket, measured from it.
+    low: V,
+    high: V,
+}
+
+/// Values and slopes of the secular function, one in each lane.
+#[derive(Clone, Copy)]
+struct Sums<V> {
+    below: V,
+    above: V,
+    slope_below: V,
+    slope_above: V,
+}
+
+/// All roots of at most [`MOST`] poles.
+#[inline(always)]
+pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], roots: &mut Vec<Root>) {
+    let count = poles.len();
+    let mut problem = Problem { poles: [0.0; ROOM], weights: [0.0; ROOM], filled: count.next_multiple_of(4) };
+    problem.poles[..count].copy_from_slice(poles);
+    problem.weights[..count].copy_from_slice(weights);
+    let total: f64 = weights.iter().sum();
+    for (i, pole) in problem.poles[count..].iter_mut().enumerate() {
+        // The last root is nearer to the last pole than half this far.
+        *pole = poles[count - 1] + (2.0 + 2.0 * total) * (i + 1) as f64;
+    }
+    let mut first = 0;
+    while first < count {
+        // Two groups of lanes at once: one computes while the other waits for its divisions.
+        first += if count - first > S::F64_LANES {
+            solve_lanes::<S, 2>(simd, &problem, first, count, roots)
+        } else {
+            solve_lanes::<S, 1>(simd, &problem, first, count, roots)
+        };
+    }
+}
+
+/// Finds the roots above the poles from `first` on, one in each lane of `G` groups; returns how many.
+#[inline(always)]
+fn solve_lanes<S: Simd, const G: usize>(
+    simd: S,
+    problem: &Problem,
+    first: usize,
+    count: usize,
+    roots: &mut Vec<Root>,
+) -> usize {
+    let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+    let mut gaps = [Gaps { lower: zero, upper: zero, origin: zero, side: one, low: zero, high: zero }; G];
+    let (mut origins, mut offsets) = ([zero; G], [zero; G]);
+    for g in 0..G {
+        let at = first + g * S::F64_LANES;
+        gaps[g].lower = load::<S>(&problem.poles[at..]);
+        gaps[g].upper = load::<S>(&problem.poles[at + 1..]);
+        origins[g] = gaps[g].lower;
+        offsets[g] = simd.mul_f64s(simd.splat_f64s(0.5), simd.sub_f64s(gaps[g].upper, gaps[g].lower));
+    }
+    let sums = evaluate(simd, problem, &origins, &offsets);
+    let mut moving = [zero; G];
+    for g in 0..G {
+        let at = first + g * S::F64_LANES;
+        let weights = [load::<S>(&problem.weights[at..]), load::<S>(&problem.weights[at + 1..])];
+        offsets[g] = begin(simd, &mut gaps[g], offsets[g], weights, &sums[g]);
+        origins[g] = gaps[g].origin;
+        // One in lanes whose root still moves.
+        let mut lanes = [0.0; 8];
+        lanes[..count.saturating_sub(at).min(8)].fill(1.0);
+        moving[g] = load::<S>(&lanes);
+    }
+    for _ in 0..MOST_STEPS {
+        let sums = evaluate(simd, problem, &origins, &offsets);
+        let mut busy = zero;
+        for g in 0..G {
+            (offsets[g], moving[g]) = improve(simd, &mut gaps[g], offsets[g], moving[g], &sums[g]);
+            busy = simd.max_f64s(busy, moving[g]);
+        }
+        if simd.reduce_max_f64s(busy) == 0.0 {
+            break;
+        }
+    }
+    let solved = (G * S::F64_LANES).min(count - first);
+    for g in 0..G {
+        let (mut found, mut sides) = ([0.0; 8], [0.0; 8]);
+        S::as_mut_simd_f64s(&mut found).0[0] = offsets[g];
+        S::as_mut_simd_f64s(&mut sides).0[0] = gaps[g].side;
+        let begin = g * S::F64_LANES;
+        for lane in begin..solved.min(begin + S::F64_LANES) {
+            let origin = first + lane + usize::from(sides[lane - begin] < 0.0);
+            roots.push(Root { origin, offset: found[lane - begin] });
+        }
+    }
+    solved
+}
+
+/// From the sums in the middle of the gaps: which end is near, the bracket and the first guess.
+#[inline(always)]
+fn begin<S: Simd>(
+    simd: S,
+    gaps: &mut Gaps<S::f64s>,
+    half: S::f64s,
+    [low_weight, high_weight]: [S::f64s; 2],
+    sums: &Sums<S::f64s>,
+) -> S::f64s {
+    let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+    let middle = simd.add_f64s(simd.add_f64s(one, sums.below), sums.above);
+    // f rises from -∞ to +∞ across the gap.
+    let from_lower = simd.greater_than_or_equal_f64s(middle, zero);
+    gaps.origin = simd.select_f64s(from_lower, gaps.lower, gaps.upper);
+    gaps.side = simd.select_f64s(from_lower, one, simd.splat_f64s(-1.0));
+    gaps.low = simd.select_f64s(from_lower, zero, simd.neg_f64s(half));
+    gaps.high = simd.select_f64s(from_lower, half, zero);
+    let far = simd.add_f64s(middle, simd.div_f64s(simd.sub_f64s(low_weight, high_weight), half));
+    let gap = simd.sub_f64s(gaps.upper, gaps.lower);
+    let guess = first_guess(simd, far, [low_weight, high_weight], gap, gaps.side);
+    inside(simd, guess, gaps)
+}
+
+/// One step of every lane that moves; returns the offsets, and one where they have to move on.
+#[inline(always)]
+fn improve<S: Simd>(
+    simd: S,
+    gaps: &mut Gaps<S::f64s>,
+    offset: S::f64s,
+    moving: S::f64s,
+    sums: &Sums<S::f64s>,
+) -> (S::f64s, S::f64s) {
+    let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+    let value = simd.add_f64s(simd.add_f64s(one, sums.below), sums.above);
+    let size = simd.sub_f64s(simd.add_f64s(one, sums.above), sums.below);
+    let rounding = simd.mul_f64s(simd.splat_f64s(2.0 * f64::EPSILON), size);
+    let exact = simd.less_than_or_equal_f64s(simd.abs_f64s(value), rounding);
+    let moving = simd.select_f64s(exact, zero, moving);
+    if simd.reduce_max_f64s(moving) == 0.0 {
+        return (offset, moving);
+    }
+    let negative = simd.less_than_f64s(value, zero);
+    gaps.low = simd.select_f64s(negative, offset, gaps.low);
+    gaps.high = simd.select_f64s(negative, gaps.high, offset);
+    let step = middle_way(simd, gaps, offset, value, sums);
+    let next = inside(simd, simd.add_f64s(offset, step), gaps);
+    let next = simd.select_f64s(simd.greater_than_f64s(moving, zero), next, offset);
+    let change = simd.abs_f64s(simd.sub_f64s(next, offset));
+    let least = simd.mul_f64s(simd.splat_f64s(f64::EPSILON), simd.abs_f64s(next));
+    let settled = simd.less_than_or_equal_f64s(change, least);
+    (next, simd.select_f64s(settled, zero, moving))
+}
+
+/// The first lanes of a list.
+#[inline(always)]
+fn load<S: Simd>(list: &[f64]) -> S::f64s {
+    S::as_simd_f64s(list).0[0]
+}
+
+/// `Σ w/(d - λ)` and `Σ w/(d - λ)²` over both sides of the point of each lane.
+#[inline(always)]
+fn evaluate<S: Simd, const G: usize>(
+    simd: S,
+    problem: &Problem,
+    origins: &[S::f64s; G],
+    offsets: &[S::f64s; G],
+) -> [Sums<S::f64s>; G] {
+    let zero = simd.splat_f64s(0.0);
+    let mut sums = [Sums { below: zero, above: zero, slope_below: zero, slope_above: zero }; G];
+    let poles = problem.poles[..problem.filled].as_chunks::<4>().0;
+    let weights = problem.weights[..problem.filled].as_chunks::<4>().0;
+    for (d, w) in poles.iter().zip(weights) {
+        for g in 0..G {
+            let (origin, offset) = (origins[g], offsets[g]);
+            let x = [
+                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[0]), origin), offset),
+                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[1]), origin), offset),
+                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[2]), origin), offset),
+                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[3]), origin), offset),
+            ];
+            let r = reciprocals(simd, x);
+            for i in 0..4 {
+                let term = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
+                let (below, above) = (simd.min_f64s(term, zero), simd.max_f64s(term, zero));
+                sums[g].below = simd.add_f64s(sums[g].below, below);
+                sums[g].above = simd.add_f64s(sums[g].above, above);
+                sums[g].slope_below = simd.mul_add_e_f64s(below, r[i], sums[g].slope_below);
+                sums[g].slope_above = simd.mul_add_e_f64s(above, r[i], sums[g].slope_above);
+            }
+        }
+    }
+    sums
+}
+
+/// Root of `far + w_low/(-x) + w_high/(gap - x)`, as an offset from the nearer end: `side` is 1 for the lower, -1 for the
+/// upper. Any number when there is none.
+#[inline(always)]
+fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S::f64s, side: S::f64s) -> S::f64s {
+    let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));
+    let from_lower = simd.greater_than_f64s(side, zero);
+    // far·x² - a·x + b = 0, with x the offset from the chosen end.
+    let a = simd.mul_add_e_f64s(simd.mul_f64s(side, far), gap, simd.add_f64s(low, high));
+    let b = simd.mul_f64s(simd.select_f64s(from_lower, low, simd.neg_f64s(high)), gap);
+    let square = simd.sub_f64s(simd.mul_f64s(a, a), simd.mul_f64s(simd.mul_f64s(simd.splat_f64s(4.0), far), b));
+    let root = simd.sqrt_f64s(simd.max_f64s(square, zero));
+    // The two roots, each without cancellation; only one lies in the half gap.
+    let positive = simd.greater_than_or_equal_f64s(a, zero);
+    let sum = simd.select_f64s(positive, simd.add_f64s(a, root), simd.sub_f64s(a, root));
+    let first = simd.div_f64s(simd.mul_f64s(two, b), sum);
+    let second = simd.div_f64s(sum, simd.mul_f64s(two, far));
+    let distance = simd.mul_f64s(side, first);
+    let fits = simd.and_m64s(
+        simd.greater_than_f64s(distance, zero),
+        simd.less_than_or_equal_f64s(simd.mul_f64s(two, distance), gap),
+    );
+    simd.select_f64s(fits, first, second)
+}
+
+/// The step of the middle way, or Newton's where that leads away from the root.
+#[inline(always)]
+fn middle_way<S: Simd>(
+    simd: S,
+    gaps: &Gaps<S::f64s>,
+    offset: S::f64s,
+    value: S::f64s,
+    sums: &Sums<S::f64s>,
+) -> S::f64s {
+    let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));
+    let lower = simd.sub_f64s(simd.sub_f64s(gaps.lower, gaps.origin), offset);
+    let upper = simd.sub_f64s(simd.sub_f64s(gaps.upper, gaps.origin), offset);
+    let slope = simd.add_f64s(sums.slope_below, sums.slope_above);
+    let product = simd.mul_f64s(lower, upper);
+    let a = simd.sub_f64s(simd.mul_f64s(simd.add_f64s(lower, upper), value), simd.mul_f64s(product, slope));
+    let b = simd.mul_f64s(product, value);
+    let pulled = simd.sub_f64s(value, simd.mul_f64s(lower, sums.slope_below));
+    let c = simd.sub_f64s(pulled, simd.mul_f64s(upper, sums.slope_above));
+    let square = simd.sub_f64s(simd.mul_f64s(a, a), simd.mul_f64s(simd.mul_f64s(simd.splat_f64s(4.0), b), c));
+    let root = simd.sqrt_f64s(simd.max_f64s(square, zero));
+    let falling = simd.less_than_or_equal_f64s(a, zero);
+    let above = simd.select_f64s(falling, simd.sub_f64s(a, root), simd.mul_f64s(two, b));
+    let under = simd.select_f64s(falling, simd.mul_f64s(two, c), simd.add_f64s(a, root));
+    let step = simd.div_f64s(above, under);
+    let towards = simd.less_than_f64s(simd.mul_f64s(step, value), zero);
+    simd.select_f64s(towards, step, simd.div_f64s(simd.neg_f64s(value), slope))
+}
+
+/// `x` where it lies strictly inside the bracket, otherwise a point that shrinks it, geometrically when an end is a pole.
+#[inline(always)]
+fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
+    let Gaps { low, high, side, .. } = *gaps;
+    let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+    let fits = simd.and_m64s(simd.greater_than_f64s(x, low), simd.less_than_f64s(x, high));
+    if simd.reduce_min_f64s(simd.select_f64s(fits, one, zero)) == 1.0 {
+        return x;
+    }
+    let (eighth, sixteen) = (simd.splat_f64s(0.125), simd.splat_f64s(16.0));
+    // Both ends lie on the side of the origin: their product is not negative.
+    let geometric = simd.mul_f64s(side, simd.sqrt_f64s(simd.mul_f64s(low, high)));
+    let (near, distant) = (
+        simd.min_f64s(simd.abs_f64s(low), simd.abs_f64s(high)),
+        simd.max_f64s(simd.abs_f64s(low), simd.abs_f64s(high)),
+    );
+    let wide = simd.greater_than_f64s(distant, simd.mul_f64s(sixteen, near));
+    let mean = simd.mul_f64s(simd.splat_f64s(0.5), simd.add_f64s(low, high));
+    let middle = simd.select_f64s(wide, geometric, mean);
+    let at_pole = simd.mul_f64s(simd.mul_f64s(side, eighth), distant);
+    let middle = simd.select_f64s(simd.equal_f64s(near, zero), at_pole, middle);
+    simd.select_f64s(fits, x, middle)
+}

@@ -1,0 +1,55 @@
+//! The largest eigenpairs of a running scatter matrix.
+//!
+//! Setting: `C ← f C + Σ w z zᵀ`, kept as at most R directions with positive eigenvalues; zero everywhere else.
+//!
+//! Update: a rank-one change of the [`Frame`]; then the smallest eigenvalues beyond R, and those at rounding of the
+//! largest, are dropped. What is kept is never more than the true matrix: `0 ≤ C' ≤ C`.
+//!
+//! Cost: that of the frame, O(w R + w R²) with w ≤ R + its delay, and O(n R) memory in the span.
+//!
+//! Numerics: exact, to rounding, until something is dropped. Values that fade for ever are dropped long before they are
+//! denormals.
+
+use super::super::frame::Frame;
+use super::super::rule::Observed;
+use super::ROUNDING;
+use crate::matrix::Matrix;
+use crate::simplex::Multiplicity;
+use serde::{Deserialize, Serialize};
+
+/// At most so many eigenpairs of a scatter matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in super::super) struct Capped {
+    /// Directions with their eigenvalues, ascending.
+    pub(super) frame: Frame,
+    max_rank: usize,
+}
+
+impl Capped {
+    /// Nothing seen yet.
+    pub fn new(max_rank: usize, dimension: Multiplicity) -> Self {
+        Self { frame: Frame::new(dimension), max_rank }
+    }
+
+    /// `C ← forget · C + Σ w z zᵀ`; returns the sum of the eigenvalues that were dropped.
+    pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
+        self.frame.values.iter_mut().for_each(|value| *value *= forget);
+        if !self.frame.change_by_dyads(instance, 1.0, 0.0) {
+            return 0.0;
+        }
+        let values = &self.frame.values;
+        let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
+        // Ascending: what goes comes first.
+        let faded = values.iter().take_while(|value| **value <= rounding).count();
+        let goes = faded.max(values.len().saturating_sub(self.max_rank));
+        let dropped = values[..goes].iter().map(|value| value.max(0.0)).sum();
+        self.frame.retain(|i, _| i >= goes);
+        dropped
+    }
+
+    /// The columns are fewer now: `C ← Rᵀ C R`.
+    pub fn reduce(&mut self, rotation: &Matrix) {
+        self.frame.reduce(rotation, 0.0);
+        self.frame.values.iter_mut().for_each(|value| *value = value.max(0.0));
+    }
+}

@@ -1,0 +1,129 @@
+//! The eigensystem of a running scatter matrix, one row at a time.
+//!
+//! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the span's columns; zero outside the explicit directions.
+//!
+//! Two ways to hold it behind one interface: all eigenpairs ([`Chained`], O(w^2.5) for each row), or the R largest
+//! ([`Capped`], O(w R²)).
+
+mod capped;
+mod chained;
+
+use super::rule::Observed;
+use crate::matrix::Matrix;
+use crate::simplex::Multiplicity;
+use capped::Capped;
+use chained::Chained;
+use serde::{Deserialize, Serialize};
+
+/// Eigenvalues under this share of the largest are rounding.
+const ROUNDING: f64 = f64::EPSILON;
+
+/// A scatter matrix as eigenvalues with directions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Scatter {
+    /// All of it.
+    Full(Box<Chained>),
+    /// The largest eigenpairs.
+    Capped(Box<Capped>),
+}
+
+impl Scatter {
+    /// Nothing seen yet; all eigenpairs will be kept.
+    pub fn full() -> Self {
+        Self::Full(Box::default())
+    }
+
+    /// Nothing seen yet; at most this many eigenpairs will be kept.
+    pub fn capped(max_rank: usize, dimension: Multiplicity) -> Self {
+        Self::Capped(Box::new(Capped::new(max_rank, dimension)))
+    }
+
+    /// Eigenvalues of the explicit directions, in the order of the coordinates.
+    pub fn values(&self) -> &[f64] {
+        match self {
+            Self::Full(full) => full.values(),
+            Self::Capped(capped) => &capped.frame.values,
+        }
+    }
+
+    /// The span has this many columns now; new ones have no energy yet.
+    pub fn grow(&mut self, columns: usize) {
+        match self {
+            Self::Full(full) => full.grow(columns),
+            Self::Capped(capped) => capped.frame.grow(columns),
+        }
+    }
+
+    /// Finds the coordinates of a point; returns the squared length of what lies outside the explicit directions.
+    pub fn observe(&mut self, columns: &[f64]) -> f64 {
+        match self {
+            Self::Full(full) => {
+                full.observe(columns);
+                0.0
+            }
+            Self::Capped(capped) => capped.frame.observe(columns),
+        }
+    }
+
+    /// Coordinates of the point observed last.
+    pub fn coordinates(&self) -> &[f64] {
+        match self {
+            Self::Full(full) => full.coordinates(),
+            Self::Capped(capped) => capped.frame.coordinates(),
+        }
+    }
+
+    /// What of it lies outside, in the coordinates of the columns.
+    pub fn outside(&self) -> &[f64] {
+        match self {
+            Self::Full(_) => &[],
+            Self::Capped(capped) => capped.frame.outside(),
+        }
+    }
+
+    /// Direction `i` in the coordinates of the columns.
+    pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+        match self {
+            Self::Full(full) => full.direction(i, out),
+            Self::Capped(capped) => {
+                out.clear();
+                out.extend_from_slice(capped.frame.rotation().column(i));
+            }
+        }
+    }
+
+    /// `C ← forget · C + Σ w z zᵀ`, the last dyad having been observed last; returns the sum of the eigenvalues dropped.
+    pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
+        match self {
+            Self::Full(full) => {
+                full.add(forget, instance);
+                0.0
+            }
+            Self::Capped(capped) => capped.add(forget, instance),
+        }
+    }
+
+    /// Combination of the columns that the span should apply, if it is time.
+    pub fn due(&self) -> Option<&Matrix> {
+        match self {
+            Self::Full(_) => None,
+            Self::Capped(capped) => capped.frame.due(),
+        }
+    }
+
+    /// The span has combined.
+    pub fn combined(&mut self) {
+        if let Self::Capped(capped) = self {
+            capped.frame.combined();
+        }
+    }
+
+    /// The columns are fewer now: `C ← Rᵀ C R`.
+    pub fn reduce(&mut self, rotation: &Matrix) {
+        match self {
+            Self::Full(full) => full.reduce(rotation),
+            Self::Capped(capped) => capped.reduce(rotation),
+        }
+    }
+}
