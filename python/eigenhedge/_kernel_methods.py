@@ -12,9 +12,11 @@ from sklearn.base import (
 )
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._core import KernelComponents, KernelRegression, _preimage
+from ._lift import Lift, is_given
 from ._rows import as_rows
 
 KERNEL = {
@@ -23,6 +25,13 @@ KERNEL = {
     "degree": [Interval(numbers.Integral, 1, None, closed="left"), None],
     "coef0": [Interval(numbers.Real, None, None, closed="neither"), None],
 }
+
+
+def _names_its_kernel(estimator):
+    """Whether the kernel can be evaluated anywhere: others know neither the length of features nor a gradient."""
+    if is_given(estimator.kernel):
+        raise AttributeError("needs a kernel by name")
+    return True
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -120,19 +129,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._validate_params()
         X = _dense(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C"))
         kept = X.shape[0] if self.n_components is None else min(self.n_components, X.shape[0])
-        self._rows = X if callable(self.kernel) else None
-        if self._given():
-            gram = self._kernel_rows(X)
-            if gram.shape[0] != gram.shape[1]:
-                raise ValueError(f"a precomputed kernel must be a square matrix, got shape {gram.shape}")
-            self._means = (gram.mean(axis=0), gram.mean()) if self.center else (np.zeros(len(gram)), 0.0)
-            self._model = KernelComponents.of_gram(np.ascontiguousarray(self._centered(gram)), kept)
-        else:
-            max_rank = max(10 * kept, 100) if self.max_rank is None else self.max_rank
-            self._model = KernelComponents(
-                X, kept, self.kernel, self.gamma, self.degree, self.coef0, self.center, self.solver, self.tolerance,
-                max_rank,
-            )  # fmt: skip
+        max_rank = max(10 * kept, 100) if self.max_rank is None else self.max_rank
+        kernel, gamma, degree, coef0 = self.kernel, self.gamma, self.degree, self.coef0
+        self._lift = None
+        rows = X
+        if is_given(kernel):
+            self._lift = Lift(kernel, X)
+            rows, kernel, gamma, degree, coef0 = self._lift(X), "linear", None, None, None
+        self._model = KernelComponents(
+            rows, kept, kernel, gamma, degree, coef0, self.center, self.solver, self.tolerance, max_rank
+        )
         self._n_features_out = kept
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         self.eigenvalues_ = self._model.eigenvalues
@@ -171,10 +177,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"))
-        if self._given():
-            return self._centered(self._kernel_rows(X)) @ self._model.coefficients.T
-        return self._model.embed(X)[0]
+        return self._model.embed(X if self._lift is None else self._lift(X))[0]
 
+    @available_if(_names_its_kernel)
     def score_samples(self, X):
         """Minus the compression loss: the squared distance between the features of a row and their projection.
 
@@ -188,11 +193,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         scores : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        if self._given():
-            raise ValueError("score_samples needs a kernel by name: others do not tell the length of a row's features")
         X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"))
         return -self._model.embed(X)[1]
 
+    @available_if(_names_its_kernel)
     def inverse_transform(self, X):
         """Rows whose features are near those with these coordinates: pre-images.
 
@@ -206,8 +210,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X_original : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        if self._given():
-            raise ValueError("pre-images need a kernel by name")
         weights = self._model.expand(check_array(X, dtype=np.float64, order="C"))
         atoms = self._model.atoms()
         kernel = {"kernel": self.kernel, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
@@ -215,21 +217,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-    def _given(self):
-        return callable(self.kernel) or self.kernel == "precomputed"
-
-    def _kernel_rows(self, X):
-        if not callable(self.kernel):
-            return X
-        return np.array([[self.kernel(row, atom) for atom in self._rows] for row in X], dtype=np.float64)
-
-    def _centered(self, rows):
-        means, mean = self._means
-        return rows - (rows.mean(axis=1, keepdims=True) if self.center else 0.0) - means + mean
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):

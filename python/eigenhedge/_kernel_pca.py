@@ -2,10 +2,13 @@
 
 import numbers
 
+import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from ._core import kernels
+from ._lift import Lift, is_given
 from ._online import CONSTRAINTS, WHOLE, Online
+from ._rows import as_rows
 
 
 class OnlineKernelPCA(Online):
@@ -20,8 +23,9 @@ class OnlineKernelPCA(Online):
         that is less: say how many when rows arrive one at a time.
     learner : str, default="anchored"
         A name of :func:`eigenhedge.learners`. The components of the default are those of kernel PCA.
-    kernel : str, default="linear"
-        A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``.
+    kernel : str or callable, default="linear"
+        A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``. With a function of two rows, or
+        ``"precomputed"`` kernel values, there is ``fit`` but no ``partial_fit``: features are made out of the rows of the fit.
     gamma, degree, coef0 : float, int, float, default=None
         Parameters of the kernel, when it reads them; None is one over the number of features, 3 and 1.
     budget : int, default=None
@@ -66,7 +70,7 @@ class OnlineKernelPCA(Online):
 
     _parameter_constraints = {
         **CONSTRAINTS,
-        "kernel": [str],
+        "kernel": [str, callable],
         "gamma": [Interval(numbers.Real, 0, None, closed="neither"), None],
         "degree": WHOLE,
         "coef0": [Interval(numbers.Real, None, None, closed="neither"), None],
@@ -124,8 +128,31 @@ class OnlineKernelPCA(Online):
         self._fitted()
         return 1 / self.n_features_in_ if self.gamma is None else self.gamma
 
+    def partial_fit(self, X, y=None):  # noqa: D102
+        if is_given(self.kernel):
+            raise ValueError("partial_fit needs a kernel by name: only such a kernel knows the features of new rows")
+        return super().partial_fit(X)
+
+    partial_fit.__doc__ = Online.partial_fit.__doc__
+
+    def inverse_transform(self, X):  # noqa: D102
+        if is_given(self.kernel):
+            raise ValueError("inverse_transform needs a kernel by name: only such a kernel has a gradient")
+        return super().inverse_transform(X)
+
+    inverse_transform.__doc__ = Online.inverse_transform.__doc__
+
+    def save(self, path):  # noqa: D102
+        if is_given(self.kernel):
+            raise ValueError("save needs a kernel by name: a snapshot has no place for functions and matrices")
+        super().save(path)
+
+    save.__doc__ = Online.save.__doc__
+
     def _options(self):
         options = super()._options()
+        if is_given(self.kernel):
+            return {**options, "kernel": None, "gamma": None, "degree": None, "coef0": None, "budget": None}
         # A search over kernels names one set of parameters for all of them, as scikit-learn's own kernels allow.
         reads = {entry["name"]: entry["reads"] for entry in kernels()}
         reads["poly"] = reads["polynomial"]
@@ -134,10 +161,30 @@ class OnlineKernelPCA(Online):
                 options[name] = None
         return options
 
+    def _prepared(self, X, reset):
+        X = super()._prepared(X, reset)
+        if not is_given(self.kernel):
+            return X
+        X = X if isinstance(X, np.ndarray) else as_rows(X)
+        if reset:
+            self._lift = Lift(self.kernel, X)
+        return self._lift(X)
+
+    def _is_plain(self, X):
+        return not is_given(self.kernel) and super()._is_plain(X)
+
     def _kept(self, X):
         if self.n_components is not None:
             return int(self.n_components)
-        return min(X.shape) if self.kernel == "linear" else X.shape[0]
+        return min(X.shape) if self._is_linear() else X.shape[0]
 
     def _room(self, kept, n_features):
-        return kept + 1 if self.kernel == "linear" and kept >= n_features else None
+        return kept + 1 if self._is_linear() and kept >= n_features else None
+
+    def _is_linear(self):
+        return is_given(self.kernel) or self.kernel == "linear"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

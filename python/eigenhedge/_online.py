@@ -64,7 +64,7 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : object
         """
         self._validate_params()
-        X = self._checked(X, reset=True)
+        X = self._prepared(X, reset=True)
         self._begin(X)
         self._learn(X)
         return self
@@ -95,10 +95,10 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}"
             )
-        if is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_"):
+        if self._is_plain(X):
             learner.learn(X)
         else:
-            self._learn(self._checked(X, reset=False))
+            self._learn(self._prepared(X, reset=False))
         return self
 
     def transform(self, X):
@@ -209,10 +209,12 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             name = type(self).__name__
             raise NotFittedError(f"This {name} instance is not fitted yet: call fit or partial_fit first.") from None
 
-    def _checked(self, X, reset):
-        if type(X).__module__.partition(".")[0] == "pyarrow":
-            X = _frame_of_arrow(X)
+    def _prepared(self, X, reset):
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
+
+    def _is_plain(self, X):
+        """Whether rows can go to the learner as they are."""
+        return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
 
     def _begin(self, X):
         kept = self._kept(X)
@@ -239,27 +241,8 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _embed(self, X):
         learner = self._fitted()
-        if is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_"):
+        if self._is_plain(X):
             return learner._embed(X)
-        X = self._checked(X, reset=False)
+        X = self._prepared(X, reset=False)
         pieces = [learner._embed(block) for block in blocks(X)]
         return tuple(pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True)))
-
-
-class _frame_of_arrow:
-    """An Arrow table with what scikit-learn looks for: a shape, an array, and the names of columns."""
-
-    def __init__(self, table):
-        from ._rows import as_rows
-
-        self._rows, self._table = as_rows(table), table
-        self.shape = self._rows.shape
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array(self._rows, dtype=dtype, copy=copy)
-
-    def __len__(self):
-        return self.shape[0]
-
-    def __dataframe__(self, **options):
-        return self._table.__dataframe__(**options)

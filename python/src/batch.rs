@@ -6,36 +6,20 @@ use crate::interrupt::each;
 use crate::options::{Named, kernel};
 use eigenhedge::Error;
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
-use eigenhedge::kernel::{Items, Precomputed, Vectors};
+use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::matrix::Matrix;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, MutexGuard};
 
-/// Kernel principal components of rows, or of a Gram matrix.
+/// Kernel principal components of rows.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelComponents {
-    state: Mutex<Components>,
-}
-
-#[derive(Serialize, Deserialize)]
-enum Components {
-    Rows(KernelPca<Vectors>),
-    Gram(KernelPca<Items<Precomputed, usize>>),
-}
-
-/// Calls the analysis, whatever its points are.
-macro_rules! of_either {
-    ($components:expr, $pca:ident => $call:expr) => {
-        match $components {
-            Components::Rows($pca) => $call,
-            Components::Gram($pca) => $call,
-        }
-    };
+    state: Mutex<KernelPca<Vectors>>,
 }
 
 fn lock<T>(state: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
@@ -85,21 +69,7 @@ impl KernelComponents {
         let center = if centered { Center::Mean } else { Center::None };
         let fit = || KernelPca::fit(Vectors::new(kernel, length)?, &points, k, center, solver);
         let pca = py.detach(fit).map_err(|error| refused(&error))?;
-        Ok(Self { state: Mutex::new(Components::Rows(pca)) })
-    }
-
-    /// Components of a Gram matrix that has been centered already.
-    #[staticmethod]
-    fn of_gram(py: Python<'_>, gram: Table<'_>, k: usize) -> PyResult<Self> {
-        let rows = rows(&gram)?;
-        let count = rows.len();
-        let fit = || {
-            let points: Vec<usize> = (0..count).collect();
-            let dictionary = Items::new(Precomputed::from_rows(&rows)?);
-            KernelPca::fit(dictionary, &points, k, Center::None, Solver::Dense)
-        };
-        let pca = py.detach(fit).map_err(|error| refused(&error))?;
-        Ok(Self { state: Mutex::new(Components::Gram(pca)) })
+        Ok(Self { state: Mutex::new(pca) })
     }
 
     /// Coordinates of rows and their losses.
@@ -111,9 +81,7 @@ impl KernelComponents {
         let (count, length) = shape(&x);
         let entries = entries(&x)?;
         let mut state = lock(&self.state)?;
-        let Components::Rows(pca) = &mut *state else {
-            return Err(PyTypeError::new_err("a Gram matrix has no rows to embed"));
-        };
+        let pca = &mut *state;
         let kept = pca.eigenvalues().len();
         let (mut coordinates, mut losses) = (Vec::with_capacity(count * kept), Vec::with_capacity(count));
         let work = |i: usize| -> Result<(), Error> {
@@ -132,50 +100,46 @@ impl KernelComponents {
         let rows = rows(&coordinates)?;
         let mut weights = Vec::new();
         for (i, row) in rows.iter().enumerate() {
-            let expansion = of_either!(&*state, pca => pca.expand(row)).map_err(|error| refused_row(i, &error))?;
+            let expansion = state.expand(row).map_err(|error| refused_row(i, &error))?;
             weights.extend_from_slice(expansion.weights());
         }
-        let atoms = of_either!(&*state, pca => pca.coefficients().rows());
+        let atoms = state.coefficients().rows();
         table(py, weights, rows.len(), atoms)
     }
 
     /// Atoms that the components are written in.
     fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        use eigenhedge::kernel::Dictionary;
         let state = lock(&self.state)?;
-        let Components::Rows(pca) = &*state else {
-            return Err(PyTypeError::new_err("the atoms of a Gram matrix are not known"));
-        };
-        let atoms = pca.dictionary();
+        let atoms = state.dictionary();
         let entries = (0..atoms.len()).flat_map(|i| atoms.atom(i)).copied().collect();
         table(py, entries, atoms.len(), atoms.length())
     }
 
     #[getter]
     fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_slice(py, of_either!(&*lock(&self.state)?, pca => pca.eigenvalues())))
+        Ok(PyArray1::from_slice(py, lock(&self.state)?.eigenvalues()))
     }
 
     /// One row of weights on the atoms for each component.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        of_either!(&*lock(&self.state)?, pca => transposed(py, pca.coefficients()))
+        transposed(py, lock(&self.state)?.coefficients())
     }
 
     /// One row of scores of the points for each component.
     #[getter]
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        of_either!(&*lock(&self.state)?, pca => transposed(py, pca.scores()))
+        transposed(py, lock(&self.state)?.scores())
     }
 
     #[getter]
     fn explained_ratio<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(of_either!(&*lock(&self.state)?, pca => pca.explained_ratio()).into_pyarray(py))
+        Ok(lock(&self.state)?.explained_ratio().into_pyarray(py))
     }
 
     #[getter]
     fn trace_error(&self) -> PyResult<f64> {
-        Ok(of_either!(&*lock(&self.state)?, pca => pca.trace_error()))
+        Ok(lock(&self.state)?.trace_error())
     }
 
     #[staticmethod]

@@ -5,12 +5,15 @@
 
 mod args;
 mod commands;
+mod files;
 mod number;
 mod plan;
+mod sheet;
 mod summary;
+mod table;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
@@ -22,18 +25,27 @@ const USAGE: u8 = 2;
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Demo(args) => commands::demo(&args),
-        Command::Run(args) => match plan::Plan::new(&args) {
-            Ok(plan) => commands::run(&plan),
-            Err(usage) => {
-                eprintln!("eigenhedge: {usage}");
-                return ExitCode::from(USAGE);
-            }
-        },
+        Command::Run(args) => plan::Plan::new(&args).map_err(Into::into).and_then(|plan| commands::run(&plan)),
+        Command::Compare(args) => commands::compare(&args),
+        Command::Transform(args) => commands::transform(&args),
+        Command::Reconstruct(args) => commands::reconstruct(&args),
+        Command::Inspect(args) => commands::inspect(&args),
+        Command::Make(args) => commands::make(&args),
+        Command::Pair(args) => commands::pair(&args),
+        Command::Experts(args) => commands::experts(&args),
+        Command::Pca(args) => commands::pca(&args),
+        Command::KernelPca(args) => commands::kernel_pca(&args),
+        Command::KernelRidge(args) => commands::kernel_ridge(&args),
+        Command::Preimage(args) => commands::preimage(&args),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut io::stdout());
+            Ok(())
+        }
     };
     match outcome {
         Err(error) if !is_broken_pipe(&error) => {
             eprintln!("eigenhedge: {error:#}");
-            ExitCode::from(FAILED)
+            ExitCode::from(if error.is::<table::Usage>() { USAGE } else { FAILED })
         }
         _ => ExitCode::SUCCESS,
     }

@@ -361,7 +361,7 @@ fn a_file_without_rights_is_named() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     place.write("t.csv", "1,2\n");
-    std::fs::set_permissions(place.path("t.csv"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(place.path("t.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();
     // Whoever may read everything reads this too.
     if std::fs::File::open(place.path("t.csv")).is_ok() {
         return;

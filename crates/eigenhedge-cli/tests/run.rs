@@ -217,7 +217,7 @@ fn standard_input_gives_the_bytes_that_a_file_gives() {
     let place = Place::new();
     place.write("data.csv", table(&stream()));
     let from_file = place.run("run data.csv -k 2 --out - --quiet");
-    assert_eq!(place.feed("run - -k 2 --out - --quiet", &table(&stream())), from_file);
+    assert_eq!(place.feed("run - -k 2 --out - --quiet", table(&stream())), from_file);
 }
 
 #[test]

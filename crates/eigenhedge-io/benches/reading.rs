@@ -19,7 +19,9 @@ fn main() {
     let learning = best(|| {
         let spec = Spec { mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::new(Kind::Tracking, KEPT) };
         let mut run = Run::new(spec, WIDTH, 0).unwrap();
-        rows.iter().for_each(|row| drop(run.step(row).unwrap()));
+        for row in &rows {
+            run.step(row).unwrap();
+        }
     });
     let per_row = |time: Duration| 1e6 * time.as_secs_f64() / rows.len() as f64;
     println!("learning         {:8.3} µs a row", per_row(learning));

@@ -1,7 +1,17 @@
-//! One file for each command.
+//! One file for each command, or for a few that belong together.
 
+mod batch;
+mod compare;
 mod demo;
+mod make;
+mod model;
+mod pair;
 mod run;
 
+pub use batch::{kernel_pca, kernel_ridge, pca, preimage};
+pub use compare::compare;
 pub use demo::demo;
+pub use make::make;
+pub use model::{inspect, reconstruct, transform};
+pub use pair::{experts, pair};
 pub use run::run;

@@ -105,28 +105,27 @@ impl WithSimd for SubtractTimes<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
         let Self { columns, coefficients, from: source, x } = self;
         let mut square = 0.0;
-        let mut from = 0;
-        while from < x.len() {
-            let to = (from + BLOCK).min(x.len());
-            let x = &mut x[from..to];
+        // Backwards, blocks and columns: what the coordinates were computed from last is still in the nearest cache.
+        for block in (0..x.len().div_ceil(BLOCK)).rev() {
+            let rows = block * BLOCK..((block + 1) * BLOCK).min(x.len());
+            let x = &mut x[rows.start..rows.end];
             if let Some(source) = source {
-                x.copy_from_slice(&source[from..to]);
+                x.copy_from_slice(&source[rows.start..rows.end]);
             }
-            let mut j = 0;
-            while j + 8 <= coefficients.len() {
-                subtract(simd, columns.part::<8>(j, from..to), &coefficients[j..j + 8], x);
-                j += 8;
+            let mut j = coefficients.len();
+            while j % 4 > 0 {
+                j -= 1;
+                subtract(simd, columns.part::<1>(j, rows.start..rows.end), &coefficients[j..=j], x);
             }
-            if j + 4 <= coefficients.len() {
-                subtract(simd, columns.part::<4>(j, from..to), &coefficients[j..j + 4], x);
-                j += 4;
+            if j % 8 > 0 {
+                j -= 4;
+                subtract(simd, columns.part::<4>(j, rows.start..rows.end), &coefficients[j..j + 4], x);
             }
-            while j < coefficients.len() {
-                subtract(simd, columns.part::<1>(j, from..to), &coefficients[j..=j], x);
-                j += 1;
+            while j > 0 {
+                j -= 8;
+                subtract(simd, columns.part::<8>(j, rows.start..rows.end), &coefficients[j..j + 8], x);
             }
             square += dot(x, x);
-            from = to;
         }
         square
     }

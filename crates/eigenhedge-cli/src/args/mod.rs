@@ -6,8 +6,17 @@ use eigenhedge::kernel::KERNELS;
 use eigenhedge::simplex::{Multiplicity, Select};
 use eigenhedge::spec::REGISTRY;
 use eigenhedge::{Kind, NormBound};
-use eigenhedge_io::{Form, Format, Standardize};
+use eigenhedge_io::Form;
 use std::path::PathBuf;
+
+mod others;
+mod table;
+
+pub use others::{
+    CompareArgs, ExpertsArgs, InspectArgs, KernelArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs,
+    PcaArgs, ReconstructArgs, TransformArgs,
+};
+pub use table::{BadRow, TableArgs};
 
 /// Online PCA with guarantees.
 ///
@@ -26,8 +35,35 @@ pub struct Cli {
 pub enum Command {
     /// Run every learner on a made-up stream that changes twice, and compare their losses
     Demo(DemoArgs),
-    /// Run one learner over a table: one trial for each row
+    /// Run a learner over a table: one trial for each row
     Run(Box<RunArgs>),
+    /// Several learners and the batch baselines on one stream
+    Compare(Box<CompareArgs>),
+    /// Coordinates of rows in the directions of a saved model, without learning
+    Transform(TransformArgs),
+    /// Rows from coordinates, by a saved model
+    Reconstruct(ReconstructArgs),
+    /// What a saved model holds
+    Inspect(InspectArgs),
+    /// Make a stream with a known truth, to try things on
+    Make(MakeArgs),
+    /// Two streams side by side: subspaces of one that go with subspaces of the other
+    Pair(PairArgs),
+    /// Losses of experts, one column each: keep k of them
+    Experts(ExpertsArgs),
+    /// Batch PCA
+    Pca(PcaArgs),
+    /// Batch kernel PCA
+    KernelPca(KernelPcaArgs),
+    /// Kernel ridge regression, with the deviation of its Gaussian-process reading
+    KernelRidge(KernelRidgeArgs),
+    /// Rows cleaned by batch kernel PCA: pre-images of their projections
+    Preimage(KernelPcaArgs),
+    /// Completions for a shell, on standard output
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
 }
 
 const EXAMPLES: &str = "\
@@ -36,6 +72,7 @@ Examples:
   eigenhedge run data.csv -k 3                keep 3 directions; print what was lost
   eigenhedge run data.csv -k 3 --out out.csv  also write each row's losses and coordinates
   eigenhedge run - -k 3 --out -               in a pipe: one answer for each row, at once
+  eigenhedge compare data.csv -k 3            several learners and the best subspace in hindsight
 
 Exit status: 0 done, 1 bad data or failed run, 2 wrong usage.";
 
@@ -160,43 +197,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "FORM", value_parser = forms())]
     pub out_format: Option<Form>,
 
-    /// Format of the table [default: by the end of the file's name, else csv]
-    #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    pub format: Option<Format>,
-    /// Take the first line as a row, whatever it holds
-    #[arg(long)]
-    pub no_header: bool,
-    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; a whole number is always a position
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub columns: Vec<String>,
-    /// Columns to leave out, in the same form
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub exclude: Vec<String>,
-    /// What separates cells: one character, or `tab` [default: a comma, or a tab in tsv]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    pub delimiter: Option<u8>,
-    /// Which array of an npz archive [default: its only one]
-    #[arg(long, value_name = "NAME")]
-    pub array: Option<String>,
-    /// Number of columns of a libsvm table [default: the largest index of the file]
-    #[arg(long, value_name = "N")]
-    pub dim: Option<usize>,
-    /// Bring columns to mean 0 and deviation 1: none, running (by the rows before), or warmup:ROWS (by the first ROWS
-    /// rows, which wait for that). Losses are then in standardized units
-    #[arg(long, value_name = "HOW", default_value = "none", value_parser = standardize)]
-    pub standardize: Standardize,
-    /// What a bad row does: a missing cell, NaN, infinity, too few cells, or a row that the learner must refuse
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
-    pub on_bad_row: BadRow,
-}
-
-/// What a bad row does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BadRow {
-    /// End the run
-    Fail,
-    /// Count it, and list the first few at the end
-    Skip,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 /// The mixing rules by the names users type.
@@ -228,7 +231,7 @@ pub enum SummaryForm {
     Json,
 }
 
-fn learners() -> impl TypedValueParser<Value = Kind> {
+pub(crate) fn learners() -> impl TypedValueParser<Value = Kind> {
     PossibleValuesParser::new(REGISTRY.iter().map(|entry| PossibleValue::new(entry.name).help(entry.summary)))
         .try_map(|name| Kind::from_name(&name).ok_or("not in the registry"))
 }
@@ -250,7 +253,7 @@ fn eta(text: &str) -> Result<Eta, String> {
 }
 
 /// Kernels by name; `poly` is short for polynomial.
-fn kernels() -> impl TypedValueParser<Value = &'static str> {
+pub(crate) fn kernels() -> impl TypedValueParser<Value = &'static str> {
     let values = KERNELS.iter().map(|entry| {
         let value = PossibleValue::new(entry.name).help(entry.formula);
         if entry.name == "polynomial" { value.alias("poly") } else { value }
@@ -266,20 +269,11 @@ fn selects() -> impl TypedValueParser<Value = Select> {
         .try_map(|name| Select::from_name(&name).ok_or("not a way to draw"))
 }
 
-fn formats() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name))
-        .try_map(|name| Format::from_name(&name).ok_or("not a format"))
-}
-
 fn forms() -> impl TypedValueParser<Value = Form> {
     PossibleValuesParser::new(Form::ALL.map(Form::name)).try_map(|name| Form::from_name(&name).ok_or("not a form"))
 }
 
-fn standardize(text: &str) -> Result<Standardize, String> {
-    Standardize::from_text(text).ok_or_else(|| "must be none, running or warmup:ROWS".to_owned())
-}
-
-fn norm_bound(text: &str) -> Result<NormBound, String> {
+pub(crate) fn norm_bound(text: &str) -> Result<NormBound, String> {
     match text {
         "auto" => Ok(NormBound::Running),
         _ => text.parse().map(NormBound::Given).map_err(|_| "must be a number or auto".to_owned()),
@@ -290,13 +284,5 @@ fn feature_dim(text: &str) -> Result<Multiplicity, String> {
     match text {
         "inf" => Ok(Multiplicity::Infinite),
         _ => text.parse().map(Multiplicity::Finite).map_err(|_| "must be a whole number or inf".to_owned()),
-    }
-}
-
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
-        _ => Err("must be one ASCII character other than a quote or a line end, or tab".to_owned()),
     }
 }

@@ -1,0 +1,273 @@
+//! The commands besides `demo` and `run`, as typed.
+
+use super::{TableArgs, kernels, learners, norm_bound};
+use clap::{Args, ValueEnum};
+use eigenhedge::{Kind, NormBound};
+use std::path::PathBuf;
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  eigenhedge compare data.csv -k 3
+  eigenhedge compare data.csv -k 3 --learners auto,tracking,leader --plot losses.svg")]
+pub struct CompareArgs {
+    /// Table to read
+    pub input: PathBuf,
+    /// Directions to keep
+    #[arg(short, value_name = "K")]
+    pub k: usize,
+    /// Who learns
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = learners(),
+          default_value = "auto,tracking,anchored,leader,forgetting-leader,additive")]
+    pub learners: Vec<Kind>,
+    /// Do not subtract the running mean
+    #[arg(long)]
+    pub no_center: bool,
+    /// Norm that no row exceeds, or `auto` for the largest seen so far
+    #[arg(long, value_name = "F|auto", default_value = "auto", value_parser = norm_bound)]
+    pub norm_bound: NormBound,
+    /// Rows that the frozen PCA is fitted to
+    #[arg(long, value_name = "ROWS", default_value_t = 100)]
+    pub warm_up: usize,
+    /// Seed of the learners' draws
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Draw the cumulated losses
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// Options of `transform`.
+#[derive(Debug, Args)]
+pub struct TransformArgs {
+    /// Snapshot to use
+    pub model: PathBuf,
+    /// Table to read
+    pub input: PathBuf,
+    /// Where to write row, loss, z0, …; standard output if not given
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// Options of `reconstruct`.
+#[derive(Debug, Args)]
+pub struct ReconstructArgs {
+    /// Snapshot to use
+    pub model: PathBuf,
+    /// Table of coordinates, e.g. what `transform` wrote
+    pub coordinates: PathBuf,
+    /// Where to write the rows; standard output if not given
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// Options of `inspect`.
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    /// Snapshot to look into
+    pub model: PathBuf,
+    /// One object for programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Streams that can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Made {
+    /// A subspace that changes twice (JMLR figure 3)
+    ThreeSubspaces,
+    /// One subspace under noise
+    Iid,
+    /// A subspace that turns all the time
+    Drift,
+    /// Three subspaces that come back
+    Recurring,
+    /// Two strong directions, then many weaker rows in a third
+    Starvation,
+    /// What fools follow the leader
+    LeaderTrap,
+}
+
+/// Options of `make`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  eigenhedge make three-subspaces --out stream.csv
+  eigenhedge make drift --rows 10000 --dim 50 -k 3 | eigenhedge run - -k 3")]
+pub struct MakeArgs {
+    /// Which stream
+    #[arg(value_enum)]
+    pub stream: Made,
+    /// Rows
+    #[arg(long, value_name = "N", default_value_t = 1500)]
+    pub rows: usize,
+    /// Numbers in a row
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub dim: usize,
+    /// Dimension of the subspaces
+    #[arg(short, value_name = "K", default_value_t = 2)]
+    pub k: usize,
+    /// Size of the noise (iid)
+    #[arg(long, value_name = "F", default_value_t = 0.3)]
+    pub noise: f64,
+    /// Angle by which the subspace turns at each row (drift)
+    #[arg(long, value_name = "F", default_value_t = 0.01)]
+    pub turn: f64,
+    /// Which one of its kind
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Where to write it; standard output if not given
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+}
+
+/// Options of `pair`.
+#[derive(Debug, Args)]
+pub struct PairArgs {
+    /// First table
+    pub left: PathBuf,
+    /// Second table, as many rows
+    pub right: PathBuf,
+    /// Pairs of directions to keep
+    #[arg(short, value_name = "K")]
+    pub k: usize,
+    /// Learning rate, for rows of norm at most one
+    #[arg(long, value_name = "F", default_value_t = 1.0)]
+    pub eta: f64,
+    /// Share of the uniform distribution that is mixed in
+    #[arg(long, value_name = "F", default_value_t = 1e-3)]
+    pub alpha: f64,
+    /// Seed of the draws
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Where to write row, expected_gain, gain
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+    /// The tables.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// Options of `experts`.
+#[derive(Debug, Args)]
+pub struct ExpertsArgs {
+    /// Table of losses in [0, 1], one column for each expert
+    pub losses: PathBuf,
+    /// Experts to keep: the others pay their losses
+    #[arg(short, value_name = "K")]
+    pub k: usize,
+    /// Learning rate
+    #[arg(long, value_name = "F", default_value_t = 1.0)]
+    pub eta: f64,
+    /// Share of the uniform distribution that is mixed in
+    #[arg(long, value_name = "F", default_value_t = 0.0)]
+    pub alpha: f64,
+    /// Seed of the draws
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Where to write row, expected_loss, loss and the probability of being kept of each expert
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// Options of `pca`.
+#[derive(Debug, Args)]
+pub struct PcaArgs {
+    /// Table to read
+    pub input: PathBuf,
+    /// Components
+    #[arg(short, value_name = "K")]
+    pub k: usize,
+    /// Do not subtract the mean
+    #[arg(long)]
+    pub no_center: bool,
+    /// Where to write the coordinates of the rows
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+    /// Where to write the components, one in each row
+    #[arg(long, value_name = "FILE")]
+    pub components: Option<PathBuf>,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// A kernel as typed.
+#[derive(Debug, Clone, Args)]
+pub struct KernelArgs {
+    /// Kernel
+    #[arg(long, value_name = "NAME", default_value = "rbf", value_parser = kernels())]
+    pub kernel: &'static str,
+    /// γ of the kernel [default: one over the number of columns]
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
+    pub gamma: Option<f64>,
+    /// Degree of the polynomial kernel [default: 3]
+    #[arg(long, value_name = "N")]
+    pub degree: Option<u32>,
+    /// Constant of the polynomial or sigmoid kernel [default: 1]
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
+    pub coef0: Option<f64>,
+    /// Length scale of a Matérn kernel
+    #[arg(long, value_name = "F", allow_hyphen_values = true)]
+    pub length_scale: Option<f64>,
+}
+
+/// Options of `kernel-pca` and `preimage`.
+#[derive(Debug, Args)]
+pub struct KernelPcaArgs {
+    /// Table to read
+    pub input: PathBuf,
+    /// Components
+    #[arg(short, value_name = "K")]
+    pub k: usize,
+    /// Do not subtract the mean of the features
+    #[arg(long)]
+    pub no_center: bool,
+    /// The kernel.
+    #[command(flatten)]
+    pub kernel: KernelArgs,
+    /// Where to write the coordinates (kernel-pca) or the rows (preimage)
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// Options of `kernel-ridge`.
+#[derive(Debug, Args)]
+pub struct KernelRidgeArgs {
+    /// Table to learn from
+    pub input: PathBuf,
+    /// The column to predict: a name or a position
+    #[arg(long, value_name = "COLUMN")]
+    pub target: String,
+    /// Table to predict for, with or without the target [default: the same table]
+    #[arg(long, value_name = "FILE")]
+    pub predict: Option<PathBuf>,
+    /// Ridge: the variance of the noise in the Gaussian-process reading
+    #[arg(long, value_name = "F", default_value_t = 0.1)]
+    pub rho: f64,
+    /// The kernel.
+    #[command(flatten)]
+    pub kernel: KernelArgs,
+    /// Where to write predictions and deviations; standard output if not given
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+}

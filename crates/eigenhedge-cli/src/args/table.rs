@@ -1,0 +1,65 @@
+//! How a table is laid out, as typed: shared by all commands that read one.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use eigenhedge_io::{Format, Standardize};
+
+/// Options of tables.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Table")]
+pub struct TableArgs {
+    /// Format of the table [default: by the end of the file's name, else csv]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    pub format: Option<Format>,
+    /// Take the first line as a row, whatever it holds
+    #[arg(long)]
+    pub no_header: bool,
+    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; a whole number is always a position
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Columns to leave out, in the same form
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub exclude: Vec<String>,
+    /// What separates cells: one character, or `tab` [default: a comma, or a tab in tsv]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// Which array of an npz archive [default: its only one]
+    #[arg(long, value_name = "NAME")]
+    pub array: Option<String>,
+    /// Number of columns of a libsvm table [default: the largest index of the file]
+    #[arg(long, value_name = "N")]
+    pub dim: Option<usize>,
+    /// Bring columns to mean 0 and deviation 1: none, running (by the rows before), or warmup:ROWS (by the first ROWS
+    /// rows, which wait for that). Losses are then in standardized units
+    #[arg(long, value_name = "HOW", default_value = "none", value_parser = standardize)]
+    pub standardize: Standardize,
+    /// What a bad row does: a missing cell, NaN, infinity, too few cells, or a row that the learner must refuse
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
+    pub on_bad_row: BadRow,
+}
+
+/// What a bad row does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BadRow {
+    /// End the run
+    Fail,
+    /// Count it, and list the first few at the end
+    Skip,
+}
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name))
+        .try_map(|name| Format::from_name(&name).ok_or("not a format"))
+}
+
+fn standardize(text: &str) -> Result<Standardize, String> {
+    Standardize::from_text(text).ok_or_else(|| "must be none, running or warmup:ROWS".to_owned())
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
+        _ => Err("must be one ASCII character other than a quote or a line end, or tab".to_owned()),
+    }
+}

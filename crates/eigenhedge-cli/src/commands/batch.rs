@@ -1,0 +1,154 @@
+//! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`. All rows are read before anything is said.
+
+use crate::args::{KernelArgs, KernelPcaArgs, KernelRidgeArgs, PcaArgs, TableArgs};
+use crate::sheet::{Sheet, coordinate_names};
+use crate::table;
+use anyhow::{Context, Result, anyhow};
+use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
+use eigenhedge::batch::{Center, Expansion, KernelPca, KernelRidge, Pca, Solver};
+use eigenhedge::kernel::{KernelParameters, VectorKernel, Vectors};
+use eigenhedge_io::Stream;
+use std::io::{self, Write};
+use std::path::Path;
+
+struct Rows {
+    names: Vec<String>,
+    rows: Vec<Vec<f64>>,
+    source: String,
+}
+
+fn read(path: &Path, args: &TableArgs) -> Result<Rows> {
+    let (source, layout) = table::plan(path, args)?;
+    let mut stream = Stream::open(&source, &layout)?;
+    let mut rows = Vec::new();
+    while let Some(row) = stream.next_row()? {
+        rows.push(row.to_vec());
+    }
+    Ok(Rows { names: stream.columns().to_vec(), rows, source: stream.source() })
+}
+
+fn center(centered: bool) -> Center {
+    if centered { Center::Mean } else { Center::None }
+}
+
+/// Eigenvalues on standard output, coordinates in a file.
+pub fn pca(args: &PcaArgs) -> Result<()> {
+    let table = read(&args.input, &args.table)?;
+    let pca = Pca::fit(&table.rows, args.k, center(!args.no_center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
+    spectrum(pca.eigenvalues(), &pca.explained_ratio(), pca.total_loss())?;
+    if let Some(path) = &args.components {
+        let mut sheet = Sheet::create(Some(path), &table.names)?;
+        (0..args.k).try_for_each(|j| sheet.row(pca.components().column(j).iter().copied()))?;
+        sheet.finish()?;
+    }
+    let Some(path) = &args.out else { return Ok(()) };
+    let mut sheet = Sheet::create(Some(path), &coordinate_names(args.k))?;
+    for row in &table.rows {
+        sheet.row(pca.transform(row)?)?;
+    }
+    sheet.finish()
+}
+
+fn spectrum(values: &[f64], ratios: &[f64], lost: f64) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{:<10}{:>16}{:>10}", "component", "eigenvalue", "share")?;
+    for (i, (value, ratio)) in values.iter().zip(ratios).enumerate() {
+        writeln!(out, "{i:<10}{value:>16.6e}{:>9.2}%", 100.0 * ratio)?;
+    }
+    writeln!(out, "lost      {lost:>16.6e}")?;
+    Ok(out.flush()?)
+}
+
+fn kernel(args: &KernelArgs, length: usize) -> Result<VectorKernel> {
+    let parameters =
+        KernelParameters { gamma: args.gamma, degree: args.degree, coef0: args.coef0, length_scale: args.length_scale };
+    let kernel = VectorKernel::from_name(args.kernel, &parameters, length).context("no such kernel")?;
+    Ok(kernel.checked()?)
+}
+
+fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vectors>> {
+    let kernel = kernel(&args.kernel, table.names.len())?;
+    let dictionary = Vectors::new(kernel, table.names.len())?;
+    KernelPca::fit(dictionary, &table.rows, args.k, center(!args.no_center), solver(table.rows.len()))
+        .map_err(|error| anyhow!("{}: {error}", table.source))
+}
+
+/// All eigenvalues while that is cheap.
+fn solver(rows: usize) -> Solver {
+    if rows <= 500 { Solver::Dense } else { Solver::Partial }
+}
+
+/// The same in a feature space.
+pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
+    let table = read(&args.input, &args.table)?;
+    let model = fit_kernel_pca(args, &table)?;
+    spectrum(model.eigenvalues(), &model.explained_ratio(), model.losses().iter().sum())?;
+    let Some(path) = &args.out else { return Ok(()) };
+    let mut sheet = Sheet::create(Some(path), &coordinate_names(args.k))?;
+    let scores = model.scores();
+    (0..table.rows.len()).try_for_each(|i| sheet.row((0..args.k).map(|j| scores.column(j)[i])))?;
+    sheet.finish()
+}
+
+/// Rows whose features are near the projections of the rows' features: what kernel PCA takes for the signal in them.
+pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
+    let table = read(&args.input, &args.table)?;
+    let mut model = fit_kernel_pca(args, &table)?;
+    let mut sheet = Sheet::create(args.out.as_deref(), &table.names)?;
+    let stop = Stop { steps: 300, tolerance: 1e-9 };
+    for row in &table.rows {
+        let coordinates = model.transform(row)?;
+        let mut weights = model.mean().map_or_else(|| vec![0.0; table.rows.len()], |mean| mean.weights().to_vec());
+        let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
+        model.coefficients().subtract_times(&negative, &mut weights);
+        let expansion = Expansion::new(model.dictionary(), weights)?;
+        let kernel = model.dictionary().kernel().clone();
+        let found = match kernel {
+            VectorKernel::Rbf { .. } => fixed_point(model.dictionary_mut(), &expansion, row, 0, stop)?,
+            kernel => descend(&kernel, model.dictionary(), &expansion, row, stop)?,
+        };
+        sheet.row(found.point)?;
+    }
+    sheet.finish()
+}
+
+/// Predictions with their standard deviations.
+pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
+    let table = read(&args.input, &args.table)?;
+    let target = position(&table, &args.target)?;
+    let split = |rows: &[Vec<f64>]| -> Vec<Vec<f64>> {
+        let without = |row: &Vec<f64>| row.iter().enumerate().filter(|(i, _)| *i != target).map(|(_, x)| *x).collect();
+        rows.iter().map(without).collect()
+    };
+    let points = split(&table.rows);
+    let targets: Vec<f64> = table.rows.iter().map(|row| row[target]).collect();
+    let length = table.names.len() - 1;
+    let dictionary = Vectors::new(kernel(&args.kernel, length)?, length)?;
+    let mut model = KernelRidge::fit(dictionary, &points, &targets, args.rho)
+        .map_err(|error| anyhow!("{}: {error}", table.source))?;
+    let asked = match &args.predict {
+        None => points,
+        Some(path) => {
+            let table = read(path, &args.table)?;
+            match table.names.len() {
+                found if found == length + 1 => split(&table.rows),
+                found if found == length => table.rows,
+                found => return Err(anyhow!("{}: must have {length} columns, got {found}", table.source)),
+            }
+        }
+    };
+    let header = ["prediction", "deviation"].map(str::to_owned);
+    let mut sheet = Sheet::create(args.out.as_deref(), &header)?;
+    for point in &asked {
+        let posterior = model.posterior(point)?;
+        sheet.row([posterior.mean[0], posterior.variance.max(0.0).sqrt()])?;
+    }
+    sheet.finish()
+}
+
+fn position(table: &Rows, target: &str) -> Result<usize> {
+    let by_name = table.names.iter().position(|name| name == target);
+    let by_number = target.parse().ok().filter(|i: &usize| *i < table.names.len());
+    let found = by_name.or(by_number);
+    found.with_context(|| format!("{}: has no column {target:?}; it has {}", table.source, table.names.join(", ")))
+}

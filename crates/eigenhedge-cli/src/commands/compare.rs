@@ -1,0 +1,137 @@
+//! `compare`: several learners and the batch baselines on one stream.
+
+use crate::args::CompareArgs;
+use crate::number::readable;
+use crate::plan;
+use crate::table;
+use anyhow::{Context, Result, anyhow};
+use eigenhedge::batch::{Center, Pca};
+use eigenhedge::regret::{Best, Hindsight, Verdict};
+use eigenhedge::{Run, Watch};
+use eigenhedge_io::Stream;
+use eigenhedge_report::{Chart, Keep, Series, Thin, svg};
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// One learner at work.
+struct Contestant {
+    name: String,
+    run: Run,
+    curve: Thin,
+    spent: Duration,
+}
+
+/// PCA of the first rows, then left alone.
+struct Frozen {
+    rows: Vec<Vec<f64>>,
+    wanted: usize,
+    pca: Option<Pca>,
+    total: f64,
+    curve: Thin,
+}
+
+const POINTS: usize = 1000;
+
+/// Runs, prints a table, draws a plot.
+pub fn compare(args: &CompareArgs) -> Result<()> {
+    let (source, layout) = table::plan(&args.input, &args.table)?;
+    let mut stream = Stream::open(&source, &layout)?;
+    let length = stream.columns().len();
+    let centered = !args.no_center;
+    let fits = |error: eigenhedge::Error| anyhow!("{}: {error}", stream.source());
+    let watch = Watch { hindsight: false, segments: 0 };
+    let mut contestants = Vec::new();
+    for kind in &args.learners {
+        let spec = plan::default_spec(*kind, args.k, centered, args.norm_bound);
+        let run = Run::watching(spec, length, args.seed, watch).map_err(fits)?;
+        let curve = Thin::new(Keep::First, POINTS, 1);
+        contestants.push(Contestant { name: kind.entry().name.to_owned(), run, curve, spent: Duration::ZERO });
+    }
+    let mut hindsight = Hindsight::new(length, centered, args.k).map_err(fits)?;
+    let mut frozen = Frozen {
+        rows: Vec::new(),
+        wanted: args.warm_up.max(args.k + 1),
+        pca: None,
+        total: 0.0,
+        curve: Thin::new(Keep::First, POINTS, 1),
+    };
+    let mut energy = 0.0;
+    while let Some(row) = stream.next_row()? {
+        let row = row.to_vec();
+        // All must accept a row before any is charged for it.
+        for contestant in &mut contestants {
+            let start = Instant::now();
+            let outcome = contestant.run.step(&row);
+            contestant.spent += start.elapsed();
+            outcome.map_err(|error| anyhow!("{}: {error}", stream.place()))?;
+            let ledger = contestant.run.ledger();
+            contestant.curve.push(ledger.rows - 1, &[ledger.expected]);
+        }
+        hindsight.add(&row);
+        frozen.charge(&row, args.k, centered)?;
+        energy += row.iter().map(|x| x * x).sum::<f64>();
+    }
+    let best = hindsight.best(args.k).context("no best loss")?;
+    report(&contestants, &frozen, best, energy)?;
+    match &args.plot {
+        Some(path) => plot(path, &contestants, &frozen, best),
+        None => Ok(()),
+    }
+}
+
+impl Frozen {
+    fn charge(&mut self, row: &[f64], kept: usize, centered: bool) -> Result<()> {
+        let count = self.curve.points().last().map_or(0, |(row, _)| row + 1).max(self.rows.len() as u64);
+        let loss = match &self.pca {
+            Some(pca) => pca.loss(row)?,
+            None => row.iter().map(|x| x * x).sum(),
+        };
+        self.total += loss;
+        if self.pca.is_none() {
+            self.rows.push(row.to_vec());
+            if self.rows.len() == self.wanted {
+                let center = if centered { Center::Mean } else { Center::None };
+                self.pca = Some(Pca::fit(&self.rows, kept, center)?);
+                self.rows = Vec::new();
+            }
+        }
+        self.curve.push(count, &[self.total]);
+        Ok(())
+    }
+}
+
+fn report(contestants: &[Contestant], frozen: &Frozen, best: Best, energy: f64) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let share = |loss: f64| if energy > 0.0 { format!("{:.2} %", 100.0 * loss / energy) } else { "-".into() };
+    writeln!(out, "{:<34}{:>14}{:>11}{:>14}{:>12}", "learner", "expected loss", "of energy", "over best", "µs a row")?;
+    let mut line = |name: &str, loss: f64, micros: String| -> io::Result<()> {
+        let over = readable(loss - best.high());
+        writeln!(out, "{name:<34}{:>14}{:>11}{over:>14}{micros:>12}", readable(loss), share(loss))
+    };
+    line("best fixed subspace in hindsight", best.high(), "-".into())?;
+    line(&format!("PCA of the first {} rows", frozen.wanted), frozen.total, "-".into())?;
+    let mut ordered: Vec<&Contestant> = contestants.iter().collect();
+    ordered.sort_by(|a, b| a.run.ledger().expected.total_cmp(&b.run.ledger().expected));
+    for contestant in ordered {
+        let ledger = contestant.run.ledger();
+        let micros = 1e6 * contestant.spent.as_secs_f64() / ledger.rows.max(1) as f64;
+        line(&contestant.name, ledger.expected, format!("{micros:.1}"))?;
+        debug_assert_ne!(contestant.run.statement().verdict, Verdict::Fails);
+    }
+    Ok(out.flush()?)
+}
+
+fn plot(path: &Path, contestants: &[Contestant], frozen: &Frozen, best: Best) -> Result<()> {
+    let mut chart = Chart::new("Cumulated expected loss", "row", "loss");
+    for contestant in contestants {
+        let (x, y) = contestant.curve.curve(0);
+        chart = chart.with(Series::line(&contestant.name, &x, &y));
+    }
+    let (x, y) = frozen.curve.curve(0);
+    chart = chart.with(Series::line("PCA of the first rows", &x, &y));
+    if let (Some(first), Some(last)) = (x.first(), x.last()) {
+        chart = chart.with(Series::dashed("best fixed subspace, in all", &[*first, *last], &[best.high(); 2]));
+    }
+    std::fs::write(path, svg::chart(&chart)).with_context(|| format!("{} cannot be written", path.display()))
+}

@@ -1,0 +1,24 @@
+//! `make`: a stream with a known truth, to try things on.
+
+use crate::args::{Made, MakeArgs};
+use crate::sheet::Sheet;
+use anyhow::Result;
+use eigenhedge::streams;
+
+/// Writes the rows of a made-up stream.
+pub fn make(args: &MakeArgs) -> Result<()> {
+    let (n, k, rows, seed) = (args.dim, args.k, args.rows, args.seed);
+    let each = rows.div_ceil(3).max(1);
+    let stream = match args.stream {
+        Made::ThreeSubspaces => streams::switching(n, k, 3, each, seed),
+        Made::Iid => streams::iid(n, k, args.noise, rows, seed).rows,
+        Made::Drift => streams::drifting(n, k, args.turn, rows, seed).rows,
+        Made::Recurring => streams::recurring(n, k, &[1, 2, 1, 3, 2, 1], rows.div_ceil(6).max(1), seed).rows,
+        Made::Starvation => streams::starvation(n, rows.div_ceil(10), rows - rows.div_ceil(10), 0.5, seed).rows,
+        Made::LeaderTrap => streams::leader_trap(n, rows),
+    };
+    let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
+    let mut sheet = Sheet::create(args.out.as_deref(), &names)?;
+    stream.into_iter().take(rows).try_for_each(|row| sheet.row(row))?;
+    sheet.finish()
+}

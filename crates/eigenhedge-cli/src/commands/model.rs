@@ -1,0 +1,97 @@
+//! Commands that use a saved model without learning: `transform`, `reconstruct`, `inspect`.
+
+use crate::args::{InspectArgs, ReconstructArgs, TransformArgs};
+use crate::files::read_snapshot;
+use crate::sheet::{Sheet, coordinate_names};
+use crate::summary::Summary;
+use crate::table;
+use anyhow::{Result, anyhow};
+use eigenhedge_io::Stream;
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Coordinates of rows in the directions that a model would keep, and what these lose.
+pub fn transform(args: &TransformArgs) -> Result<()> {
+    let mut snapshot = read_snapshot(&args.model)?;
+    let (source, layout) = table::plan(&args.input, &args.table)?;
+    let mut stream = Stream::open(&source, &layout)?;
+    let length = snapshot.run.length();
+    if stream.columns().len() != length {
+        let found = stream.columns().len();
+        return Err(anyhow!("{}: must have {length} selected columns like the model, got {found}", stream.source()));
+    }
+    let mut embedding = snapshot.run.embedding();
+    let mut header = vec!["row".to_owned(), "loss".to_owned()];
+    header.extend(coordinate_names(embedding.kept()));
+    let mut sheet = Sheet::create(args.out.as_deref(), &header)?;
+    let mut coordinates = Vec::new();
+    while let Some(row) = stream.next_row()? {
+        match embedding.transform(row, &mut coordinates) {
+            Ok(loss) => {
+                let mut line = format!("{},{loss:?}", stream.row_number());
+                coordinates.iter().for_each(|z| line += &format!(",{z:?}"));
+                sheet.line(&line)?;
+            }
+            Err(error) => stream.refuse(error.to_string())?,
+        }
+    }
+    sheet.finish()
+}
+
+/// Rows from coordinates.
+pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
+    let mut snapshot = read_snapshot(&args.model)?;
+    let (source, layout) = table::plan(&args.coordinates, &args.table)?;
+    let mut stream = Stream::open(&source, &layout)?;
+    let mut embedding = snapshot.run.embedding();
+    // The columns of `transform` are taken as they are: what does not begin with z is not a coordinate.
+    let named: Vec<usize> = (0..stream.columns().len()).filter(|i| is_coordinate(&stream.columns()[*i])).collect();
+    let wanted = if named.is_empty() { (0..stream.columns().len()).collect() } else { named };
+    if wanted.len() != embedding.kept() {
+        let (kept, found) = (embedding.kept(), wanted.len());
+        return Err(anyhow!("{}: must have {kept} coordinates like the model, got {found}", stream.source()));
+    }
+    let names: Vec<String> = (0..snapshot.run.length()).map(|i| format!("x{i}")).collect();
+    let mut sheet = Sheet::create(args.out.as_deref(), &names)?;
+    let mut coordinates = Vec::new();
+    while let Some(row) = stream.next_row()? {
+        coordinates.clear();
+        coordinates.extend(wanted.iter().map(|i| row[*i]));
+        match embedding.reconstruct(&coordinates) {
+            Ok(row) => sheet.row(row)?,
+            Err(error) => stream.refuse(error.to_string())?,
+        }
+    }
+    sheet.finish()
+}
+
+/// `z` and a number.
+fn is_coordinate(name: &str) -> bool {
+    name.strip_prefix('z').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What a snapshot holds.
+pub fn inspect(args: &InspectArgs) -> Result<()> {
+    let mut snapshot = read_snapshot(&args.model)?;
+    let surroundings: serde_json::Value = serde_json::from_slice(&snapshot.surroundings).unwrap_or_default();
+    let summary = Summary::new(&snapshot.run, 0, Duration::ZERO);
+    let embedding = snapshot.run.embedding();
+    let text = if args.json {
+        let mut value = serde_json::to_value(&summary)?;
+        value["spec"] = serde_json::to_value(snapshot.run.spec())?;
+        value["inclusion"] = serde_json::to_value(embedding.inclusion())?;
+        value["surroundings"] = surroundings;
+        serde_json::to_string_pretty(&value)? + "\n"
+    } else {
+        let probabilities: Vec<String> = embedding.inclusion().iter().map(|p| format!("{p:.3}")).collect();
+        let columns = surroundings["columns"].as_array().map_or(String::new(), |names| {
+            let names: Vec<&str> = names.iter().filter_map(|name| name.as_str()).collect();
+            format!("columns    {}\n", names.join(", "))
+        });
+        let kept = format!("kept with  probability {}\n", probabilities.join(", "));
+        format!("{}{kept}{columns}", summary.text(snapshot.run.spec(), &Default::default()))
+    };
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,88 @@
+//! Tables as built: where they are and how they are laid out.
+
+use crate::args::{BadRow, TableArgs};
+use eigenhedge_io::{Format, Layout, OnBadRow, Selector, Source};
+use std::path::Path;
+
+/// A command line that cannot mean anything, as one sentence.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// `-` is standard input or output.
+pub fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Where a table is.
+pub fn source(path: &Path) -> Source {
+    if is_dash(path) { Source::Standard } else { Source::File(path.to_owned()) }
+}
+
+/// Where a table is, and how it is laid out.
+pub fn plan(path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
+    let source = source(path);
+    let layout = layout(args, &source)?;
+    Ok((source, layout))
+}
+
+/// How a table is laid out.
+pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
+    let selectors =
+        |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
+    let format = args.format.unwrap_or(match source {
+        Source::Standard => Format::Csv,
+        Source::File(path) => Format::of_path(path),
+    });
+    let is_csv = matches!(format, Format::Csv | Format::Tsv);
+    let unread = [
+        ("--no-header", args.no_header && !is_csv),
+        ("--delimiter", args.delimiter.is_some() && !is_csv),
+        ("--array", args.array.is_some() && format != Format::Npz),
+        ("--dim", args.dim.is_some() && format != Format::Libsvm),
+    ];
+    if let Some((option, _)) = unread.iter().find(|(_, is_given)| *is_given) {
+        return Err(Usage(format!("{option} is not read by the format {}", format.name())));
+    }
+    if args.dim == Some(0) {
+        return Err(Usage("--dim must be at least 1, got 0".into()));
+    }
+    match (source, format) {
+        (Source::Standard, Format::Parquet | Format::Npz) => {
+            return Err(Usage(format!("standard input cannot be read as {}: give a file", format.name())));
+        }
+        (Source::Standard, Format::Libsvm) if args.dim.is_none() => {
+            return Err(Usage("libsvm rows from standard input need --dim".into()));
+        }
+        _ => {}
+    }
+    let plain = Layout::new(format);
+    let layout = Layout {
+        may_have_header: !args.no_header,
+        delimiter: args.delimiter.unwrap_or(plain.delimiter),
+        columns: selectors(&args.columns),
+        exclude: selectors(&args.exclude),
+        array: args.array.clone(),
+        dim: args.dim,
+        on_bad_row: match args.on_bad_row {
+            BadRow::Fail => OnBadRow::Fail,
+            BadRow::Skip => OnBadRow::Skip,
+        },
+        standardize: args.standardize,
+        ..plain
+    };
+    for (option, selectors) in [("--columns", &layout.columns), ("--exclude", &layout.exclude)] {
+        let name = selectors.iter().find_map(|selector| match selector {
+            Selector::Position(_) => None,
+            Selector::Name(name) | Selector::Pattern(name) => Some(name),
+        });
+        let reason =
+            if layout.may_have_header { format!("in {}", format.name()) } else { "when there is --no-header".into() };
+        if let Some(name) = name
+            && !(layout.may_have_header && format.has_names())
+        {
+            return Err(Usage(format!("{option} must hold positions {reason}, got {name:?}")));
+        }
+    }
+    Ok(layout)
+}
