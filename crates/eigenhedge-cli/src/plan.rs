@@ -1,23 +1,11 @@
 //! The command line as built: every value that can be judged without the data has been.
 
-<<<<<<< HEAD
-use crate::args::{BadRow, Center, Eta, MixingRule, RunArgs, SummaryForm};
-use eigenhedge::Watch;
+use crate::args::{Center, Eta, MixingRule, RunArgs, SummaryForm};
+use crate::table::{self, Usage, is_dash};
 use eigenhedge::kernel::KernelParameters;
 use eigenhedge::options::{self, Checked, Options, Rate};
-use eigenhedge_io::{Form, Format, Layout, OnBadRow, Selector, Source, Target};
-use std::path::Path;
-=======
-use crate::args::{Center, Eta, MixingRule, RunArgs, SummaryForm};
-use crate::number::exact;
-use crate::table::{self, Usage, is_dash};
-use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
-use eigenhedge::run::AnyLearner;
-use eigenhedge::simplex::Multiplicity;
-use eigenhedge::spec::Family;
-use eigenhedge::{Error, Kind, Mixing, NormBound, Spec, Watch};
+use eigenhedge::{Kind, NormBound, Watch};
 use eigenhedge_io::{Form, Layout, Source, Target};
->>>>>>> a205137520a1a96ac94a6f80c92fdcf6c064683e
 
 /// What `run` is to do.
 #[derive(Debug)]
@@ -40,31 +28,11 @@ pub struct Plan {
     pub summary: Option<SummaryForm>,
 }
 
-<<<<<<< HEAD
-/// A command line that cannot mean anything, as one sentence.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(String);
-=======
-const ETA: f64 = 1.0;
-const HEBBIAN_ETA: f64 = 0.05;
-const ALPHA: f64 = 1e-3;
-const FORGET: f64 = 0.95;
-const CENTER_PRIOR: f64 = 0.0;
->>>>>>> a205137520a1a96ac94a6f80c92fdcf6c064683e
-
 impl Plan {
     /// Checks what was typed.
     pub fn new(args: &RunArgs) -> Result<Self, Usage> {
-<<<<<<< HEAD
         let options = options(args).checked(typed).map_err(|misuse| Usage(misuse.to_string()))?;
-        let source = if is_dash(&args.input) { Source::Standard } else { Source::File(args.input.clone()) };
-=======
-        let spec = spec(args)?;
-        let kernel = kernel(args)?;
-        judge(&spec, kernel.as_ref())?;
         let source = table::source(&args.input);
->>>>>>> a205137520a1a96ac94a6f80c92fdcf6c064683e
         let target = match &args.out {
             None => Target::Nowhere,
             Some(path) if is_dash(path) => Target::Standard,
@@ -81,11 +49,6 @@ impl Plan {
             summary: Some(args.summary).filter(|form| !args.quiet || *form == SummaryForm::Json),
         })
     }
-}
-
-<<<<<<< HEAD
-fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 /// The options of the learner as typed.
@@ -105,88 +68,6 @@ fn options(args: &RunArgs) -> Options {
         forget: args.forget,
         center: args.center.map(|center| center == Center::Mean),
         center_prior: args.center_prior,
-=======
-impl Plan {
-    /// The learner for rows of this length.
-    pub fn spec_for(&self, length: usize) -> Result<Spec, Error> {
-        let kernel =
-            self.kernel.as_ref().and_then(|(name, parameters)| VectorKernel::from_name(name, parameters, length));
-        let spec = Spec { kernel, ..self.spec.clone() };
-        match self.ceiling {
-            Some(ceiling) => spec.tuned(ceiling, length),
-            None => Ok(spec),
-        }
-    }
-}
-
-fn spec(args: &RunArgs) -> Result<Spec, Usage> {
-    let entry = args.learner.entry();
-    let unread = |option: &str| Usage(format!("{option} is not read by the learner {}", entry.name));
-    if matches!(args.eta, Some(Eta::Given(_))) && !entry.reads.eta {
-        return Err(unread("--eta"));
-    }
-    if args.forget.is_some() && !entry.reads.forget {
-        return Err(unread("--forget"));
-    }
-    if args.max_rank.is_some() && !entry.reads.max_rank {
-        return Err(unread("--max-rank"));
-    }
-    let hebbian = entry.family == Family::Hebbian;
-    let self_confident = match args.eta {
-        Some(Eta::Given(_)) if args.ceiling.is_some() => {
-            return Err(Usage("--ceiling is read by --eta auto only".into()));
-        }
-        Some(Eta::Given(_)) => false,
-        _ if args.ceiling.is_some() && !matches!(args.learner, Kind::Tracking | Kind::Anchored) => {
-            return Err(unread("--ceiling"));
-        }
-        _ if args.ceiling.is_some() && args.norm_bound == NormBound::Running => {
-            return Err(Usage("--ceiling needs a --norm-bound".into()));
-        }
-        Some(Eta::Auto) if hebbian => return Err(Usage(format!("--eta auto is not for the learner {}", entry.name))),
-        Some(Eta::Auto) => entry.reads.eta && args.ceiling.is_none(),
-        None => args.learner == Kind::Anchored && args.ceiling.is_none(),
-    };
-    let eta = match args.eta {
-        Some(Eta::Given(eta)) => eta,
-        _ if hebbian => HEBBIAN_ETA,
-        _ => ETA,
-    };
-    let rule = args.mixing.unwrap_or(match args.learner {
-        Kind::Tracking => MixingRule::FixedShare,
-        _ => MixingRule::None,
-    });
-    // No mixing is true of every learner, so it may be said.
-    if rule != MixingRule::None && !entry.reads.mixing {
-        return Err(unread("--mixing"));
-    }
-    if args.alpha.is_some() && !entry.reads.mixing {
-        return Err(unread("--alpha"));
-    }
-    let alpha = args.alpha.unwrap_or(ALPHA);
-    let mixing = match rule {
-        MixingRule::None if args.alpha.is_some() => return Err(Usage("--alpha is not read by --mixing none".into())),
-        MixingRule::None => Mixing::None,
-        MixingRule::FixedShare => Mixing::FixedShare { alpha },
-        MixingRule::PastAverage => Mixing::PastAverage { alpha },
-    };
-    let center = match args.center {
-        Some(Center::Mean) if !entry.reads.center => return Err(unread("--center mean")),
-        _ if args.center_prior.is_some() && !entry.reads.center => return Err(unread("--center-prior")),
-        None if !entry.reads.center => None,
-        Some(Center::None) if args.center_prior.is_some() => {
-            return Err(Usage("--center-prior is not read by --center none".into()));
-        }
-        Some(Center::None) => None,
-        Some(Center::Mean) | None => Some(args.center_prior.unwrap_or(CENTER_PRIOR)),
-    };
-    Ok(Spec {
-        eta,
-        self_confident,
-        mixing,
-        forget: args.forget.unwrap_or(FORGET),
-        center,
->>>>>>> a205137520a1a96ac94a6f80c92fdcf6c064683e
         norm_bound: args.norm_bound,
         select: args.select,
         feature_dim: args.feature_dim,
@@ -228,17 +109,9 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
     Ok(form)
 }
 
-/// A learner with the defaults of `run`.
-pub fn default_spec(learner: Kind, kept: usize, centered: bool, norm_bound: NormBound) -> Spec {
-    let entry = learner.entry();
-    let hebbian = entry.family == Family::Hebbian;
-    Spec {
-        eta: if hebbian { HEBBIAN_ETA } else { ETA },
-        self_confident: learner == Kind::Anchored,
-        mixing: if entry.reads.mixing { Mixing::FixedShare { alpha: ALPHA } } else { Mixing::None },
-        forget: FORGET,
-        center: (centered && entry.reads.center).then_some(CENTER_PRIOR),
-        norm_bound,
-        ..Spec::new(learner, kept)
-    }
+/// A learner with the defaults of `run`, centered if it can be.
+pub fn with_defaults(learner: Kind, kept: usize, centered: bool, norm_bound: NormBound) -> Result<Checked, Usage> {
+    let center = Some(centered && learner.entry().reads.center);
+    let options = Options { center, norm_bound, ..Options::new(learner, kept) };
+    options.checked(typed).map_err(|misuse| Usage(misuse.to_string()))
 }
