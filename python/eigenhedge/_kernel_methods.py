@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._core import KernelComponents, KernelRegression, _preimage
-from ._lift import Lift, is_given
+from ._lift import Lift, is_given, names_its_kernel
 from ._rows import as_rows
 
 KERNEL = {
@@ -25,13 +25,6 @@ KERNEL = {
     "degree": [Interval(numbers.Integral, 1, None, closed="left"), None],
     "coef0": [Interval(numbers.Real, None, None, closed="neither"), None],
 }
-
-
-def _names_its_kernel(estimator):
-    """Whether the kernel can be evaluated anywhere: others know neither the length of features nor a gradient."""
-    if is_given(estimator.kernel):
-        raise AttributeError("needs a kernel by name")
-    return True
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -134,7 +127,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._lift = None
         rows = X
         if is_given(kernel):
-            self._lift = Lift(kernel, X)
+            self._lift = Lift(kernel, X, self.n_components or 0)
             rows, kernel, gamma, degree, coef0 = self._lift(X), "linear", None, None, None
         self._model = KernelComponents(
             rows, kept, kernel, gamma, degree, coef0, self.center, self.solver, self.tolerance, max_rank
@@ -179,7 +172,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"))
         return self._model.embed(X if self._lift is None else self._lift(X))[0]
 
-    @available_if(_names_its_kernel)
+    @available_if(names_its_kernel)
     def score_samples(self, X):
         """Minus the compression loss: the squared distance between the features of a row and their projection.
 
@@ -196,7 +189,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"))
         return -self._model.embed(X)[1]
 
-    @available_if(_names_its_kernel)
+    @available_if(names_its_kernel)
     def inverse_transform(self, X):
         """Rows whose features are near those with these coordinates: pre-images.
 

@@ -4,9 +4,10 @@ import numbers
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
 
 from ._core import kernels
-from ._lift import Lift, is_given
+from ._lift import Lift, is_given, names_its_kernel
 from ._online import CONSTRAINTS, WHOLE, Online
 from ._rows import as_rows
 
@@ -25,7 +26,8 @@ class OnlineKernelPCA(Online):
         A name of :func:`eigenhedge.learners`. The components of the default are those of kernel PCA.
     kernel : str or callable, default="linear"
         A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``. With a function of two rows, or
-        ``"precomputed"`` kernel values, there is ``fit`` but no ``partial_fit``: features are made out of the rows of the fit.
+        ``"precomputed"`` kernel values, there is ``fit`` but no ``partial_fit``, no ``inverse_transform`` and no ``save``:
+        features are made out of the rows of the fit.
     gamma, degree, coef0 : float, int, float, default=None
         Parameters of the kernel, when it reads them; None is one over the number of features, 3 and 1.
     budget : int, default=None
@@ -128,26 +130,21 @@ class OnlineKernelPCA(Online):
         self._fitted()
         return 1 / self.n_features_in_ if self.gamma is None else self.gamma
 
+    @available_if(names_its_kernel)
     def partial_fit(self, X, y=None):  # noqa: D102
-        if is_given(self.kernel):
-            raise ValueError("partial_fit needs a kernel by name: only such a kernel knows the features of new rows")
         return super().partial_fit(X)
 
-    partial_fit.__doc__ = Online.partial_fit.__doc__
-
+    @available_if(names_its_kernel)
     def inverse_transform(self, X):  # noqa: D102
-        if is_given(self.kernel):
-            raise ValueError("inverse_transform needs a kernel by name: only such a kernel has a gradient")
         return super().inverse_transform(X)
 
-    inverse_transform.__doc__ = Online.inverse_transform.__doc__
-
+    @available_if(names_its_kernel)
     def save(self, path):  # noqa: D102
-        if is_given(self.kernel):
-            raise ValueError("save needs a kernel by name: a snapshot has no place for functions and matrices")
         super().save(path)
 
-    save.__doc__ = Online.save.__doc__
+    for _method in ("partial_fit", "inverse_transform", "save"):
+        vars()[_method].__doc__ = vars()[_method].fn.__doc__ = getattr(Online, _method).__doc__
+    del _method
 
     def _options(self):
         options = super()._options()
@@ -167,7 +164,7 @@ class OnlineKernelPCA(Online):
             return X
         X = X if isinstance(X, np.ndarray) else as_rows(X)
         if reset:
-            self._lift = Lift(self.kernel, X)
+            self._lift = Lift(self.kernel, X, self.n_components or 0)
         return self._lift(X)
 
     def _is_plain(self, X):

@@ -18,6 +18,13 @@ def is_given(kernel):
     return callable(kernel) or kernel == "precomputed"
 
 
+def names_its_kernel(estimator):
+    """Whether the kernel can be evaluated anywhere: others know neither the length of features nor a gradient."""
+    if is_given(estimator.kernel):
+        raise AttributeError("needs a kernel by name")
+    return True
+
+
 class Lift:
     """From kernel values with the rows of a fit to explicit features.
 
@@ -27,21 +34,24 @@ class Lift:
         The kernel.
     X : ndarray
         Its matrix, or the rows of the fit.
+    kept : int
+        Directions that will be asked for. A matrix with negative eigenvalues is no kernel; it is taken for the nearest
+        one, without them, as long as that has so many directions.
     """
 
-    def __init__(self, kernel, X):
+    def __init__(self, kernel, X, kept):
         self._kernel = kernel
         self._atoms = X if callable(kernel) else None
         gram = self._values(X)
         if gram.shape[0] != gram.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix, got shape {gram.shape}")
         values, vectors = linalg.eigh((gram + gram.T) / 2)
-        if values[0] < -INDEFINITE * max(values[-1], 0.0):
+        carries = values > NOTHING * max(values[-1], 0.0)
+        if values[0] < -INDEFINITE * abs(values).max() and carries.sum() < kept:
             raise ValueError(
                 f"There are significant negative eigenvalues ({values[0]:g}, the largest is {values[-1]:g}): "
                 "the kernel must be positive semidefinite"
             )
-        carries = values > NOTHING * max(values[-1], 0.0)
         if not carries.any():
             # A kernel of zeros has features of zeros.
             carries[-1], values[-1] = True, 1.0
