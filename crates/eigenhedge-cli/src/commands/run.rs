@@ -3,7 +3,7 @@
 use crate::args::SummaryForm;
 use crate::number::exact;
 use crate::plan::Plan;
-use crate::summary::{Notes, Summary};
+use crate::summary::{Notes, Summary, Text};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Error, Run};
 use eigenhedge_io::{Answer, Answers, Format, Source, Standardize, Stream, Target};
@@ -15,11 +15,12 @@ pub fn run(plan: &Plan) -> Result<()> {
     let mut stream = Stream::open(&plan.source, &plan.layout)?;
     let length = stream.columns().len();
     let mut run = plan
-        .spec_for(length)
+        .options
+        .spec(length)
         .and_then(|spec| Run::watching(spec, length, plan.seed, plan.watch))
         .map_err(|error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format)))?;
     let at_once = plan.source == Source::Standard;
-    let mut answers = Answers::open(&plan.target, plan.form, plan.spec.kept, at_once)?;
+    let mut answers = Answers::open(&plan.target, plan.form, run.spec().kept, at_once)?;
     let mut notes = Notes { standardized: plan.layout.standardize != Standardize::None, ..Notes::default() };
     let start = Instant::now();
     while let Some(row) = stream.next_row()? {
@@ -43,7 +44,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     answers.finish()?;
     list_skipped(&stream);
     let Some(form) = plan.summary else { return Ok(()) };
-    let summary = Summary::new(&run, stream.skipped(), elapsed);
+    let summary = Summary { skipped_rows: stream.skipped(), ..Summary::new(&run, elapsed.as_secs_f64()) };
     let text = match form {
         SummaryForm::Text => summary.text(run.spec(), &notes),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",

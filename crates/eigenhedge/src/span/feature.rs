@@ -79,6 +79,8 @@ struct Working {
 const NEW_DIRECTION: f64 = 1e-10;
 /// What a full dictionary carries of a residual is lost below this share: it is known to the condition of `K⁻¹` only.
 const CARRIED: f64 = 1e-7;
+/// The squared norm of a residual must be known to within this share of it.
+const CERTAIN: f64 = 0.01;
 /// Residuals with a smaller share are corrected.
 const REPEAT: f64 = 1e-2;
 /// Drift that calls for fresh orthonormal columns.
@@ -369,6 +371,12 @@ impl<D: Dictionary> Span for Feature<D> {
         let norm = residual_square.sqrt();
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = *own + dot(expansion, row);
+        // Two ways to the same number. Where the dictionary is nearly complete both are rounding, and a column made of
+        // that would have any length.
+        let same = dot(expansion, residual) + own_overlap;
+        if !((same - *residual_square).abs() <= CERTAIN * *residual_square) {
+            return 0.0;
+        }
         residual.push(own_overlap);
         expansion.push(1.0);
         self.push_atom(point);
