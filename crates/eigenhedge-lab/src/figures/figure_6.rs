@@ -111,6 +111,12 @@ fn claims(bumps: &[Vec<f64>], source: &Source) -> Vec<Claim> {
             "0.8 × that of fixed share",
             0.8 * mean_over(share, &AGAIN),
         ));
+        claims.push(Claim::less(
+            &format!("{what} in all"),
+            past.iter().sum(),
+            "that without mixing",
+            none.iter().sum(),
+        ));
     } else {
         claims.push(Claim::at_most(
             &format!("{what} in segments that come back"),
@@ -171,10 +177,11 @@ fn text(source: &Source, bumps: &[Vec<f64>]) -> Vec<String> {
     text.push(if source.faces {
         format!(
             "The fixed share pays {:.2} in a segment that comes back, because it must keep up every direction against what it mixes \
-             in. Without mixing it is {:.2}: in 200 rows of little energy no weight sinks so low that it could not come back, and on \
-             this stream the memory is there without any mixing.",
+             in. Without mixing it is {:.2}: in 200 rows of little energy no weight sinks so low that it could not come back. But \
+             somebody new then costs {:.2}, and in all the average of the past loses least.",
             of(1, &AGAIN),
-            of(2, &AGAIN)
+            of(2, &AGAIN),
+            of(2, &NEW)
         )
     } else {
         format!(

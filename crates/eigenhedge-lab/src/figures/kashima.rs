@@ -11,7 +11,7 @@ use eigenhedge_report::{Chart, Series};
 
 const COMPONENTS: usize = 2;
 /// Degrees that no component may be away from its own at the end.
-const NEAR: f64 = 8.0;
+const NEAR: f64 = 3.0;
 /// Points, which are gone through again and again, each time in another order.
 const POINTS: usize = 100;
 /// Angles are measured whenever all points have been shown.

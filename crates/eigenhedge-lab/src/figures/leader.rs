@@ -86,7 +86,7 @@ fn ratio(kept: usize) -> f64 {
 
 /// Loss of the best k of n, given the loss of dropping each.
 fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
-    let mut totals = vec![0.0; N];
+    let mut totals = [0.0; N];
     losses.iter().for_each(|losses| totals.iter_mut().zip(losses).for_each(|(total, loss)| *total += loss));
     totals.sort_by(f64::total_cmp);
     totals[..N - kept].iter().sum()

@@ -86,8 +86,11 @@ fn denoised(noisy: &[Vec<f64>], found: &[Vec<f64>]) -> Chart {
 }
 
 fn middles(mean: &Means) -> Chart {
-    let mut chart = Chart::new("Two clusters: arithmetic mean, and pre-image of the kernel mean", "x", "y")
-        .with(Series::points("points", &column(&mean.points, 0), &column(&mean.points, 1)));
+    let mut chart = Chart::new("Two clusters, and where their middle is", "x", "y").with(Series::points(
+        "points",
+        &column(&mean.points, 0),
+        &column(&mean.points, 1),
+    ));
     chart.annotations = [("arithmetic mean", &mean.plain), ("pre-image", &mean.found)]
         .map(|(label, point)| Annotation { x: point[0], y: point[1], label: label.into() })
         .to_vec();
