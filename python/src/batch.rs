@@ -73,11 +73,7 @@ impl KernelComponents {
     }
 
     /// Coordinates of rows and their losses.
-    fn embed<'py>(
-        &self,
-        py: Python<'py>,
-        x: Table<'py>,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
+    fn embed<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<WithNumbers<'py>> {
         let (count, length) = shape(&x);
         let entries = entries(&x)?;
         let mut state = lock(&self.state)?;
@@ -188,7 +184,7 @@ impl KernelRegression {
     }
 
     /// Means, one row for each row, and variances when they are asked for.
-    fn predict<'py>(&self, py: Python<'py>, x: Table<'py>, with_variance: bool) -> PyResult<Predicted<'py>> {
+    fn predict<'py>(&self, py: Python<'py>, x: Table<'py>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
         let (count, length) = shape(&x);
         let entries = entries(&x)?;
         let mut ridge = lock(&self.state)?;
@@ -239,4 +235,5 @@ impl KernelRegression {
     }
 }
 
-type Predicted<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+/// A table, and a number for each of its rows.
+type WithNumbers<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);

@@ -58,26 +58,22 @@ fn main() -> ExitCode {
 fn test() -> ExitCode {
     let start = Instant::now();
     let mut times = String::new();
-    let root = root();
-    let mut steps: Vec<(&str, Box<dyn Fn() -> Result<(), String>>)> = Vec::new();
-    for step in CHECKS {
-        steps.push((step.name, Box::new(|| run(&mut step.command()))));
-    }
-    // Last: it uses the program that the tests have built.
-    steps.push(("python", Box::new(move || python::test(&root))));
-    for (name, work) in steps {
+    let mut timed = |name: &str, work: &dyn Fn() -> Result<(), String>| {
         println!("== {name}");
         let began = Instant::now();
-        if let Err(reason) = work() {
-            eprintln!("== FAILED: {name} ({reason})");
-            return ExitCode::FAILURE;
-        }
+        work().map_err(|reason| format!("{name}: {reason}"))?;
         let seconds = began.elapsed().as_secs_f64();
         println!("== {name}: passed in {seconds:.1} s\n");
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
+        Ok(())
+    };
+    let checks = CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command())));
+    // Last: it uses the program that the tests have built.
+    let result = checks.and_then(|()| timed("python", &|| python::test(&root())));
+    if result.is_ok() {
+        println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
     }
-    println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
-    ExitCode::SUCCESS
+    outcome(result)
 }
 
 fn outcome(result: Result<(), String>) -> ExitCode {

@@ -4,12 +4,16 @@
 mod common;
 
 use common::{infinite_specs, specs};
-use eigenhedge::kernel::{Dictionary, VectorKernel};
+use eigenhedge::batch::{Center, KernelPca, Solver};
+use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
 use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::span::Span;
 use eigenhedge::{Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Spec, streams, trial};
+use eigenhedge::{
+    Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Run, Spec, Watch, streams, trial,
+};
 
 fn step(learner: &mut KernelLearner, row: &[f64], random: &mut Random) -> Loss {
     trial(learner, &Instance::from(row), random).unwrap()
@@ -250,5 +254,27 @@ fn a_budget_over_nearly_dependent_atoms_keeps_columns_orthonormal_and_losses_pos
             let drift = learner.span().drift();
             assert!(drift < 1e-5, "eta {eta}, row {i}: drift {drift}");
         }
+    }
+}
+
+#[test]
+fn the_centered_leader_of_features_equals_batch_kernel_pca_long_after_the_dictionary_is_complete() {
+    let mut random = Random::seeded(11);
+    let rows: Vec<Vec<f64>> = (0..300)
+        .map(|i| {
+            let (radius, angle) = (if i % 2 == 0 { 1.0 } else { 0.3 }, random.uniform() * std::f64::consts::TAU);
+            [angle.cos(), angle.sin()].iter().map(|x| radius * x + 0.05 * random.normal()).collect()
+        })
+        .collect();
+    let kernel = VectorKernel::Rbf { gamma: 2.0 };
+    let spec = Spec { center: Some(0.0), kernel: Some(kernel.clone()), ..Spec::new(Kind::Leader, 2) };
+    let mut run = Run::watching(spec, 2, 0, Watch { hindsight: false, segments: 0 }).unwrap();
+    rows.iter().for_each(|row| _ = run.step(row).unwrap());
+    let dictionary = Vectors::new(kernel, 2).unwrap();
+    let batch = KernelPca::fit(dictionary, &rows, 2, Center::Mean, Solver::Dense).unwrap();
+    let (mut embedding, mut coordinates) = (run.embedding(), Vec::new());
+    for (row, least) in rows.iter().zip(batch.losses()) {
+        let loss = embedding.transform(row, &mut coordinates).unwrap();
+        assert!((loss - least).abs() < 1e-5, "{loss} against {least}");
     }
 }
