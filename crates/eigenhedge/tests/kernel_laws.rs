@@ -10,7 +10,6 @@ use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::span::Span;
-use eigenhedge::{Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Spec, streams, trial};
 use eigenhedge::{
     Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Run, Spec, Watch, streams, trial,
 };
