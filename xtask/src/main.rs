@@ -1,13 +1,18 @@
 //! Development commands: `cargo xtask help` lists them.
 
-use std::path::Path;
+mod python;
+
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 const HELP: &str = "\
-cargo xtask test    run every check; stop at the first that fails
-cargo xtask man     write the manual pages to target/man
-cargo xtask help    print this";
+cargo xtask test           run every check; stop at the first that fails
+cargo xtask test python    only those of the Python package
+cargo xtask wheel          build the Python wheel into target/wheels
+cargo xtask bench python   measure the Python package against its limits
+cargo xtask man            write the manual pages to target/man
+cargo xtask help           print this";
 
 /// One check: its name, its arguments to cargo, and a variable it needs.
 struct Step {
@@ -29,7 +34,7 @@ const CHECKS: &[Step] = &[
         variable: Some(("RUSTDOCFLAGS", "-D warnings")),
         ..step("documentation", "doc --workspace --no-deps --locked")
     },
-    step("tests", "test --workspace --locked"),
+    step("tests", "test --workspace --exclude eigenhedge-python --locked"),
     step("benches", "check --workspace --benches --locked"),
 ];
 
@@ -37,7 +42,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["test"] => test(),
-        ["man"] => one(&step("man", "run --package eigenhedge-cli --locked -- man --out target/man")),
+        ["man"] => {
+            outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
+        }
+        ["test", "python"] => outcome(python::test(&root())),
+        ["wheel"] => outcome(python::wheel(&root())),
+        ["bench", "python"] => outcome(python::bench(&root())),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             ExitCode::SUCCESS
@@ -49,42 +59,59 @@ fn main() -> ExitCode {
     }
 }
 
-fn one(step: &Step) -> ExitCode {
-    match run(step) {
+fn test() -> ExitCode {
+    let start = Instant::now();
+    let mut times = String::new();
+    let mut timed = |name: &str, work: &dyn Fn() -> Result<(), String>| {
+        println!("== {name}");
+        let began = Instant::now();
+        work().map_err(|reason| format!("{name}: {reason}"))?;
+        let seconds = began.elapsed().as_secs_f64();
+        println!("== {name}: passed in {seconds:.1} s\n");
+        times += &format!("   {name:<14} {seconds:>7.1} s\n");
+        Ok(())
+    };
+    let checks = CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command())));
+    // Last: it uses the program that the tests have built.
+    let result = checks.and_then(|()| timed("python", &|| python::test(&root())));
+    if result.is_ok() {
+        println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
+    }
+    outcome(result)
+}
+
+fn outcome(result: Result<(), String>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
-            eprintln!("== FAILED: {} ({reason})", step.name);
+            eprintln!("== FAILED ({reason})");
             ExitCode::FAILURE
         }
     }
 }
 
-fn test() -> ExitCode {
-    let start = Instant::now();
-    let mut times = String::new();
-    for step in CHECKS {
-        println!("== {}: cargo {}", step.name, step.arguments);
-        let began = Instant::now();
-        if let Err(reason) = run(step) {
-            eprintln!("== FAILED: {} ({reason})", step.name);
-            return ExitCode::FAILURE;
-        }
-        let seconds = began.elapsed().as_secs_f64();
-        println!("== {}: passed in {seconds:.1} s\n", step.name);
-        times += &format!("   {:<14} {seconds:>7.1} s\n", step.name);
-    }
-    println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
-    ExitCode::SUCCESS
+fn root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-fn run(step: &Step) -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(step.arguments.split(' ')).current_dir(root).envs(step.variable);
+impl Step {
+    fn command(&self) -> Command {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.args(self.arguments.split(' ')).current_dir(root()).envs(self.variable);
+        command
+    }
+}
+
+/// Runs a command to its end, and prints it first.
+fn run(command: &mut Command) -> Result<(), String> {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let line: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    println!("$ {}", line.join(" "));
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(status.to_string()),
-        Err(error) => Err(format!("cargo could not be started: {error}")),
+        Err(error) => Err(format!("{} could not be started: {error}", line[0])),
     }
 }

@@ -1,5 +1,7 @@
 //! Numbers for people. Numbers for programs are printed in full, where they are printed.
 
+pub use eigenhedge::num::exact;
+
 /// Five significant digits; an exponent where zeros would be too many.
 pub fn readable(value: f64) -> String {
     let size = value.abs();
@@ -8,11 +10,6 @@ pub fn readable(value: f64) -> String {
     }
     let whole = if size < 1.0 { 1 } else { size.log10() as usize + 1 };
     format!("{value:.*}", 5usize.saturating_sub(whole))
-}
-
-/// As it would be typed: the shortest text that reads back as the same number.
-pub fn exact(value: f64) -> String {
-    if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
 //! The command line as built: every value that can be judged without the data has been.
 
 use crate::args::{Center, Eta, KeepArgs, MixingRule, RunArgs, SummaryForm};
-use crate::number::exact;
 use crate::table::{self, Usage, is_dash};
-use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
-use eigenhedge::run::AnyLearner;
-use eigenhedge::simplex::Multiplicity;
-use eigenhedge::spec::Family;
-use eigenhedge::{Error, Kind, Mixing, NormBound, Spec, Watch};
+use eigenhedge::kernel::KernelParameters;
+use eigenhedge::options::{self, Checked, Options, Rate};
+use eigenhedge::{Kind, NormBound, Watch};
 use eigenhedge_io::{Form, Layout, Source, Target};
 use std::path::Path;
 
@@ -18,12 +15,8 @@ pub struct Plan {
     pub source: Source,
     /// How the table is laid out.
     pub layout: Layout,
-    /// The learner; its kernel is known when the length of rows is.
-    pub spec: Spec,
-    /// The kernel as typed.
-    pub kernel: Option<(&'static str, KernelParameters)>,
-    /// What the best subspace loses at most.
-    pub ceiling: Option<f64>,
+    /// The learner, but for what the length of rows decides.
+    pub options: Checked,
     /// What the run compares itself with.
     pub watch: Watch,
     /// Seed of the learner's draws.
@@ -40,18 +33,10 @@ pub struct Plan {
     pub keep: KeepArgs,
 }
 
-const ETA: f64 = 1.0;
-const HEBBIAN_ETA: f64 = 0.05;
-const ALPHA: f64 = 1e-3;
-const FORGET: f64 = 0.95;
-const CENTER_PRIOR: f64 = 0.0;
-
 impl Plan {
     /// Checks what was typed.
     pub fn new(args: &RunArgs) -> Result<Self, Usage> {
-        let spec = spec(args)?;
-        let kernel = kernel(args)?;
-        judge(&spec, kernel.as_ref())?;
+        let options = options(args).checked(typed).map_err(|misuse| Usage(misuse.to_string()))?;
         let source = table::source(&args.input);
         let target = match &args.out {
             None => Target::Nowhere,
@@ -63,9 +48,7 @@ impl Plan {
             layout: table::layout(&args.table, &source)?,
             form: form(args, &target)?,
             source,
-            spec,
-            kernel,
-            ceiling: args.ceiling,
+            options,
             watch: Watch { hindsight: true, segments: args.segments },
             seed: args.seed,
             target,
@@ -76,139 +59,38 @@ impl Plan {
     }
 }
 
-impl Plan {
-    /// The learner for rows of this length.
-    pub fn spec_for(&self, length: usize) -> Result<Spec, Error> {
-        let kernel =
-            self.kernel.as_ref().and_then(|(name, parameters)| VectorKernel::from_name(name, parameters, length));
-        let spec = Spec { kernel, ..self.spec.clone() };
-        match self.ceiling {
-            Some(ceiling) => spec.tuned(ceiling, length),
-            None => Ok(spec),
-        }
-    }
-}
-
-fn spec(args: &RunArgs) -> Result<Spec, Usage> {
-    let entry = args.learner.entry();
-    let unread = |option: &str| Usage(format!("{option} is not read by the learner {}", entry.name));
-    if matches!(args.eta, Some(Eta::Given(_))) && !entry.reads.eta {
-        return Err(unread("--eta"));
-    }
-    if args.forget.is_some() && !entry.reads.forget {
-        return Err(unread("--forget"));
-    }
-    if args.max_rank.is_some() && !entry.reads.max_rank {
-        return Err(unread("--max-rank"));
-    }
-    let hebbian = entry.family == Family::Hebbian;
-    let self_confident = match args.eta {
-        Some(Eta::Given(_)) if args.ceiling.is_some() => {
-            return Err(Usage("--ceiling is read by --eta auto only".into()));
-        }
-        Some(Eta::Given(_)) => false,
-        _ if args.ceiling.is_some() && !matches!(args.learner, Kind::Tracking | Kind::Anchored) => {
-            return Err(unread("--ceiling"));
-        }
-        _ if args.ceiling.is_some() && args.norm_bound == NormBound::Running => {
-            return Err(Usage("--ceiling needs a --norm-bound".into()));
-        }
-        Some(Eta::Auto) if hebbian => return Err(Usage(format!("--eta auto is not for the learner {}", entry.name))),
-        Some(Eta::Auto) => entry.reads.eta && args.ceiling.is_none(),
-        None => args.learner == Kind::Anchored && args.ceiling.is_none(),
-    };
-    let eta = match args.eta {
-        Some(Eta::Given(eta)) => eta,
-        _ if hebbian => HEBBIAN_ETA,
-        _ => ETA,
-    };
-    let rule = args.mixing.unwrap_or(match args.learner {
-        Kind::Tracking => MixingRule::FixedShare,
-        _ => MixingRule::None,
-    });
-    // No mixing is true of every learner, so it may be said.
-    if rule != MixingRule::None && !entry.reads.mixing {
-        return Err(unread("--mixing"));
-    }
-    if args.alpha.is_some() && !entry.reads.mixing {
-        return Err(unread("--alpha"));
-    }
-    let alpha = args.alpha.unwrap_or(ALPHA);
-    let mixing = match rule {
-        MixingRule::None if args.alpha.is_some() => return Err(Usage("--alpha is not read by --mixing none".into())),
-        MixingRule::None => Mixing::None,
-        MixingRule::FixedShare => Mixing::FixedShare { alpha },
-        MixingRule::PastAverage => Mixing::PastAverage { alpha },
-    };
-    let center = match args.center {
-        Some(Center::Mean) if !entry.reads.center => return Err(unread("--center mean")),
-        _ if args.center_prior.is_some() && !entry.reads.center => return Err(unread("--center-prior")),
-        None if !entry.reads.center => None,
-        Some(Center::None) if args.center_prior.is_some() => {
-            return Err(Usage("--center-prior is not read by --center none".into()));
-        }
-        Some(Center::None) => None,
-        Some(Center::Mean) | None => Some(args.center_prior.unwrap_or(CENTER_PRIOR)),
-    };
-    Ok(Spec {
-        eta,
-        self_confident,
-        mixing,
-        forget: args.forget.unwrap_or(FORGET),
-        center,
+/// The options of the learner as typed.
+fn options(args: &RunArgs) -> Options {
+    Options {
+        eta: args.eta.map(|eta| match eta {
+            Eta::Auto => Rate::Auto,
+            Eta::Given(eta) => Rate::Given(eta),
+        }),
+        ceiling: args.ceiling,
+        mixing: args.mixing.map(|rule| match rule {
+            MixingRule::None => options::MixingRule::None,
+            MixingRule::FixedShare => options::MixingRule::FixedShare,
+            MixingRule::PastAverage => options::MixingRule::PastAverage,
+        }),
+        alpha: args.alpha,
+        forget: args.forget,
+        center: args.center.map(|center| center == Center::Mean),
+        center_prior: args.center_prior,
         norm_bound: args.norm_bound,
         select: args.select,
-        dimension: args.feature_dim,
+        feature_dim: args.feature_dim,
         as_printed: args.as_printed,
         max_rank: args.max_rank,
         budget: args.budget,
-        ..Spec::new(args.learner, args.k)
-    })
+        kernel: args.kernel,
+        parameters: KernelParameters { gamma: args.gamma, degree: args.degree, coef0: args.coef0, length_scale: None },
+        ..Options::new(args.learner, args.k)
+    }
 }
 
-/// The kernel as typed, with the options it reads.
-fn kernel(args: &RunArgs) -> Result<Option<(&'static str, KernelParameters)>, Usage> {
-    let given = [
-        ("gamma", args.gamma.is_some()),
-        ("degree", args.degree.is_some()),
-        ("coef0", args.coef0.is_some()),
-        ("budget", args.budget.is_some()),
-    ];
-    let Some(name) = args.kernel else {
-        return match given.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => Err(Usage(format!("--{option} needs a --kernel"))),
-            None => Ok(None),
-        };
-    };
-    let reads = KERNELS.iter().find(|entry| entry.name == name).map_or(&[][..], |entry| entry.reads);
-    if let Some((option, _)) = given[..3].iter().find(|(option, is_given)| *is_given && !reads.contains(option)) {
-        return Err(Usage(format!("--{option} is not read by the kernel {name}")));
-    }
-    let parameters = KernelParameters { gamma: args.gamma, degree: args.degree, coef0: args.coef0, length_scale: None };
-    Ok(Some((name, parameters)))
-}
-
-/// Has the library judge the values, by building the learner for the shortest rows there can be.
-fn judge(spec: &Spec, kernel: Option<&(&'static str, KernelParameters)>) -> Result<(), Usage> {
-    if spec.kept == 0 {
-        return Err(Usage("-k must be at least 1, got 0".into()));
-    }
-    let dimension = spec.dimension.unwrap_or(Multiplicity::Finite((spec.kept as u64).saturating_add(1)));
-    let kernel = kernel.and_then(|(name, parameters)| VectorKernel::from_name(name, parameters, 1));
-    let spec = Spec { dimension: Some(dimension), kernel, ..spec.clone() };
-    match AnyLearner::new(&spec, if spec.learner.entry().family == Family::Hebbian { spec.kept + 1 } else { 1 }) {
-        Ok(_) => Ok(()),
-        Err(Error::Parameter { name: "k", rule, value }) => {
-            Err(Usage(format!("-k must be {rule}, got {}", exact(value))))
-        }
-        Err(Error::Parameter { name, rule, value }) => {
-            Err(Usage(format!("--{name} must be {rule}, got {}", exact(value))))
-        }
-        Err(Error::Kept { kept, dimension }) => {
-            Err(Usage(format!("-k must be less than --feature-dim {dimension}, got {kept}")))
-        }
-        Err(error) => Err(Usage(error.to_string())),
-    }
+/// An option as it is typed.
+fn typed(name: &str) -> String {
+    if name == "k" { "-k".into() } else { format!("--{name}") }
 }
 
 fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
@@ -255,17 +137,9 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
     Ok(())
 }
 
-/// A learner with the defaults of `run`.
-pub fn default_spec(learner: Kind, kept: usize, centered: bool, norm_bound: NormBound) -> Spec {
-    let entry = learner.entry();
-    let hebbian = entry.family == Family::Hebbian;
-    Spec {
-        eta: if hebbian { HEBBIAN_ETA } else { ETA },
-        self_confident: learner == Kind::Anchored,
-        mixing: if entry.reads.mixing { Mixing::FixedShare { alpha: ALPHA } } else { Mixing::None },
-        forget: FORGET,
-        center: (centered && entry.reads.center).then_some(CENTER_PRIOR),
-        norm_bound,
-        ..Spec::new(learner, kept)
-    }
+/// A learner with the defaults of `run`, centered if it can be.
+pub fn with_defaults(learner: Kind, kept: usize, centered: bool, norm_bound: NormBound) -> Result<Checked, Usage> {
+    let center = Some(centered && learner.entry().reads.center);
+    let options = Options { center, norm_bound, ..Options::new(learner, kept) };
+    options.checked(typed).map_err(|misuse| Usage(misuse.to_string()))
 }

@@ -1,49 +1,11 @@
 //! The account of a run, for people and for programs.
 
 use crate::number::{exact, readable};
-use eigenhedge::regret::{Best, Partition, Verdict};
-use eigenhedge::run::Member;
-use eigenhedge::{Mixing, Run, Spec};
-use serde::Serialize;
+use eigenhedge::regret::Best;
+pub use eigenhedge::summary::Summary;
+use eigenhedge::{Mixing, Spec};
 use std::fmt::Write;
 use std::time::Duration;
-
-/// What a run amounted to. The names are those of the JSON object; what does not exist is null.
-#[derive(Debug, Clone, Serialize)]
-pub struct Summary {
-    rows: u64,
-    skipped_rows: u64,
-    dim: usize,
-    k: usize,
-    learner: &'static str,
-    eta: Option<f64>,
-    expected_loss: f64,
-    loss: f64,
-    best_loss: Option<Best>,
-    regret: Option<Best>,
-    bound: Option<f64>,
-    bound_holds: Option<bool>,
-    /// The theorem behind the bound, or why there is none.
-    bound_reason: String,
-    certificate: Certificate,
-    members: Vec<Member>,
-    partitions: Vec<Partition>,
-    rank_mean: f64,
-    rank_max: usize,
-    seconds: f64,
-    rows_per_second: Option<f64>,
-}
-
-/// What approximations cost.
-#[derive(Debug, Clone, Serialize)]
-struct Certificate {
-    /// Added to the constant of the theorem by mixing and rank caps; null when it is not known.
-    price: Option<f64>,
-    /// Added to the loss of the best member by Hedge, at most.
-    hedge_term: f64,
-    /// Norms of features that a budget on atoms gave up.
-    budget_error: f64,
-}
 
 /// Width of the names of the lines.
 const NAMES: usize = 11;
@@ -61,52 +23,14 @@ pub struct Notes {
     pub before: Duration,
 }
 
-impl Summary {
-    /// Closes the account.
-    pub fn new(run: &Run, skipped_rows: u64, elapsed: Duration) -> Self {
-        let spec = run.spec();
-        let statement = run.statement();
-        let entry = spec.learner.entry();
-        let seconds = elapsed.as_secs_f64();
-        let bound_reason = match (statement.verdict, &statement.promise) {
-            (Verdict::NotApplicable(reason), _) => reason.to_string(),
-            (_, Some(promise)) => promise.theorem.to_owned(),
-            (_, None) => String::new(),
-        };
-        Self {
-            rows: statement.rows,
-            skipped_rows,
-            dim: run.length(),
-            k: spec.kept,
-            learner: entry.name,
-            eta: (entry.reads.eta && !spec.self_confident).then_some(spec.eta),
-            expected_loss: statement.expected,
-            loss: statement.realised,
-            best_loss: statement.best,
-            regret: statement.regret(),
-            bound: statement.promise.map(|promise| promise.bound),
-            bound_holds: match statement.verdict {
-                Verdict::Holds => Some(true),
-                Verdict::Fails => Some(false),
-                Verdict::NotApplicable(_) => None,
-            },
-            bound_reason,
-            certificate: Certificate {
-                price: Some(statement.price).filter(|price| price.is_finite()),
-                hedge_term: statement.hedge_term,
-                budget_error: statement.budget_error,
-            },
-            rank_mean: statement.rank_mean,
-            rank_max: statement.rank_max,
-            seconds,
-            rows_per_second: (seconds > 0.0).then_some(statement.rows as f64 / seconds),
-            members: statement.members,
-            partitions: statement.partitions,
-        }
-    }
+/// A few lines for people.
+pub trait Text {
+    /// The lines.
+    fn text(&self, spec: &Spec, notes: &Notes) -> String;
+}
 
-    /// A few lines for people.
-    pub fn text(&self, spec: &Spec, notes: &Notes) -> String {
+impl Text for Summary {
+    fn text(&self, spec: &Spec, notes: &Notes) -> String {
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
             // Writing to a string cannot fail.
@@ -144,7 +68,7 @@ impl Summary {
             let loss = readable(partition.loss);
             line("", format!("{loss} by the best subspaces for {segments}, cut before rows {}", cuts.join(", ")));
         }
-        line("bound", self.promise());
+        line("bound", promise(self));
         if let Some(member) = self.members.iter().min_by(|a, b| a.expected.total_cmp(&b.expected)) {
             let most = readable(self.certificate.hedge_term);
             line(
@@ -165,31 +89,32 @@ impl Summary {
         }
         text
     }
+}
 
-    /// The same lines as sentences of a page; none of them depends on a clock.
-    pub fn sentences(&self, spec: &Spec, notes: &Notes) -> Vec<String> {
-        let silent = Self { rows_per_second: None, seconds: 0.0, ..self.clone() };
-        let mut sentences: Vec<String> = Vec::new();
-        for line in silent.text(spec, notes).lines() {
-            let (name, value) = line.split_at(line.len().min(NAMES));
-            match (name.trim(), sentences.last_mut()) {
-                ("", Some(last)) => *last += &format!("; {value}"),
-                (name, _) => sentences.push(format!("{name}: {value}")),
-            }
+/// The same lines as sentences of a page; none of them depends on a clock.
+pub fn sentences(summary: &Summary, spec: &Spec, notes: &Notes) -> Vec<String> {
+    let silent = Summary { rows_per_second: None, seconds: 0.0, ..summary.clone() };
+    let mut sentences: Vec<String> = Vec::new();
+    for line in silent.text(spec, notes).lines() {
+        let (name, value) = line.split_at(line.len().min(NAMES));
+        match (name.trim(), sentences.last_mut()) {
+            ("", Some(last)) => *last += &format!("; {value}"),
+            (name, _) => sentences.push(format!("{name}: {value}")),
         }
-        sentences
     }
+    sentences
+}
 
-    fn promise(&self) -> String {
-        let Some(bound) = self.bound.filter(|_| self.bound_holds.is_some()) else {
-            return format!("none: {}", self.bound_reason);
-        };
-        let verdict = if self.bound_holds == Some(true) { "it holds" } else { "IT DOES NOT HOLD" };
-        let price = self.certificate.price.filter(|price| *price > 0.0 && self.members.is_empty());
-        let price =
-            price.map_or(String::new(), |price| format!(", {} of its constant for mixing and caps", readable(price)));
-        format!("{} on the expected loss ({}{price}): {verdict}", readable(bound), self.bound_reason)
-    }
+/// What was promised, and whether it was kept.
+fn promise(summary: &Summary) -> String {
+    let Some(bound) = summary.bound.filter(|_| summary.bound_holds.is_some()) else {
+        return format!("none: {}", summary.bound_reason);
+    };
+    let verdict = if summary.bound_holds == Some(true) { "it holds" } else { "IT DOES NOT HOLD" };
+    let price = summary.certificate.price.filter(|price| *price > 0.0 && summary.members.is_empty());
+    let price =
+        price.map_or(String::new(), |price| format!(", {} of its constant for mixing and caps", readable(price)));
+    format!("{} on the expected loss ({}{price}): {verdict}", readable(bound), summary.bound_reason)
 }
 
 /// A number, or the two ends it lies between.

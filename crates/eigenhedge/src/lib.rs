@@ -15,6 +15,7 @@ pub mod learner;
 pub mod matrix;
 pub mod mixing;
 pub mod num;
+pub mod options;
 pub mod portfolio;
 pub mod random;
 pub mod regret;
@@ -26,6 +27,7 @@ pub mod span;
 pub mod spec;
 pub mod streams;
 pub mod subspace;
+pub mod summary;
 
 pub use error::Error;
 pub use learner::{Learner, Loss, trial};

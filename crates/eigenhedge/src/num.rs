@@ -19,6 +19,11 @@ pub fn kept(log_dropped: f64) -> f64 {
     -log_dropped.exp_m1()
 }
 
+/// A number as it would be typed: the shortest text that reads back as the same number.
+pub fn exact(value: f64) -> String {
+    if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
+}
+
 /// Dot product with eight running sums: vectorises, and its error grows with `n/8`.
 #[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {

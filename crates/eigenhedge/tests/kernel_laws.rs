@@ -4,11 +4,15 @@
 mod common;
 
 use common::{infinite_specs, specs};
-use eigenhedge::kernel::{Dictionary, VectorKernel};
+use eigenhedge::batch::{Center, KernelPca, Solver};
+use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
 use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Spec, streams, trial};
+use eigenhedge::span::Span;
+use eigenhedge::{
+    Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Run, Spec, Watch, streams, trial,
+};
 
 fn step(learner: &mut KernelLearner, row: &[f64], random: &mut Random) -> Loss {
     trial(learner, &Instance::from(row), random).unwrap()
@@ -231,4 +235,45 @@ fn bad_rows_and_budgets_are_named_and_leave_the_state_alone() {
     assert_eq!(refused(novelty), "novelty must be between 0 and 1, got NaN");
     assert!(refused(Spec { as_printed: true, ..spec.clone() }).contains("anchored"));
     assert!(refused(Spec { start: Some(vec![0.0; 5]), ..spec }).contains("center"));
+}
+
+#[test]
+fn a_budget_over_nearly_dependent_atoms_keeps_columns_orthonormal_and_losses_possible() {
+    // A wide kernel: features of nearby rows hardly differ, and the Gram matrix is nearly singular.
+    let rows = streams::switching(20, 2, 3, 300, 1);
+    for (eta, center) in [(1.0, Some(0.0)), (16.0, Some(0.0)), (64.0, Some(0.0)), (16.0, None)] {
+        let mixing = Mixing::FixedShare { alpha: 1e-3 };
+        let spec = Spec { eta, center, mixing, budget: Some(40), ..Spec::new(Kind::Tracking, 2) };
+        let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 0.05 }, 20).unwrap();
+        let mut random = Random::seeded(0);
+        for (i, row) in rows.iter().enumerate() {
+            let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+            // Features have length one, so no two of them (or of their means) are further apart than two.
+            assert!(loss.expected <= 4.0 && loss.realised <= 4.0, "eta {eta}, row {i}: {loss:?}");
+            let drift = learner.span().drift();
+            assert!(drift < 1e-5, "eta {eta}, row {i}: drift {drift}");
+        }
+    }
+}
+
+#[test]
+fn the_centered_leader_of_features_equals_batch_kernel_pca_long_after_the_dictionary_is_complete() {
+    let mut random = Random::seeded(11);
+    let rows: Vec<Vec<f64>> = (0..300)
+        .map(|i| {
+            let (radius, angle) = (if i % 2 == 0 { 1.0 } else { 0.3 }, random.uniform() * std::f64::consts::TAU);
+            [angle.cos(), angle.sin()].iter().map(|x| radius * x + 0.05 * random.normal()).collect()
+        })
+        .collect();
+    let kernel = VectorKernel::Rbf { gamma: 2.0 };
+    let spec = Spec { center: Some(0.0), kernel: Some(kernel.clone()), ..Spec::new(Kind::Leader, 2) };
+    let mut run = Run::watching(spec, 2, 0, Watch { hindsight: false, segments: 0 }).unwrap();
+    rows.iter().for_each(|row| _ = run.step(row).unwrap());
+    let dictionary = Vectors::new(kernel, 2).unwrap();
+    let batch = KernelPca::fit(dictionary, &rows, 2, Center::Mean, Solver::Dense).unwrap();
+    let (mut embedding, mut coordinates) = (run.embedding(), Vec::new());
+    for (row, least) in rows.iter().zip(batch.losses()) {
+        let loss = embedding.transform(row, &mut coordinates).unwrap();
+        assert!((loss - least).abs() < 1e-5, "{loss} against {least}");
+    }
 }

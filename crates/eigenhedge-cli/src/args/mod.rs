@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 mod keep;
 mod others;
+mod reproduce;
 mod table;
 
 pub use keep::KeepArgs;
@@ -19,6 +20,7 @@ pub use others::{
     CompareArgs, ExpertsArgs, InspectArgs, KernelArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs,
     PcaArgs, ReconstructArgs, TransformArgs,
 };
+pub use reproduce::ReproduceArgs;
 pub use table::{BadRow, TableArgs};
 
 /// Online PCA with guarantees.
@@ -74,6 +76,8 @@ pub enum Command {
         #[arg(long, value_name = "FOLDER")]
         out: PathBuf,
     },
+    /// Make the papers' figures again, and check what they claim
+    Reproduce(ReproduceArgs),
 }
 
 const EXAMPLES: &str = "\

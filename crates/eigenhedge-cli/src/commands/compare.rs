@@ -44,8 +44,8 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     let watch = Watch { hindsight: false, segments: 0 };
     let mut contestants = Vec::new();
     for kind in &args.learners {
-        let spec = plan::default_spec(*kind, args.k, centered, args.norm_bound);
-        let run = Run::watching(spec, length, args.seed, watch).map_err(fits)?;
+        let options = plan::with_defaults(*kind, args.k, centered, args.norm_bound)?;
+        let run = options.spec(length).and_then(|spec| Run::watching(spec, length, args.seed, watch)).map_err(fits)?;
         let curve = Thin::new(Keep::First, POINTS, 1);
         contestants.push(Contestant { name: kind.entry().name.to_owned(), run, curve, spent: Duration::ZERO });
     }

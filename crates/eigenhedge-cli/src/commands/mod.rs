@@ -7,6 +7,7 @@ mod make;
 mod man;
 mod model;
 mod pair;
+mod reproduce;
 mod run;
 
 pub use batch::{kernel_pca, kernel_ridge, pca, preimage};
@@ -16,4 +17,5 @@ pub use make::make;
 pub use man::man;
 pub use model::{inspect, reconstruct, transform};
 pub use pair::{experts, pair};
+pub use reproduce::reproduce;
 pub use run::run;

@@ -5,6 +5,7 @@ use super::features::FeatureRows;
 use super::sketch::Sketch;
 use crate::error::Error;
 use crate::kernel::VectorKernel;
+use crate::matrix::Matrix;
 use serde::{Deserialize, Serialize};
 
 /// The total loss of the best fixed subspace: a number, or a lower and an upper end.
@@ -112,6 +113,14 @@ impl Hindsight {
             Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
             Self::Sketched(sketch) => Some(sketch.best(kept)),
             Self::Features(rows) => rows.best(kept),
+        }
+    }
+
+    /// Energy of the rows along each of these unit vectors, and in all; none when it is not known exactly.
+    pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
+        match self {
+            Self::Exact(best) => Some(best.energies(directions)),
+            Self::Sketched(_) | Self::Features(_) => None,
         }
     }
 

@@ -8,6 +8,7 @@
 
 use crate::eigen::symmetric_eigenvalues;
 use crate::matrix::Matrix;
+use crate::num::dot;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
@@ -82,6 +83,22 @@ impl BestSubspace {
         );
     }
 
+    /// Energy of the rows along each of these unit vectors, and in all: squared lengths, after centering.
+    pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
+        let mut scatter = self.scatter.clone();
+        Self::flush(&mut scatter, &self.block, self.filled);
+        let length = scatter.rows();
+        let along = |direction: &[f64]| {
+            let column = |j: usize| {
+                let below = dot(&scatter.column(j)[j + 1..], &direction[j + 1..]);
+                direction[j] * (scatter.column(j)[j] * direction[j] + 2.0 * below)
+            };
+            (0..length).map(column).sum::<f64>().max(0.0)
+        };
+        let energies = (0..directions.columns()).map(|j| along(directions.column(j))).collect();
+        (energies, (0..length).map(|j| scatter.column(j)[j]).sum())
+    }
+
     /// Total loss of the best k-dimensional subspace.
     pub fn loss(&self, kept: usize) -> f64 {
         let mut scatter = self.scatter.clone();
@@ -96,7 +113,6 @@ mod tests {
     use super::*;
     use crate::Random;
     use crate::eigen::symmetric_eigen;
-    use crate::num::dot;
 
     #[test]
     fn best_loss_equals_the_loss_of_the_projection_on_the_top_directions() {
@@ -117,6 +133,11 @@ mod tests {
                 }
             }
             let eigen = symmetric_eigen(scatter.view());
+            let (energies, total) = best.energies(&eigen.vectors);
+            for (energy, value) in energies.iter().zip(&eigen.values) {
+                assert!((energy - value).abs() <= 1e-12 * total, "{energy} against {value}");
+            }
+            assert!((energies.iter().sum::<f64>() - total).abs() <= 1e-12 * total);
             let kept = 3;
             let direct: f64 = moved
                 .iter()

@@ -169,6 +169,12 @@ impl Run {
         self.learner.embedding(self.spec.kept)
     }
 
+    /// Energy of all rows along each direction of an embedding, and in all; none when it is not known exactly. Costs
+    /// O(n² k).
+    pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
+        self.hindsight.as_ref()?.energies(embedding.components()?)
+    }
+
     /// The account so far. Costs an eigendecomposition or two.
     pub fn statement(&self) -> Statement {
         Statement::of(self, self.segments)

@@ -10,7 +10,7 @@ use crate::number::exact;
 use crate::plan::Plan;
 use crate::record::{Heading, page};
 use crate::stop::Asked;
-use crate::summary::Summary;
+use crate::summary::{Summary, Text, sentences};
 use anyhow::{Context, Result};
 use eigenhedge::Error;
 use eigenhedge_io::{Format, Stream, Target};
@@ -69,11 +69,11 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, asked: &Asked) -> R
 fn close(plan: &Plan, finished: Finished) -> Result<()> {
     let Finished { run, stream, notes, recorder, elapsed } = finished;
     list_skipped(&stream);
-    let summary = Summary::new(&run, stream.skipped(), elapsed);
+    let summary = Summary { skipped_rows: stream.skipped(), ..Summary::new(&run, elapsed.as_secs_f64()) };
     let value = serde_json::to_value(&summary)?;
     if let Some(mut recorder) = recorder {
         recorder.close(stream.row_number(), &run);
-        let heading = Heading { source: stream.source(), summary: summary.sentences(run.spec(), &notes) };
+        let heading = Heading { source: stream.source(), summary: sentences(&summary, run.spec(), &notes) };
         let report = page(heading, &recorder, &run, &value);
         plan.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;
         plan.keep.plot.iter().try_for_each(|path| write_whole(path, report.svg().as_bytes()))?;

@@ -56,10 +56,11 @@ impl<'a> Session<'a> {
         let stream = Stream::open(&plan.source, layout)?;
         let length = stream.columns().len();
         let run = plan
-            .spec_for(length)
+            .options
+            .spec(length)
             .and_then(|spec| Run::watching(spec, length, plan.seed, plan.watch))
             .map_err(|error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format)))?;
-        let answers = Answers::open(&plan.target, plan.form, plan.spec.kept, at_once(plan))?;
+        let answers = Answers::open(&plan.target, plan.form, run.spec().kept, at_once(plan))?;
         let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
         Ok(Self {
             recorder: wanted.then(|| Recorder::new(&run)),
@@ -81,11 +82,13 @@ impl<'a> Session<'a> {
         before.agree(path, plan, &options)?;
         let stream = Stream::resume(&plan.source, layout, &before.stream)?;
         let now = plan
-            .spec_for(stream.columns().len())
+            .options
+            .spec(stream.columns().len())
             .map_err(|error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format)))?;
         agree_on_learner(path, snapshot.run.spec(), &now)?;
-        let resume =
-            |target: &Target| Answers::resume(target, plan.form, plan.spec.kept, at_once(plan), &before.answers);
+        let resume = |target: &Target| {
+            Answers::resume(target, plan.form, snapshot.run.spec().kept, at_once(plan), &before.answers)
+        };
         let (answers, closed) = match resume(&plan.target) {
             Ok(answers) => (answers, false),
             // The run was complete but for what follows the answers.

@@ -1,0 +1,105 @@
+//! The account of a run under the names that programs read.
+
+use crate::regret::{Best, Partition, Verdict};
+use crate::run::{Member, Run};
+use serde::Serialize;
+
+/// What a run amounted to. The names are those of the JSON object and of the Python ledger; what does not exist is null.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    /// Rows charged.
+    pub rows: u64,
+    /// Rows left out because they were bad.
+    pub skipped_rows: u64,
+    /// Length of a row.
+    pub dim: usize,
+    /// Number of directions kept.
+    pub k: usize,
+    /// Name of the learner.
+    pub learner: &'static str,
+    /// Its rate; null when it has none, or tunes it.
+    pub eta: Option<f64>,
+    /// Total expected loss.
+    pub expected_loss: f64,
+    /// Total loss of the choices drawn.
+    pub loss: f64,
+    /// Loss of the best fixed subspace in hindsight.
+    pub best_loss: Option<Best>,
+    /// Expected loss less the best loss.
+    pub regret: Option<Best>,
+    /// The bound on the expected loss.
+    pub bound: Option<f64>,
+    /// Whether it holds.
+    pub bound_holds: Option<bool>,
+    /// The theorem behind the bound, or why there is none.
+    pub bound_reason: String,
+    /// What approximations cost.
+    pub certificate: Certificate,
+    /// Members of a portfolio.
+    pub members: Vec<Member>,
+    /// The best partitions.
+    pub partitions: Vec<Partition>,
+    /// Mean number of explicit directions.
+    pub rank_mean: f64,
+    /// Largest number of explicit directions.
+    pub rank_max: usize,
+    /// How long it took.
+    pub seconds: f64,
+    /// How fast it was.
+    pub rows_per_second: Option<f64>,
+}
+
+/// What approximations cost.
+#[derive(Debug, Clone, Serialize)]
+pub struct Certificate {
+    /// Added to the constant of the theorem by mixing and rank caps; null when it is not known.
+    pub price: Option<f64>,
+    /// Added to the loss of the best member by Hedge, at most.
+    pub hedge_term: f64,
+    /// Norms of features that a budget on atoms gave up.
+    pub budget_error: f64,
+}
+
+impl Summary {
+    /// The account of a run that took this long. Costs an eigendecomposition or two.
+    pub fn new(run: &Run, seconds: f64) -> Self {
+        let spec = run.spec();
+        let statement = run.statement();
+        let entry = spec.learner.entry();
+        let bound_reason = match (statement.verdict, &statement.promise) {
+            (Verdict::NotApplicable(reason), _) => reason.to_string(),
+            (_, Some(promise)) => promise.theorem.to_owned(),
+            (_, None) => String::new(),
+        };
+        Self {
+            rows: statement.rows,
+            skipped_rows: 0,
+            dim: run.length(),
+            k: spec.kept,
+            learner: entry.name,
+            eta: (entry.reads.eta && !spec.self_confident).then_some(spec.eta),
+            expected_loss: statement.expected,
+            loss: statement.realised,
+            best_loss: statement.best,
+            regret: statement.regret(),
+            bound: statement.promise.map(|promise| promise.bound),
+            bound_holds: match statement.verdict {
+                Verdict::Holds => Some(true),
+                Verdict::Fails => Some(false),
+                Verdict::NotApplicable(_) => None,
+            },
+            bound_reason,
+            certificate: Certificate {
+                price: Some(statement.price).filter(|price| price.is_finite()),
+                hedge_term: statement.hedge_term,
+                budget_error: statement.budget_error,
+            },
+            rank_mean: statement.rank_mean,
+            rank_max: statement.rank_max,
+            seconds,
+            rows_per_second: (seconds > 0.0).then_some(statement.rows as f64 / seconds),
+            members: statement.members,
+            partitions: statement.partitions,
+        }
+    }
+}

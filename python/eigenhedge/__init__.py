@@ -1,0 +1,42 @@
+"""Online PCA and online kernel PCA with regret guarantees.
+
+Rows arrive one at a time. Before each row a learner commits to a k-dimensional subspace, is charged for what that subspace
+loses of the row, and then learns.
+
+- :func:`run`: one learner over a table, like the command line.
+- :class:`Learner`: the bare learner, row by row.
+- :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
+- :mod:`eigenhedge.river`: transformer and anomaly detector for River.
+- :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
+- :func:`preimage`, :func:`load`, :func:`save`, :mod:`eigenhedge.plot`.
+"""
+
+from ._core import CappedHedge, Learner, Trial, __version__, capping, corners, kernels, learners
+from ._experts import Hedge
+from ._kernel_methods import KernelPCA, KernelRidge, Preimage, preimage
+from ._kernel_pca import OnlineKernelPCA
+from ._pca import OnlinePCA
+from ._run import Run, run
+from ._snapshot import load, save
+
+__all__ = [
+    "CappedHedge",
+    "Hedge",
+    "KernelPCA",
+    "KernelRidge",
+    "Learner",
+    "OnlineKernelPCA",
+    "OnlinePCA",
+    "Preimage",
+    "Run",
+    "Trial",
+    "__version__",
+    "capping",
+    "corners",
+    "kernels",
+    "learners",
+    "load",
+    "preimage",
+    "run",
+    "save",
+]

@@ -1,0 +1,32 @@
+"""Hedge: the smallest case of capped Hedge."""
+
+from ._core import CappedHedge
+
+
+def Hedge(n, eta, **options):
+    """Hedge over ``n`` experts: one is followed, and paid for, in each trial.
+
+    Parameters
+    ----------
+    n : int
+        Number of experts.
+    eta : float
+        Learning rate.
+    **options
+        ``mixing``, ``alpha``, ``select`` and ``seed`` of :class:`CappedHedge`.
+
+    Returns
+    -------
+    CappedHedge
+        One that drops (and pays for) one expert; ``dropped_probabilities`` are the weights of Hedge.
+
+    Examples
+    --------
+    >>> from eigenhedge import Hedge
+    >>> hedge = Hedge(2, eta=1.0)
+    >>> hedge.step([0.0, 1.0])[0]
+    0.5
+    >>> hedge.dropped_probabilities.round(3)
+    array([0.731, 0.269])
+    """
+    return CappedHedge(n, n - 1, eta, **options)

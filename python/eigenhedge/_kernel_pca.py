@@ -1,0 +1,187 @@
+"""Online kernel PCA as a scikit-learn estimator."""
+
+import numbers
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
+
+from ._core import kernels
+from ._lift import Lift, is_given, names_its_kernel
+from ._online import CONSTRAINTS, WHOLE, Online
+from ._rows import as_rows
+
+
+class OnlineKernelPCA(Online):
+    """Kernel principal component analysis that learns row by row and keeps an account of its losses.
+
+    The learners of :class:`OnlinePCA` over features of rows. Rows that carry something new are kept as atoms.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of directions kept. None takes the number of rows of the first call, or the dimension of the features if
+        that is less: say how many when rows arrive one at a time.
+    learner : str, default="anchored"
+        A name of :func:`eigenhedge.learners`. The components of the default are those of kernel PCA.
+    kernel : str or callable, default="linear"
+        A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``. With a function of two rows, or
+        ``"precomputed"`` kernel values, there is ``fit`` but no ``partial_fit``, no ``inverse_transform`` and no ``save``:
+        features are made out of the rows of the fit.
+    gamma, degree, coef0 : float, int, float, default=None
+        Parameters of the kernel, when it reads them; None is one over the number of features, 3 and 1.
+    budget : int, default=None
+        Keep at most this many atoms. Without a budget there can be as many as rows.
+    eta, mixing, alpha, forget, center, center_prior, norm_bound, feature_dim, as_printed, max_rank, select
+        Options of the learner, as in :func:`eigenhedge.run`.
+    hindsight : bool, default=False
+        Remember all rows, so that there is a regret.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Attributes
+    ----------
+    inclusion_ : ndarray of shape (n_components,)
+        How surely each direction is kept.
+    ledger_ : dict
+        The account, with the keys of the command line's summary.
+    gamma_ : float
+        The γ in use.
+    n_components_, n_features_in_, n_samples_seen_ : int
+        Directions kept, length of a row, rows since the last ``fit``.
+    learner_ : Learner
+        The learner inside.
+
+    See Also
+    --------
+    OnlinePCA : The same over plain rows.
+    KernelPCA : All rows at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenhedge import OnlineKernelPCA
+    >>> angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 200)
+    >>> X = np.c_[np.cos(angle), np.sin(angle)]
+    >>> pca = OnlineKernelPCA(2, kernel="rbf", gamma=0.1, random_state=0).fit(X)
+    >>> pca.transform(X).shape
+    (200, 2)
+    >>> bool(-pca.score(X) < 0.02)
+    True
+    """
+
+    _parameter_constraints = {
+        **CONSTRAINTS,
+        "kernel": [str, callable],
+        "gamma": [Interval(numbers.Real, 0, None, closed="neither"), None],
+        "degree": WHOLE,
+        "coef0": [Interval(numbers.Real, None, None, closed="neither"), None],
+        "budget": WHOLE,
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        learner="anchored",
+        kernel="linear",
+        gamma=None,
+        degree=None,
+        coef0=None,
+        budget=None,
+        eta=None,
+        mixing=None,
+        alpha=None,
+        forget=None,
+        center=None,
+        center_prior=None,
+        norm_bound="auto",
+        feature_dim=None,
+        as_printed=False,
+        max_rank=None,
+        select="systematic",
+        hindsight=False,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.learner = learner
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.budget = budget
+        self.eta = eta
+        self.mixing = mixing
+        self.alpha = alpha
+        self.forget = forget
+        self.center = center
+        self.center_prior = center_prior
+        self.norm_bound = norm_bound
+        self.feature_dim = feature_dim
+        self.as_printed = as_printed
+        self.max_rank = max_rank
+        self.select = select
+        self.hindsight = hindsight
+        self.random_state = random_state
+
+    @property
+    def gamma_(self):
+        """float: the γ in use."""
+        self._fitted()
+        return 1 / self.n_features_in_ if self.gamma is None else self.gamma
+
+    @available_if(names_its_kernel)
+    def partial_fit(self, X, y=None):  # noqa: D102
+        return super().partial_fit(X)
+
+    @available_if(names_its_kernel)
+    def inverse_transform(self, X):  # noqa: D102
+        return super().inverse_transform(X)
+
+    @available_if(names_its_kernel)
+    def save(self, path):  # noqa: D102
+        super().save(path)
+
+    for _method in ("partial_fit", "inverse_transform", "save"):
+        vars()[_method].__doc__ = vars()[_method].fn.__doc__ = getattr(Online, _method).__doc__
+    del _method
+
+    def _options(self):
+        options = super()._options()
+        if is_given(self.kernel):
+            return {**options, "kernel": None, "gamma": None, "degree": None, "coef0": None, "budget": None}
+        # A search over kernels names one set of parameters for all of them, as scikit-learn's own kernels allow.
+        reads = {entry["name"]: entry["reads"] for entry in kernels()}
+        reads["poly"] = reads["polynomial"]
+        for name in ("gamma", "degree", "coef0"):
+            if name not in reads.get(self.kernel, ()):
+                options[name] = None
+        return options
+
+    def _prepared(self, X, reset):
+        X = super()._prepared(X, reset)
+        if not is_given(self.kernel):
+            return X
+        X = X if isinstance(X, np.ndarray) else as_rows(X)
+        if reset:
+            self._lift = Lift(self.kernel, X, self.n_components or 0)
+        return self._lift(X)
+
+    def _is_plain(self, X):
+        return not is_given(self.kernel) and super()._is_plain(X)
+
+    def _kept(self, X):
+        if self.n_components is not None:
+            return int(self.n_components)
+        return min(X.shape) if self._is_linear() else X.shape[0]
+
+    def _room(self, kept, n_features):
+        return kept + 1 if self._is_linear() and kept >= n_features else None
+
+    def _is_linear(self):
+        return is_given(self.kernel) or self.kernel == "linear"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

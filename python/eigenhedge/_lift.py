@@ -1,0 +1,68 @@
+"""Explicit features for kernels that are given as a matrix or as a function.
+
+With ``K = U Λ Uᵀ`` the rows of ``U Λ^(1/2)`` are features whose inner products are ``K``, and ``κ U Λ^(-1/2)`` are those of any
+point with kernel values ``κ``: what a method over plain rows does with them, it does with the kernel.
+"""
+
+import numpy as np
+from scipy import linalg
+
+#: Negative eigenvalues beyond this share of the largest are no rounding, not even in single precision.
+INDEFINITE = 1e-5
+#: Eigenvalues under this share of the largest carry nothing but rounding.
+NOTHING = 1e-12
+
+
+def is_given(kernel):
+    """Whether the kernel is a matrix or a function."""
+    return callable(kernel) or kernel == "precomputed"
+
+
+def names_its_kernel(estimator):
+    """Whether the kernel can be evaluated anywhere: others know neither the length of features nor a gradient."""
+    if is_given(estimator.kernel):
+        raise AttributeError("needs a kernel by name")
+    return True
+
+
+class Lift:
+    """From kernel values with the rows of a fit to explicit features.
+
+    Parameters
+    ----------
+    kernel : "precomputed" or callable
+        The kernel.
+    X : ndarray
+        Its matrix, or the rows of the fit.
+    kept : int
+        Directions that will be asked for. A matrix with negative eigenvalues is no kernel; it is taken for the nearest
+        one, without them, as long as that has so many directions.
+    """
+
+    def __init__(self, kernel, X, kept):
+        self._kernel = kernel
+        self._atoms = X if callable(kernel) else None
+        gram = self._values(X)
+        if gram.shape[0] != gram.shape[1]:
+            raise ValueError(f"a precomputed kernel must be a square matrix, got shape {gram.shape}")
+        values, vectors = linalg.eigh((gram + gram.T) / 2)
+        carries = values > NOTHING * max(values[-1], 0.0)
+        if values[0] < -INDEFINITE * abs(values).max() and carries.sum() < kept:
+            raise ValueError(
+                f"There are significant negative eigenvalues ({values[0]:g}, the largest is {values[-1]:g}): "
+                "the kernel must be positive semidefinite"
+            )
+        if not carries.any():
+            # A kernel of zeros has features of zeros.
+            carries[-1], values[-1] = True, 1.0
+            vectors[:, -1] = 0.0
+        self._map = vectors[:, carries] / np.sqrt(values[carries])
+
+    def __call__(self, X):
+        """Features of rows, or of rows of kernel values."""
+        return np.ascontiguousarray(self._values(X) @ self._map)
+
+    def _values(self, X):
+        if self._atoms is None:
+            return X
+        return np.array([[self._kernel(row, atom) for atom in self._atoms] for row in X], dtype=np.float64)

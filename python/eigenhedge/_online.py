@@ -1,0 +1,248 @@
+"""What the online estimators share."""
+
+import numbers
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
+
+from . import _snapshot
+from ._core import Learner
+from ._rows import blocks, is_plain
+
+RATE = [Interval(numbers.Real, 0, None, closed="neither"), str, None]
+WHOLE = [Interval(numbers.Integral, 1, None, closed="left"), None]
+
+#: What every online estimator takes, and what scikit-learn may check without knowing more. Names of learners, kernels
+#: and rules are checked by the learner, which knows what was meant.
+CONSTRAINTS = {
+    "n_components": WHOLE,
+    "learner": [str],
+    "eta": RATE,
+    "mixing": [str, None],
+    "alpha": [Interval(numbers.Real, 0, 1, closed="left"), None],
+    "forget": [Interval(numbers.Real, 0, 1, closed="right"), None],
+    "center": ["boolean", None],
+    "center_prior": [Interval(numbers.Real, 0, None, closed="left"), None],
+    "norm_bound": RATE,
+    "feature_dim": [Interval(numbers.Integral, 1, None, closed="left"), str, None],
+    "as_printed": ["boolean"],
+    "max_rank": WHOLE,
+    "select": [str],
+    "hindsight": ["boolean"],
+    "random_state": ["random_state"],
+}
+
+
+def seed_of(random_state):
+    """Return the seed of a learner: an integer as it is, so that it means the same on the command line."""
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A transformer around a :class:`eigenhedge.Learner`."""
+
+    _not_options = frozenset({"n_components", "random_state"})
+
+    def fit(self, X, y=None):
+        """Forget everything, and learn from the rows of ``X`` in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows; sparse matrices and tables are accepted.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        X = self._prepared(X, reset=True)
+        self._begin(X)
+        self._learn(X)
+        return self
+
+    def partial_fit(self, X, y=None):
+        """Go on learning from the rows of ``X``, one or more; the first call begins.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+
+        Notes
+        -----
+        Parameters that were changed after the first call take effect at the next ``fit``; another ``n_components`` is an
+        error.
+        """
+        learner = self.__dict__.get("_learner")
+        if learner is None:
+            return self.fit(X)
+        if self.n_components is not None and self.n_components != self.n_components_:
+            raise ValueError(
+                f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}"
+            )
+        if self._is_plain(X):
+            learner.learn(X)
+        else:
+            self._learn(self._prepared(X, reset=False))
+        return self
+
+    def transform(self, X):
+        """Coordinates of rows in the directions most surely kept now. Learns nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+        """
+        return self._embed(X)[0]
+
+    def inverse_transform(self, X):
+        """Rows with these coordinates; through a kernel, rows whose features are near them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Coordinates.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+        """
+        learner = self._fitted()
+        return learner.inverse_transform(check_array(X, dtype=np.float64, order="C"))
+
+    def score_samples(self, X):
+        """Minus the compression loss: the squared distance between a row and its projection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        return -self._embed(X)[1]
+
+    def score(self, X, y=None):
+        """Mean of :meth:`score_samples`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        score : float
+        """
+        return float(self.score_samples(X).mean())
+
+    def save(self, path):
+        """Write a snapshot that :func:`eigenhedge.load` and the command line read.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; it is complete or absent.
+        """
+        _snapshot.save(self, path)
+
+    @property
+    def inclusion_(self):
+        """ndarray of shape (n_components,): how surely each direction is kept."""
+        return self._fitted().inclusion
+
+    @property
+    def ledger_(self):
+        """dict: the account, with the keys of the command line's summary."""
+        return self._fitted().ledger
+
+    @property
+    def n_samples_seen_(self):
+        """int: rows learned from since the last ``fit``."""
+        return self._fitted().rows
+
+    @property
+    def learner_(self):
+        """Learner: the learner inside."""
+        return self._fitted()
+
+    @property
+    def _n_features_out(self):
+        return self.n_components_
+
+    def __sklearn_is_fitted__(self):
+        return "_learner" in self.__dict__
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _fitted(self):
+        try:
+            return self.__dict__["_learner"]
+        except KeyError:
+            name = type(self).__name__
+            raise NotFittedError(f"This {name} instance is not fitted yet: call fit or partial_fit first.") from None
+
+    def _prepared(self, X, reset):
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
+
+    def _is_plain(self, X):
+        """Whether rows can go to the learner as they are."""
+        return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
+
+    def _begin(self, X):
+        kept = self._kept(X)
+        options = self._options()
+        if options["feature_dim"] is None:
+            options["feature_dim"] = self._room(kept, X.shape[1])
+        learner = Learner(X.shape[1], kept, seed=seed_of(self.random_state), **options)
+        self._learner, self.n_components_ = learner, kept
+
+    def _options(self):
+        parameters = self.get_params(deep=False)
+        return {name: value for name, value in parameters.items() if name not in self._not_options}
+
+    def _kept(self, X):
+        return min(X.shape) if self.n_components is None else int(self.n_components)
+
+    def _room(self, kept, n_features):
+        """Dimension of a space with room for one more direction than are kept, when the rows' own space has none."""
+        return None if kept < n_features else kept + 1
+
+    def _learn(self, X):
+        for block in blocks(X):
+            self._learner.learn(block)
+
+    def _embed(self, X):
+        learner = self._fitted()
+        if self._is_plain(X):
+            return learner._embed(X)
+        X = self._prepared(X, reset=False)
+        pieces = [learner._embed(block) for block in blocks(X)]
+        return tuple(pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True)))

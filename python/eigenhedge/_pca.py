@@ -1,0 +1,184 @@
+"""Online PCA as a scikit-learn estimator."""
+
+import numpy as np
+from scipy import linalg
+
+from ._online import CONSTRAINTS, Online
+
+
+class OnlinePCA(Online):
+    """Principal component analysis that learns row by row and keeps an account of its losses.
+
+    Before each row a learner commits to a subspace, is charged for what the subspace loses of the row, and learns.
+    ``ledger_`` compares what was charged with the best subspace in hindsight and with what a theorem promises.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of directions kept, at most the number of features. None takes the number of rows or of features of the
+        first call, whichever is less: say how many when rows arrive one at a time. With all directions kept nothing is
+        lost, and the account is that of a space with one more dimension, which the rows never enter.
+    learner : str, default="anchored"
+        A name of :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order, and its
+        components are those of PCA. To follow a stream that changes, take ``"auto"`` or ``"tracking"``; the components of
+        ``"auto"`` are those of its heaviest member.
+    eta, mixing, alpha, forget, center, center_prior, norm_bound, feature_dim, as_printed, max_rank, select
+        Options of the learner, as in :func:`eigenhedge.run`. None is the learner's own default; an option that the
+        learner does not read is an error.
+    hindsight : bool, default=True
+        Follow the best subspace, so that there is a regret and an explained variance. Costs O(n²) for each row.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws. They decide what is charged, not what is learned (but for ``"perturbed-leader"``).
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The directions most surely kept now, most surely first; the entry of largest size of each is positive.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted from a row; zeros without centering.
+    inclusion_ : ndarray of shape (n_components,)
+        How surely each direction is kept.
+    ledger_ : dict
+        The account, with the keys of the command line's summary.
+    explained_variance_, explained_variance_ratio_, singular_values_ : ndarray of shape (n_components,)
+        Of all rows, along ``components_``. Need ``hindsight``, and rows of at most 4096 numbers.
+    noise_variance_ : float
+        Mean variance of the directions that are not kept.
+    n_components_, n_features_in_, n_samples_seen_ : int
+        Directions kept, length of a row, rows since the last ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of columns, when the rows had them.
+    learner_ : Learner
+        The learner inside.
+
+    See Also
+    --------
+    OnlineKernelPCA : The same over features of rows.
+    eigenhedge.river.OnlinePCA : The same for River.
+
+    Notes
+    -----
+    A call with a C-ordered array of float64 makes no copy. The interpreter lock is released, and Control-C ends a long
+    call between rows: the rows before it have been learned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenhedge import OnlinePCA
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 2)) @ rng.normal(size=(2, 5)) + 0.01 * rng.normal(size=(500, 5))
+    >>> pca = OnlinePCA(n_components=2, random_state=0).fit(X)
+    >>> pca.transform(X).shape
+    (500, 2)
+    >>> bool(-pca.score(X) < 0.001)
+    True
+    >>> pca.ledger_["bound_holds"]
+    True
+    >>> pca.partial_fit(X[:1]).n_samples_seen_
+    501
+    """
+
+    _parameter_constraints = CONSTRAINTS
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        learner="anchored",
+        eta=None,
+        mixing=None,
+        alpha=None,
+        forget=None,
+        center=None,
+        center_prior=None,
+        norm_bound="auto",
+        feature_dim=None,
+        as_printed=False,
+        max_rank=None,
+        select="systematic",
+        hindsight=True,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.learner = learner
+        self.eta = eta
+        self.mixing = mixing
+        self.alpha = alpha
+        self.forget = forget
+        self.center = center
+        self.center_prior = center_prior
+        self.norm_bound = norm_bound
+        self.feature_dim = feature_dim
+        self.as_printed = as_printed
+        self.max_rank = max_rank
+        self.select = select
+        self.hindsight = hindsight
+        self.random_state = random_state
+
+    @property
+    def components_(self):
+        """ndarray of shape (n_components, n_features): the directions most surely kept now."""
+        return self._fitted().components
+
+    @property
+    def mean_(self):
+        """ndarray of shape (n_features,): what is subtracted from a row."""
+        return self._fitted().center
+
+    @property
+    def explained_variance_(self):
+        """ndarray of shape (n_components,): variance of all rows along each direction."""
+        return self._energies()[0] / max(1, self.n_samples_seen_ - 1)
+
+    @property
+    def explained_variance_ratio_(self):
+        """ndarray of shape (n_components,): share of the variance along each direction."""
+        energies, total = self._energies()
+        return energies / total if total > 0 else np.zeros_like(energies)
+
+    @property
+    def singular_values_(self):
+        """ndarray of shape (n_components,): lengths of the columns of coordinates of all rows."""
+        return np.sqrt(self._energies()[0])
+
+    @property
+    def noise_variance_(self):
+        """float: mean variance of the directions that are not kept."""
+        energies, total = self._energies()
+        left = min(self.n_features_in_, self.n_samples_seen_) - self.n_components_
+        rest = max(0.0, total - energies.sum()) / max(1, self.n_samples_seen_ - 1)
+        return rest / left if left > 0 else 0.0
+
+    def get_covariance(self):
+        """Covariance of the rows: exact along the components, equal in all other directions.
+
+        Returns
+        -------
+        cov : ndarray of shape (n_features, n_features)
+        """
+        components, noise = self.components_, self.noise_variance_
+        along = np.maximum(self.explained_variance_ - noise, 0.0)
+        covariance = (components.T * along) @ components
+        covariance.flat[:: len(covariance) + 1] += noise
+        return covariance
+
+    def get_precision(self):
+        """Inverse of the covariance.
+
+        Returns
+        -------
+        precision : ndarray of shape (n_features, n_features)
+        """
+        return linalg.inv(self.get_covariance(), check_finite=False)
+
+    def _kept(self, X):
+        kept = super()._kept(X)
+        if kept > X.shape[1]:
+            raise ValueError(f"n_components must be at most n_features={X.shape[1]}, got {kept}")
+        return kept
+
+    def _energies(self):
+        energies = self._fitted().energies
+        if energies is None:
+            raise AttributeError("variances are followed with hindsight=True and for rows of at most 4096 numbers")
+        return energies

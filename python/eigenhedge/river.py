@@ -1,0 +1,330 @@
+"""For River: a transformer and an anomaly detector.
+
+Features are known by name. The features of the first row, and those that appear later while there is room
+(``max_features``), each have a place; a feature that appears when there is none is left aside. A known feature that a row
+lacks is taken to be at its mean, so that its absence says nothing. A feature that is new to a running model has been at
+zero so far.
+
+Values must be numbers; anything else (text, None) counts as missing.
+"""
+
+import numbers
+
+import numpy as np
+from river import base
+
+from ._core import Learner
+
+__all__ = ["OnlinePCA", "SubspaceAnomaly"]
+
+
+class _Stream(base.Estimator):
+    """A learner over rows that are dictionaries."""
+
+    def __init__(self, n_components, learner, eta, forget, kernel, gamma, budget, max_features, seed):
+        self.n_components = n_components
+        self.learner = learner
+        self.eta = eta
+        self.forget = forget
+        self.kernel = kernel
+        self.gamma = gamma
+        self.budget = budget
+        self.max_features = max_features
+        self.seed = seed
+        self._places = {}
+        self._learner = None
+
+    @classmethod
+    def _unit_test_params(cls):
+        yield {"n_components": 2}
+        yield {"n_components": 1, "learner": "tracking"}
+        yield {"n_components": 3, "learner": "anchored", "max_features": 12}
+
+    @property
+    def ledger(self):
+        """The account so far, with the keys of the command line's summary; None before the first row."""
+        return None if self._learner is None else self._learner.ledger
+
+    def _begin(self, names):
+        # Sorted, so that the order in which a dictionary lists its features means nothing.
+        self._places = {name: place for place, name in enumerate(sorted(names, key=_sortable))}
+        dim = max(1, len(self._places) if self.max_features is None else self.max_features)
+        self._places = {name: place for name, place in self._places.items() if place < dim}
+        self._learner = Learner(
+            dim,
+            self.n_components,
+            learner=self.learner,
+            eta=self.eta,
+            forget=self.forget,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            budget=self.budget,
+            feature_dim=None if self.n_components < dim or self.kernel is not None else self.n_components + 1,
+            hindsight=self.kernel is None,
+            seed=self.seed,
+        )
+
+    def _welcome(self, names):
+        if self._learner is None:
+            self._begin(names)
+        room = self._learner.dim - len(self._places)
+        if room > 0:
+            for name in sorted((name for name in names if name not in self._places), key=_sortable)[:room]:
+                self._places[name] = len(self._places)
+
+    def _row(self, x):
+        center = self._learner.center
+        row = np.zeros(self._learner.dim) if center is None else center
+        for name, place in self._places.items():
+            value = x.get(name)
+            if isinstance(value, numbers.Real) and np.isfinite(value):
+                row[place] = value
+        return row
+
+    def _table(self, X):
+        """The rows of a DataFrame, prepared like single rows."""
+        center = self._learner.center
+        rows = np.tile(np.zeros(self._learner.dim) if center is None else center, (len(X), 1))
+        for name, place in self._places.items():
+            if name in X:
+                values = X[name].to_numpy(dtype=np.float64, na_value=np.nan)
+                known = np.isfinite(values)
+                rows[known, place] = values[known]
+        return rows
+
+    def learn_one(self, x):
+        """Learn from one row.
+
+        Parameters
+        ----------
+        x
+            Names and values of features.
+        """
+        self._welcome(x)
+        self._learner.step(self._row(x))
+
+    def _memory(self):
+        return 0 if self._learner is None else self._learner.__sizeof__()
+
+    def __sizeof__(self):
+        return super().__sizeof__() + self._memory()
+
+
+class OnlinePCA(_Stream, base.MiniBatchTransformer):
+    """Online PCA for River's pipelines.
+
+    Each row is charged to a subspace that was chosen before it was seen, and then learned from; `ledger` tells the
+    losses, the best in hindsight and what was promised. The features of the first row have a place, and later ones while
+    there is room (`max_features`); others are left aside. A known feature that is missing is taken to be at its mean.
+
+    Parameters
+    ----------
+    n_components
+        Number of directions kept.
+    learner
+        A name of `eigenhedge.learners()`. The default follows streams that change.
+    eta
+        Learning rate; None is the learner's own default.
+    forget
+        Factor on the memory at each row, for learners that read it.
+    kernel
+        Learn from features of rows: a name of `eigenhedge.kernels()`.
+    gamma
+        Parameter of the kernel.
+    budget
+        For kernels: keep at most this many rows as atoms.
+    max_features
+        Room for this many features. By default for those of the first row.
+    seed
+        Seed of the draws; they decide what is charged, not what is learned.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from eigenhedge.river import OnlinePCA
+
+    >>> pca = OnlinePCA(n_components=2)
+    >>> for x, y in datasets.TrumpApproval().take(100):
+    ...     pca.learn_one(x)
+    >>> sorted(pca.transform_one(x))
+    [0, 1]
+    >>> pca.ledger["rows"]
+    100
+
+    """
+
+    def __init__(
+        self,
+        n_components=2,
+        learner="auto",
+        eta=None,
+        forget=None,
+        kernel=None,
+        gamma=None,
+        budget=None,
+        max_features=None,
+        seed=0,
+    ):
+        super().__init__(n_components, learner, eta, forget, kernel, gamma, budget, max_features, seed)
+
+    def transform_one(self, x):
+        """Coordinates of a row in the directions most surely kept now; zeros before the first row.
+
+        Parameters
+        ----------
+        x
+            Names and values of features.
+
+        Returns
+        -------
+        Coordinates, by number.
+
+        """
+        if self._learner is None:
+            return dict.fromkeys(range(self.n_components), 0.0)
+        return dict(enumerate(self._learner.transform(self._row(x)[None, :])[0].tolist()))
+
+    def learn_many(self, X):
+        """Learn from the rows of a DataFrame, in order.
+
+        Parameters
+        ----------
+        X
+            The rows.
+
+        """
+        names = list(X.columns)
+        if len(X) == 0:
+            return
+        self._welcome(names)
+        if set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any():
+            self._learner.learn(self._table(X))
+            return
+        # The mean that stands for a missing value moves with every row.
+        for values in X.to_numpy():
+            self._learner.step(self._row(dict(zip(names, values, strict=True))))
+
+    def transform_many(self, X):
+        """Coordinates of the rows of a DataFrame.
+
+        Parameters
+        ----------
+        X
+            The rows.
+
+        Returns
+        -------
+        A DataFrame with the same index.
+
+        """
+        import pandas as pd
+
+        if self._learner is None:
+            coordinates = np.zeros((len(X), self.n_components))
+        else:
+            coordinates = self._learner.transform(self._table(X))
+        return pd.DataFrame(coordinates, index=X.index, columns=range(self.n_components))
+
+
+class SubspaceAnomaly(_Stream, base.AnomalyDetector):
+    """Scores rows by what the subspace that fits the stream so far loses of them.
+
+    The score is `loss / (loss + mean loss)`, between 0 and 1: a half for a row that loses as much as rows do on average.
+    Features are treated as in `OnlinePCA`; scale them first (`preprocessing.StandardScaler`) unless they have one unit.
+
+    Parameters
+    ----------
+    n_components
+        Number of directions that count as normal.
+    learner
+        A name of `eigenhedge.learners()`.
+    eta
+        Learning rate; None is the learner's own default.
+    forget
+        Factor on the memory at each row, for learners that read it.
+    kernel
+        Learn from features of rows: a name of `eigenhedge.kernels()`.
+    gamma
+        Parameter of the kernel.
+    budget
+        For kernels: keep at most this many rows as atoms.
+    max_features
+        Room for this many features. By default for those of the first row.
+    fading
+        Factor on the memory of the mean loss at each row.
+    seed
+        Seed of the draws.
+
+    Examples
+    --------
+
+    >>> import numpy as np
+    >>> from eigenhedge.river import SubspaceAnomaly
+
+    >>> detector = SubspaceAnomaly(n_components=1)
+    >>> rng = np.random.default_rng(0)
+    >>> for t in rng.normal(size=200):
+    ...     detector.learn_one({"a": t, "b": 2 * t + 0.1 * rng.normal()})
+    >>> detector.score_one({"a": 1.0, "b": 2.0}) < 0.5 < detector.score_one({"a": 1.0, "b": -2.0})
+    True
+
+    """
+
+    def __init__(
+        self,
+        n_components=2,
+        learner="auto",
+        eta=None,
+        forget=None,
+        kernel=None,
+        gamma=None,
+        budget=None,
+        max_features=None,
+        fading=0.999,
+        seed=0,
+    ):
+        super().__init__(n_components, learner, eta, forget, kernel, gamma, budget, max_features, seed)
+        self.fading = fading
+        self._loss = 0.0
+        self._weight = 0.0
+
+    def learn_one(self, x):
+        """Learn from one row.
+
+        Parameters
+        ----------
+        x
+            Names and values of features.
+
+        """
+        self._welcome(x)
+        row = self._row(x)
+        if self._learner.rows > 0:
+            loss = float(self._learner.losses(row[None, :])[0])
+            self._loss = self.fading * self._loss + loss
+            self._weight = self.fading * self._weight + 1.0
+        self._learner.step(row)
+
+    def score_one(self, x):
+        """How unlike the stream a row is, between 0 and 1; 0 before the first row.
+
+        Parameters
+        ----------
+        x
+            Names and values of features.
+
+        Returns
+        -------
+        The score.
+
+        """
+        if self._learner is None or self._weight == 0.0:
+            return 0.0
+        loss = float(self._learner.losses(self._row(x)[None, :])[0])
+        total = loss + self._loss / self._weight
+        return loss / total if total > 0 else 0.0
+
+
+def _sortable(name):
+    return (str(type(name)), name)

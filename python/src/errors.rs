@@ -1,0 +1,38 @@
+//! The library's errors as Python's: the same sentences. Bad data and bad parameters are a `ValueError`.
+
+use eigenhedge::Error;
+use eigenhedge::num::exact;
+use pyo3::PyErr;
+use pyo3::exceptions::PyValueError;
+
+/// An error that no row is to blame for.
+pub fn refused(error: &Error) -> PyErr {
+    PyValueError::new_err(sentence(error))
+}
+
+/// An error about the row with this position in the array.
+pub fn refused_row(row: usize, error: &Error) -> PyErr {
+    PyValueError::new_err(format!("row {row}: {}", sentence(error)))
+}
+
+/// The library's sentence, with points called rows and numbers of any size in few characters.
+fn sentence(error: &Error) -> String {
+    match error {
+        // What scikit-learn users search for.
+        Error::Entry { what: "row", index, rule: "finite", value } => {
+            let name = if value.is_nan() { "NaN" } else { "infinity" };
+            format!("entry {index} of the row must be finite, got {value} (Input X contains {name})")
+        }
+        Error::At { point, source } => format!("row {point}: {}", sentence(source)),
+        Error::Parameter { name, rule, value } => {
+            format!("{} must be {rule}, got {}", crate::options::spelling(name), exact(*value))
+        }
+        Error::Norm { norm, bound } => {
+            format!("the norm of the row must not exceed the norm bound {}, got {}", exact(*bound), exact(*norm))
+        }
+        Error::Overflow { largest } => {
+            format!("the squared norm of the row must be finite, got a largest entry of {}", exact(*largest))
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,223 @@
+//! Experts: capped Hedge, the projection onto the capped simplex, its corners.
+
+use crate::arrays::Numbers;
+use crate::errors::refused;
+use crate::options::Named;
+use eigenhedge::options::MixingRule;
+use eigenhedge::simplex::{Select, cap_by_sorting, decompose};
+use eigenhedge::{Mixing, Random, experts, trial};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::{Mutex, MutexGuard};
+
+/// Hedge over sets: ``k`` of ``n`` experts are kept, the others are dropped and paid for.
+///
+/// Parameters
+/// ----------
+/// n : int
+///     Number of experts.
+/// k : int
+///     Number kept.
+/// eta : float
+///     Learning rate.
+/// mixing : {"none", "fixed-share", "past-average"}, default="none"
+///     What is mixed in after each trial.
+/// alpha : float, default=0.001
+///     Share of the mixing.
+/// select : {"systematic", "corners", "top"}, default="systematic"
+///     How a set is drawn.
+/// seed : int, default=0
+///     Seed of the draws.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import CappedHedge
+/// >>> hedge = CappedHedge(4, 2, eta=1.0)
+/// >>> expected, loss = hedge.step([0.0, 0.2, 0.8, 1.0])
+/// >>> round(expected, 12)
+/// 1.0
+/// >>> hedge.dropped_probabilities.sum().round(12)
+/// np.float64(2.0)
+#[pyclass(frozen, module = "eigenhedge")]
+pub struct CappedHedge {
+    state: Mutex<(experts::CappedHedge, Random)>,
+    shape: (usize, usize),
+}
+
+impl CappedHedge {
+    fn state(&self) -> PyResult<MutexGuard<'_, (experts::CappedHedge, Random)>> {
+        self.state.lock().map_err(|_| PyRuntimeError::new_err("the learner was broken by an earlier failure"))
+    }
+}
+
+#[pymethods]
+impl CappedHedge {
+    #[new]
+    #[pyo3(signature = (n, k, eta, *, mixing=None, alpha=None, select=None, seed=0))]
+    fn new(
+        n: usize,
+        k: usize,
+        eta: f64,
+        mixing: Option<&Bound<'_, PyAny>>,
+        alpha: Option<f64>,
+        select: Option<&Bound<'_, PyAny>>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let alpha = alpha.unwrap_or(1e-3);
+        let mixing = match mixing {
+            None => Mixing::None,
+            Some(value) => match (Named { name: "mixing", value }).one_of(MixingRule::NAMES.iter().map(|n| n.0))? {
+                "fixed-share" => Mixing::FixedShare { alpha },
+                "past-average" => Mixing::PastAverage { alpha },
+                _ => Mixing::None,
+            },
+        };
+        let select = match select {
+            None => Select::default(),
+            Some(value) => {
+                let name = Named { name: "select", value }.one_of(Select::ALL.map(Select::name).into_iter())?;
+                Select::from_name(name).unwrap_or_default()
+            }
+        };
+        let hedge = experts::CappedHedge::new(n, k, eta).and_then(|hedge| hedge.with_mixing(mixing));
+        let hedge = hedge.map_err(|error| refused(&error))?.with_select(select);
+        Ok(Self { state: Mutex::new((hedge, Random::seeded(seed))), shape: (n, k) })
+    }
+
+    /// One trial.
+    ///
+    /// Parameters
+    /// ----------
+    /// losses : array-like of shape (n,)
+    ///     The loss of each expert, between 0 and 1.
+    ///
+    /// Returns
+    /// -------
+    /// expected_loss, loss : float
+    ///     Of the dropped experts: on average, and for the set that was drawn.
+    fn step(&self, losses: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+        let losses = Numbers::of(losses)?;
+        let mut state = self.state()?;
+        let (hedge, random) = &mut *state;
+        let loss = trial(hedge, losses.slice(), random).map_err(|error| refused(&error))?;
+        Ok((loss.expected, loss.realised))
+    }
+
+    /// ndarray of shape (n,): how surely each expert is dropped in the next trial; they total n - k.
+    #[getter]
+    fn dropped_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let probabilities: Vec<f64> = self.state()?.0.log_dropped().iter().map(|log| log.exp()).collect();
+        Ok(probabilities.into_pyarray(py))
+    }
+
+    /// ndarray of shape (n,): the same as logarithms, which do not vanish.
+    #[getter]
+    fn log_dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_slice(py, self.state()?.0.log_dropped()))
+    }
+
+    /// list of int: the experts that the last choice dropped.
+    #[getter]
+    fn dropped(&self) -> PyResult<Vec<usize>> {
+        Ok(self.state()?.0.dropped().to_vec())
+    }
+
+    fn __getnewargs__(&self) -> (usize, usize, f64) {
+        (self.shape.0, self.shape.1, 1.0)
+    }
+
+    fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.state()?;
+        let text =
+            postcard::to_extend(&*state, Vec::new()).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &text))
+    }
+
+    fn __setstate__(&self, state: &[u8]) -> PyResult<()> {
+        let read = postcard::from_bytes(state);
+        *self.state()? = read.map_err(|error| PyValueError::new_err(format!("not a saved learner: {error}")))?;
+        Ok(())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<CappedHedge n={}, k={}>", self.shape.0, self.shape.1)
+    }
+}
+
+/// Projects weights onto the capped simplex: scales and caps them so that they total 1 and none exceeds 1/d.
+///
+/// Parameters
+/// ----------
+/// w : array-like of shape (n,)
+///     Weights, not negative, at least d of them positive.
+/// d : int
+///     Size of the sets: 1 ≤ d < n.
+///
+/// Returns
+/// -------
+/// ndarray of shape (n,)
+///     The nearest weights in relative entropy.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import capping
+/// >>> capping([0.7, 0.2, 0.1], 2).round(4)
+/// array([0.5   , 0.3333, 0.1667])
+#[pyfunction]
+pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let weights = Numbers::of(w)?;
+    let weights = weights.slice();
+    let wrong = weights.iter().position(|w| !(*w >= 0.0 && w.is_finite()));
+    if let Some(index) = wrong {
+        let value = weights[index];
+        return Err(PyValueError::new_err(format!("entry {index} of w must be finite and not negative, got {value}")));
+    }
+    let (n, positive) = (weights.len(), weights.iter().filter(|w| **w > 0.0).count());
+    if d == 0 || d >= n {
+        return Err(PyValueError::new_err(format!(
+            "d must be at least 1 and less than the number of weights {n}, got {d}"
+        )));
+    }
+    if positive < d {
+        return Err(PyValueError::new_err(format!("w must have at least d = {d} positive entries, got {positive}")));
+    }
+    let logs: Vec<f64> = weights.iter().map(|w| w.ln()).collect();
+    let capped = cap_by_sorting(&logs, &vec![1; n], n - d).map_err(|error| refused(&error))?;
+    let scaled: Vec<f64> = capped.log_dropped.iter().map(|log| log.exp() / d as f64).collect();
+    Ok(scaled.into_pyarray(py))
+}
+
+/// Writes a point of the capped simplex as a mixture of at most n corners, each a set of d indices.
+///
+/// Parameters
+/// ----------
+/// w : array-like of shape (n,)
+///     Weights that total 1, none greater than 1/d.
+/// d : int
+///     Size of the sets.
+///
+/// Returns
+/// -------
+/// list of (float, list of int)
+///     Coefficients, which total 1, and sets.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import corners
+/// >>> corners([0.5, 0.25, 0.25], 2)
+/// [(0.5, [0, 1]), (0.5, [0, 2])]
+#[pyfunction]
+pub fn corners(w: &Bound<'_, PyAny>, d: usize) -> PyResult<Vec<(f64, Vec<usize>)>> {
+    let weights = Numbers::of(w)?;
+    // What rounding adds to a weight at its cap is taken back; anything more is refused.
+    let scaled = |w: &f64| Some(w * d as f64).map(|p| if p > 1.0 && p < 1.0 + 1e-9 { 1.0 } else { p });
+    let probabilities: Vec<f64> = weights.slice().iter().filter_map(scaled).collect();
+    let total: f64 = probabilities.iter().sum();
+    if (total - d as f64).abs() > 1e-6 * (d as f64).max(1.0) {
+        return Err(PyValueError::new_err(format!("w must total 1, got {}", total / d as f64)));
+    }
+    let mixture = decompose(&probabilities).map_err(|error| refused(&error))?;
+    Ok(mixture.corners.into_iter().map(|corner| (corner.coefficient, corner.members)).collect())
+}

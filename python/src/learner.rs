@@ -1,0 +1,399 @@
+//! The bare learner.
+
+use crate::arrays::{Numbers, as_table, entries, shape, table, transposed};
+use crate::errors::{refused, refused_row};
+use crate::interrupt::each;
+use crate::options::{given, spelling};
+use crate::state::State;
+use eigenhedge::Run;
+use eigenhedge::snapshot::Snapshot;
+use eigenhedge::summary::Summary;
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyDict};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+/// What one row cost.
+///
+/// Attributes
+/// ----------
+/// expected_loss : float
+///     What was lost on average over the choices that could have been drawn.
+/// loss : float
+///     What the choice that was drawn lost.
+/// coordinates : ndarray of shape (k,)
+///     The row in the directions that were kept for it.
+#[pyclass(frozen, module = "eigenhedge")]
+pub struct Trial {
+    #[pyo3(get)]
+    expected_loss: f64,
+    #[pyo3(get)]
+    loss: f64,
+    coordinates: Vec<f64>,
+}
+
+#[pymethods]
+impl Trial {
+    #[getter]
+    fn coordinates<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.coordinates)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Trial(expected_loss={}, loss={}, coordinates={:?})", self.expected_loss, self.loss, self.coordinates)
+    }
+}
+
+/// A learner over rows of ``dim`` numbers that keeps ``k`` directions.
+///
+/// Before each row it commits to a k-dimensional subspace, is charged for what that subspace loses of the row, and
+/// learns. There is no validation beyond what the learner itself needs, and no estimator around it: this is the fast way
+/// to go row by row.
+///
+/// Parameters
+/// ----------
+/// dim : int
+///     Length of a row.
+/// k : int
+///     Number of directions kept, less than ``dim`` (or than ``feature_dim``).
+/// **options
+///     The options of :func:`eigenhedge.run`; also ``ceiling``, ``max_rank``, ``hindsight`` (follow the best subspace, so
+///     that the ledger has a regret; default True) and ``segments`` (follow the best partition, too).
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from eigenhedge import Learner
+/// >>> learner = Learner(3, 1, learner="tracking", center=False)
+/// >>> trial = learner.step(np.array([2.0, 0.0, 0.0]))
+/// >>> round(trial.expected_loss, 3)  # nothing is known yet: two directions of three are dropped
+/// 2.667
+/// >>> learner.step([2.0, 0.0, 0.0]).expected_loss < trial.expected_loss
+/// True
+/// >>> learner.ledger["rows"]
+/// 2
+#[pyclass(frozen, module = "eigenhedge")]
+pub struct Learner {
+    state: Mutex<State>,
+}
+
+impl Learner {
+    fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        self.state
+            .lock_py_attached(py)
+            .map_err(|_| PyRuntimeError::new_err("the learner was broken by an earlier failure"))
+    }
+
+    fn of(state: State) -> Self {
+        Self { state: Mutex::new(state) }
+    }
+}
+
+#[pymethods]
+impl Learner {
+    #[new]
+    #[pyo3(signature = (dim, k, **options))]
+    fn new(dim: usize, k: usize, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let given = given(k, options)?;
+        let checked = given.options.checked(spelling).map_err(|misuse| PyValueError::new_err(misuse.to_string()))?;
+        let spec = checked.spec(dim).map_err(|error| refused(&error))?;
+        let run = Run::watching(spec, dim, given.seed, given.watch).map_err(|error| refused(&error))?;
+        Ok(Self::of(State::new(run)))
+    }
+
+    /// One trial: choose, be charged, learn.
+    ///
+    /// Parameters
+    /// ----------
+    /// x : array-like of shape (dim,)
+    ///     The row. A C-ordered array of float64 is not copied.
+    ///
+    /// Returns
+    /// -------
+    /// Trial
+    ///     The losses and the coordinates.
+    fn step(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<Trial> {
+        let numbers = Numbers::of(x)?;
+        let mut state = self.state(py)?;
+        let loss = state.step(numbers.slice()).map_err(|error| refused(&error))?;
+        let coordinates = state.run().coordinates().to_vec();
+        Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
+    }
+
+    /// Learns from every row, in order.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, dim)
+    ///     The rows. On an error, and on Control-C, the rows before it have been learned.
+    #[pyo3(signature = (X))]
+    #[expect(non_snake_case, reason = "that is what Python calls a table")]
+    fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<()> {
+        let rows = as_table(X)?;
+        let (count, length) = shape(&rows);
+        let entries = entries(&rows)?;
+        let mut state = self.state(py)?;
+        let state = &mut *state;
+        let row = |i: usize| &entries[i * length..(i + 1) * length];
+        if length != state.run().length() && count > 0 {
+            let (expected, found) = (state.run().length(), length);
+            return Err(refused(&eigenhedge::Error::Length { what: "row", expected, found }));
+        }
+        each(py, count, |i| state.step(row(i)).map(drop), |i, error| refused_row(i, &error))
+    }
+
+    /// Learns from every row, in order, and tells what each one cost.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, dim)
+    ///     The rows.
+    ///
+    /// Returns
+    /// -------
+    /// expected_losses : ndarray of shape (n_rows,)
+    /// losses : ndarray of shape (n_rows,)
+    /// coordinates : ndarray of shape (n_rows, k)
+    #[pyo3(signature = (X))]
+    #[expect(non_snake_case, reason = "that is what Python calls a table")]
+    fn answer<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
+        let rows = as_table(X)?;
+        let (count, length) = shape(&rows);
+        let entries = entries(&rows)?;
+        let mut state = self.state(py)?;
+        let state = &mut *state;
+        let kept = state.run().spec().kept;
+        let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
+        let work = |i: usize| {
+            let loss = state.step(&entries[i * length..(i + 1) * length])?;
+            expected.push(loss.expected);
+            losses.push(loss.realised);
+            coordinates.extend_from_slice(state.run().coordinates());
+            Ok(())
+        };
+        each(py, count, work, |i, error| refused_row(i, &error))?;
+        Ok((expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?))
+    }
+
+    /// Coordinates of rows in the directions most surely kept now. Learns nothing.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, dim)
+    ///     The rows.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of shape (n_rows, k)
+    #[pyo3(signature = (X))]
+    #[expect(non_snake_case, reason = "that is what Python calls a table")]
+    fn transform<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Ok(self.embed(py, X)?.0)
+    }
+
+    /// Squared length of what the directions most surely kept now leave out of each row. Learns nothing.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, dim)
+    ///     The rows.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of shape (n_rows,)
+    #[pyo3(signature = (X))]
+    #[expect(non_snake_case, reason = "that is what Python calls a table")]
+    fn losses<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.embed(py, X)?.1)
+    }
+
+    #[pyo3(name = "_embed")]
+    fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
+        let rows = as_table(rows)?;
+        let (count, length) = shape(&rows);
+        let entries = entries(&rows)?;
+        let mut state = self.state(py)?;
+        let embedding = state.embedding();
+        let kept = embedding.kept();
+        let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));
+        let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
+        let work = |i: usize| {
+            losses.push(embedding.transform(&entries[i * length..(i + 1) * length], &mut row)?);
+            coordinates.extend_from_slice(&row);
+            Ok(())
+        };
+        each(py, count, work, |i, error: eigenhedge::Error| refused_row(i, &error))?;
+        Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
+    }
+
+    /// The rows with these coordinates; through a kernel, rows whose features are near them.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, k)
+    ///     Coordinates.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of shape (n_rows, dim)
+    #[pyo3(signature = (X))]
+    #[expect(non_snake_case, reason = "that is what Python calls a table")]
+    fn inverse_transform<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let coordinates = as_table(X)?;
+        let (count, width) = shape(&coordinates);
+        let entries = entries(&coordinates)?;
+        let mut state = self.state(py)?;
+        let length = state.run().length();
+        let embedding = state.embedding();
+        let mut rows = Vec::with_capacity(count.saturating_mul(length));
+        let work = |i: usize| {
+            rows.extend_from_slice(&embedding.reconstruct(&entries[i * width..(i + 1) * width])?);
+            Ok(())
+        };
+        each(py, count, work, |i, error: eigenhedge::Error| refused_row(i, &error))?;
+        table(py, rows, count, length)
+    }
+
+    /// ndarray of shape (k, dim), or None: the directions most surely kept now; None through a kernel.
+    #[getter]
+    fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let mut state = self.state(py)?;
+        state.embedding().components().map(|components| transposed(py, components)).transpose()
+    }
+
+    /// ndarray of shape (dim,), or None: what is subtracted from a row; None through a kernel.
+    #[getter]
+    fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        Ok(self.state(py)?.embedding().center().map(|center| PyArray1::from_slice(py, center)))
+    }
+
+    /// ndarray of shape (k,): how surely each direction is kept.
+    #[getter]
+    fn inclusion<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_slice(py, self.state(py)?.embedding().inclusion()))
+    }
+
+    /// ndarray: probabilities of being kept of every explicit direction, largest first.
+    #[getter]
+    fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.state(py)?.run().learner().probabilities().into_pyarray(py))
+    }
+
+    /// tuple (ndarray of shape (k,), float), or None: squared length of all rows along each direction, and in all; None
+    /// when it is not known exactly.
+    #[getter]
+    fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray1<f64>>, f64)>> {
+        let energies = self.state(py)?.energies();
+        Ok(energies.map(|(energies, total)| (energies.into_pyarray(py), total)))
+    }
+
+    /// int: length of a row.
+    #[getter]
+    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.state(py)?.run().length())
+    }
+
+    /// int: number of directions kept.
+    #[getter]
+    fn k(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.state(py)?.run().spec().kept)
+    }
+
+    /// int: rows learned from.
+    #[getter]
+    fn rows(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.state(py)?.run().ledger().rows)
+    }
+
+    /// dict: the account so far, with the keys of the command line's summary; what does not exist is None. Costs an
+    /// eigendecomposition or two.
+    #[getter]
+    fn ledger<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let state = self.state(py)?;
+        let state = &*state;
+        let text = py.detach(|| serde_json::to_string(&Summary::new(state.run(), state.seconds())));
+        let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        py.import("json")?.call_method1("loads", (text,))
+    }
+
+    /// bytes: what the program around the run remembers, as a JSON object; empty for nothing.
+    #[pyo3(name = "_surroundings")]
+    fn surroundings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.state(py)?.surroundings))
+    }
+
+    #[pyo3(name = "_set_surroundings")]
+    fn set_surroundings(&self, py: Python<'_>, surroundings: Vec<u8>) -> PyResult<()> {
+        self.state(py)?.surroundings = surroundings;
+        Ok(())
+    }
+
+    /// The bytes of a snapshot: the same as those of a file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.state(py)?.to_bytes()))
+    }
+
+    /// Goes on from the bytes of a snapshot.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     When the bytes are damaged, cut short, of a newer version, or something else.
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        let snapshot = Snapshot::from_bytes(data);
+        snapshot
+            .map(State::of)
+            .map(Self::of)
+            .map_err(|refusal| PyValueError::new_err(format!("the snapshot {refusal}")))
+    }
+
+    /// Writes a snapshot; the file is complete or absent.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let bytes = self.state(py)?.to_bytes();
+        py.detach(|| write_whole(&path, &bytes))
+            .map_err(|error| PyOSError::new_err(format!("{} cannot be written: {error}", path.display())))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().to_bytes(slf.py())?;
+        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        Self::from_bytes(&self.state(py)?.to_bytes())
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.__copy__(py)
+    }
+
+    /// Bytes of parameters, state, generator and account on Rust's side. Scratch space is not counted.
+    fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(size_of::<Self>() + self.state(py)?.to_bytes().len())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let state = self.state(py)?;
+        let run = state.run();
+        let (spec, rows) = (run.spec(), run.ledger().rows);
+        Ok(format!("<Learner {}, dim={}, k={}, rows={rows}>", spec.label(), run.length(), spec.kept))
+    }
+}
+
+type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// Writes to a temporary file next to the target, syncs it, and renames it.
+fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}

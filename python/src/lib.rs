@@ -1,0 +1,33 @@
+//! What the Python package is made of: thin classes over the crate `eigenhedge`.
+//!
+//! Python code in `eigenhedge/` turns whatever users have into C-ordered arrays of float64; this module takes those without
+//! a copy, releases the interpreter lock while it works, and answers with arrays. Rules live in the crate alone.
+#![forbid(unsafe_code)]
+
+mod arrays;
+mod batch;
+mod errors;
+mod experts;
+mod interrupt;
+mod learner;
+mod options;
+mod preimage;
+mod state;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<learner::Learner>()?;
+    module.add_class::<learner::Trial>()?;
+    module.add_class::<batch::KernelComponents>()?;
+    module.add_class::<batch::KernelRegression>()?;
+    module.add_class::<experts::CappedHedge>()?;
+    module.add_function(wrap_pyfunction!(experts::capping, module)?)?;
+    module.add_function(wrap_pyfunction!(experts::corners, module)?)?;
+    module.add_function(wrap_pyfunction!(preimage::preimage, module)?)?;
+    module.add_function(wrap_pyfunction!(options::learners, module)?)?;
+    module.add_function(wrap_pyfunction!(options::kernels, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Pre-images.
+
+use crate::arrays::{Numbers, Table, rows, shape};
+use crate::errors::refused;
+use crate::options::kernel;
+use eigenhedge::Error;
+use eigenhedge::batch::Expansion;
+use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
+use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+
+/// Found point, squared distance, whether the search converged.
+type Found<'py> = (Bound<'py, PyArray1<f64>>, f64, bool);
+
+#[pyfunction]
+#[pyo3(name = "_preimage")]
+#[expect(clippy::too_many_arguments, reason = "called by one line of Python only")]
+pub fn preimage<'py>(
+    py: Python<'py>,
+    atoms: Table<'py>,
+    weights: &Bound<'py, PyAny>,
+    kernel_name: &Bound<'py, PyAny>,
+    gamma: Option<f64>,
+    degree: Option<u32>,
+    coef0: Option<f64>,
+    start: Option<&Bound<'py, PyAny>>,
+    steps: usize,
+    tolerance: f64,
+) -> PyResult<Found<'py>> {
+    let length = shape(&atoms).1;
+    let kernel = kernel(kernel_name, gamma, degree, coef0, length)?;
+    let weights = Numbers::of(weights)?.slice().to_vec();
+    let start = start.map(Numbers::of).transpose()?.map(|start| start.slice().to_vec());
+    let atoms = rows(&atoms)?;
+    let find = || {
+        let mut dictionary = Vectors::new(kernel.clone(), length)?;
+        atoms.iter().for_each(|atom| dictionary.push(atom));
+        let expansion = Expansion::new(&dictionary, weights)?;
+        let start = match start {
+            Some(start) => start,
+            None => nearest(&mut dictionary, &expansion)?,
+        };
+        let stop = Stop { steps, tolerance };
+        match &kernel {
+            VectorKernel::Rbf { .. } => fixed_point(&mut dictionary, &expansion, &start, 1, stop),
+            kernel => descend(kernel, &dictionary, &expansion, &start, stop),
+        }
+    };
+    let found = py.detach(find).map_err(|error| refused(&error))?;
+    Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
+}
+
+/// The atom whose features are nearest to the expansion.
+fn nearest(dictionary: &mut Vectors, expansion: &Expansion) -> Result<Vec<f64>, Error> {
+    let mut best: Option<(f64, Vec<f64>)> = None;
+    for i in 0..dictionary.len() {
+        let atom = dictionary.atom(i).to_vec();
+        let distance = expansion.squared_distance(dictionary, &atom)?;
+        if best.as_ref().is_none_or(|(least, _)| distance < *least) {
+            best = Some((distance, atom));
+        }
+    }
+    best.map(|(_, atom)| atom).ok_or(Error::Parameter { name: "the number of atoms", rule: "at least 1", value: 0.0 })
+}

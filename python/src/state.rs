@@ -1,0 +1,63 @@
+//! A run with what Python keeps beside it.
+
+use eigenhedge::run::{Embedding, Run};
+use eigenhedge::snapshot::Snapshot;
+use eigenhedge::{Error, Loss};
+use std::time::{Duration, Instant};
+
+/// A run, its embedding until the next row, and the time it took.
+pub struct State {
+    run: Run,
+    embedding: Option<Embedding>,
+    spent: Duration,
+    /// What Python has to remember, as JSON; see `eigenhedge/_snapshot.py`.
+    pub surroundings: Vec<u8>,
+}
+
+impl State {
+    /// A run with nothing beside it.
+    pub fn new(run: Run) -> Self {
+        Self { run, embedding: None, spent: Duration::ZERO, surroundings: Vec::new() }
+    }
+
+    /// Out of a snapshot.
+    pub fn of(snapshot: Snapshot) -> Self {
+        Self { surroundings: snapshot.surroundings, ..Self::new(snapshot.run) }
+    }
+
+    /// As bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        Snapshot { run: self.run.clone(), surroundings: self.surroundings.clone() }.to_bytes()
+    }
+
+    /// The run.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Time spent learning.
+    pub fn seconds(&self) -> f64 {
+        self.spent.as_secs_f64()
+    }
+
+    /// One trial.
+    pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
+        let start = Instant::now();
+        let loss = self.run.step(row)?;
+        self.embedding = None;
+        self.spent += start.elapsed();
+        Ok(loss)
+    }
+
+    /// What would be kept now.
+    pub fn embedding(&mut self) -> &mut Embedding {
+        let Self { run, embedding, .. } = self;
+        embedding.get_or_insert_with(|| run.embedding())
+    }
+
+    /// Energies along the embedding's directions, and in all.
+    pub fn energies(&mut self) -> Option<(Vec<f64>, f64)> {
+        self.embedding();
+        self.embedding.as_ref().and_then(|embedding| self.run.energies(embedding))
+    }
+}

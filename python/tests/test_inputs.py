@@ -1,0 +1,93 @@
+"""Tables of every kind mean the same rows."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+import eigenhedge
+from eigenhedge import OnlineKernelPCA, OnlinePCA
+
+COLUMNS = ["a", "b", "c", "d"]
+
+KINDS = {
+    "c": lambda X: X,
+    "fortran": np.asfortranarray,
+    "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "list": lambda X: X.tolist(),
+    "float32": lambda X: X.astype(np.float32),
+    "integers": lambda X: X.astype(np.int64),
+    "pandas": lambda X: pd.DataFrame(X, columns=COLUMNS),
+    "polars": lambda X: pl.DataFrame(X, schema=COLUMNS),
+    "arrow": lambda X: pa.table({name: X[:, i] for i, name in enumerate(COLUMNS)}),
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_matrix,
+}
+
+
+@pytest.fixture
+def X(rng):
+    # Whole numbers, so that every kind holds the same ones.
+    return rng.integers(-9, 9, size=(60, 4)).astype(float)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_table_gives_the_same_bits(X, kind):
+    table = KINDS[kind](X)
+    assert (eigenhedge.run(table, 2).losses == eigenhedge.run(X, 2).losses).all()
+    ours, plain = OnlinePCA(2).fit(table), OnlinePCA(2).fit(X)
+    assert (ours.components_ == plain.components_).all()
+    assert (ours.transform(table) == plain.transform(X)).all()
+    assert (ours.partial_fit(table).components_ == plain.partial_fit(X).components_).all()
+    kernel = OnlineKernelPCA(2, kernel="rbf").fit(table)
+    assert (kernel.transform(table) == OnlineKernelPCA(2, kernel="rbf").fit(X).transform(X)).all()
+    learner = eigenhedge.Learner(4, 2)
+    learner.learn(table)
+    assert (learner.transform(table) == eigenhedge.run(X, 2).model.transform(X)).all()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_names_of_columns_are_remembered(X, kind):
+    pca = OnlinePCA(2).fit(KINDS[kind](X))
+    assert list(pca.feature_names_in_) == COLUMNS
+    renamed = KINDS[kind](X)
+    renamed = renamed.rename_columns(list("wxyz")) if kind == "arrow" else renamed.rename(dict(zip(COLUMNS, "wxyz"))) if kind == "polars" else renamed.set_axis(list("wxyz"), axis=1)
+    with pytest.raises(ValueError, match="feature names should match"):
+        pca.transform(renamed)
+
+
+def test_set_output(X):
+    for library, frame in [("pandas", pd.DataFrame), ("polars", pl.DataFrame)]:
+        table = OnlinePCA(2).set_output(transform=library).fit_transform(X)
+        assert isinstance(table, frame)
+        assert list(table.columns) == ["onlinepca0", "onlinepca1"]
+
+
+def test_arrays_are_not_copied_and_not_changed(X):
+    import tracemalloc
+
+    wide = np.random.default_rng(0).normal(size=(2000, 500))
+    wide.setflags(write=False)
+    before = wide.copy()
+    learner = eigenhedge.Learner(500, 1, learner="oja")
+    tracemalloc.start()
+    learner.learn(wide)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < wide.nbytes / 100
+    assert (wide == before).all()
+
+
+def test_a_row_may_be_anything_that_holds_numbers():
+    steps = []
+    for row in [np.array([1.0, 2.0, 3.0]), [1, 2, 3], (1.0, 2.0, 3.0), np.array([1, 2, 3], dtype=np.float32), np.array([1.0, 9.0, 2.0, 9.0, 3.0, 9.0])[::2]]:
+        steps.append(eigenhedge.Learner(3, 1, center=False).step(row).expected_loss)
+    assert len(set(steps)) == 1
+    with pytest.raises(TypeError, match="must be a list of numbers, got str"):
+        eigenhedge.Learner(3, 1).step("abc")
+    with pytest.raises(ValueError, match="2 dimensions, got 1"):
+        eigenhedge.run([1.0, 2.0], 1)
+    with pytest.raises(ValueError, match="row must have 3 entries, got 2"):
+        eigenhedge.Learner(3, 1).learn([[1.0, 2.0]])

@@ -1,0 +1,136 @@
+"""The bare learner: snapshots, threads, interrupts."""
+
+import copy
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import low_rank
+
+import eigenhedge
+from eigenhedge import Learner, OnlinePCA
+
+
+@pytest.mark.parametrize("options", [{}, {"learner": "tracking"}, {"learner": "apex"}, {"kernel": "rbf", "budget": 20}])
+def test_a_saved_learner_goes_on_bit_for_bit(tmp_path, rng, options):
+    X = low_rank(rng, rows=60)
+    learner = Learner(8, 2, seed=3, **options)
+    learner.learn(X[:30])
+    path = tmp_path / "model.eh"
+    eigenhedge.save(learner, path)
+    others = [eigenhedge.load(path), pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)]
+    expected = learner.answer(X[30:])
+    for other in others:
+        assert all((a == b).all() for a, b in zip(other.answer(X[30:]), expected, strict=True))
+
+
+def test_a_saved_estimator_comes_back_with_its_names(tmp_path, rng):
+    import pandas as pd
+
+    X = pd.DataFrame(low_rank(rng, rows=40), columns=list("abcdefgh"))
+    pca = OnlinePCA(2, learner="tracking", eta=2.0, random_state=1).fit(X)
+    pca.save(tmp_path / "model.eh")
+    back = eigenhedge.load(tmp_path / "model.eh")
+    assert back.get_params() == pca.get_params()
+    assert list(back.feature_names_in_) == list("abcdefgh")
+    assert (back.transform(X) == pca.transform(X)).all()
+    assert (back.partial_fit(X).components_ == pca.partial_fit(X).components_).all()
+
+
+def test_keys_of_other_programs_survive(tmp_path, rng):
+    learner = Learner(8, 2)
+    learner._set_surroundings(b'{"columns": ["x"], "python": 3}')
+    learner.save(tmp_path / "a.eh")
+    assert isinstance(eigenhedge.load(tmp_path / "a.eh"), Learner)
+    pca = OnlinePCA(2).fit(low_rank(rng))
+    pca.learner_._set_surroundings(b'{"columns": ["x"]}')
+    pca.save(tmp_path / "b.eh")
+    assert b'"columns": ["x"]' in eigenhedge.load(tmp_path / "b.eh").learner_._surroundings()
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:50], lambda b: b"row,loss\n", lambda b: b[:-1] + bytes([b[-1] ^ 1])])
+def test_damaged_files_are_refused_with_a_sentence(tmp_path, damage):
+    path = tmp_path / "model.eh"
+    path.write_bytes(damage(Learner(4, 1).to_bytes()))
+    with pytest.raises(ValueError, match="model.eh: the snapshot (is|must)"):
+        eigenhedge.load(path)
+
+
+def test_a_folder_that_is_not_there_is_an_os_error(tmp_path):
+    with pytest.raises(OSError, match="cannot be written"):
+        Learner(4, 1).save(tmp_path / "nowhere" / "model.eh")
+
+
+def test_sizeof_tells_the_state_on_the_other_side():
+    small, large = Learner(10, 1, learner="oja", hindsight=False), Learner(10_000, 1, learner="oja", hindsight=False)
+    for learner in [small, large]:
+        learner.step(np.ones(learner.dim))
+    assert sys.getsizeof(large) - sys.getsizeof(small) >= 8 * 9_990
+
+
+def test_control_c_ends_a_long_call(rng):
+    X = rng.normal(size=(200_000, 150))
+    learner = Learner(150, 40, learner="anchored")
+    timer = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT])
+    timer.start()
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        learner.learn(X)
+    assert time.perf_counter() - began < 10
+    assert 0 < learner.rows < len(X)
+    learner.step(X[0])
+
+
+def test_the_interpreter_lock_is_released(rng):
+    X = rng.normal(size=(3000, 100))
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    watcher = threading.Thread(target=tick)
+    watcher.start()
+    Learner(100, 20, learner="anchored").learn(X)
+    done.set()
+    watcher.join()
+    # With the lock held there would be no tick between the first and the last.
+    assert len(ticks) > 20
+
+
+def test_two_threads_may_share_a_learner(rng):
+    X = low_rank(rng)
+    learner = Learner(8, 2)
+    threads = [threading.Thread(target=learner.learn, args=(X,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert learner.rows == 4 * len(X)
+
+
+def test_an_error_leaves_the_learner_as_it_was():
+    learner = Learner(3, 1)
+    learner.step([1.0, 2.0, 3.0])
+    before = learner.to_bytes()
+    for row in [[1.0, np.inf, 0.0], [1.0], [1e300, 0.0, 0.0]]:
+        with pytest.raises(ValueError):
+            learner.step(row)
+    assert learner.to_bytes() == before
+    assert "rows=1" in repr(learner)
+
+
+def test_every_learner_and_kernel_of_the_registries_can_be_named(rng):
+    X = rng.normal(size=(20, 4))
+    for entry in eigenhedge.learners():
+        assert entry["summary"] and Learner(4, 1, learner=entry["name"]).learn(X) is None
+    for entry in eigenhedge.kernels():
+        if entry["positive_definite"]:
+            assert Learner(4, 1, kernel=entry["name"]).learn(X) is None

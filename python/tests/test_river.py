@@ -1,0 +1,119 @@
+"""The River classes keep River's contracts."""
+
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from river import anomaly, checks, compose, datasets, linear_model, metrics, preprocessing
+
+from eigenhedge.river import OnlinePCA, SubspaceAnomaly
+
+
+class Anomalies:
+    """In place of a data set that would be downloaded: rows near a line, and some that are not."""
+
+    def take(self, n):
+        rng = np.random.default_rng(3)
+        for i in range(n):
+            t, odd = rng.normal(), i > 50 and rng.uniform() < 0.05
+            noise = rng.normal(size=6) * (2.0 if odd else 0.1)
+            yield {f"x{j}": float((j + 1) * t + noise[j]) for j in range(6)}, int(odd)
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch):
+    monkeypatch.setattr(datasets, "CreditCard", lambda: Anomalies())
+    random.seed(0)
+
+
+def cases():
+    for cls in [OnlinePCA, SubspaceAnomaly]:
+        for parameters in cls._unit_test_params():
+            yield cls(**parameters)
+
+
+def names(model):
+    datasets_credit_card, datasets.CreditCard = datasets.CreditCard, lambda: Anomalies()
+    try:
+        return [check.__name__ for check in checks.yield_checks(model)]
+    finally:
+        datasets.CreditCard = datasets_credit_card
+
+
+@pytest.mark.parametrize("model, index", [pytest.param(m, i, id=f"{type(m).__name__}-{m.learner}-{n}") for m in cases() for i, n in enumerate(names(m))])
+def test_river_check(model, index):
+    assert not model._unit_test_skips()
+    list(checks.yield_checks(model))[index](model.clone())
+
+
+def rows(count, seed=0):
+    rng = np.random.default_rng(seed)
+    for t in rng.normal(size=count):
+        yield {"a": t, "b": 2 * t + 0.1 * rng.normal(), "c": 0.1 * rng.normal()}
+
+
+def test_a_missing_feature_is_at_its_mean():
+    pca = OnlinePCA(1)
+    for x in rows(200):
+        pca.learn_one({name: value + 5 for name, value in x.items()})
+    mean = dict(zip("abc", pca._learner.center, strict=True))
+    assert pca.transform_one({"a": 6.0}) == pca.transform_one({**mean, "a": 6.0})
+    assert pca.transform_one({"a": 6.0, "b": None, "c": "text"}) == pca.transform_one({"a": 6.0})
+
+
+def test_a_feature_that_appears_is_learned_while_there_is_room():
+    narrow, wide = OnlinePCA(1), OnlinePCA(1, max_features=4)
+    for pca in [narrow, wide]:
+        for x in rows(50):
+            pca.learn_one(x)
+        for x in rows(300, seed=1):
+            pca.learn_one({**x, "late": 100 * x["a"]})
+    assert narrow.transform_one({"late": 50.0}) == narrow.transform_one({})
+    assert abs(wide.transform_one({"late": 50.0})[0] - wide.transform_one({})[0]) > 25
+    wide.learn_one({"later": 3.0})
+
+
+def test_many_equals_one_by_one():
+    table = pd.DataFrame(rows(80))
+    table.iloc[5, 1] = np.nan
+    one, many = OnlinePCA(2), OnlinePCA(2)
+    for x in table.to_dict("records"):
+        one.learn_one(x)
+    many.learn_many(table[:40])
+    many.learn_many(table[40:])
+    assert one._learner.to_bytes() == many._learner.to_bytes()
+    expected = pd.DataFrame([one.transform_one(x) for x in table.to_dict("records")])
+    pd.testing.assert_frame_equal(many.transform_many(table), expected)
+
+
+def test_it_works_in_a_pipeline_with_a_metric():
+    model = preprocessing.StandardScaler() | OnlinePCA(3) | linear_model.LogisticRegression()
+    metric = metrics.ROCAUC()
+    for x, y in datasets.Phishing().take(400):
+        metric.update(y, model.predict_proba_one(x))
+        model.learn_one(x, y)
+    assert metric.get() > 0.7
+    union = compose.Select("a") + OnlinePCA(1)
+    for x in rows(10):
+        union.learn_one(x)
+    assert set(union.transform_one(x)) == {"a", 0}
+
+
+def test_the_detector_beats_chance_by_far_and_filters():
+    detector = anomaly.QuantileFilter(SubspaceAnomaly(n_components=1), q=0.95)
+    metric, flagged = metrics.ROCAUC(), [0, 0]
+    for x, y in Anomalies().take(1500):
+        score = detector.score_one(x)
+        metric.update(y, score)
+        flagged[y] += detector.classify(score)
+        detector.learn_one(x)
+    assert metric.get() > 0.95
+    assert flagged[1] > 0
+
+
+def test_size_counts_the_other_side():
+    small, large = OnlinePCA(1), OnlinePCA(1, max_features=500)
+    for model in [small, large]:
+        model.learn_one({"a": 1.0, "b": 2.0})
+    assert large._raw_memory_usage - small._raw_memory_usage > 8 * 498

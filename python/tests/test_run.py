@@ -1,0 +1,106 @@
+"""One learner over a table: from Python and from the command line."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import low_rank
+
+import eigenhedge
+
+PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
+
+KEYS = """rows skipped_rows dim k learner eta expected_loss loss best_loss regret bound bound_holds certificate rank_mean
+rank_max seconds rows_per_second""".split()
+
+
+def test_run_equals_the_learner_row_by_row(rng):
+    X = low_rank(rng, rows=80)
+    for name in [entry["name"] for entry in eigenhedge.learners()]:
+        k = 1 if name == "oja" else 2
+        run = eigenhedge.run(X, k, learner=name, seed=4)
+        learner = eigenhedge.Learner(8, k, learner=name, seed=4)
+        trials = [learner.step(row) for row in X]
+        assert run.losses.tolist() == [trial.loss for trial in trials], name
+        assert run.expected_losses.tolist() == [trial.expected_loss for trial in trials], name
+        assert (run.coordinates == [trial.coordinates for trial in trials]).all(), name
+        assert run.model.to_bytes() == learner.to_bytes(), name
+        assert run.ledger["loss"] == pytest.approx(run.losses.sum())
+
+
+def test_the_ledger_has_the_keys_of_the_summary_and_adds_up(rng):
+    ledger = eigenhedge.run(low_rank(rng), 2, learner="anchored").ledger
+    assert set(KEYS) <= set(ledger)
+    assert ledger["regret"] == pytest.approx(ledger["expected_loss"] - ledger["best_loss"])
+    assert ledger["bound_holds"] is True and ledger["expected_loss"] <= ledger["bound"]
+    assert eigenhedge.run(low_rank(rng), 2, learner="leader").ledger["bound"] is None
+
+
+def test_losses_are_what_the_coordinates_leave_out(rng):
+    X = rng.normal(size=(50, 5))
+    run = eigenhedge.run(X, 2, center=False)
+    np.testing.assert_allclose((X**2).sum(axis=1) - (run.coordinates**2).sum(axis=1), run.losses, atol=1e-10)
+
+
+CASES = [
+    ({}, []),
+    ({"learner": "tracking", "seed": 7}, ["--learner", "tracking", "--seed", "7"]),
+    (
+        {"learner": "tracking", "eta": 2.5, "mixing": "past-average", "alpha": 0.02, "center": False},
+        ["--learner", "tracking", "--eta", "2.5", "--mixing", "past-average", "--alpha", "0.02", "--center", "none"],
+    ),
+    ({"learner": "tracking", "eta": "auto"}, ["--learner", "tracking", "--eta", "auto"]),
+    ({"learner": "anchored", "center_prior": 3.0}, ["--learner", "anchored", "--center-prior", "3"]),
+    ({"learner": "perturbed-leader", "seed": 5}, ["--learner", "perturbed-leader", "--seed", "5"]),
+    ({"learner": "gha"}, ["--learner", "gha"]),
+    (
+        {"learner": "anchored", "kernel": "rbf", "gamma": 0.2, "budget": 30},
+        ["--learner", "anchored", "--kernel", "rbf", "--gamma", "0.2", "--budget", "30"],
+    ),
+    ({"kernel": "poly", "degree": 2, "feature_dim": "inf"}, ["--kernel", "poly", "--degree", "2", "--feature-dim", "inf"]),
+    ({"select": "corners", "max_rank": 6, "segments": 3}, ["--select", "corners", "--max-rank", "6", "--segments", "3"]),
+    ({"learner": "tracking", "norm_bound": 50.0, "ceiling": 9.0}, ["--learner", "tracking", "--norm-bound", "50", "--ceiling", "9"]),
+]
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM does not name the program")
+@pytest.mark.parametrize("options, arguments", CASES, ids=[" ".join(arguments) or "defaults" for _, arguments in CASES])
+def test_the_command_line_gives_the_same_bits(tmp_path, rng, options, arguments):
+    X = low_rank(rng, rows=120, length=6)
+    table, out = tmp_path / "rows.csv", tmp_path / "out.csv"
+    table.write_text("".join(",".join(map(repr, row)) + "\n" for row in X.tolist()))
+    command = [PROGRAM, "run", table, "-k", "2", "--out", out, "--summary", "json", *arguments]
+    summary = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    answers = np.loadtxt(out, delimiter=",", skiprows=1)
+    run = eigenhedge.run(X, 2, **options)
+    assert (answers[:, 1] == run.expected_losses).all()
+    assert (answers[:, 2] == run.losses).all()
+    assert (answers[:, 3:] == run.coordinates).all()
+    timing = {"seconds", "rows_per_second"}
+    ledger = {key: value for key, value in run.ledger.items() if key not in timing}
+    assert ledger == {key: value for key, value in summary.items() if key not in timing}
+
+
+def test_errors_name_the_row_the_entry_and_the_value(rng):
+    X = rng.normal(size=(20, 3))
+    X[7, 2] = np.nan
+    with pytest.raises(ValueError, match="row 7: entry 2 of the row must be finite, got NaN"):
+        eigenhedge.run(X, 1)
+    X[7, 2] = 100.0
+    with pytest.raises(ValueError, match="row 7: the norm of the row must not exceed the norm bound 50, got 1"):
+        eigenhedge.run(X, 1, norm_bound=50.0, center=False)
+    for k, sentence in [(0, "k must be at least 1"), (3, "k must be at least 1 and less than the dimension 3, got 3")]:
+        with pytest.raises(ValueError, match=sentence):
+            eigenhedge.run(X, k)
+    with pytest.raises(ValueError, match="eta must be positive and finite, got -1"):
+        eigenhedge.run(X, 1, learner="tracking", eta=-1)
+    with pytest.raises(ValueError, match="eta must be a number or 'auto', got 'fast'"):
+        eigenhedge.run(X, 1, learner="tracking", eta="fast")
+    with pytest.raises(ValueError, match="learner must be one of auto, .*, got 'ojja': did you mean 'oja'"):
+        eigenhedge.run(X, 1, learner="ojja")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'kernal': did you mean 'kernel'"):
+        eigenhedge.Learner(3, 1, kernal="rbf")
+    with pytest.raises(ValueError, match="gamma needs a kernel"):
+        eigenhedge.run(X, 1, gamma=1.0)

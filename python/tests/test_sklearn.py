@@ -1,0 +1,201 @@
+"""The estimators keep scikit-learn's contracts."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from conftest import low_rank, projector
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.decomposition import KernelPCA as TheirKernelPCA
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
+
+from eigenhedge import KernelPCA, KernelRidge, OnlineKernelPCA, OnlinePCA
+
+ESTIMATORS = [
+    OnlinePCA(),
+    OnlinePCA(n_components=1, learner="auto"),
+    OnlinePCA(n_components=1, learner="tracking"),
+    OnlineKernelPCA(n_components=2, kernel="rbf"),
+    OnlineKernelPCA(),
+    KernelPCA(n_components=2, kernel="rbf"),
+    KernelPCA(n_components=1, kernel="precomputed"),
+    OnlineKernelPCA(n_components=1, kernel="precomputed"),
+    KernelRidge(),
+    KernelRidge(kernel="rbf"),
+]
+TRANSFORMERS = [estimator for estimator in ESTIMATORS[:6]]
+
+# Defined by scikit-learn, and run on its own estimators, but not part of check_estimator.
+LEFT_OUT = """check_dataframe_column_names_consistency check_transformer_get_feature_names_out
+check_transformer_get_feature_names_out_pandas check_get_feature_names_out_error check_param_validation
+check_set_output_transform check_set_output_transform_pandas check_global_output_transform_pandas
+check_set_output_transform_polars check_global_set_output_transform_polars check_inplace_ensure_writeable
+check_estimators_pickle check_dict_unchanged check_methods_sample_order_invariance check_methods_subset_invariance
+check_fit_idempotent check_estimators_dtypes check_f_contiguous_array_estimator check_readonly_memmap_input""".split()
+
+
+@estimator_checks.parametrize_with_checks(ESTIMATORS)
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+@pytest.mark.parametrize("estimator", TRANSFORMERS, ids=repr)
+def test_check_that_check_estimator_leaves_out(estimator, name):
+    check = getattr(estimator_checks, name, None)
+    if check is None:
+        pytest.fail(f"scikit-learn no longer has {name}: choose what stands for it")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(type(estimator).__name__, clone(estimator))
+
+
+@pytest.mark.parametrize("estimator", [OnlinePCA(1), OnlineKernelPCA(1, kernel="rbf")], ids=repr)
+def test_partial_fit_refuses_another_number_of_features(estimator):
+    estimator_checks.check_estimators_partial_fit_n_features(type(estimator).__name__, estimator)
+
+
+@pytest.mark.parametrize("rows", [300, 3000])
+def test_components_after_fit_are_those_of_pca(rng, rows):
+    X = low_rank(rng, rows=rows)
+    ours, theirs = OnlinePCA(3).fit(X), PCA(3).fit(X)
+    # Both are the eigenvectors of one scatter matrix: no sampling error is left, only rounding.
+    assert np.abs(projector(ours.components_) - projector(theirs.components_)).max() < 1e-9
+    np.testing.assert_allclose(ours.mean_, theirs.mean_, rtol=1e-12)
+    np.testing.assert_allclose(ours.explained_variance_, theirs.explained_variance_, rtol=1e-9)
+    np.testing.assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-9)
+    np.testing.assert_allclose(ours.noise_variance_, theirs.noise_variance_, rtol=1e-9)
+    np.testing.assert_allclose(ours.components_, theirs.components_, atol=1e-7)
+    np.testing.assert_allclose(ours.get_covariance(), theirs.get_covariance(), atol=1e-9)
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("learner", ["auto", "tracking", "leader", "forgetting-leader"])
+def test_other_learners_agree_with_pca_within_their_sampling_error(rng, learner):
+    X = low_rank(rng, rows=3000)
+    ours, theirs = OnlinePCA(3, learner=learner, random_state=0).fit(X), PCA(3).fit(X)
+    gap = np.linalg.norm(projector(ours.components_) - projector(theirs.components_), 2)
+    # A memory of m rows knows a direction of variance v to within noise · √(n / (m v)). The shortest memory here is that of
+    # 1 / (1 - 0.95) = 20 rows; noise 0.1, n = 8, the least v is 1.
+    assert gap < 3 * 0.1 * np.sqrt(8 / 20)
+
+
+def test_online_kernel_pca_agrees_with_kernel_pca(rng):
+    X = rng.normal(size=(150, 3))
+    for kernel, options in [("rbf", {"gamma": 0.3}), ("poly", {"degree": 2, "gamma": 0.5, "coef0": 1.0}), ("linear", {})]:
+        kept = 2 if kernel == "linear" else 4
+        ours = OnlineKernelPCA(kept, kernel=kernel, **options).fit(X)
+        theirs = TheirKernelPCA(kept, kernel=kernel, **options).fit(X)
+        fresh = rng.normal(size=(40, 3))
+        # The same subspace of features: inner products of coordinates agree.
+        a, b = ours.transform(fresh), theirs.transform(fresh)
+        assert np.abs(a @ a.T - b @ b.T).max() < 1e-6 * np.abs(b @ b.T).max(), kernel
+        np.testing.assert_allclose(np.abs(a), np.abs(b), atol=1e-4 * np.abs(b).max())
+
+
+def test_kernel_pca_agrees_with_theirs(rng):
+    X, fresh = rng.normal(size=(80, 4)), rng.normal(size=(20, 4))
+    for kernel in ["linear", "rbf", "poly", "cosine"]:
+        ours, theirs = KernelPCA(3, kernel=kernel).fit(X), TheirKernelPCA(3, kernel=kernel).fit(X)
+        np.testing.assert_allclose(np.abs(ours.transform(fresh)), np.abs(theirs.transform(fresh)), atol=1e-7)
+    named, given = KernelPCA(3).fit(X), KernelPCA(3, kernel=np.dot).fit(X)
+    np.testing.assert_allclose(np.abs(given.transform(fresh)), np.abs(named.transform(fresh)), atol=1e-9)
+    with pytest.raises(ValueError, match="the kernel must be positive semidefinite"):
+        KernelPCA(3, kernel="sigmoid", gamma=5.0).fit(X)
+
+
+def test_fit_forgets_and_partial_fit_continues(rng):
+    X = low_rank(rng)
+    other = low_rank(np.random.default_rng(77))
+    for learner in ["anchored", "auto", "tracking"]:
+        pca = OnlinePCA(2, learner=learner, random_state=3)
+        whole = clone(pca).fit(X)
+        again = clone(pca).fit(other).fit(X)
+        pieces = clone(pca)
+        for start in [0, 1, 2, 10, 150]:
+            stop = {0: 1, 1: 2, 2: 10, 10: 150, 150: len(X)}[start]
+            pieces.partial_fit(X[start:stop])
+        for pca in [again, pieces]:
+            assert (pca.components_ == whole.components_).all()
+            assert pca.ledger_["loss"] == whole.ledger_["loss"]
+            assert pca.n_samples_seen_ == len(X)
+
+
+def test_first_call_may_have_one_row():
+    pca = OnlinePCA(2).partial_fit([[1.0, 2.0, 3.0]])
+    assert pca.transform([[1.0, 2.0, 3.0]]).shape == (1, 2)
+    assert pca.n_samples_seen_ == 1
+
+
+def test_all_components_lose_nothing(rng):
+    X = rng.normal(size=(60, 4))
+    for kept in [None, 4]:
+        pca = OnlinePCA(kept).fit(X)
+        np.testing.assert_allclose(pca.inverse_transform(pca.transform(X)), X, atol=1e-12)
+        assert pca.score(X) > -1e-24
+    with pytest.raises(ValueError, match="n_components must be at most n_features=4, got 5"):
+        OnlinePCA(5).fit(X)
+
+
+def test_score_samples_is_minus_the_compression_loss(rng):
+    X = low_rank(rng)
+    pca = OnlinePCA(2).fit(X)
+    loss = ((X - pca.inverse_transform(pca.transform(X))) ** 2).sum(axis=1)
+    np.testing.assert_allclose(-pca.score_samples(X), loss, atol=1e-12)
+    assert pca.score(X) == pytest.approx(-loss.mean())
+
+
+@pytest.mark.parametrize("estimator", [OnlinePCA(2, random_state=0), OnlineKernelPCA(2, kernel="rbf", random_state=0)], ids=repr)
+def test_pickle_goes_on_bit_for_bit(estimator, rng):
+    X = low_rank(rng, rows=60)
+    here = clone(estimator).fit(X[:30])
+    there = pickle.loads(pickle.dumps(here))
+    assert here.learner_.to_bytes() in pickle.dumps(here)
+    for pca in [here, there]:
+        pca.partial_fit(X[30:])
+    assert here.learner_.to_bytes() == there.learner_.to_bytes()
+    assert (here.transform(X) == there.transform(X)).all()
+
+
+def test_pipeline_grid_search_and_joblib(rng):
+    X = low_rank(rng, rows=120)
+    y = X @ rng.normal(size=8) > 0
+    pipeline = make_pipeline(StandardScaler(), OnlinePCA(), LogisticRegression())
+    search = GridSearchCV(pipeline, {"onlinepca__n_components": [1, 3, 8]}, cv=3, n_jobs=2).fit(X, y)
+    assert search.best_params_["onlinepca__n_components"] > 1
+    kernels = make_pipeline(OnlineKernelPCA(3), LogisticRegression())
+    grid = {"onlinekernelpca__kernel": ["linear", "rbf", "poly"], "onlinekernelpca__gamma": [0.1]}
+    assert len(GridSearchCV(kernels, grid, cv=2).fit(X[:60], y[:60]).cv_results_["params"]) == 3
+
+
+def test_unfitted_estimators_say_so():
+    for estimator in [OnlinePCA(), OnlineKernelPCA(), KernelPCA(), KernelRidge()]:
+        with pytest.raises(NotFittedError):
+            (estimator.predict if hasattr(estimator, "predict") else estimator.transform)([[1.0, 2.0]])
+    assert not hasattr(OnlinePCA(), "components_")
+
+
+def test_names_that_are_nearly_right_are_suggested(rng):
+    X = rng.normal(size=(5, 3))
+    for estimator, near in [
+        (OnlinePCA(1, learner="trackin"), "did you mean 'tracking'"),
+        (OnlineKernelPCA(1, kernel="rdf"), "did you mean 'rbf'"),
+        (OnlinePCA(1, learner="tracking", mixing="fixed_share"), "did you mean 'fixed-share'"),
+        (OnlinePCA(1, select="corner"), "did you mean 'corners'"),
+    ]:
+        with pytest.raises(ValueError, match=near):
+            estimator.fit(X)
+
+
+def test_an_option_that_is_not_read_is_an_error(rng):
+    with pytest.raises(ValueError, match="forget is not read by the learner tracking"):
+        OnlinePCA(1, learner="tracking", forget=0.5).fit(rng.normal(size=(5, 3)))
+
+

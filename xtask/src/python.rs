@@ -1,0 +1,80 @@
+//! The Python package: an environment, a wheel, its tests.
+//!
+//! The environment lies under `target/` and holds the versions of `python/requirements-test.txt`; it is made anew when that
+//! file changes. Tests run against the installed wheel, never against the source tree.
+
+use crate::run;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Builds the wheel with the profile of the tests, installs it and runs pytest.
+pub fn test(root: &Path) -> Result<(), String> {
+    let environment = environment(root)?;
+    install(root, &environment, "test")?;
+    let mut pytest = Command::new(environment.join("bin/python"));
+    // Not from the folder of the package, where the sources would hide what is installed.
+    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]).current_dir(root);
+    let program = root.join("target/debug/eigenhedge");
+    if program.is_file() {
+        pytest.env("EIGENHEDGE_PROGRAM", program);
+    }
+    run(&mut pytest)
+}
+
+/// Builds the wheel that is published, into `target/wheels`.
+pub fn wheel(root: &Path) -> Result<(), String> {
+    let environment = environment(root)?;
+    build(root, &environment, "release", &root.join("target/wheels")).map(drop)
+}
+
+/// Measures the package against the limits that it must keep, with a release build.
+pub fn bench(root: &Path) -> Result<(), String> {
+    let environment = environment(root)?;
+    install(root, &environment, "release")?;
+    run(Command::new(environment.join("bin/python")).arg(root.join("python/benches/ratios.py")))
+}
+
+fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
+    let wheels = root.join("target/python/wheels").join(profile);
+    let wheel = build(root, environment, profile, &wheels)?;
+    let mut pip = pip(environment);
+    run(pip.args(["--force-reinstall", "--no-deps", "--quiet"]).arg(wheel))
+}
+
+/// An environment with the requirements of the tests.
+fn environment(root: &Path) -> Result<PathBuf, String> {
+    let environment = root.join("target/python/environment");
+    let requirements = root.join("python/requirements-test.txt");
+    let wanted =
+        std::fs::read_to_string(&requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
+    let stamp = environment.join("requirements.txt");
+    if std::fs::read_to_string(&stamp).is_ok_and(|made| made == wanted) {
+        return Ok(environment);
+    }
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
+    run(pip(&environment).args(["--quiet", "--requirement"]).arg(&requirements))?;
+    std::fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
+    Ok(environment)
+}
+
+fn pip(environment: &Path) -> Command {
+    let mut pip = Command::new(environment.join("bin/python"));
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check"]);
+    pip
+}
+
+/// Builds the wheel into an empty folder; returns its path.
+fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Result<PathBuf, String> {
+    // A folder of its own: there is no doubt which wheel was built.
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let mut maturin = Command::new(environment.join("bin/maturin"));
+    maturin.args(["build", "--locked", "--profile", profile, "--interpreter"]);
+    maturin.arg(environment.join("bin/python")).arg("--out").arg(folder).current_dir(root.join("python"));
+    run(&mut maturin)?;
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let wheel = entries.flatten().map(|entry| entry.path()).find(|path| path.extension() == Some(OsStr::new("whl")));
+    wheel.ok_or_else(|| format!("{}: holds no wheel", folder.display()))
+}
