@@ -22,7 +22,7 @@ impl Sheet {
             None => Sink::Standard(BufWriter::new(io::stdout().lock())),
             Some(path) => {
                 let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                let file = NamedTempFile::with_prefix_in(".eigenhedge-", folder).with_context(|| unwritable(path))?;
+                let file = hidden_file(folder).with_context(|| unwritable(path))?;
                 Sink::File(BufWriter::new(file), path.to_owned())
             }
         };
@@ -57,6 +57,15 @@ impl Sheet {
             }
         }
     }
+}
+
+/// A file with the rights of any new file: those of a temporary one are for its owner alone.
+fn hidden_file(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".eigenhedge-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 fn unwritable(path: &Path) -> String {

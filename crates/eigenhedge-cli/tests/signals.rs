@@ -63,7 +63,7 @@ fn without_a_snapshot_a_signal_is_the_end_of_the_table() {
     let place = Place::new();
     let (answers, said, status) = stopped(&place, "run - -k 2 --out -", "-INT", 20);
     assert_eq!(status, 0);
-    assert!(said.contains("20 rows of 6 numbers"), "{said}");
+    assert!(said.contains("stopped after 20 rows") && said.contains("20 rows of 6 numbers"), "{said}");
     let whole = place.feed("run - -k 2 --out -", rows()[..=20].concat());
     assert_eq!(answers, whole.out);
 }

@@ -36,10 +36,14 @@ pub fn run(plan: &Plan) -> Result<()> {
         return stopped_early();
     }
     session.save(ended)?;
-    if let (false, Some(path)) = (ended, &keep.snapshot) {
-        let path = path.display();
-        say(&format!("stopped after {rows} rows; the same command with --resume {path} goes on"));
-        return Ok(());
+    match &keep.snapshot {
+        Some(path) if !ended => {
+            let path = path.display();
+            say(&format!("stopped after {rows} rows; the same command with --resume {path} goes on"));
+            return Ok(());
+        }
+        None if !ended => say(&format!("stopped after {rows} rows: what follows is about these")),
+        _ => {}
     }
     close(plan, session.finish()?)
 }
