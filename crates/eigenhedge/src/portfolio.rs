@@ -61,7 +61,9 @@ const SHARE: f64 = 1e-3;
 /// Largest rate, for losses of at most one.
 const LARGEST_ETA: f64 = 64.0;
 
-/// The members of `auto`: tracking over a grid of rates, forgetting leaders over a grid of memories, anchored.
+/// The members of `auto`: tracking over a grid of rates, forgetting leaders over a grid of memories, the leader, the
+/// leader with a memory of k directions (which is incremental PCA), and anchored with a self-confident rate (whose bound
+/// the portfolio inherits whatever the rows are).
 ///
 /// Those that remember a scatter matrix remember `3k + 8` directions of it, unless rows (or the template's cap) are shorter:
 /// they then cost what tracking costs.
@@ -79,7 +81,8 @@ pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
         members.push(Spec { learner: Kind::ForgettingLeader, forget, ..base.clone() });
     }
     members.push(Spec { learner: Kind::Leader, ..base.clone() });
-    members.push(Spec { learner: Kind::Anchored, eta: 4.0, ..base });
+    members.push(Spec { learner: Kind::Leader, max_rank: Some(base.kept), ..base.clone() });
+    members.push(Spec { learner: Kind::Anchored, self_confident: true, ..base });
     members
 }
 
