@@ -3,12 +3,11 @@
 use crate::args::{InspectArgs, ReconstructArgs, TransformArgs};
 use crate::files::read_snapshot;
 use crate::sheet::{Sheet, coordinate_names};
-use crate::summary::Summary;
+use crate::summary::{Summary, Text};
 use crate::table;
 use anyhow::{Result, anyhow};
 use eigenhedge_io::Stream;
 use std::io::{self, Write};
-use std::time::Duration;
 
 /// Coordinates of rows in the directions that a model would keep, and what these lose.
 pub fn transform(args: &TransformArgs) -> Result<()> {
@@ -74,7 +73,7 @@ fn is_coordinate(name: &str) -> bool {
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let mut snapshot = read_snapshot(&args.model)?;
     let surroundings: serde_json::Value = serde_json::from_slice(&snapshot.surroundings).unwrap_or_default();
-    let summary = Summary::new(&snapshot.run, 0, Duration::ZERO);
+    let summary = Summary::new(&snapshot.run, 0.0);
     let embedding = snapshot.run.embedding();
     let text = if args.json {
         let mut value = serde_json::to_value(&summary)?;
