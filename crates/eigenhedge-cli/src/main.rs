@@ -38,9 +38,12 @@ fn main() -> ExitCode {
         Command::KernelRidge(args) => commands::kernel_ridge(&args),
         Command::Preimage(args) => commands::preimage(&args),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut io::stdout());
-            Ok(())
+            // By way of memory: the generator panics when nobody reads what it writes.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut script);
+            io::Write::write_all(&mut io::stdout(), &script).map_err(Into::into)
         }
+        Command::Reproduce(args) => commands::reproduce(&args),
     };
     match outcome {
         Err(error) if !is_broken_pipe(&error) => {

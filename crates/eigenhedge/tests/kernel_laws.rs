@@ -9,6 +9,7 @@ use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
 use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
+use eigenhedge::span::Span;
 use eigenhedge::{
     Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Run, Spec, Watch, streams, trial,
 };
@@ -234,6 +235,25 @@ fn bad_rows_and_budgets_are_named_and_leave_the_state_alone() {
     assert_eq!(refused(novelty), "novelty must be between 0 and 1, got NaN");
     assert!(refused(Spec { as_printed: true, ..spec.clone() }).contains("anchored"));
     assert!(refused(Spec { start: Some(vec![0.0; 5]), ..spec }).contains("center"));
+}
+
+#[test]
+fn a_budget_over_nearly_dependent_atoms_keeps_columns_orthonormal_and_losses_possible() {
+    // A wide kernel: features of nearby rows hardly differ, and the Gram matrix is nearly singular.
+    let rows = streams::switching(20, 2, 3, 300, 1);
+    for (eta, center) in [(1.0, Some(0.0)), (16.0, Some(0.0)), (64.0, Some(0.0)), (16.0, None)] {
+        let mixing = Mixing::FixedShare { alpha: 1e-3 };
+        let spec = Spec { eta, center, mixing, budget: Some(40), ..Spec::new(Kind::Tracking, 2) };
+        let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 0.05 }, 20).unwrap();
+        let mut random = Random::seeded(0);
+        for (i, row) in rows.iter().enumerate() {
+            let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+            // Features have length one, so no two of them (or of their means) are further apart than two.
+            assert!(loss.expected <= 4.0 && loss.realised <= 4.0, "eta {eta}, row {i}: {loss:?}");
+            let drift = learner.span().drift();
+            assert!(drift < 1e-5, "eta {eta}, row {i}: drift {drift}");
+        }
+    }
 }
 
 #[test]

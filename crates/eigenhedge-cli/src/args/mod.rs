@@ -10,12 +10,14 @@ use eigenhedge_io::Form;
 use std::path::PathBuf;
 
 mod others;
+mod reproduce;
 mod table;
 
 pub use others::{
     CompareArgs, ExpertsArgs, InspectArgs, KernelArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs,
     PcaArgs, ReconstructArgs, TransformArgs,
 };
+pub use reproduce::ReproduceArgs;
 pub use table::{BadRow, TableArgs};
 
 /// Online PCA with guarantees.
@@ -64,6 +66,8 @@ pub enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Make the papers' figures again, and check what they claim
+    Reproduce(ReproduceArgs),
 }
 
 const EXAMPLES: &str = "\

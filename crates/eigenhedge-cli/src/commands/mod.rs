@@ -6,6 +6,7 @@ mod demo;
 mod make;
 mod model;
 mod pair;
+mod reproduce;
 mod run;
 
 pub use batch::{kernel_pca, kernel_ridge, pca, preimage};
@@ -14,4 +15,5 @@ pub use demo::demo;
 pub use make::make;
 pub use model::{inspect, reconstruct, transform};
 pub use pair::{experts, pair};
+pub use reproduce::reproduce;
 pub use run::run;

@@ -77,6 +77,8 @@ struct Working {
 
 /// Residuals with a smaller share of the energy of a point are rounding.
 const NEW_DIRECTION: f64 = 1e-10;
+/// What a full dictionary carries of a residual is lost below this share: it is known to the condition of `K⁻¹` only.
+const CARRIED: f64 = 1e-7;
 /// The squared norm of a residual must be known to within this share of it.
 const CERTAIN: f64 = 0.01;
 /// Residuals with a smaller share are corrected.
@@ -183,6 +185,24 @@ impl<D: Dictionary> Feature<D> {
         let entries = self.coefficients.column_mut(column).iter_mut().zip(expansion);
         entries.for_each(|(entry, e)| *entry = e / norm);
         self.images.column_mut(column).iter_mut().zip(residual).for_each(|(entry, r)| *entry = r / norm);
+    }
+
+    /// Makes what the dictionary carries of the residual a column; returns the coordinate of the point in it.
+    ///
+    /// `K⁻¹` is known to its condition number only, so the part is made orthogonal to the columns and measured once more.
+    fn push_carried(&mut self) -> f64 {
+        let Working { expansion, residual, correction, coordinates, own, .. } = &mut self.scratch.0;
+        self.images.transpose_times(expansion, correction);
+        self.coefficients.subtract_times(correction, expansion);
+        self.images.subtract_times(correction, residual);
+        let square = dot(expansion, residual);
+        if !(square > CARRIED * *own) {
+            return 0.0;
+        }
+        let norm = square.sqrt();
+        coordinates.push(norm);
+        self.push_column(norm);
+        norm
     }
 
     /// Makes the point an atom: one more row everywhere.
@@ -341,14 +361,11 @@ impl<D: Dictionary> Span for Feature<D> {
             let novelty = budget.novelty(row, *own);
             if !budget.admits(novelty, *own) {
                 // The part of the residual that the dictionary can carry.
-                let carried = *residual_square - novelty;
-                if !(carried > NEW_DIRECTION * *own) {
+                if !(*residual_square - novelty > CARRIED * *own) {
                     return 0.0;
                 }
                 expansion.iter_mut().zip(budget.expansion()).for_each(|(e, b)| *e += b);
-                self.push_column(carried.sqrt());
-                self.scratch.0.coordinates.push(carried.sqrt());
-                return carried.sqrt();
+                return self.push_carried();
             }
         }
         let norm = residual_square.sqrt();

@@ -1,0 +1,65 @@
+//! `reproduce`: the papers' figures, with their claims checked.
+
+use crate::args::ReproduceArgs;
+use anyhow::{Context, Result, bail};
+use eigenhedge_lab::{REPRODUCTIONS, Reproduction, Setting, Tally, run_all};
+use std::io::{self, IsTerminal, Write as _};
+use std::path::PathBuf;
+
+/// Where real data may be found when nothing is said.
+const DATA: &str = "EIGENHEDGE_DATA";
+
+/// Lists reproductions, or runs them, writes their files and prints their claims.
+pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let chosen: Vec<&Reproduction> = match args.name.as_str() {
+        "list" => {
+            let widest = REPRODUCTIONS.iter().map(|one| one.name.len()).max().unwrap_or(0);
+            let lines = REPRODUCTIONS.iter().map(|one| format!("{:widest$}  {}\n", one.name, one.title));
+            let text: String = lines.collect();
+            return out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("the list cannot be printed");
+        }
+        "all" => REPRODUCTIONS.iter().collect(),
+        name => Reproduction::from_name(name).into_iter().collect(),
+    };
+    if let Some(folder) = args.data.as_ref().filter(|folder| !folder.is_dir()) {
+        bail!("--data must be a folder, got {}", folder.display());
+    }
+    let data = args.data.clone().or_else(|| std::env::var_os(DATA).map(PathBuf::from));
+    let setting = Setting { data, quick: args.quick, seed: args.seed };
+    let shown = io::stderr().is_terminal();
+    let progress = |name: &str, done: f64| {
+        if shown {
+            // What is drawn over is as wide as what was drawn.
+            let line = if done < 1.0 { format!("{name}: {:3.0} %", 100.0 * done) } else { " ".repeat(name.len() + 7) };
+            eprint!("\r{line}\r");
+        }
+    };
+    let tally = run_all(&chosen, &setting, &args.out, &progress, &mut out)?;
+    let pages = args.out.join(if chosen.len() == 1 { chosen[0].name } else { "*" }).join("index.html");
+    writeln!(out, "{} passed, {} failed", tally.passed, tally.failed)
+        .and_then(|()| out.flush())
+        .context("the tally cannot be printed")?;
+    eprintln!("Pages: {}", pages.display());
+    verdict(tally)
+}
+
+/// A claim that does not hold is a failure.
+fn verdict(tally: Tally) -> Result<()> {
+    match tally.failed {
+        0 => Ok(()),
+        1 => bail!("1 claim does not hold"),
+        failed => bail!("{failed} claims do not hold"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_false_claim_is_a_failure() {
+        assert!(verdict(Tally { passed: 9, failed: 0 }).is_ok());
+        assert!(verdict(Tally { passed: 9, failed: 1 }).is_err());
+    }
+}

@@ -1,0 +1,85 @@
+//! Every command of the book works and prints what the book says.
+//!
+//! A block that begins with three backticks and `console` holds commands after `$ `, and under each of them lines that its
+//! output must contain, in order; `...` stands for anything. All blocks of a page share one folder.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+struct Step {
+    command: String,
+    expected: Vec<String>,
+}
+
+/// The commands of a page.
+fn steps(page: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut inside = false;
+    for line in page.lines() {
+        match line {
+            "```console" => inside = true,
+            "```" => inside = false,
+            _ if !inside => {}
+            _ => match (line.strip_prefix("$ "), steps.last_mut()) {
+                (Some(command), _) => steps.push(Step { command: command.to_owned(), expected: Vec::new() }),
+                (None, Some(step)) if line != "..." && !line.is_empty() => step.expected.push(line.to_owned()),
+                _ => {}
+            },
+        }
+    }
+    steps
+}
+
+fn pages() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src");
+    let mut pages: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|path| path.extension().is_some_and(|end| end == "md"));
+    pages.sort();
+    pages
+}
+
+#[test]
+fn every_command_of_the_book_works() {
+    let program = Path::new(env!("CARGO_BIN_EXE_eigenhedge"));
+    let search = std::env::join_paths(
+        std::iter::once(program.parent().unwrap().to_owned())
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    )
+    .unwrap();
+    let mut tried = 0;
+    for page in pages() {
+        let folder = tempfile::tempdir().unwrap();
+        for step in steps(&std::fs::read_to_string(&page).unwrap()) {
+            let output = Command::new("sh")
+                .args(["-c", &step.command])
+                .current_dir(folder.path())
+                .env("PATH", &search)
+                .output()
+                .unwrap();
+            let text = String::from_utf8_lossy(&output.stdout);
+            let place = format!("{}: {}", page.display(), step.command);
+            assert!(output.status.success(), "{place}\n{}", String::from_utf8_lossy(&output.stderr));
+            let mut rest = &text[..];
+            for line in &step.expected {
+                let at = rest.find(line).unwrap_or_else(|| panic!("{place}: no {line:?} in\n{text}"));
+                rest = &rest[at + line.len()..];
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried > 15, "{tried}");
+}
+
+#[test]
+fn every_page_is_in_the_table_of_contents() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src");
+    let contents = std::fs::read_to_string(folder.join("SUMMARY.md")).unwrap();
+    for page in pages() {
+        let name = page.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(name == "SUMMARY.md" || contents.contains(&format!("({name})")), "{name}");
+    }
+    for name in contents.split('(').skip(1).filter_map(|part| part.split(')').next()) {
+        assert!(folder.join(name).exists(), "{name}");
+    }
+}

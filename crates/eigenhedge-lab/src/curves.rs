@@ -1,0 +1,188 @@
+//! Totals of a learner over a stream: expected, and of many draws.
+
+use crate::textbook::Textbook;
+use crate::{LabError, Progress};
+use eigenhedge::matrix::Matrix;
+use eigenhedge::num::dot;
+use eigenhedge::run::AnyLearner;
+use eigenhedge::{Instance, Learner, Random, Spec};
+use eigenhedge_report::Series;
+
+/// A learner over plain rows that can be looked into.
+pub trait Observed: for<'a> Learner<Instance<'a, [f64]>> + Clone {
+    /// Explicit columns: when charging a row has added one, nobody chose knowing it.
+    fn columns(&self) -> usize;
+    /// Squared length that a direction of length one keeps in expectation.
+    fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError>;
+    /// The directions that are most surely kept.
+    fn most_surely_kept(&mut self, kept: usize) -> Matrix;
+}
+
+impl Observed for AnyLearner {
+    fn columns(&self) -> usize {
+        AnyLearner::columns(self)
+    }
+
+    fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError> {
+        let mut probe = self.clone();
+        let instance = Instance::from(direction);
+        probe.check(&instance)?;
+        probe.choose(&mut Random::seeded(0));
+        Ok(dot(direction, direction) - probe.incur(&instance).expected)
+    }
+
+    fn most_surely_kept(&mut self, kept: usize) -> Matrix {
+        self.embedding(kept).components().cloned().unwrap_or_default()
+    }
+}
+
+impl Observed for Textbook {
+    fn columns(&self) -> usize {
+        0
+    }
+
+    fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError> {
+        Ok(Textbook::kept_of(self, direction))
+    }
+
+    fn most_surely_kept(&mut self, _: usize) -> Matrix {
+        Textbook::most_surely_kept(self)
+    }
+}
+
+/// Builds a learner over plain rows.
+pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
+    Ok(AnyLearner::new(spec, length)?)
+}
+
+/// Totals after each row.
+#[derive(Debug, Clone, Default)]
+pub struct Totals {
+    /// Expected loss.
+    pub expected: Vec<f64>,
+    /// Mean of the losses of all draws.
+    pub mean: Vec<f64>,
+    /// Standard deviation of one draw.
+    pub deviation: Vec<f64>,
+}
+
+impl Totals {
+    /// Expected loss of the whole stream.
+    pub fn expected_total(&self) -> f64 {
+        self.expected.last().copied().unwrap_or(0.0)
+    }
+
+    /// How far the mean of the draws ends from the expected loss, in standard errors.
+    pub fn surprise(&self, draws: usize) -> f64 {
+        let (Some(mean), Some(deviation)) = (self.mean.last(), self.deviation.last()) else { return 0.0 };
+        (mean - self.expected_total()).abs() / (deviation / (draws as f64).sqrt() + 1e-9 * (1.0 + mean))
+    }
+
+    /// A line through the mean of the draws at every tenth row, with a standard deviation at every hundredth, shifted
+    /// by `shift` rows so that the bars of several lines stay apart.
+    pub fn series(&self, name: &str, shift: usize) -> Series {
+        let rows: Vec<usize> = std::iter::once(0).chain((9..self.mean.len()).step_by(10)).collect();
+        let x: Vec<f64> = rows.iter().map(|row| *row as f64 + 1.0).collect();
+        let y: Vec<f64> = rows.iter().map(|row| self.mean[*row]).collect();
+        let mut series = Series::line(name, &x, &y);
+        for (point, row) in series.points.iter_mut().zip(rows) {
+            if (row + 1) % 100 == shift {
+                (point.low, point.high) = (point.y - self.deviation[row], point.y + self.deviation[row]);
+            }
+        }
+        series
+    }
+}
+
+/// One pass of a learner, with this many draws: what is learned does not depend on what was drawn, so all draws share
+/// one learner.
+pub fn totals(
+    mut learner: impl Observed,
+    stream: &[Vec<f64>],
+    (seed, draws): (u64, usize),
+    progress: &Progress,
+) -> Result<Totals, LabError> {
+    let mut randoms: Vec<Random> = (1..=draws as u64).map(|i| Random::seeded(seed.wrapping_add(i))).collect();
+    let mut lost = vec![0.0; draws];
+    let mut totals = Totals::default();
+    let mut expected = 0.0;
+    for (t, row) in stream.iter().enumerate() {
+        let instance = Instance::from(&row[..]);
+        learner.check(&instance)?;
+        let before = learner.clone();
+        for (i, random) in randoms.iter_mut().enumerate() {
+            if learner.columns() > before.columns() {
+                learner = before.clone();
+            }
+            learner.choose(random);
+            let loss = learner.incur(&instance);
+            lost[i] += loss.realised;
+            if i == 0 {
+                expected += loss.expected;
+            }
+        }
+        learner.update(&instance);
+        let (mean, deviation) = spread(&lost);
+        totals.expected.push(expected);
+        totals.mean.push(mean);
+        totals.deviation.push(deviation);
+        if t % 100 == 0 {
+            progress(t as f64 / stream.len() as f64);
+        }
+    }
+    Ok(totals)
+}
+
+/// Mean and standard deviation of one value.
+pub fn spread(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
+}
+
+/// Running totals.
+pub fn cumulated(values: &[f64]) -> Vec<f64> {
+    values
+        .iter()
+        .scan(0.0, |total, value| {
+            *total += value;
+            Some(*total)
+        })
+        .collect()
+}
+
+/// `|z|² - |Bᵀ z|²` for orthonormal columns B.
+pub fn loss_of(columns: &Matrix, row: &[f64]) -> f64 {
+    let mut coordinates = Vec::new();
+    columns.transpose_times(row, &mut coordinates);
+    (dot(row, row) - dot(&coordinates, &coordinates)).max(0.0)
+}
+
+/// The numbers 1, 2, ….
+pub fn row_numbers(rows: usize) -> Vec<f64> {
+    (1..=rows).map(|row| row as f64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eigenhedge::{Kind, NormBound, streams, trial};
+
+    #[test]
+    fn shared_draws_equal_separate_runs() {
+        let stream = streams::switching(8, 2, 2, 30, 5);
+        let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, 2) };
+        let shared = totals(learner(&spec, 8).unwrap(), &stream, (4, 3), &|_| {}).unwrap();
+        let separate: Vec<f64> = (5..=7)
+            .map(|seed| {
+                let (mut learner, mut random) = (learner(&spec, 8).unwrap(), Random::seeded(seed));
+                let step =
+                    |row: &Vec<f64>| trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap().realised;
+                stream.iter().map(step).sum()
+            })
+            .collect();
+        let (mean, deviation) = spread(&separate);
+        assert!((shared.mean[59] - mean).abs() <= 1e-12 && (shared.deviation[59] - deviation).abs() <= 1e-12);
+    }
+}

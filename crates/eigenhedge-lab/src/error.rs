@@ -1,0 +1,32 @@
+//! What can keep a figure from being made.
+
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why there is no outcome.
+#[derive(Debug, Error)]
+pub enum LabError {
+    /// The library refused something.
+    #[error(transparent)]
+    Refused(#[from] eigenhedge::Error),
+    /// A data file is not there, or is not what it should be.
+    #[error("{}: {what}", path.display())]
+    Data {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A file of the outcome cannot be written.
+    #[error("{}: cannot be written: {source}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The lines about claims cannot be written.
+    #[error("the claims cannot be printed: {0}")]
+    Unprintable(#[source] io::Error),
+}

@@ -1,0 +1,94 @@
+//! Faces of persons from a folder of data: `yaleb32_images.npy` (one image a row, bytes) and `yaleb32_labels.npy`.
+
+use crate::LabError;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+const IMAGES: &str = "yaleb32_images.npy";
+const LABELS: &str = "yaleb32_labels.npy";
+
+/// Whether the folder has the files.
+pub fn present(folder: &Path) -> bool {
+    folder.join(IMAGES).is_file() && folder.join(LABELS).is_file()
+}
+
+/// The images of the first persons, in the order of the file, divided by the largest norm of them all.
+pub fn of_persons(folder: &Path, persons: usize) -> Result<Vec<Vec<Vec<f64>>>, LabError> {
+    let (pixels, shape) = bytes(&folder.join(IMAGES))?;
+    let (labels, _) = bytes(&folder.join(LABELS))?;
+    let wrong = |what: String| LabError::Data { path: folder.join(IMAGES), what };
+    let [images, length] = shape[..] else { return Err(wrong(format!("must have 2 axes, got {}", shape.len()))) };
+    if images as usize != labels.len() || length == 0 {
+        return Err(wrong(format!("must have one row for each of {} labels, got {images}", labels.len())));
+    }
+    let mut names: Vec<u8> = labels.clone();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() < persons {
+        return Err(wrong(format!("must show at least {persons} persons, got {}", names.len())));
+    }
+    let rows = || pixels.chunks_exact(length as usize).map(|row| row.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
+    let largest = rows().map(|row| row.iter().map(|x| x * x).sum::<f64>()).fold(f64::MIN_POSITIVE, f64::max).sqrt();
+    let of = |name: &u8| {
+        let own = rows().zip(&labels).filter(|(_, label)| *label == name);
+        own.map(|(row, _)| row.into_iter().map(|x| x / largest).collect()).collect()
+    };
+    Ok(names[..persons].iter().map(of).collect())
+}
+
+fn bytes(path: &Path) -> Result<(Vec<u8>, Vec<u64>), LabError> {
+    let unreadable = |error: std::io::Error| LabError::Data { path: path.to_path_buf(), what: error.to_string() };
+    let file = File::open(path).map_err(unreadable)?;
+    let array = npyz::NpyFile::new(BufReader::new(file)).map_err(unreadable)?;
+    let shape = array.shape().to_vec();
+    Ok((array.into_vec().map_err(unreadable)?, shape))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use eigenhedge::Random;
+
+    /// An array of bytes in the format of NumPy.
+    fn npy(shape: &str, bytes: &[u8]) -> Vec<u8> {
+        let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}");
+        let header = format!("{header:<117}\n");
+        let start = [&b"\x93NUMPY\x01\x00"[..], &(header.len() as u16).to_le_bytes()].concat();
+        [&start[..], header.as_bytes(), bytes].concat()
+    }
+
+    /// Ten made-up images of 16 pixels for each of three persons.
+    pub(crate) fn made_up(folder: &Path) {
+        let mut random = Random::seeded(3);
+        let pixels: Vec<u8> = (0..480).map(|_| random.below(256) as u8).collect();
+        std::fs::write(folder.join(IMAGES), npy("30, 16", &pixels)).unwrap();
+        let labels: Vec<u8> = (0..30).map(|i| 7 + i % 3).collect();
+        std::fs::write(folder.join(LABELS), npy("30,", &labels)).unwrap();
+    }
+
+    #[test]
+    fn faces_are_sorted_by_person_and_the_longest_has_norm_one() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!present(folder.path()));
+        made_up(folder.path());
+        assert!(present(folder.path()));
+        let persons = of_persons(folder.path(), 3).unwrap();
+        assert_eq!(persons.iter().map(Vec::len).collect::<Vec<_>>(), [10; 3]);
+        let norms = persons.iter().flatten().map(|row| row.iter().map(|x| x * x).sum::<f64>());
+        assert!((norms.fold(0.0, f64::max) - 1.0).abs() <= 1e-12);
+    }
+
+    #[test]
+    fn files_that_do_not_fit_are_named_with_what_is_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        made_up(folder.path());
+        let error = of_persons(folder.path(), 4).unwrap_err().to_string();
+        assert!(error.ends_with("yaleb32_images.npy: must show at least 4 persons, got 3"), "{error}");
+        std::fs::write(folder.path().join(LABELS), npy("3,", &[1, 2, 3])).unwrap();
+        let error = of_persons(folder.path(), 3).unwrap_err().to_string();
+        assert!(error.ends_with("must have one row for each of 3 labels, got 30"), "{error}");
+        std::fs::write(folder.path().join(IMAGES), "no array").unwrap();
+        assert!(of_persons(folder.path(), 3).is_err());
+    }
+}

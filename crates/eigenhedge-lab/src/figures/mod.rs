@@ -1,0 +1,30 @@
+//! One file for each figure, or for a few that belong together.
+
+pub mod cone;
+pub mod example_6;
+pub mod figure_3;
+pub mod figure_4;
+pub mod figure_5;
+pub mod figure_6;
+pub mod kashima;
+pub mod kernel_pca;
+pub mod leader;
+pub mod preimage;
+pub mod ridge;
+
+use eigenhedge::{Kind, Mixing, NormBound, Spec};
+
+/// Directions kept on the stream of three subspaces.
+const KEPT: usize = 2;
+/// Share that is mixed in.
+const ALPHA: f64 = 1e-3;
+
+/// A learner with rate 1 for rows of norm at most one.
+fn spec(kind: Kind, kept: usize) -> Spec {
+    Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, kept) }
+}
+
+/// Tracking with rate 1 and this mixing.
+fn tracking(mixing: Mixing, kept: usize) -> Spec {
+    Spec { mixing, ..spec(Kind::Tracking, kept) }
+}

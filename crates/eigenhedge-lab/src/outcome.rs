@@ -1,0 +1,97 @@
+//! What a reproduction gives.
+
+use eigenhedge_report::Chart;
+use eigenhedge_report::number::significant;
+
+/// Tables, charts, sentences and claims.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// What was measured.
+    pub tables: Vec<Table>,
+    /// What is to be seen.
+    pub charts: Vec<Chart>,
+    /// What it means, a paragraph each.
+    pub text: Vec<String>,
+    /// What must hold.
+    pub claims: Vec<Claim>,
+}
+
+/// A table, to be written as CSV.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Table {
+    /// Told apart by this from other tables of the same outcome; the main one has none.
+    pub suffix: &'static str,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Cells, row by row.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// No rows yet.
+    pub fn new<S: Into<String>>(suffix: &'static str, columns: impl IntoIterator<Item = S>) -> Self {
+        Self { suffix, columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row of numbers, which read back bit for bit.
+    pub fn push(&mut self, cells: impl IntoIterator<Item = f64>) {
+        self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());
+    }
+
+    /// Adds a row that starts with a name.
+    pub fn push_named(&mut self, name: &str, cells: impl IntoIterator<Item = f64>) {
+        let name = std::iter::once(name.to_owned());
+        self.rows.push(name.chain(cells.into_iter().map(|cell| cell.to_string())).collect());
+    }
+}
+
+/// An inequality between two numbers that were measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// The inequality in words, with both numbers.
+    pub statement: String,
+    /// Whether it holds.
+    pub holds: bool,
+}
+
+impl Claim {
+    /// `what (left) < than (right)`; a NaN makes it false.
+    pub fn less(what: &str, left: f64, than: &str, right: f64) -> Self {
+        Self { statement: statement(what, left, "<", than, right), holds: left < right }
+    }
+
+    /// `what (left) ≤ than (right)`; a NaN makes it false.
+    pub fn at_most(what: &str, left: f64, than: &str, right: f64) -> Self {
+        Self { statement: statement(what, left, "≤", than, right), holds: left <= right }
+    }
+
+    /// `what (left) ≥ than (right)`; a NaN makes it false.
+    pub fn at_least(what: &str, left: f64, than: &str, right: f64) -> Self {
+        Self { statement: statement(what, left, "≥", than, right), holds: left >= right }
+    }
+}
+
+/// Five digits tell two close numbers apart. A limit without a name stands for itself.
+fn statement(what: &str, left: f64, sign: &str, than: &str, right: f64) -> String {
+    let (left, right) = (significant(left, 5), significant(right, 5));
+    match than {
+        "" => format!("{what} ({left}) {sign} {right}"),
+        _ => format!("{what} ({left}) {sign} {than} ({right})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_say_both_numbers_and_nan_never_holds() {
+        let claim = Claim::less("loss of A", 1.0 / 3.0, "half the loss of B", 0.5);
+        assert_eq!((claim.statement.as_str(), claim.holds), ("loss of A (0.33333) < half the loss of B (0.5)", true));
+        assert_eq!(Claim::at_most("error", 2.0, "", 1.0).statement, "error (2) ≤ 1");
+        assert!(!Claim::at_most("error", 2.0, "", 1.0).holds);
+        for claim in [Claim::less, Claim::at_most, Claim::at_least] {
+            assert!(!claim("a", f64::NAN, "b", 1.0).holds && !claim("a", 1.0, "b", f64::NAN).holds);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! JMLR Algorithms 5 and 6 the way they are printed: a density matrix in double precision.
+//!
+//! Update: tracking `W ← cap(exp(log W - η z zᵀ))`, anchored `W ← cap(exp(-η C))` with C the scatter of all rows. Log and exp
+//! go through eigendecompositions; `exp(…)` is multiplied out and decomposed again to be capped, and so is W.
+//!
+//! Numerics: that is the point of it. Multiplied out, the matrix forgets eigenvalues under about 1e-17: rounding gives them any
+//! value of that size, also negative ones, which are raised to [`FLOOR`] before the logarithm. No direction can then
+//! sink lower than the floor, as if a share of the uniform distribution were mixed in.
+//!
+//! Cost: three dense eigendecompositions for each trial.
+
+use eigenhedge::eigen::symmetric_eigen;
+use eigenhedge::matrix::Matrix;
+use eigenhedge::num::dot;
+use eigenhedge::simplex::{DrawScratch, Select, draw};
+use eigenhedge::{Error, Instance, Learner, Loss, Random};
+
+/// The least eigenvalue that has a logarithm.
+const FLOOR: f64 = 1e-17;
+
+/// What the exponent of an update is.
+#[derive(Debug, Clone)]
+enum Exponent {
+    /// The logarithm of W, less the new row.
+    Logarithm,
+    /// All rows since the start: `-η C`.
+    Scatter(Matrix),
+}
+
+/// Tracking or anchored in a dense density matrix.
+#[derive(Debug, Clone)]
+pub struct Textbook {
+    exponent: Exponent,
+    eta: f64,
+    kept: usize,
+    /// Eigenvalues of W, at least [`FLOOR`].
+    weights: Vec<f64>,
+    /// Eigenvectors of W.
+    vectors: Matrix,
+    /// Directions that were drawn.
+    members: Vec<usize>,
+}
+
+impl Textbook {
+    /// Algorithm 5, from the uniform density.
+    pub fn tracking(length: usize, kept: usize, eta: f64) -> Self {
+        let weights = vec![1.0 / length as f64; length];
+        let vectors = Matrix::identity(length);
+        Self { exponent: Exponent::Logarithm, eta, kept, weights, vectors, members: Vec::new() }
+    }
+
+    /// Algorithm 6, uncentered.
+    pub fn anchored(length: usize, kept: usize, eta: f64) -> Self {
+        let exponent = Exponent::Scatter(Matrix::zeros(length, length));
+        Self { exponent, ..Self::tracking(length, kept, eta) }
+    }
+
+    fn dropped_count(&self) -> f64 {
+        (self.weights.len() - self.kept) as f64
+    }
+
+    /// How surely each eigenvector is kept.
+    fn probabilities(&self) -> Vec<f64> {
+        self.weights.iter().map(|weight| (1.0 - self.dropped_count() * weight).clamp(0.0, 1.0)).collect()
+    }
+
+    /// Squared length that a direction keeps in expectation.
+    pub fn kept_of(&self, direction: &[f64]) -> f64 {
+        let square = |j: usize| dot(self.vectors.column(j), direction).powi(2);
+        self.probabilities().iter().enumerate().map(|(j, p)| p * square(j)).sum()
+    }
+
+    /// The eigenvectors that are most surely kept.
+    pub fn most_surely_kept(&self) -> Matrix {
+        let mut order: Vec<usize> = (0..self.weights.len()).collect();
+        order.sort_by(|a, b| self.weights[*a].total_cmp(&self.weights[*b]));
+        let mut kept = Matrix::zeros(self.weights.len(), self.kept);
+        (0..self.kept).for_each(|j| kept.column_mut(j).copy_from_slice(self.vectors.column(order[j])));
+        kept
+    }
+}
+
+impl<'a> Learner<Instance<'a, [f64]>> for Textbook {
+    fn check(&mut self, _: &Instance<'a, [f64]>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn choose(&mut self, random: &mut Random) {
+        let probabilities = self.probabilities();
+        draw(Select::Systematic, &probabilities, random, &mut self.members, &mut DrawScratch::default());
+    }
+
+    fn incur(&mut self, instance: &Instance<'a, [f64]>) -> Loss {
+        let Instance::Point(row) = instance else { return Loss::default() };
+        let all = dot(row, row);
+        let square = |j: &usize| dot(self.vectors.column(*j), row).powi(2);
+        Loss { expected: all - self.kept_of(row), realised: all - self.members.iter().map(square).sum::<f64>() }
+    }
+
+    fn update(&mut self, instance: &Instance<'a, [f64]>) {
+        let Instance::Point(row) = instance else { return };
+        let mut exponent = match &self.exponent {
+            Exponent::Scatter(scatter) => scatter.clone(),
+            Exponent::Logarithm => {
+                spectral(&self.vectors, &self.weights.iter().map(|weight| weight.ln()).collect::<Vec<_>>())
+            }
+        };
+        for (j, x) in row.iter().enumerate() {
+            exponent.column_mut(j).iter_mut().zip(*row).for_each(|(m, y)| *m -= self.eta * x * y);
+        }
+        let eigen = symmetric_eigen(exponent.view());
+        if let Exponent::Scatter(scatter) = &mut self.exponent {
+            *scatter = exponent;
+        }
+        let largest = eigen.values.last().copied().unwrap_or(0.0);
+        let weights: Vec<f64> = eigen.values.iter().map(|value| (value - largest).exp()).collect();
+        let (mut weights, vectors) = multiplied_out(&eigen.vectors, &weights);
+        cap(&mut weights, self.weights.len() - self.kept);
+        (self.weights, self.vectors) = multiplied_out(&vectors, &weights);
+    }
+}
+
+/// What is left of eigenvalues and eigenvectors when all that is kept of them is their matrix.
+fn multiplied_out(vectors: &Matrix, weights: &[f64]) -> (Vec<f64>, Matrix) {
+    let fresh = symmetric_eigen(spectral(vectors, weights).view());
+    (fresh.values.iter().map(|weight| weight.max(FLOOR)).collect(), fresh.vectors)
+}
+
+/// `U diag(values) Uᵀ`.
+fn spectral(vectors: &Matrix, values: &[f64]) -> Matrix {
+    let n = values.len();
+    let mut matrix = Matrix::zeros(n, n);
+    for (i, value) in values.iter().enumerate() {
+        let direction = vectors.column(i);
+        for (j, x) in direction.iter().enumerate() {
+            matrix.column_mut(j).iter_mut().zip(direction).for_each(|(m, y)| *m += value * x * y);
+        }
+    }
+    matrix
+}
+
+/// JMLR Algorithm 4 on ascending weights: scales them to a total of one with none above `1/d`.
+fn cap(weights: &mut [f64], dropped: usize) {
+    let n = weights.len();
+    let cap = 1.0 / dropped as f64;
+    for capped in 0..=dropped {
+        let rest: f64 = weights[..n - capped].iter().sum();
+        let scale = (1.0 - capped as f64 * cap) / rest;
+        if capped == dropped || scale * weights[n - capped - 1] <= cap {
+            weights[..n - capped].iter_mut().for_each(|weight| *weight *= scale.max(0.0));
+            weights[n - capped..].iter_mut().for_each(|weight| *weight = cap);
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eigenhedge::{Kind, NormBound, Spec, streams, trial};
+
+    #[test]
+    fn capping_the_worked_example() {
+        let mut weights = [1.0 / 7.0, 2.0 / 7.0, 4.0 / 7.0];
+        cap(&mut weights, 2);
+        let exact = [1.0 / 6.0, 1.0 / 3.0, 0.5];
+        assert!(weights.iter().zip(exact).all(|(weight, exact)| (weight - exact).abs() <= 1e-15), "{weights:?}");
+    }
+
+    #[test]
+    fn while_no_weight_is_small_the_textbook_way_agrees_with_the_exact_one() {
+        for (kind, mut textbook) in
+            [(Kind::Tracking, Textbook::tracking(6, 2, 1.0)), (Kind::Anchored, Textbook::anchored(6, 2, 1.0))]
+        {
+            let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, 2) };
+            let mut exact = spec.plain(6).unwrap();
+            let mut random = Random::seeded(1);
+            for row in streams::switching(6, 2, 1, 30, 3) {
+                let instance = Instance::from(&row[..]);
+                let losses = [
+                    trial(&mut exact, &instance, &mut random).unwrap().expected,
+                    trial(&mut textbook, &instance, &mut random).unwrap().expected,
+                ];
+                assert!((losses[0] - losses[1]).abs() <= 1e-8, "{kind:?} {losses:?}");
+            }
+        }
+    }
+}
