@@ -12,6 +12,7 @@ cargo xtask test python    only those of the Python package
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART
+cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
 
 /// One check: its name, its arguments to cargo, and a variable it needs.
@@ -42,6 +43,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["test"] => test(),
+        ["man"] => {
+            outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
+        }
         ["test", "python"] => outcome(python::test(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "python"] => outcome(python::bench(&root())),

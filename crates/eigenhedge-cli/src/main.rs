@@ -8,7 +8,9 @@ mod commands;
 mod files;
 mod number;
 mod plan;
+mod record;
 mod sheet;
+mod stop;
 mod summary;
 mod table;
 
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut script);
             io::Write::write_all(&mut io::stdout(), &script).map_err(Into::into)
         }
+        Command::Man { out } => commands::man(&out),
         Command::Reproduce(args) => commands::reproduce(&args),
     };
     match outcome {

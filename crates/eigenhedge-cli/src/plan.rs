@@ -1,11 +1,12 @@
 //! The command line as built: every value that can be judged without the data has been.
 
-use crate::args::{Center, Eta, MixingRule, RunArgs, SummaryForm};
+use crate::args::{Center, Eta, KeepArgs, MixingRule, RunArgs, SummaryForm};
 use crate::table::{self, Usage, is_dash};
 use eigenhedge::kernel::KernelParameters;
 use eigenhedge::options::{self, Checked, Options, Rate};
 use eigenhedge::{Kind, NormBound, Watch};
 use eigenhedge_io::{Form, Layout, Source, Target};
+use std::path::Path;
 
 /// What `run` is to do.
 #[derive(Debug)]
@@ -26,6 +27,10 @@ pub struct Plan {
     pub form: Form,
     /// The summary to print, if any.
     pub summary: Option<SummaryForm>,
+    /// Whether nobody wants to know how far it has come.
+    pub quiet: bool,
+    /// Snapshots and pictures.
+    pub keep: KeepArgs,
 }
 
 impl Plan {
@@ -38,6 +43,7 @@ impl Plan {
             Some(path) if is_dash(path) => Target::Standard,
             Some(path) => Target::File(path.clone()),
         };
+        places(args)?;
         Ok(Self {
             layout: table::layout(&args.table, &source)?,
             form: form(args, &target)?,
@@ -47,6 +53,8 @@ impl Plan {
             seed: args.seed,
             target,
             summary: Some(args.summary).filter(|form| !args.quiet || *form == SummaryForm::Json),
+            quiet: args.quiet,
+            keep: args.keep.clone(),
         })
     }
 }
@@ -107,6 +115,26 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
         return Err(Usage(format!("--out must not be the input, got {}", path.display())));
     }
     Ok(form)
+}
+
+/// Files to write are files, and each is another one.
+fn places(args: &RunArgs) -> Result<(), Usage> {
+    let KeepArgs { report, plot, snapshot, .. } = &args.keep;
+    let mut taken = vec![("the input", args.input.as_path())];
+    taken.extend(args.out.as_deref().map(|path| ("--out", path)));
+    for (option, path) in [("--report", report), ("--plot", plot), ("--snapshot", snapshot)] {
+        let Some(path) = path.as_deref() else { continue };
+        if is_dash(path) {
+            return Err(Usage(format!("{option} must be a file, got -")));
+        }
+        let same =
+            |other: &Path| path == other || path.is_file() && path.canonicalize().ok() == other.canonicalize().ok();
+        if let Some((other, _)) = taken.iter().find(|(_, other)| same(other)) {
+            return Err(Usage(format!("{option} must not be {other}, got {}", path.display())));
+        }
+        taken.push((option, path));
+    }
+    Ok(())
 }
 
 /// A learner with the defaults of `run`, centered if it can be.

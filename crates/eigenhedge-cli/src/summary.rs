@@ -5,6 +5,10 @@ use eigenhedge::regret::Best;
 pub use eigenhedge::summary::Summary;
 use eigenhedge::{Mixing, Spec};
 use std::fmt::Write;
+use std::time::Duration;
+
+/// Width of the names of the lines.
+const NAMES: usize = 11;
 
 /// What only the text mentions.
 #[derive(Debug, Default)]
@@ -15,6 +19,8 @@ pub struct Notes {
     pub first: f64,
     /// Whether the rows were standardized, and so the losses are.
     pub standardized: bool,
+    /// Time spent before the run was resumed.
+    pub before: Duration,
 }
 
 /// A few lines for people.
@@ -28,7 +34,7 @@ impl Text for Summary {
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{name:<11}{value}");
+            let _ = writeln!(text, "{name:<NAMES$}{value}");
         };
         let total = notes.kept + self.loss;
         let share = (total > 0.0).then(|| format!(", {:.1} % of the energy", 100.0 * notes.kept / total));
@@ -83,6 +89,20 @@ impl Text for Summary {
         }
         text
     }
+}
+
+/// The same lines as sentences of a page; none of them depends on a clock.
+pub fn sentences(summary: &Summary, spec: &Spec, notes: &Notes) -> Vec<String> {
+    let silent = Summary { rows_per_second: None, seconds: 0.0, ..summary.clone() };
+    let mut sentences: Vec<String> = Vec::new();
+    for line in silent.text(spec, notes).lines() {
+        let (name, value) = line.split_at(line.len().min(NAMES));
+        match (name.trim(), sentences.last_mut()) {
+            ("", Some(last)) => *last += &format!("; {value}"),
+            (name, _) => sentences.push(format!("{name}: {value}")),
+        }
+    }
+    sentences
 }
 
 /// What was promised, and whether it was kept.

@@ -9,6 +9,7 @@
 //! | [`format`](mod@format) | the formats by name and by extension |
 //! | [`columns`] | names of columns, and which are wanted |
 //! | [`stream`], [`standardize`] | what every format has in common: bad rows, units, places |
+//! | [`stop`] | waits for rows that can be ended |
 //! | `text/` | CSV, JSON lines, LIBSVM |
 //! | `binary/` | NPY, NPZ |
 //! | `columnar/` | Parquet, Arrow, Feather (feature `parquet`) |
@@ -45,6 +46,7 @@ mod error;
 pub mod format;
 mod reader;
 pub mod standardize;
+pub mod stop;
 pub mod stream;
 mod text;
 
@@ -54,4 +56,5 @@ pub use error::Error;
 pub use format::Format;
 pub use reader::{Progress, Source};
 pub use standardize::Standardize;
+pub use stop::Stop;
 pub use stream::{Layout, OnBadRow, Stream, StreamState};

@@ -2,7 +2,9 @@
 
 use crate::columns::Columns;
 use crate::error::{Error, Fault};
-use crate::format::{Format, signature};
+use crate::format::signature;
+use crate::stop::Stop;
+use crate::stream::Layout;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -70,12 +72,14 @@ pub(crate) struct Tap {
     source: Source,
     /// Bytes in it, when it is a regular file: only then can it be opened twice.
     size: Option<u64>,
+    stop: Option<Stop>,
 }
 
 impl Tap {
     /// Looks at the source; refuses a file that is plainly of another format.
-    pub fn new(source: &Source, format: Format) -> Result<Self, Error> {
-        let mut tap = Self { source: source.clone(), size: None };
+    pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
+        let mut tap = Self { source: source.clone(), size: None, stop: layout.stop.clone() };
+        let format = layout.format;
         if let Source::File(path) = source {
             let there = std::fs::metadata(path).map_err(|error| tap.unreadable(error))?;
             if there.is_dir() {
@@ -113,10 +117,17 @@ impl Tap {
 
     /// Reads from the start; a pipe, from where it is.
     pub fn open(&self) -> Result<Box<dyn Read>, Error> {
-        match &self.source {
-            Source::Standard => Ok(Box::new(io::stdin().lock())),
-            Source::File(path) => Ok(Box::new(File::open(path).map_err(|error| self.unreadable(error))?)),
-        }
+        let open = || -> io::Result<Box<dyn Read>> {
+            match (&self.source, &self.stop) {
+                #[cfg(unix)]
+                (Source::Standard, Some(stop)) => stop.guard(io::stdin()),
+                #[cfg(unix)]
+                (Source::File(path), Some(stop)) if self.is_pipe() => stop.guard(File::open(path)?),
+                (Source::Standard, _) => Ok(Box::new(io::stdin().lock())),
+                (Source::File(path), _) => Ok(Box::new(File::open(path)?)),
+            }
+        };
+        open().map_err(|error| self.unreadable(error))
     }
 
     /// Reads from some byte on; none when that is impossible.

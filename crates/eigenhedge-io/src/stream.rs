@@ -13,6 +13,7 @@ use crate::error::{Error, Fault};
 use crate::format::Format;
 use crate::reader::{Mark, Opened, Progress, Reader, Source, Tap};
 use crate::standardize::{Standardize, Standardizer};
+use crate::stop::Stop;
 use crate::{binary, columnar, text};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -38,6 +39,8 @@ pub struct Layout {
     pub on_bad_row: OnBadRow,
     /// How columns are brought to a common scale.
     pub standardize: Standardize,
+    /// What ends the wait for rows of a pipe.
+    pub stop: Option<Stop>,
 }
 
 impl Layout {
@@ -53,6 +56,7 @@ impl Layout {
             dim: None,
             on_bad_row: OnBadRow::Fail,
             standardize: Standardize::None,
+            stop: None,
         }
     }
 }
@@ -117,7 +121,7 @@ struct Waiting {
 impl Stream {
     /// Opens a table at its first row.
     pub fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        let tap = Tap::new(source, layout.format)?;
+        let tap = Tap::new(source, layout)?;
         let Opened { reader, columns } = match layout.format {
             Format::Csv | Format::Tsv => text::Csv::open(&tap, layout)?,
             Format::Jsonl => text::Jsonl::open(&tap, layout)?,

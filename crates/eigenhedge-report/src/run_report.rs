@@ -214,8 +214,13 @@ impl RunReport {
     }
 
     fn largest_table(&self) -> Option<Table> {
-        let row = |e: &Entry| vec![e.row.to_string(), significant(e.value, 7), e.label.clone()];
-        let columns = ["row", "loss", "label"].map(String::from).to_vec();
+        // A column of nothing says nothing.
+        let width = if self.largest.iter().all(|entry| entry.label.is_empty()) { 2 } else { 3 };
+        let row = |e: &Entry| {
+            let cells = [e.row.to_string(), significant(e.value, 7), e.label.clone()];
+            cells.into_iter().take(width).collect()
+        };
+        let columns = ["row", "loss", "label"].map(String::from)[..width].to_vec();
         Some(Table { title: "Largest losses".into(), columns, rows: self.largest.iter().map(row).collect() })
     }
 }

@@ -9,9 +9,12 @@ use eigenhedge::{Kind, NormBound};
 use eigenhedge_io::Form;
 use std::path::PathBuf;
 
+mod keep;
 mod others;
 mod reproduce;
 mod table;
+
+pub use keep::KeepArgs;
 
 pub use others::{
     CompareArgs, ExpertsArgs, InspectArgs, KernelArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs,
@@ -66,6 +69,13 @@ pub enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Manual pages, one for each command
+    #[command(hide = true)]
+    Man {
+        /// Folder to write them to
+        #[arg(long, value_name = "FOLDER")]
+        out: PathBuf,
+    },
     /// Make the papers' figures again, and check what they claim
     Reproduce(ReproduceArgs),
 }
@@ -74,6 +84,7 @@ const EXAMPLES: &str = "\
 Examples:
   eigenhedge demo                             see what the learners do; no data needed
   eigenhedge run data.csv -k 3                keep 3 directions; print what was lost
+  eigenhedge run data.csv -k 3 --report r.html  also draw what happened, in one page for a browser
   eigenhedge run data.csv -k 3 --out out.csv  also write each row's losses and coordinates
   eigenhedge run - -k 3 --out -               in a pipe: one answer for each row, at once
   eigenhedge compare data.csv -k 3            several learners and the best subspace in hindsight
@@ -85,7 +96,7 @@ Exit status: 0 done, 1 bad data or failed run, 2 wrong usage.";
 #[command(after_help = "\
 Examples:
   eigenhedge demo
-  eigenhedge demo --seed 7 --draws 200")]
+  eigenhedge demo --seed 7 --draws 200 --no-report")]
 pub struct DemoArgs {
     /// Which stream to make; the learners' draws follow from it too
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -93,6 +104,12 @@ pub struct DemoArgs {
     /// Over how many independent draws the realised loss is measured
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub draws: u32,
+    /// Where to write the page with the pictures
+    #[arg(long, value_name = "FILE.html", default_value = "eigenhedge-demo.html")]
+    pub report: PathBuf,
+    /// Write no page
+    #[arg(long, conflicts_with = "report")]
+    pub no_report: bool,
 }
 
 // A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
@@ -108,8 +125,16 @@ Losses are in squared units of the input. An output file appears when the run is
 Values that are wrong whatever the data end with status 2. Values that do not fit the data, such as a -k that is not \
 less than the number of columns, end with status 1.
 
+With --snapshot, the signals INT and TERM (Ctrl-C) finish the row, save and end with status 0; --resume with the same \
+command goes on, and everything comes out as if nothing had happened. Without --snapshot they end the run as the end of \
+the table would. A second signal ends the program at once. A pipe that is resumed must send its rows again from the \
+first.
+
 Examples:
   eigenhedge run data.csv -k 3
+  eigenhedge run data.csv -k 3 --report report.html
+  eigenhedge run log.csv -k 3 --out out.csv --snapshot run.snap --snapshot-every 10000
+  eigenhedge run log.csv -k 3 --out out.csv --snapshot run.snap --resume run.snap
   eigenhedge run data.csv -k 3 --exclude id,date --out coordinates.csv
   eigenhedge run data.parquet -k 3 --columns 'sensor_*' --standardize running --out coordinates.parquet
   eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
@@ -193,13 +218,17 @@ pub struct RunArgs {
     /// Form of the summary (on standard error with `--out -`, else on standard output)
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
-    /// Print no text summary
+    /// Print no text summary and no progress
     #[arg(long)]
     pub quiet: bool,
 
     /// Form of the answers [default: by the end of the file's name, else csv]
     #[arg(long, value_name = "FORM", value_parser = forms())]
     pub out_format: Option<Form>,
+
+    /// What is kept of the run.
+    #[command(flatten)]
+    pub keep: KeepArgs,
 
     /// The table.
     #[command(flatten)]

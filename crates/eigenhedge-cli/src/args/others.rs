@@ -36,6 +36,9 @@ pub struct CompareArgs {
     /// Draw the cumulated losses
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
+    /// The same and the table, as one page for a browser
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,

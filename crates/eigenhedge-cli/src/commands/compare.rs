@@ -1,6 +1,7 @@
 //! `compare`: several learners and the batch baselines on one stream.
 
 use crate::args::CompareArgs;
+use crate::files::{judge_place, write_whole};
 use crate::number::readable;
 use crate::plan;
 use crate::table;
@@ -9,9 +10,8 @@ use eigenhedge::batch::{Center, Pca};
 use eigenhedge::regret::{Best, Hindsight, Verdict};
 use eigenhedge::{Run, Watch};
 use eigenhedge_io::Stream;
-use eigenhedge_report::{Chart, Keep, Series, Thin, svg};
+use eigenhedge_report::{Block, Chart, Keep, Page, Series, Table, Thin, svg};
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// One learner at work.
@@ -35,6 +35,7 @@ const POINTS: usize = 1000;
 
 /// Runs, prints a table, draws a plot.
 pub fn compare(args: &CompareArgs) -> Result<()> {
+    [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     let (source, layout) = table::plan(&args.input, &args.table)?;
     let mut stream = Stream::open(&source, &layout)?;
     let length = stream.columns().len();
@@ -74,10 +75,15 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     }
     let best = hindsight.best(args.k).context("no best loss")?;
     report(&contestants, &frozen, best, energy)?;
-    match &args.plot {
-        Some(path) => plot(path, &contestants, &frozen, best),
-        None => Ok(()),
+    let chart = chart(&contestants, &frozen, best);
+    if let Some(path) = &args.plot {
+        write_whole(path, svg::chart(&chart).as_bytes())?;
     }
+    if let Some(path) = &args.report {
+        let page = page(&stream.source(), chart, &contestants, &frozen, best);
+        write_whole(path, page.html().as_bytes())?;
+    }
+    Ok(())
 }
 
 impl Frozen {
@@ -122,7 +128,23 @@ fn report(contestants: &[Contestant], frozen: &Frozen, best: Best, energy: f64) 
     Ok(out.flush()?)
 }
 
-fn plot(path: &Path, contestants: &[Contestant], frozen: &Frozen, best: Best) -> Result<()> {
+fn page(source: &str, chart: Chart, contestants: &[Contestant], frozen: &Frozen, best: Best) -> Page {
+    let over = |name: &str, loss: f64| vec![name.to_owned(), loss.to_string(), readable(loss - best.high())];
+    let mut rows = vec![
+        over("best fixed subspace in hindsight", best.high()),
+        over(&format!("PCA of the first {} rows", frozen.wanted), frozen.total),
+    ];
+    rows.extend(contestants.iter().map(|contestant| over(&contestant.name, contestant.run.ledger().expected)));
+    let columns = ["learner", "expected loss", "over best"].map(String::from).to_vec();
+    let table = Table { title: "Losses".into(), columns, rows };
+    Page {
+        title: format!("eigenhedge compare: {source}"),
+        blocks: vec![Block::Chart(chart), Block::Table(table)],
+        ..Page::default()
+    }
+}
+
+fn chart(contestants: &[Contestant], frozen: &Frozen, best: Best) -> Chart {
     let mut chart = Chart::new("Cumulated expected loss", "row", "loss");
     for contestant in contestants {
         let (x, y) = contestant.curve.curve(0);
@@ -133,5 +155,5 @@ fn plot(path: &Path, contestants: &[Contestant], frozen: &Frozen, best: Best) ->
     if let (Some(first), Some(last)) = (x.first(), x.last()) {
         chart = chart.with(Series::dashed("best fixed subspace, in all", &[*first, *last], &[best.high(); 2]));
     }
-    std::fs::write(path, svg::chart(&chart)).with_context(|| format!("{} cannot be written", path.display()))
+    chart
 }

@@ -72,7 +72,12 @@ fn is_coordinate(name: &str) -> bool {
 /// What a snapshot holds.
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let mut snapshot = read_snapshot(&args.model)?;
-    let surroundings: serde_json::Value = serde_json::from_slice(&snapshot.surroundings).unwrap_or_default();
+    // Other programs put other things there; that is no reason to refuse the model.
+    let mut surroundings: serde_json::Value = serde_json::from_slice(&snapshot.surroundings).unwrap_or_default();
+    if let Some(around) = surroundings.as_object_mut() {
+        // Long, and in no form for people.
+        around.remove("report");
+    }
     let summary = Summary::new(&snapshot.run, 0.0);
     let embedding = snapshot.run.embedding();
     let text = if args.json {

@@ -87,6 +87,15 @@ impl Form {
         }
     }
 
+    /// Lines of a file with so many answers; none when it has no lines.
+    pub(crate) fn lines(self, answers: u64) -> Option<u64> {
+        match self {
+            Self::Csv | Self::Tsv => Some(answers + 1),
+            Self::Jsonl => Some(answers),
+            Self::Parquet => None,
+        }
+    }
+
     fn comma(self) -> Option<char> {
         match self {
             Self::Csv => Some(','),

@@ -4,7 +4,8 @@
 //! from the target's, so that a run that was killed finds what it had written: [`Answers::sync`] makes what was written
 //! durable and says how much that is, and [`Answers::resume`] cuts the rest off and goes on. The result is
 //! byte for byte what one run would have written. After a sync the staging file stays when a run fails; before, and when
-//! the run is complete, it goes.
+//! the run is complete, it goes. Should a run be taken up from before its end although it was complete, its answers are
+//! cut from the target; not those in Parquet, whose file cannot be cut.
 //!
 //! The staging file is locked while a run writes it: a second run to the same target is refused.
 //!
@@ -97,7 +98,10 @@ impl Answers {
         let sink = match target {
             Target::Nowhere => Sink::Nowhere,
             Target::Standard => Sink::Standard(BufWriter::new(io::stdout().lock())),
-            Target::File(path) => open_file(path, position.map(|position| position.bytes))?,
+            Target::File(path) => {
+                let lines = |position: &Position| form.lines(position.rows);
+                open_file(path, position.map(|position| (position.bytes, lines(position))))?
+            }
         };
         Ok(Self { sink, form, kept, at_once, rows: position.map_or(0, |position| position.rows) })
     }
@@ -152,7 +156,7 @@ fn unwritable(path: &Path, error: io::Error) -> Error {
     Error::at(path.display().to_string(), Fault::Unwritable(error))
 }
 
-fn open_file(typed: &Path, bytes: Option<u64>) -> Result<Sink, Error> {
+fn open_file(typed: &Path, written: Option<(u64, Option<u64>)>) -> Result<Sink, Error> {
     // A link is followed: what it points to is replaced, not the link.
     let path = fs::canonicalize(typed).unwrap_or_else(|_| typed.to_owned());
     match fs::metadata(&path) {
@@ -163,5 +167,8 @@ fn open_file(typed: &Path, bytes: Option<u64>) -> Result<Sink, Error> {
         }
         _ => {}
     }
-    Staging::open(typed, path, bytes).map(Sink::File)
+    if let Some((bytes, Some(lines))) = written {
+        staging::cut_from_target(&path, bytes, lines).map_err(|error| unwritable(typed, error))?;
+    }
+    Staging::open(typed, path, written.map(|(bytes, _)| bytes)).map(Sink::File)
 }

@@ -4,7 +4,7 @@ use super::unwritable;
 use crate::error::{Error, Fault};
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A staging file that is locked.
@@ -98,6 +98,35 @@ impl Staging {
             drop(directory.sync_all());
         }
     }
+}
+
+/// Makes the staging file anew out of the first bytes of a target that is complete, if these are so many whole lines.
+pub fn cut_from_target(target: &Path, bytes: u64, lines: u64) -> io::Result<()> {
+    let part = beside(target, "part");
+    if part.exists() || !target.is_file() {
+        return Ok(());
+    }
+    // Under another name first: a staging file that is there is whole.
+    let last = beside(target, "last");
+    let mut from = BufReader::new(File::open(target)?.take(bytes));
+    let mut to = BufWriter::new(File::create(&last)?);
+    let (mut copied, mut ends, mut at_end) = (0, 0, false);
+    loop {
+        let piece = from.fill_buf()?;
+        let Some(last_byte) = piece.last() else { break };
+        at_end = *last_byte == b'\n';
+        ends += piece.iter().filter(|byte| **byte == b'\n').count() as u64;
+        to.write_all(piece)?;
+        let length = piece.len();
+        copied += length as u64;
+        from.consume(length);
+    }
+    let file = to.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if (copied, ends, at_end) != (bytes, lines, true) {
+        return fs::remove_file(&last);
+    }
+    file.sync_all()?;
+    fs::rename(&last, &part)
 }
 
 impl Drop for Staging {

@@ -1,7 +1,7 @@
 //! A browser driven over HTTP by the WebDriver protocol: as much of a client as the tests need.
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -22,14 +22,14 @@ const FLAGS: &[&str] = &[
 ];
 
 /// The programs that are needed, where they are installed.
-pub struct Programs {
+struct Programs {
     driver: PathBuf,
     browser: PathBuf,
 }
 
 impl Programs {
     /// Looks along the search path.
-    pub fn find() -> Option<Self> {
+    fn find() -> Option<Self> {
         let path = std::env::var_os("PATH")?;
         let first = |names: &[&str]| {
             let candidates =
@@ -52,7 +52,20 @@ pub struct Browser {
 }
 
 impl Browser {
-    pub fn start(programs: &Programs) -> Self {
+    /// A browser, unless there is none here.
+    pub fn installed() -> Option<Self> {
+        let Some(programs) = Programs::find() else {
+            let wish = std::env::var("EIGENHEDGE_BROWSER");
+            assert_ne!(wish.as_deref(), Ok("required"), "chromium and chromedriver are required");
+            // Not a print macro: those are not seen when a test passes.
+            let skipped = b"SKIPPED: a browser test, because chromium and chromedriver were not found\n";
+            let _ = std::io::stderr().write_all(skipped);
+            return None;
+        };
+        Some(Self::start(&programs))
+    }
+
+    fn start(programs: &Programs) -> Self {
         let profile = tempfile::tempdir().unwrap();
         // The driver picks a free port and says which.
         let mut driver = Command::new(&programs.driver)

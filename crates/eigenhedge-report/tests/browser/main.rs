@@ -10,35 +10,18 @@ mod driver;
 #[path = "../../examples/page.rs"]
 mod example;
 
-use driver::{Browser, Programs};
+use driver::Browser;
 use eigenhedge_report::escape::HOSTILE;
 use eigenhedge_report::{Chart, Kind, Mark, RunReport, Series, palette, svg};
 use serde_json::{Value, json};
-use std::io::Write as _;
 use std::path::PathBuf;
-
-/// A browser, unless there is none here.
-fn browser() -> Option<Browser> {
-    let Some(programs) = Programs::find() else {
-        assert_ne!(
-            std::env::var("EIGENHEDGE_BROWSER").as_deref(),
-            Ok("required"),
-            "chromium and chromedriver are required"
-        );
-        // Not a print macro: those are not seen when a test passes.
-        let _ =
-            std::io::stderr().write_all(b"SKIPPED: a browser test, because chromium and chromedriver were not found\n");
-        return None;
-    };
-    Some(Browser::start(&programs))
-}
 
 type Step = fn(&Browser);
 
 /// One browser for all, because starting it takes longer than what is asked of it.
 #[test]
 fn pages_and_pictures_in_a_browser() {
-    let Some(browser) = browser() else { return };
+    let Some(browser) = Browser::installed() else { return };
     let steps: [(&str, Step); 5] = [
         ("a page is drawn in every setting", a_page_is_drawn_in_every_setting),
         ("dragging zooms, hovering shows values, double-clicking resets", dragging_zooms_hovering_shows_values),

@@ -177,6 +177,11 @@ impl Run {
 
     /// The account so far. Costs an eigendecomposition or two.
     pub fn statement(&self) -> Statement {
-        Statement::of(self)
+        Statement::of(self, self.segments)
+    }
+
+    /// The account without partitions, which cost many eigendecompositions: for a look on the way.
+    pub fn interim_statement(&self) -> Statement {
+        Statement::of(self, 0)
     }
 }

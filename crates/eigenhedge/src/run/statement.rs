@@ -49,7 +49,7 @@ pub struct Member {
 }
 
 impl Statement {
-    pub(super) fn of(run: &Run) -> Self {
+    pub(super) fn of(run: &Run, segments: usize) -> Self {
         let (spec, ledger) = (&run.spec, &run.ledger);
         let best = run.hindsight.as_ref().and_then(|hindsight| hindsight.best(spec.kept));
         let facts = facts(run);
@@ -73,7 +73,10 @@ impl Statement {
             hedge_term: run.learner.hedge_term(),
             budget_error: run.learner.budget_error(),
             members: members.collect(),
-            partitions: run.blocks.as_ref().map_or_else(Vec::new, |blocks| blocks.best(spec.kept, run.segments)),
+            partitions: match &run.blocks {
+                Some(blocks) if segments > 0 => blocks.best(spec.kept, segments),
+                _ => Vec::new(),
+            },
             rank_mean: ledger.rank_mean(),
             rank_max: ledger.rank_max,
         }

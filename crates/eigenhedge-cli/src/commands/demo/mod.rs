@@ -1,13 +1,16 @@
 //! `demo`: every learner on a stream that changes twice.
 
+mod page;
+
 use crate::args::DemoArgs;
+use crate::files::{judge_place, write_whole};
 use anyhow::{Context, Result};
 use eigenhedge::regret::{BestSubspace, Ledger};
 use eigenhedge::run::AnyLearner;
 use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, streams, trial};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const KEPT: usize = 2;
 const FORGET: f64 = 0.95;
@@ -19,14 +22,27 @@ const AUTO: &str = "auto";
 const FOLLOWING: &str = "tracking + fixed share";
 const STEADY: &str = "tracking";
 
+const NEXT: &str = "\
+Next: eigenhedge run YOUR.csv -k 2 --report report.html runs a learner on your own rows; eigenhedge run --help says how.
+";
+
 /// Runs the learners and prints what they lost.
 pub fn demo(args: &DemoArgs) -> Result<()> {
+    let path = (!args.no_report).then_some(&args.report);
+    path.map_or(Ok(()), |path| judge_place(path))?;
     let stream = streams::three_subspaces(args.seed);
     let best = best_loss(&stream)?;
     let results: Vec<Outcome> =
         learners().into_iter().map(|(name, spec)| measure(name, &spec, &stream, args)).collect::<Result<_>>()?;
     let mut out = io::stdout().lock();
     let text = introduction(args, &stream) + &table(best, &results, args) + &remarks(best, &results);
+    let text = match path {
+        Some(path) => {
+            write_whole(path, page::page(&stream, &results, args.seed)?.html().as_bytes())?;
+            format!("{text}\nReport: {}; open it in a browser.\n{NEXT}", path.display())
+        }
+        None => format!("{text}\n{NEXT}"),
+    };
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output cannot be written")
 }
 
@@ -55,6 +71,7 @@ struct Outcome {
     /// Total realised loss of each draw.
     realised: Vec<f64>,
     seconds_per_row: f64,
+    curves: page::Curves,
 }
 
 fn best_loss(stream: &[Vec<f64>]) -> Result<f64> {
@@ -69,13 +86,17 @@ fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs
     let mut learner = AnyLearner::new(spec, stream[0].len())?;
     let mut random = Random::seeded(args.seed.wrapping_add(1));
     let mut ledger = Ledger::default();
-    let start = Instant::now();
+    let mut curves = page::Curves::new(&learner);
+    let mut spent = Duration::ZERO;
     for row in stream {
+        let start = Instant::now();
         let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random)?;
         ledger.enter(loss, learner.rank());
+        spent += start.elapsed();
+        curves.enter(&ledger, loss, &learner);
     }
-    let seconds_per_row = start.elapsed().as_secs_f64() / stream.len() as f64;
-    Ok(Outcome { name, ledger, realised, seconds_per_row })
+    let seconds_per_row = spent.as_secs_f64() / stream.len() as f64;
+    Ok(Outcome { name, ledger, realised, seconds_per_row, curves })
 }
 
 /// Total realised loss of one run for each seed, bit for bit, at little more than the cost of one run: what a learner
@@ -174,7 +195,7 @@ fn remarks(best: f64, results: &[Outcome]) -> String {
     if agree {
         say("Realised losses scatter around the expected ones, as they should: the draws are fair.".into());
     }
-    text + "\nNext: eigenhedge run YOUR.csv -k 2 runs a learner on your own rows; eigenhedge run --help says how.\n"
+    text
 }
 
 /// The learner other than `auto` that lost least.

@@ -1,0 +1,29 @@
+//! What is kept of a run besides its answers, as typed: snapshots and pictures.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Snapshots, pictures, threads.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Snapshots and reports")]
+pub struct KeepArgs {
+    /// Draw what happened: one page for a browser, which needs no network
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// The same pictures as one SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// Save the run here at its end, and when it is stopped by a signal; `inspect` and `transform` read it too
+    #[arg(long, value_name = "FILE")]
+    pub snapshot: Option<PathBuf>,
+    /// Also save it each time so many rows have been learned
+    #[arg(long, value_name = "ROWS", requires = "snapshot", value_parser = clap::value_parser!(u64).range(1..))]
+    pub snapshot_every: Option<u64>,
+    /// Go on where this snapshot was saved; all that decides the outcome must be as it was then
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+    /// Threads that may be used; one is, and more have no effect yet
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: u32,
+}

@@ -1,0 +1,14 @@
+//! `man`: manual pages out of the same definitions as the help.
+
+use crate::args::Cli;
+use anyhow::{Context, Result};
+use clap::CommandFactory;
+use std::fs;
+use std::path::Path;
+
+/// Writes one page for each command.
+pub fn man(folder: &Path) -> Result<()> {
+    let unwritable = || format!("{} cannot be written", folder.display());
+    fs::create_dir_all(folder).with_context(unwritable)?;
+    clap_mangen::generate_to(Cli::command(), folder).with_context(unwritable)
+}

@@ -1,0 +1,150 @@
+//! `run`: one learner over a table.
+
+mod progress;
+mod session;
+mod surroundings;
+
+use crate::args::SummaryForm;
+use crate::files::{judge_place, write_whole};
+use crate::number::exact;
+use crate::plan::Plan;
+use crate::record::{Heading, page};
+use crate::stop::Asked;
+use crate::summary::{Summary, Text, sentences};
+use anyhow::{Context, Result};
+use eigenhedge::Error;
+use eigenhedge_io::{Format, Stream, Target};
+use progress::Progress;
+use session::{Finished, Session, Step};
+use std::io::{self, Write};
+
+/// Reads, learns, answers, and sums up.
+pub fn run(plan: &Plan) -> Result<()> {
+    let keep = &plan.keep;
+    [&keep.report, &keep.plot, &keep.snapshot].into_iter().flatten().try_for_each(|path| judge_place(path))?;
+    let asked = Asked::listen()?;
+    let mut session = match Session::open(plan, &asked) {
+        Err(_) if asked.to_stop() => return stopped_early(),
+        outcome => outcome?,
+    };
+    let mut progress = Progress::new(plan, session.run().ledger().rows);
+    let ended = learn(&mut session, &mut progress, &asked);
+    progress.finish();
+    let ended = ended?;
+    let rows = session.run().ledger().rows;
+    if rows == 0 {
+        return stopped_early();
+    }
+    session.save(ended)?;
+    if let (false, Some(path)) = (ended, &keep.snapshot) {
+        let path = path.display();
+        say(&format!("stopped after {rows} rows; the same command with --resume {path} goes on"));
+        return Ok(());
+    }
+    close(plan, session.finish()?)
+}
+
+/// Row after row; whether the table came to its end.
+fn learn(session: &mut Session<'_>, progress: &mut Progress, asked: &Asked) -> Result<bool> {
+    loop {
+        if asked.to_stop() {
+            return Ok(false);
+        }
+        match session.step() {
+            // A wait that was ended is seen as a failure; the stream is still after the last whole row.
+            Err(_) if asked.to_stop() => return Ok(false),
+            outcome => match outcome? {
+                Step::Learned => {
+                    progress.tick(session.run(), &session.stream);
+                    session.save_in_time()?;
+                }
+                Step::Refused => {}
+                Step::Ended => return Ok(true),
+            },
+        }
+    }
+}
+
+/// The answers are there already: they stay even when nobody reads the summary.
+fn close(plan: &Plan, finished: Finished) -> Result<()> {
+    let Finished { run, stream, notes, recorder, elapsed } = finished;
+    list_skipped(&stream);
+    let summary = Summary { skipped_rows: stream.skipped(), ..Summary::new(&run, elapsed.as_secs_f64()) };
+    let value = serde_json::to_value(&summary)?;
+    if let Some(mut recorder) = recorder {
+        recorder.close(stream.row_number(), &run);
+        let heading = Heading { source: stream.source(), summary: sentences(&summary, run.spec(), &notes) };
+        let report = page(heading, &recorder, &run, &value);
+        plan.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;
+        plan.keep.plot.iter().try_for_each(|path| write_whole(path, report.svg().as_bytes()))?;
+    }
+    let Some(form) = plan.summary else { return Ok(()) };
+    let text = match form {
+        SummaryForm::Text => summary.text(run.spec(), &notes) + &next_step(plan),
+        SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
+    };
+    if plan.target == Target::Standard {
+        return io::stderr().write_all(text.as_bytes()).context("standard error cannot be written");
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output cannot be written")
+}
+
+/// Where the pictures are, or how to get some.
+fn next_step(plan: &Plan) -> String {
+    match (&plan.keep.report, &plan.keep.plot) {
+        (Some(path), _) => format!("report     {}: open it in a browser\n", path.display()),
+        (None, Some(path)) => format!("plot       {}\n", path.display()),
+        (None, None) => "next       --report FILE.html draws what happened\n".to_owned(),
+    }
+}
+
+fn stopped_early() -> Result<()> {
+    say("stopped before the first row");
+    Ok(())
+}
+
+/// For whoever watches; if nobody does, that is no failure.
+fn say(sentence: &str) {
+    let _ = writeln!(io::stderr(), "eigenhedge: {sentence}");
+}
+
+/// The first few rows that were passed over, for whoever watches; if nobody does, that is no failure.
+fn list_skipped(stream: &Stream) {
+    let mut err = io::stderr().lock();
+    let mut listed = 0;
+    for message in stream.messages() {
+        let _ = writeln!(err, "eigenhedge: skipped: {message}");
+        listed += 1;
+    }
+    if stream.skipped() > listed {
+        let _ = writeln!(err, "eigenhedge: skipped: {} more", stream.skipped() - listed);
+    }
+}
+
+/// A learner that does not fit the table.
+fn misfit(error: &Error, format: Format) -> String {
+    match error {
+        // Without the data k was found to fit the space, so it is the row that is too short.
+        Error::Kept { kept, dimension } => {
+            let is_doubtful = *dimension == 1 && matches!(format, Format::Csv | Format::Tsv);
+            let hint = if is_doubtful { " (is --delimiter right?)" } else { "" };
+            format!("-k must be less than the number of selected columns, {dimension}, got {kept}{hint}")
+        }
+        Error::Parameter { name, rule, value } => format!("--{name} must be {rule}, got {}", exact(*value)),
+        other => sentence(other),
+    }
+}
+
+/// The library's sentence, with numbers of any size in few characters.
+fn sentence(error: &Error) -> String {
+    match error {
+        Error::Norm { norm, bound } => {
+            format!("the norm of the row must not exceed the norm bound {}, got {}", exact(*bound), exact(*norm))
+        }
+        Error::Overflow { largest } => {
+            format!("the squared norm of the row must be finite, got a largest entry of {}", exact(*largest))
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,127 @@
+//! How far a run has come, for whoever watches: a bar on a terminal, else a line now and then.
+//!
+//! The regret costs an eigendecomposition, so it is asked for when the number of rows has doubled, and not for long rows
+//! or kernels.
+
+use crate::number::readable;
+use crate::plan::Plan;
+use eigenhedge::Run;
+use eigenhedge_io::{Progress as Way, Stream, Target};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// Between two lines.
+const PAUSE: Duration = Duration::from_secs(10);
+/// Between two looks of the bar.
+const BLINK: Duration = Duration::from_millis(100);
+/// Longest rows whose regret is shown.
+const LONGEST: usize = 512;
+/// Rows before the regret is first asked for.
+const FIRST: u64 = 1024;
+
+/// Shows it.
+pub struct Progress {
+    shown: Shown,
+    start: Instant,
+    next: Instant,
+    /// Rows of earlier parts of the run.
+    before: u64,
+    regret: Option<f64>,
+    doubled: u64,
+}
+
+enum Shown {
+    Nowhere,
+    Lines,
+    Bar(ProgressBar),
+}
+
+impl Progress {
+    /// Begins; `rows` have been learned before.
+    pub fn new(plan: &Plan, rows: u64) -> Self {
+        // A bar and answers on one terminal would write over each other.
+        let shares_terminal = plan.target == Target::Standard && io::stdout().is_terminal();
+        let shown = match () {
+            () if plan.quiet => Shown::Nowhere,
+            () if io::stderr().is_terminal() && !shares_terminal => Shown::Bar(bar()),
+            () if shares_terminal => Shown::Nowhere,
+            () => Shown::Lines,
+        };
+        let start = Instant::now();
+        let pause = if matches!(shown, Shown::Bar(_)) { BLINK } else { PAUSE };
+        Self { shown, start, next: start + pause, before: rows, regret: None, doubled: FIRST }
+    }
+
+    /// After a row.
+    pub fn tick(&mut self, run: &Run, stream: &Stream) {
+        let rows = run.ledger().rows;
+        if matches!(self.shown, Shown::Nowhere) || !rows.is_multiple_of(16) && rows > self.before + 16 {
+            return;
+        }
+        let now = Instant::now();
+        if now < self.next {
+            return;
+        }
+        self.look_at_regret(run);
+        let text = self.text(run, now);
+        match &self.shown {
+            Shown::Nowhere => {}
+            Shown::Lines => {
+                self.next = now + PAUSE;
+                let way = match stream.progress() {
+                    Way::Rows(done, all) | Way::Bytes(done, all) if all > 0 => {
+                        format!(", {:.0} % of the table", 100.0 * done as f64 / all as f64)
+                    }
+                    _ => String::new(),
+                };
+                // Nobody may be there to read it; that is no failure.
+                let _ = writeln!(io::stderr(), "eigenhedge: {text}{way}");
+            }
+            Shown::Bar(bar) => {
+                self.next = now + BLINK;
+                match stream.progress() {
+                    Way::Rows(done, all) | Way::Bytes(done, all) => {
+                        bar.set_length(all);
+                        bar.set_position(done);
+                    }
+                    Way::Unknown(_) => bar.tick(),
+                }
+                bar.set_message(text);
+            }
+        }
+    }
+
+    fn look_at_regret(&mut self, run: &Run) {
+        let rows = run.ledger().rows;
+        if rows < self.doubled || run.length() > LONGEST || run.spec().kernel.is_some() {
+            return;
+        }
+        self.doubled = 2 * rows;
+        let regret = run.interim_statement().regret();
+        self.regret = regret.map(|regret| regret.high() / rows as f64);
+    }
+
+    fn text(&self, run: &Run, now: Instant) -> String {
+        let ledger = run.ledger();
+        let seconds = (now - self.start).as_secs_f64();
+        let rate = (ledger.rows - self.before) as f64 / seconds.max(1e-3);
+        let regret = self.regret.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
+        format!("{} rows, {rate:.0} a second, lost {}{regret}", ledger.rows, readable(ledger.expected))
+    }
+
+    /// Makes room for what is printed at the end.
+    pub fn finish(&self) {
+        if let Shown::Bar(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    match ProgressStyle::with_template("{bar:24} {percent:>3} %, {eta} left: {msg}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -1,0 +1,202 @@
+//! A run with its stream and its answers: begun, or taken up where a snapshot was saved.
+
+use super::surroundings::{Surroundings, agree_on_learner, options};
+use super::{misfit, sentence};
+use crate::files::{read_snapshot, write_whole};
+use crate::plan::Plan;
+use crate::record::Recorder;
+use crate::stop::Asked;
+use crate::summary::Notes;
+use anyhow::{Result, anyhow};
+use eigenhedge::Run;
+use eigenhedge::snapshot::Snapshot;
+use eigenhedge_io::{Answer, Answers, Layout, Source, Standardize, Stream, Target};
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Everything at work.
+pub struct Session<'a> {
+    plan: &'a Plan,
+    /// The run itself is kept in the form in which it is saved.
+    snapshot: Snapshot,
+    /// The table.
+    pub stream: Stream,
+    answers: Answers,
+    /// Answers that were complete before, so that none may follow.
+    closed: bool,
+    /// What the text of the summary mentions.
+    pub notes: Notes,
+    recorder: Option<Recorder>,
+    options: Map<String, Value>,
+    start: Instant,
+}
+
+/// What came of asking for a row.
+pub enum Step {
+    /// It was learned.
+    Learned,
+    /// It was passed over.
+    Refused,
+    /// There was none.
+    Ended,
+}
+
+impl<'a> Session<'a> {
+    /// Opens what the plan names.
+    pub fn open(plan: &'a Plan, asked: &Asked) -> Result<Self> {
+        let layout = Layout { stop: asked.waits.clone(), ..plan.layout.clone() };
+        match &plan.keep.resume {
+            None => Self::begin(plan, &layout),
+            Some(path) => Self::resume(plan, &layout, path),
+        }
+    }
+
+    fn begin(plan: &'a Plan, layout: &Layout) -> Result<Self> {
+        let stream = Stream::open(&plan.source, layout)?;
+        let length = stream.columns().len();
+        let run = plan
+            .options
+            .spec(length)
+            .and_then(|spec| Run::watching(spec, length, plan.seed, plan.watch))
+            .map_err(|error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format)))?;
+        let answers = Answers::open(&plan.target, plan.form, run.spec().kept, at_once(plan))?;
+        let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
+        Ok(Self {
+            recorder: wanted.then(|| Recorder::new(&run)),
+            options: if plan.keep.snapshot.is_some() { options(plan) } else { Map::new() },
+            snapshot: Snapshot { run, surroundings: Vec::new() },
+            plan,
+            stream,
+            answers,
+            closed: false,
+            notes: Notes { standardized: is_standardized(plan), ..Notes::default() },
+            start: Instant::now(),
+        })
+    }
+
+    fn resume(plan: &'a Plan, layout: &Layout, path: &Path) -> Result<Self> {
+        let snapshot = read_snapshot(path)?;
+        let before = Surroundings::from_bytes(&snapshot.surroundings, path)?;
+        let options = options(plan);
+        before.agree(path, plan, &options)?;
+        let stream = Stream::resume(&plan.source, layout, &before.stream)?;
+        let now = plan
+            .options
+            .spec(stream.columns().len())
+            .map_err(|error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format)))?;
+        agree_on_learner(path, snapshot.run.spec(), &now)?;
+        let resume = |target: &Target| {
+            Answers::resume(target, plan.form, snapshot.run.spec().kept, at_once(plan), &before.answers)
+        };
+        let (answers, closed) = match resume(&plan.target) {
+            Ok(answers) => (answers, false),
+            // The run was complete but for what follows the answers.
+            Err(_) if before.ended && is_there(&plan.target) => (resume(&Target::Nowhere)?, true),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self {
+            recorder: before.recorder(&snapshot.run, path)?,
+            notes: before.notes(is_standardized(plan)),
+            options,
+            snapshot,
+            plan,
+            stream,
+            answers,
+            closed,
+            start: Instant::now(),
+        })
+    }
+
+    /// The run.
+    pub fn run(&self) -> &Run {
+        &self.snapshot.run
+    }
+
+    /// Time spent, earlier parts included.
+    pub fn elapsed(&self) -> Duration {
+        self.notes.before + self.start.elapsed()
+    }
+
+    /// One row.
+    pub fn step(&mut self) -> Result<Step> {
+        let Some(row) = self.stream.next_row()? else { return Ok(Step::Ended) };
+        if self.closed {
+            let answers = "answers that are complete cannot be continued in this form";
+            return Err(anyhow!("{}: {answers}: the table has grown", self.stream.source()));
+        }
+        let run = &mut self.snapshot.run;
+        let loss = match run.step(row) {
+            Ok(loss) => loss,
+            Err(error) => {
+                self.stream.refuse(sentence(&error))?;
+                return Ok(Step::Refused);
+            }
+        };
+        let coordinates = run.coordinates();
+        self.notes.kept += coordinates.iter().map(|z| z * z).sum::<f64>();
+        if run.ledger().rows == 1 {
+            self.notes.first = loss.expected;
+        }
+        let row = self.stream.row_number();
+        self.answers.write(&Answer { row, expected_loss: loss.expected, loss: loss.realised, coordinates })?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.enter(row, loss, &self.snapshot.run);
+        }
+        Ok(Step::Learned)
+    }
+
+    /// Saves a snapshot if it is time for one.
+    pub fn save_in_time(&mut self) -> Result<()> {
+        match &self.plan.keep.snapshot_every {
+            Some(every) if self.run().ledger().rows.is_multiple_of(*every) => self.save(false),
+            _ => Ok(()),
+        }
+    }
+
+    /// Saves a snapshot if one was asked for. The answers are safe before it is there, so that it never speaks of bytes
+    /// that are not.
+    pub fn save(&mut self, ended: bool) -> Result<()> {
+        let Some(path) = &self.plan.keep.snapshot else { return Ok(()) };
+        let notes = Notes { before: self.elapsed(), ..self.notes };
+        let (state, position) = (self.stream.state(), self.answers.sync()?);
+        let mut around = Surroundings::new(self.options.clone(), state, position, &notes, self.recorder.as_ref());
+        around.ended = ended;
+        self.snapshot.surroundings = around.to_bytes()?;
+        write_whole(path, &self.snapshot.to_bytes())
+    }
+
+    /// Makes the answers visible and hands over what the rest needs.
+    pub fn finish(self) -> Result<Finished> {
+        let elapsed = self.elapsed();
+        self.answers.finish()?;
+        Ok(Finished {
+            run: self.snapshot.run,
+            stream: self.stream,
+            notes: self.notes,
+            recorder: self.recorder,
+            elapsed,
+        })
+    }
+}
+
+/// What is left of a session.
+pub struct Finished {
+    pub run: Run,
+    pub stream: Stream,
+    pub notes: Notes,
+    pub recorder: Option<Recorder>,
+    pub elapsed: Duration,
+}
+
+fn at_once(plan: &Plan) -> bool {
+    plan.source == Source::Standard
+}
+
+fn is_standardized(plan: &Plan) -> bool {
+    plan.layout.standardize != Standardize::None
+}
+
+fn is_there(target: &Target) -> bool {
+    matches!(target, Target::File(path) if path.is_file())
+}

@@ -1,0 +1,207 @@
+//! What a snapshot remembers besides the run: where the stream and the answers are, and which options decide the outcome.
+//!
+//! A JSON object. Keys that are not known here are left alone by whoever reads it; what has no such object, or another
+//! one, such as the files of other programs over the same library, holds a model that can be used but no run that can be
+//! resumed.
+
+use crate::plan::Plan;
+use crate::record::Recorder;
+use crate::summary::Notes;
+use anyhow::{Result, anyhow};
+use eigenhedge::{Run, Spec};
+use eigenhedge_io::{Layout, OnBadRow, Position, Source, Standardize, Stream, StreamState, Target};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// All of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Surroundings {
+    /// Names of the selected columns, for people.
+    columns: Vec<String>,
+    /// Where the stream is.
+    pub stream: StreamState,
+    /// What is safe of the answers.
+    pub answers: Position,
+    notes: SavedNotes,
+    /// What was recorded for a page.
+    report: Option<String>,
+    /// Options by name, and the first row of the table.
+    plan: Map<String, Value>,
+    /// Whether this is the end of the table, as far as it went.
+    #[serde(default)]
+    pub ended: bool,
+}
+
+/// Numbers that are not finite become null.
+#[derive(Debug, Serialize, Deserialize)]
+struct SavedNotes {
+    kept: Option<f64>,
+    first: Option<f64>,
+    seconds: f64,
+}
+
+impl Surroundings {
+    /// Collects what is to be saved.
+    pub fn new(
+        plan: Map<String, Value>,
+        stream: StreamState,
+        answers: Position,
+        notes: &Notes,
+        recorder: Option<&Recorder>,
+    ) -> Self {
+        Self {
+            columns: stream.columns.clone(),
+            stream,
+            answers,
+            notes: SavedNotes { kept: Some(notes.kept), first: Some(notes.first), seconds: notes.before.as_secs_f64() },
+            report: recorder.map(Recorder::to_text),
+            plan,
+            ended: false,
+        }
+    }
+
+    /// As the bytes of a snapshot.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        Ok(serde_json::to_vec(self)?)
+    }
+
+    /// Out of the bytes of a snapshot.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
+        serde_json::from_slice(bytes).map_err(|_| {
+            let path = path.display();
+            anyhow!(
+                "{path}: must have been saved by `eigenhedge run` to be resumed; `transform` and `inspect` can use it"
+            )
+        })
+    }
+
+    /// What the text of the summary mentions.
+    pub fn notes(&self, standardized: bool) -> Notes {
+        Notes {
+            kept: self.notes.kept.unwrap_or(f64::INFINITY),
+            first: self.notes.first.unwrap_or(f64::INFINITY),
+            standardized,
+            before: Duration::try_from_secs_f64(self.notes.seconds).unwrap_or_default(),
+        }
+    }
+
+    /// What was recorded for a page.
+    pub fn recorder(&self, run: &Run, path: &Path) -> Result<Option<Recorder>> {
+        let restore = |text: &String| {
+            let damaged = || anyhow!("{}: is damaged: its report makes no sense", path.display());
+            Recorder::from_text(text, run).ok_or_else(damaged)
+        };
+        self.report.as_ref().map(restore).transpose()
+    }
+
+    /// Refuses options that would make it another run.
+    pub fn agree(&self, path: &Path, plan: &Plan, options: &Map<String, Value>) -> Result<()> {
+        for (option, now) in options {
+            // What an earlier version did not save cannot be compared.
+            if let Some(then) = self.plan.get(option).filter(|then| *then != now) {
+                return Err(differs(path, option, then, now));
+            }
+        }
+        if self.report.is_none() && (plan.keep.report.is_some() || plan.keep.plot.is_some()) {
+            let option = if plan.keep.report.is_some() { "--report" } else { "--plot" };
+            let path = path.display();
+            return Err(anyhow!(
+                "{option} needs what a run with --report or --plot records, and {path} holds none of it"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses another learner.
+pub fn agree_on_learner(path: &Path, then: &Spec, now: &Spec) -> Result<()> {
+    if then == now {
+        return Ok(());
+    }
+    let (then, now) = (serde_json::to_value(then)?, serde_json::to_value(now)?);
+    let fields = [
+        ("kept", "-k"),
+        ("learner", "--learner"),
+        ("kernel", "--kernel"),
+        ("self_confident", "--eta auto"),
+        ("eta", "--eta"),
+        ("mixing", "--mixing"),
+        ("forget", "--forget"),
+        ("center", "--center"),
+        ("norm_bound", "--norm-bound"),
+        ("select", "--select"),
+        ("dimension", "--feature-dim"),
+        ("as_printed", "--as-printed"),
+        ("max_rank", "--max-rank"),
+        ("budget", "--budget"),
+    ];
+    let differing = fields.iter().find(|(field, _)| then[field] != now[field]);
+    Err(match differing {
+        Some((field, option)) => differs(path, option, &then[field], &now[field]),
+        None => anyhow!("{}: was saved by a run of another learner", path.display()),
+    })
+}
+
+fn differs(path: &Path, option: &str, then: &Value, now: &Value) -> anyhow::Error {
+    let path = path.display();
+    if option == FIRST_ROW {
+        return anyhow!("the table must be that of {path}, but its first row is another one");
+    }
+    anyhow!("{option} must be as in {path}, {}, got {}", spoken(then), spoken(now))
+}
+
+fn spoken(value: &Value) -> String {
+    match value {
+        Value::Null => "none".into(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+const FIRST_ROW: &str = "first row";
+
+/// What decides the outcome besides the learner, which the run itself remembers, and the columns, which the stream does.
+/// How bad rows are treated may change: whoever was stopped by one may want to pass over it.
+pub fn options(plan: &Plan) -> Map<String, Value> {
+    let Layout { format, may_have_header, delimiter, array, dim, standardize, .. } = &plan.layout;
+    let out = match &plan.target {
+        Target::Nowhere => Value::Null,
+        Target::Standard => json!("-"),
+        // The folder may have moved.
+        Target::File(path) => json!(path.file_name().map(|name| name.to_string_lossy())),
+    };
+    let value = json!({
+        "--seed": plan.seed,
+        "--segments": plan.watch.segments,
+        "--format": format.name(),
+        "--no-header": !may_have_header,
+        "--delimiter": char::from(*delimiter).to_string(),
+        "--array": array,
+        "--dim": dim,
+        "--standardize": standardize,
+        "--out": out,
+        "--out-format": if plan.target == Target::Nowhere { Value::Null } else { json!(plan.form.name()) },
+        FIRST_ROW: first_row(plan),
+    });
+    match value {
+        Value::Object(options) => options,
+        _ => Map::new(),
+    }
+}
+
+/// A number that tells tables apart by their first row; none when they come through a pipe, or have no row.
+fn first_row(plan: &Plan) -> Option<String> {
+    let Source::File(path) = &plan.source else { return None };
+    if !path.is_file() {
+        return None;
+    }
+    let layout = Layout { standardize: Standardize::None, on_bad_row: OnBadRow::Skip, ..plan.layout.clone() };
+    let mut stream = Stream::open(&plan.source, &layout).ok()?;
+    let row = stream.next_row().ok()??;
+    // FNV-1a over the bits.
+    let mix = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let sum = row.iter().flat_map(|x| x.to_bits().to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, mix);
+    Some(format!("{sum:016x}"))
+}

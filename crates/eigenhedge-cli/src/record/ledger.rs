@@ -1,0 +1,52 @@
+//! The keys of the summary in words, for the ledger of a page.
+
+use eigenhedge_report::{Fact, Table};
+use serde_json::Value;
+
+/// Keys in the order of the page. Those that a clock decides are not among them.
+const MEANINGS: [(&str, &str); 18] = [
+    ("rows", "rows that were charged and learned"),
+    ("skipped_rows", "bad rows that were passed over"),
+    ("dim", "numbers in a row"),
+    ("k", "directions kept at each row"),
+    ("learner", "who learned"),
+    ("eta", "learning rate, when it is a fixed one"),
+    ("expected_loss", "total loss, averaged over the learner's own draws"),
+    ("loss", "total loss of the choices that were drawn"),
+    ("best_loss", "total loss of the best fixed subspace, chosen with all rows known"),
+    ("regret", "expected loss less that of the best"),
+    ("bound", "what theory promises the expected loss not to exceed"),
+    ("bound_holds", "whether it did not"),
+    ("bound_reason", "the theorem, or why there is none"),
+    ("certificate.price", "added to the theorem's constant by mixing and caps"),
+    ("certificate.hedge_term", "added to the best member's loss by the portfolio, at most"),
+    ("certificate.budget_error", "norms of features that a budget gave up"),
+    ("rank_mean", "explicit directions in use, on average"),
+    ("rank_max", "explicit directions in use, at most"),
+];
+
+/// The lines of the ledger, out of the JSON summary: the same digits.
+pub fn facts(summary: &Value) -> Vec<Fact> {
+    let line = |(key, meaning): &(&str, &str)| {
+        let value = key.split('.').try_fold(summary, |value, part| value.get(part))?;
+        Some(Fact { key: (*key).into(), value: spoken(value), explanation: (*meaning).into() })
+    };
+    MEANINGS.iter().filter_map(line).collect()
+}
+
+/// The members of a portfolio.
+pub fn members(summary: &Value) -> Option<Table> {
+    let members = summary["members"].as_array().filter(|members| !members.is_empty())?;
+    let row = |member: &Value| ["name", "weight", "expected"].map(|key| spoken(&member[key])).to_vec();
+    let columns = ["member", "weight at the end", "expected loss"].map(String::from).to_vec();
+    Some(Table { title: "Members".into(), columns, rows: members.iter().map(row).collect() })
+}
+
+fn spoken(value: &Value) -> String {
+    match value {
+        Value::Null => "none".into(),
+        Value::String(text) => text.clone(),
+        Value::Object(_) => format!("{} to {}", value["low"], value["high"]),
+        other => other.to_string(),
+    }
+}

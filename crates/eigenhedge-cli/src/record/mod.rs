@@ -1,0 +1,210 @@
+//! What a page of a run needs, recorded on the way in bounded memory.
+//!
+//! Curves are thinned to a fixed number of points. What costs more than a few operations (probabilities, weights) is asked
+//! for at about a thousand rows of the stream, whatever its length. The best in hindsight and the bound cost an
+//! eigendecomposition: they are asked for at no more than [`CHECKPOINTS`] rows at a time, evenly spaced and no closer than
+//! such a cost is worth, and not on the way when rows are long or lie in the space of a kernel.
+//!
+//! What is recorded depends on the rows alone, no clock among them, and can be saved: the page of a run that was stopped
+//! and resumed is the same bytes.
+
+mod ledger;
+mod page;
+
+pub use page::{Heading, page};
+
+use eigenhedge::run::AnyLearner;
+use eigenhedge::{Loss, Run};
+use eigenhedge_report::{Keep, Largest, Thin};
+use serde::{Deserialize, Serialize};
+
+/// Points of a curve.
+const POINTS: usize = 1000;
+/// Points of a curve that is one of many.
+const FEWER_POINTS: usize = 400;
+/// Kept probabilities that are drawn.
+const PROBABILITIES: usize = 10;
+/// Most rows at which the best in hindsight is known.
+const CHECKPOINTS: usize = 64;
+/// Longest rows whose best in hindsight is asked for on the way.
+const LONGEST: usize = 1024;
+
+/// Records a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorder {
+    totals: Thin,
+    losses: Thin,
+    plane: Thin,
+    kept: Thin,
+    /// Present weights of the members of a portfolio.
+    weights: Option<Thin>,
+    largest: Largest,
+    checkpoints: Vec<Checkpoint>,
+    /// Rows between checkpoints; none when there are none on the way.
+    stride: Option<u64>,
+}
+
+/// How the run stood after some row.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Checkpoint {
+    /// Number of the row in its table.
+    row: u64,
+    /// Rows charged.
+    rows: u64,
+    expected: f64,
+    low: f64,
+    high: f64,
+    bound: Option<f64>,
+}
+
+impl Recorder {
+    /// For a run that has not begun.
+    pub fn new(run: &Run) -> Self {
+        let members = run.learner().members().len();
+        let on_the_way = run.length() <= LONGEST && run.spec().kernel.is_none();
+        Self {
+            totals: Thin::new(Keep::First, POINTS, 1),
+            losses: Thin::new(Keep::Largest, POINTS, 1),
+            plane: Thin::new(Keep::First, POINTS, 2),
+            kept: Thin::new(Keep::First, FEWER_POINTS, PROBABILITIES),
+            weights: (members > 0).then(|| Thin::new(Keep::First, FEWER_POINTS, members)),
+            largest: Largest::default(),
+            checkpoints: Vec::new(),
+            // Each row has cost O(n²) for the comparator, an eigendecomposition costs O(n³).
+            stride: on_the_way.then(|| (run.length() as u64 / 4).next_power_of_two()),
+        }
+    }
+
+    /// After each row; `number` is that of the row in its table.
+    pub fn enter(&mut self, number: u64, loss: Loss, run: &Run) {
+        let ledger = run.ledger();
+        self.totals.push(number, &[ledger.expected]);
+        self.losses.push(number, &[loss.realised]);
+        let z = run.coordinates();
+        self.plane.push(number, &[z.first().copied().unwrap_or(0.0), z.get(1).copied().unwrap_or(0.0)]);
+        self.largest.offer(number, loss.realised, String::new);
+        if is_sampled(ledger.rows) {
+            self.sample(number, run.learner());
+        }
+        if self.stride.is_some_and(|stride| ledger.rows.is_multiple_of(stride)) {
+            self.check(number, run);
+            self.thin_checkpoints();
+        }
+    }
+
+    fn sample(&mut self, number: u64, learner: &AnyLearner) {
+        self.kept.push(number, &learner.probabilities());
+        if let Some(weights) = &mut self.weights {
+            let now: Vec<f64> = learner.members().into_iter().map(|(_, weight, _)| weight).collect();
+            weights.push(number, &now);
+        }
+    }
+
+    fn check(&mut self, number: u64, run: &Run) {
+        let statement = run.interim_statement();
+        let Some(best) = statement.best else { return };
+        if self.checkpoints.last().is_some_and(|last| last.rows == statement.rows) {
+            return;
+        }
+        self.checkpoints.push(Checkpoint {
+            row: number,
+            rows: statement.rows,
+            expected: statement.expected,
+            low: best.low(),
+            high: best.high(),
+            bound: statement.promise.map(|promise| promise.bound),
+        });
+    }
+
+    /// Every other one goes when there are too many.
+    fn thin_checkpoints(&mut self) {
+        if self.checkpoints.len() >= CHECKPOINTS
+            && let Some(stride) = &mut self.stride
+        {
+            *stride *= 2;
+            let stride = *stride;
+            self.checkpoints.retain(|checkpoint| checkpoint.rows.is_multiple_of(stride));
+        }
+    }
+
+    /// After the last row: what must be known of it in any case. Recording does not go on after that.
+    pub fn close(&mut self, number: u64, run: &Run) {
+        self.sample(number, run.learner());
+        self.check(number, run);
+    }
+
+    /// As text, for a snapshot. Numbers may be infinite or missing, which JSON has no words for.
+    pub fn to_text(&self) -> String {
+        let bytes = postcard::to_allocvec(self).unwrap_or_default();
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// What [`Self::to_text`] gave, if it fits the run.
+    pub fn from_text(text: &str, run: &Run) -> Option<Self> {
+        let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let bytes: Option<Vec<u8>> = text
+            .as_bytes()
+            .chunks(2)
+            .map(|pair| match pair {
+                [high, low] => Some(16 * digit(*high)? + digit(*low)?),
+                _ => None,
+            })
+            .collect();
+        let recorder: Self = postcard::from_bytes(&bytes?).ok()?;
+        let members = run.learner().members().len();
+        let fits = recorder.weights.as_ref().map_or(0, Thin::width) == members && recorder.stride != Some(0);
+        fits.then_some(recorder)
+    }
+}
+
+/// Every row at first, then fewer and fewer: some five hundred in each doubling.
+fn is_sampled(rows: u64) -> bool {
+    let step = (rows.next_power_of_two() / 1024).max(1);
+    rows.is_multiple_of(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eigenhedge::{Kind, Spec, streams};
+
+    fn recorded(rows: usize, cut: Option<usize>) -> (Run, Recorder) {
+        let mut run = Run::new(Spec { center: Some(0.0), ..Spec::new(Kind::Auto, 2) }, 20, 1).unwrap();
+        let mut recorder = Recorder::new(&run);
+        for (i, row) in streams::three_subspaces(1).iter().cycle().take(rows).enumerate() {
+            let loss = run.step(row).unwrap();
+            recorder.enter(i as u64, loss, &run);
+            if cut == Some(i) {
+                recorder = Recorder::from_text(&recorder.to_text(), &run).unwrap();
+            }
+        }
+        (run, recorder)
+    }
+
+    #[test]
+    fn saving_and_restoring_changes_nothing() {
+        let text = |cut| recorded(700, cut).1.to_text();
+        for cut in [0, 1, 63, 512, 699] {
+            assert_eq!(text(None), text(Some(cut)), "{cut}");
+        }
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_the_stream_and_checkpoints_stay_even() {
+        let (_, short) = recorded(1500, None);
+        let (_, long) = recorded(6000, None);
+        assert!(long.to_text().len() < 2 * short.to_text().len());
+        assert!((CHECKPOINTS / 2 - 1..CHECKPOINTS).contains(&long.checkpoints.len()), "{}", long.checkpoints.len());
+        let gaps: Vec<u64> = long.checkpoints.windows(2).map(|pair| pair[1].rows - pair[0].rows).collect();
+        assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{gaps:?}");
+    }
+
+    #[test]
+    fn what_fits_another_run_is_refused() {
+        let (_, recorder) = recorded(10, None);
+        let single = Run::new(Spec::new(Kind::Leader, 2), 20, 1).unwrap();
+        assert_eq!(Recorder::from_text(&recorder.to_text(), &single), None);
+        assert_eq!(Recorder::from_text("0g", &single), None);
+        assert_eq!(Recorder::from_text("123", &single), None);
+    }
+}

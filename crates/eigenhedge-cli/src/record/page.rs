@@ -1,0 +1,91 @@
+//! The page of a run, out of what was recorded.
+
+use super::{Checkpoint, PROBABILITIES, Recorder, ledger};
+use eigenhedge::Run;
+use eigenhedge_report::{Best, Curve, Mark, Placed, RunReport};
+use serde_json::Value;
+
+/// What stands above the pictures.
+pub struct Heading {
+    /// Where the rows came from.
+    pub source: String,
+    /// The sentences below the title.
+    pub summary: Vec<String>,
+}
+
+/// The page; `summary` is the JSON summary.
+pub fn page(heading: Heading, recorder: &Recorder, run: &Run, summary: &Value) -> RunReport {
+    let name = run.spec().learner.entry().name;
+    let members = run.learner().members();
+    let weights = recorder.weights.as_ref();
+    let marks = summary["partitions"].as_array().and_then(|partitions| partitions.last()).map(|last| &last["cuts"]);
+    let marks = marks.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_f64);
+    RunReport {
+        title: format!("eigenhedge run: {}", heading.source),
+        subtitle: format!("{name}, {} directions kept", run.spec().kept),
+        summary: heading.summary,
+        learners: vec![Curve::of(name, &recorder.totals, 0)],
+        best: best(&recorder.checkpoints),
+        bound: bound(&recorder.checkpoints),
+        regret_per_row: regret(&recorder.checkpoints),
+        kept: kept(recorder),
+        weights: members
+            .iter()
+            .enumerate()
+            .filter_map(|(i, (spec, ..))| Some(Curve::of(spec.label(), weights?, i)))
+            .collect(),
+        losses: Some(Curve::of("loss", &recorder.losses, 0)),
+        largest: recorder.largest.entries().to_vec(),
+        rows: if run.spec().kept > 1 { Placed::of(&recorder.plane) } else { Vec::new() },
+        marks: marks.map(|row| Mark { x: row, label: "new segment".into() }).collect(),
+        ledger: ledger::facts(summary),
+        members: ledger::members(summary),
+    }
+}
+
+fn curve(name: &str, checkpoints: &[Checkpoint], value: impl Fn(&Checkpoint) -> Option<f64>) -> Curve {
+    let points = checkpoints.iter().filter_map(|checkpoint| Some((checkpoint.row as f64, value(checkpoint)?)));
+    let (rows, values) = points.unzip();
+    Curve { name: name.into(), rows, values }
+}
+
+fn is_exact(checkpoints: &[Checkpoint]) -> bool {
+    checkpoints.iter().all(|checkpoint| checkpoint.low == checkpoint.high)
+}
+
+fn best(checkpoints: &[Checkpoint]) -> Option<Best> {
+    const NAME: &str = "best in hindsight";
+    match checkpoints {
+        [] => None,
+        [_] => Some(Best::Points(curve(NAME, checkpoints, |checkpoint| Some(checkpoint.high)))),
+        _ if is_exact(checkpoints) => Some(Best::Curve(curve(NAME, checkpoints, |checkpoint| Some(checkpoint.high)))),
+        _ => {
+            let low = curve(NAME, checkpoints, |checkpoint| Some(checkpoint.low));
+            let high = curve(NAME, checkpoints, |checkpoint| Some(checkpoint.high));
+            Some(Best::Bracket { name: low.name, rows: low.rows, low: low.values, high: high.values })
+        }
+    }
+}
+
+fn bound(checkpoints: &[Checkpoint]) -> Option<Curve> {
+    Some(curve("bound", checkpoints, |checkpoint| checkpoint.bound)).filter(|curve| !curve.rows.is_empty())
+}
+
+fn regret(checkpoints: &[Checkpoint]) -> Vec<Curve> {
+    let against = |best: fn(&Checkpoint) -> f64| {
+        move |checkpoint: &Checkpoint| Some((checkpoint.expected - best(checkpoint)) / checkpoint.rows as f64)
+    };
+    if is_exact(checkpoints) {
+        return vec![curve("regret per row", checkpoints, against(|checkpoint| checkpoint.high))];
+    }
+    vec![
+        curve("at least", checkpoints, against(|checkpoint| checkpoint.high)),
+        curve("at most", checkpoints, against(|checkpoint| checkpoint.low)),
+    ]
+}
+
+/// Directions that were ever explicit, from the surest.
+fn kept(recorder: &Recorder) -> Vec<Curve> {
+    let curves = (0..PROBABILITIES).map(|i| Curve::of(format!("direction {}", i + 1), &recorder.kept, i));
+    curves.filter(|curve| curve.values.iter().any(|value| value.is_finite())).collect()
+}

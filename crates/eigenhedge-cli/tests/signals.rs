@@ -1,0 +1,85 @@
+//! Signals end a run between two rows, and nothing is lost.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Place, table};
+use eigenhedge::streams;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+
+fn rows() -> Vec<String> {
+    table(&streams::switching(6, 2, 2, 60, 3)).lines().map(|line| line.to_owned() + "\n").collect()
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Sends some rows and half of another, waits for the answers, sends the signal; the answers, what was said, the status.
+fn stopped(place: &Place, arguments: &str, name: &str, sent: usize) -> (String, String, i32) {
+    let rows = rows();
+    let mut command = place.command(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut answers = String::new();
+    for line in &rows[..=sent] {
+        pipe.write_all(line.as_bytes()).unwrap();
+    }
+    pipe.write_all(&rows[sent + 1].as_bytes()[..3]).unwrap();
+    for _ in 0..=sent {
+        out.read_line(&mut answers).unwrap();
+    }
+    signal(&child, name);
+    // The pipe stays open: the program must not wait for it.
+    let status = child.wait().unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    out.read_to_string(&mut answers).unwrap();
+    drop(pipe);
+    (answers, said, status.code().unwrap())
+}
+
+#[test]
+fn a_waiting_run_saves_and_ends_and_goes_on() {
+    let place = Place::new();
+    let whole = place.feed("run - -k 2 --out -", rows().concat()).out;
+    for (name, sent) in [("-INT", 30), ("-TERM", 1)] {
+        let (mut answers, said, status) = stopped(&place, "run - -k 2 --out - --snapshot run.snap", name, sent);
+        let rows_text = format!("stopped after {sent} rows");
+        assert_eq!(status, 0, "{said}");
+        assert!(said.contains(&rows_text) && said.contains("--resume run.snap"), "{said}");
+        let resumed = place.feed("run - -k 2 --out - --resume run.snap", rows().concat());
+        assert_eq!(resumed.status, 0, "{}", resumed.err);
+        answers += &resumed.out;
+        assert!(answers == whole, "{name}: the answers differ");
+    }
+}
+
+#[test]
+fn without_a_snapshot_a_signal_is_the_end_of_the_table() {
+    let place = Place::new();
+    let (answers, said, status) = stopped(&place, "run - -k 2 --out -", "-INT", 20);
+    assert_eq!(status, 0);
+    assert!(said.contains("20 rows of 6 numbers"), "{said}");
+    let whole = place.feed("run - -k 2 --out -", rows()[..=20].concat());
+    assert_eq!(answers, whole.out);
+}
+
+#[test]
+fn before_the_first_row_there_is_nothing_to_save() {
+    let place = Place::new();
+    let mut command = place.command("run - -k 2 --snapshot run.snap");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The header alone; the program listens to signals before it reads.
+    child.stdin.as_mut().unwrap().write_all(rows()[0].as_bytes()).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    signal(&child, "-TERM");
+    let status = child.wait().unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((status.code(), said.as_str()), (Some(0), "eigenhedge: stopped before the first row\n"));
+    assert_eq!(place.files(), Vec::<String>::new());
+}
