@@ -42,8 +42,8 @@ fn command(form: &str, more: &str) -> String {
 }
 
 fn data() -> String {
-    let mut lines: Vec<String> = table(&streams::switching(8, 2, 3, 400, 5)).lines().map(str::to_owned).collect();
-    for bad in [7, 300, 801] {
+    let mut lines: Vec<String> = table(&streams::switching(8, 2, 3, 250, 5)).lines().map(str::to_owned).collect();
+    for bad in [7, 300, 501] {
         lines[bad] = "1,2,oops,4,5,6,7,8".into();
     }
     lines.join("\n") + "\n"

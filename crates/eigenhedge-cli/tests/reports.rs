@@ -11,8 +11,9 @@ use driver::Browser;
 use eigenhedge::streams;
 use serde_json::Value;
 
-/// Cells of all rows of all tables.
-const CELLS: &str = "[...document.querySelectorAll('tr')].map(r => [...r.cells].map(c => c.textContent))";
+/// Cells of all rows of all tables but the legends of charts, which are tables too.
+const CELLS: &str =
+    "[...document.querySelectorAll('table:not(.u-legend) tr')].map(r => [...r.cells].map(c => c.textContent))";
 
 fn cell(cells: &Value, key: &str) -> String {
     let row = cells.as_array().unwrap().iter().find(|row| row[0] == key).unwrap_or_else(|| panic!("no {key}: {cells}"));

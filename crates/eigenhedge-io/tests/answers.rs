@@ -170,3 +170,25 @@ fn the_end_of_a_name_says_the_form() {
     }
     assert_eq!(Form::of_path(Path::new("out.txt")), Form::Csv);
 }
+
+#[test]
+fn answers_that_are_complete_are_cut_and_gone_on_with() {
+    let rows = matrix(30, KEPT + 2);
+    for form in [Form::Csv, Form::Tsv, Form::Jsonl] {
+        let place = Place::new();
+        let mut answers = place.open(form).unwrap();
+        write(&mut answers, &rows, 0, 4);
+        let position = answers.sync().unwrap();
+        write(&mut answers, &rows, 4, rows.len());
+        answers.finish().unwrap();
+        let mut resumed = place.resume(form, &position).unwrap();
+        write(&mut resumed, &rows, 4, rows.len());
+        resumed.finish().unwrap();
+        assert_eq!(std::fs::read(place.path(form)).unwrap(), whole(form, &rows), "{}", form.name());
+        assert_eq!(place.files().len(), 1);
+        // What is not made of so many lines is not ours.
+        std::fs::write(place.path(form), "x".repeat(10_000)).unwrap();
+        assert!(place.resume(form, &position).is_err_and(|error| error.contains("must still hold")));
+        assert_eq!(place.files().len(), 1);
+    }
+}

@@ -136,7 +136,8 @@ impl Recorder {
     /// As text, for a snapshot. Numbers may be infinite or missing, which JSON has no words for.
     pub fn to_text(&self) -> String {
         let bytes = postcard::to_allocvec(self).unwrap_or_default();
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+        bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 
     /// What [`Self::to_text`] gave, if it fits the run.

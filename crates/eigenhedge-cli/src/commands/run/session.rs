@@ -81,6 +81,7 @@ impl<'a> Session<'a> {
         let options = options(plan);
         before.agree(path, plan, &options)?;
         let stream = Stream::resume(&plan.source, layout, &before.stream)?;
+        before.agree_on_table(path, &options)?;
         let now = plan
             .options
             .spec(stream.columns().len())

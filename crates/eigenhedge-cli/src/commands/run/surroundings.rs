@@ -100,7 +100,7 @@ impl Surroundings {
     pub fn agree(&self, path: &Path, plan: &Plan, options: &Map<String, Value>) -> Result<()> {
         for (option, now) in options {
             // What an earlier version did not save cannot be compared.
-            if let Some(then) = self.plan.get(option).filter(|then| *then != now) {
+            if let Some(then) = self.plan.get(option).filter(|then| *then != now && option != FIRST_ROW) {
                 return Err(differs(path, option, then, now));
             }
         }
@@ -112,6 +112,18 @@ impl Surroundings {
             ));
         }
         Ok(())
+    }
+}
+
+impl Surroundings {
+    /// Refuses another table with the same columns; asked when these are known to be the same.
+    pub fn agree_on_table(&self, path: &Path, options: &Map<String, Value>) -> Result<()> {
+        match (self.plan.get(FIRST_ROW), options.get(FIRST_ROW)) {
+            (Some(then), Some(now)) if then != now => {
+                Err(anyhow!("the table must be that of {}, but its first row is another one", path.display()))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -146,9 +158,6 @@ pub fn agree_on_learner(path: &Path, then: &Spec, now: &Spec) -> Result<()> {
 
 fn differs(path: &Path, option: &str, then: &Value, now: &Value) -> anyhow::Error {
     let path = path.display();
-    if option == FIRST_ROW {
-        return anyhow!("the table must be that of {path}, but its first row is another one");
-    }
     anyhow!("{option} must be as in {path}, {}, got {}", spoken(then), spoken(now))
 }
 
