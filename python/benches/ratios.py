@@ -1,6 +1,7 @@
 """Measures the package against the limits that it must keep. Exits with 1 when one is broken.
 
-Everything is a ratio of two times of the same run, so that the machine matters little; each is the least of several.
+Everything is compared within one run, so that the machine matters little, in processor time of one thread, so that other
+programs do. Each time is the least of several. Only the last line, about two threads, needs a machine with two free cores.
 """
 
 import sys
@@ -9,6 +10,7 @@ import time
 
 import numpy as np
 from sklearn.decomposition import IncrementalPCA
+from threadpoolctl import threadpool_limits
 
 from eigenhedge import Learner, OnlinePCA
 
@@ -18,13 +20,13 @@ X = rng.normal(size=(4000, K)) @ rng.normal(size=(K, N)) + 0.1 * rng.normal(size
 failed = False
 
 
-def least(work, times=5):
+def least(work, times=7, clock=time.thread_time):
     """Shortest time of several."""
     best = float("inf")
     for _ in range(times):
-        start = time.perf_counter()
+        start = clock()
         work()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     return best
 
 
@@ -40,7 +42,8 @@ def per_row(model, rows=200):
     return least(lambda: [model.partial_fit(piece) for piece in pieces]) / rows
 
 
-theirs = per_row(IncrementalPCA(K).fit(X[:1000]))
+with threadpool_limits(1):
+    theirs = per_row(IncrementalPCA(K).fit(X[:1000]))
 print(f"IncrementalPCA.partial_fit of one row: {1e6 * theirs:.1f} µs")
 for learner in ["anchored", "tracking", "auto"]:
     for hindsight in [True, False]:
@@ -49,37 +52,34 @@ for learner in ["anchored", "tracking", "auto"]:
         wanted = learner == "anchored" or learner == "tracking"
         judge(text, f"{theirs / ours:.1f} x", "5 x" if wanted else "none", not wanted or theirs / ours >= 5)
 
-for learner, eta, hindsight, wanted in [("tracking", None, True, False), ("tracking", None, False, True), ("oja", None, False, False), ("gha", None, False, False), ("anchored", None, False, False)]:
-    model = Learner(N, 1 if learner == "oja" else K, learner=learner, hindsight=hindsight)
-    model.learn(X[:1000])
-    rows = list(X[1000:2000])
+CASES = [
+    ("tracking", {"mixing": "none"}, True),
+    ("tracking", {"max_rank": 12}, False),
+    ("tracking", {}, False),
+    ("gha", {}, True),
+    ("oja", {}, True),
+    ("anchored", {}, False),
+]
+for learner, options, wanted in CASES:
+    model = Learner(N, 1 if learner == "oja" else K, learner=learner, hindsight=False, **options)
+    model.learn(X[:2000])
+    rows = list(X[2000:3000])
     ours = least(lambda: [model.step(row) for row in rows]) / len(rows)
-    text = f"Learner({learner}, hindsight={hindsight}).step of one row is faster by"
+    text = f"Learner({learner}, {options}).step ({1e6 * ours:.1f} µs) is faster by"
     judge(text, f"{theirs / ours:.1f} x", "50 x" if wanted else "none", not wanted or theirs / ours >= 50)
 
 for learner in ["anchored", "tracking"]:
-    estimator = OnlinePCA(K, learner=learner, random_state=0)
     for block in [100, 1000]:
         pieces = [X[i : i + block] for i in range(1000, 3000, block)]
-
-        def blocks():
+        through, bare = [], []
+        for _ in range(7):
             model = OnlinePCA(K, learner=learner, random_state=0).partial_fit(X[:1000])
-            start = time.perf_counter()
-            for piece in pieces:
-                model.partial_fit(piece)
-            # The ledger's seconds are those spent in Rust.
-            return time.perf_counter() - start
-
-        def rust():
+            through.append(least(lambda: [model.partial_fit(piece) for piece in pieces], 1))
             model = Learner(N, K, learner=learner, seed=0)
             model.learn(X[:1000])
-            before = model.ledger["seconds"]
-            for piece in pieces:
-                model.learn(piece)
-            return model.ledger["seconds"] - before
-
-        over = (min(blocks() for _ in range(5)) - min(rust() for _ in range(5))) / 2000
-        text = f"{learner}, blocks of {block}: Python's share of the time of one row"
+            bare.append(least(lambda: model.learn(X[1000:3000]), 1))
+        over = (min(through) - min(bare)) / 2000
+        text = f"{learner}, blocks of {block}: time of one row above that of one call for all"
         judge(text, f"{1e6 * over:.2f} µs", "3 µs", over <= 3e-6)
 
 
@@ -95,6 +95,6 @@ def both():
         thread.join()
 
 
-ratio = least(both, 4) / least(fit, 4)
+ratio = least(both, 5, time.perf_counter) / least(fit, 5, time.perf_counter)
 judge("two threads that fit two models take, of the time of one", f"{ratio:.2f} x", "1.3 x", ratio < 1.3)
 sys.exit(failed)

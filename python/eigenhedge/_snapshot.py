@@ -58,6 +58,9 @@ def save(model, path):
         "parameters": {name: value for name, value in model.get_params(deep=False).items() if _is_plain(value)},
         "feature_names": None if names is None else list(names),
     }
+    if names is not None:
+        # Where the command line looks for them.
+        around["columns"] = list(names)
     learner._set_surroundings(json.dumps(around).encode())
     learner.save(path)
 

@@ -11,6 +11,7 @@ cargo xtask test           run every check; stop at the first that fails
 cargo xtask test python    only those of the Python package
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench python   measure the Python package against its limits
+cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
 
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         ["test", "python"] => outcome(python::test(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "python"] => outcome(python::bench(&root())),
+        ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             ExitCode::SUCCESS

@@ -35,6 +35,14 @@ pub fn bench(root: &Path) -> Result<(), String> {
     run(Command::new(environment.join("bin/python")).arg(root.join("python/benches/ratios.py")))
 }
 
+/// Measures speed and loss beside other programs, with a release build.
+pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let environment = environment(root)?;
+    install(root, &environment, "release")?;
+    let mut python = Command::new(environment.join("bin/python"));
+    run(python.arg(root.join("bench/peers.py")).args(arguments).current_dir(root))
+}
+
 fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
     let wheels = root.join("target/python/wheels").join(profile);
     let wheel = build(root, environment, profile, &wheels)?;

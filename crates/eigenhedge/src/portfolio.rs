@@ -61,25 +61,28 @@ const SHARE: f64 = 1e-3;
 /// Largest rate, for losses of at most one.
 const LARGEST_ETA: f64 = 64.0;
 
-/// The members of `auto`: tracking over a grid of rates, forgetting leaders over a grid of memories, anchored.
+/// The members of `auto`: tracking over a grid of rates, forgetting leaders over a grid of memories, the leader, the
+/// leader with a memory of k directions (which is incremental PCA), and anchored with a self-confident rate (whose bound
+/// the portfolio inherits whatever the rows are).
 ///
-/// Those that remember a scatter matrix remember `3k + 8` directions of it, unless rows (or the template's cap) are shorter:
-/// they then cost what tracking costs.
+/// All have at most `3k + 8` explicit directions, unless rows are shorter or the template says otherwise, so that none
+/// costs more than O(nk) on any stream.
 pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let base = Spec { mixing: Mixing::None, self_confident: false, as_printed: false, ..template.clone() };
+    let enough = 3 * base.kept + 8;
+    let max_rank = base.max_rank.or((base.kernel.is_some() || length > enough).then_some(enough));
+    let base = Spec { max_rank, ..base };
     let mut members = Vec::new();
     for eta in [1.0, 4.0, 16.0, 64.0] {
         let mixing = Mixing::FixedShare { alpha: 1e-3 };
         members.push(Spec { learner: Kind::Tracking, eta, mixing, ..base.clone() });
     }
-    let enough = 3 * base.kept + 8;
-    let max_rank = base.max_rank.or((base.kernel.is_some() || length > enough).then_some(enough));
-    let base = Spec { max_rank, ..base };
     for forget in [0.8, 0.95, 0.99] {
         members.push(Spec { learner: Kind::ForgettingLeader, forget, ..base.clone() });
     }
     members.push(Spec { learner: Kind::Leader, ..base.clone() });
-    members.push(Spec { learner: Kind::Anchored, eta: 4.0, ..base });
+    members.push(Spec { learner: Kind::Leader, max_rank: Some(base.kept), ..base.clone() });
+    members.push(Spec { learner: Kind::Anchored, self_confident: true, ..base });
     members
 }
 

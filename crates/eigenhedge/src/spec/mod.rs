@@ -121,6 +121,9 @@ impl Spec {
         if entry.reads.forget {
             label += &format!(" {}", self.forget);
         }
+        if let Some(most) = self.max_rank.filter(|_| entry.reads.max_rank) {
+            label += &format!(", rank {most}");
+        }
         label
     }
 

@@ -1,0 +1,65 @@
+"""scikit-learn's own tests of IncrementalPCA and KernelPCA, with our classes in place of theirs."""
+
+import functools
+import inspect
+import itertools
+import warnings
+
+import pytest
+from sklearn.decomposition.tests import test_incremental_pca as incremental
+from sklearn.decomposition.tests import test_kernel_pca as kernel
+
+from eigenhedge import OnlineKernelPCA, OnlinePCA
+
+#: Tests that are about something else than what both classes do, and why.
+OTHERWISE = {
+    "test_incremental_pca_sparse": "theirs refuses sparse rows in partial_fit, ours takes them",
+    "test_incremental_pca_validation": "the words of their error; ours begins with any number of rows",
+    "test_incremental_pca_partial_fit_float_division": "sets n_samples_seen_ by hand",
+    "test_incremental_pca_feature_names_out": "the name of their class",
+    "test_whitening": "the argument whiten",
+    "test_kernel_pca_invalid_parameters": "the argument fit_inverse_transform",
+    "test_kernel_pca_sparse": "expects no inverse_transform without the argument fit_inverse_transform",
+    "test_remove_zero_eig": "the argument remove_zero_eig",
+    "test_kernel_pca_precomputed_non_symmetric": "the attribute eigenvectors_; a matrix that is no kernel",
+    "test_kernel_conditioning": "the attribute eigenvalues_",
+    "test_precomputed_kernel_not_psd": "solvers by name",
+    "test_kernel_pca_inverse_transform_reconstruction": "the argument alpha of their inverse",
+    "test_kernel_pca_raise_not_fitted_error": "expects no inverse_transform without the argument fit_inverse_transform",
+    "test_kernel_pca_feature_names_out": "the name of their class",
+}
+
+THEIR_ARGUMENTS = {"batch_size", "whiten", "eigen_solver", "fit_inverse_transform", "remove_zero_eig"}
+
+
+def ours(cls):
+    """The class, with arguments that only theirs has left aside."""
+    return lambda *args, **options: cls(*args, **{k: v for k, v in options.items() if k not in THEIR_ARGUMENTS})
+
+
+def cases():
+    for module, name, cls in [(incremental, "IncrementalPCA", OnlinePCA), (kernel, "KernelPCA", OnlineKernelPCA)]:
+        for test, function in inspect.getmembers(module, inspect.isfunction):
+            if not test.startswith("test_") or function.__module__ != module.__name__ or test in OTHERWISE:
+                continue
+            marks = [m for m in getattr(function, "pytestmark", []) if m.name == "parametrize"]
+            choices = [[{m.args[0]: value} for value in m.args[1]] for m in marks]
+            for chosen in itertools.product(*choices):
+                arguments = {k: v for choice in chosen for k, v in choice.items()}
+                label = "-".join(str(getattr(v, "__name__", v)) for v in arguments.values())
+                yield pytest.param(module, name, cls, function, arguments, id=f"{test}-{label}")
+
+
+def test_the_list_of_exceptions_is_not_out_of_date():
+    there = set(vars(incremental)) | set(vars(kernel))
+    assert set(OTHERWISE) <= there
+
+
+@pytest.mark.parametrize("module, name, cls, function, arguments", list(cases()))
+def test_theirs_with_ours(monkeypatch, module, name, cls, function, arguments):
+    monkeypatch.setattr(module, name, ours(cls))
+    if "global_random_seed" in inspect.signature(function).parameters:
+        arguments = {**arguments, "global_random_seed": 42}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        functools.partial(function, **arguments)()
