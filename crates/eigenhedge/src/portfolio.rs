@@ -107,12 +107,11 @@ impl<S: Span> Portfolio<S> {
         })
     }
 
-    /// Whether the members are those of these specs, with a weight and a total each.
-    pub(crate) fn is_built_from(&self, specs: &[Spec]) -> bool {
-        let count = self.members.len();
+    /// Whether there is a member for each spec, with a weight and a total.
+    pub(crate) fn is_whole(&self) -> bool {
+        let (specs, count) = (&self.specs, self.members.len());
         let kept = |(member, spec): (&Subspace<S, AnyRule>, &Spec)| member.kept() == spec.kept;
-        self.specs == specs
-            && count == specs.len()
+        count == specs.len()
             && (self.log_weights.len(), self.totals.len()) == (count, count)
             && self.members.iter().zip(specs).all(kept)
     }

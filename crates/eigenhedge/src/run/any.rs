@@ -99,19 +99,32 @@ impl AnyLearner {
 
     /// Whether the parameters are those that the spec gives, and the parts fit each other.
     pub(super) fn is_built_from(&self, spec: &Spec, length: usize) -> bool {
-        let specs = match spec.learner.entry().family {
-            Family::Portfolio => auto(spec, length),
-            _ => vec![spec.clone()],
+        // The members of `auto` are those of the version that saved it, which may have had others than this one: they
+        // must be learners that could be members, over the same space, and fit to be built.
+        let could_be = |members: &[Spec]| {
+            let shares = |member: &Spec| {
+                member.learner.entry().family == Family::Subspace
+                    && (member.kept, &member.kernel) == (spec.kept, &spec.kernel)
+                    && (member.center, member.norm_bound) == (spec.center, spec.norm_bound)
+                    && Self::new(member, length).is_ok()
+            };
+            members.len() > 1 && members.iter().all(shares)
         };
+        let is_portfolio = spec.learner.entry().family == Family::Portfolio;
+        let fitting = |own: &[Spec]| if is_portfolio { could_be(own) } else { own == [spec.clone()] };
         match (self, Self::new(spec, length)) {
             (Self::Plain(own), Ok(Self::Plain(_))) => {
-                own.is_built_from(&specs) && own.members().iter().all(|member| member.span().length() == length)
+                fitting(own.specs())
+                    && own.is_whole()
+                    && own.members().iter().all(|member| member.span().length() == length)
             }
             (Self::Kernel(own), Ok(Self::Kernel(_))) => {
                 let fits = |dictionary: &Vectors| {
                     dictionary.length() == length && Some(dictionary.kernel()) == spec.kernel.as_ref()
                 };
-                own.is_built_from(&specs) && own.members().iter().all(|member| fits(member.span().dictionary()))
+                fitting(own.specs())
+                    && own.is_whole()
+                    && own.members().iter().all(|member| fits(member.span().dictionary()))
             }
             (Self::Hebbian(own), Ok(Self::Hebbian(fresh))) => own.params() == fresh.params(),
             (Self::KernelHebbian(own), Ok(Self::KernelHebbian(fresh))) => own.params() == fresh.params(),
