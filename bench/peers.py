@@ -78,7 +78,8 @@ class Incremental(Charged):
             if len(self.waiting) < self.k:
                 return
             rows, self.waiting = self.waiting, None
-        self.model.partial_fit(rows, check_input=False)
+        # A copy: with `check_input=False` it would center the caller's rows in place.
+        self.model.partial_fit(rows.copy(), check_input=False)
 
 
 class Refitted(Charged):
