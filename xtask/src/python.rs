@@ -8,10 +8,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds the wheel with the profile of the tests, installs it and runs pytest.
+/// Builds the wheel with the development profile (that of the tests would build a test harness), installs it and runs pytest.
 pub fn test(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
-    install(root, &environment, "test")?;
+    install(root, &environment, "dev")?;
     let mut pytest = Command::new(environment.join("bin/python"));
     // Not from the folder of the package, where the sources would hide what is installed.
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]).current_dir(root);
