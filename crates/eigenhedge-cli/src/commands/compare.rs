@@ -7,7 +7,7 @@ use crate::plan;
 use crate::table;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::{Center, Pca};
-use eigenhedge::regret::{Best, Hindsight, Verdict};
+use eigenhedge::regret::{Best, Hindsight};
 use eigenhedge::{Run, Watch};
 use eigenhedge_io::Stream;
 use eigenhedge_report::{Block, Chart, Keep, Page, Series, Table, Thin, svg};
@@ -27,6 +27,7 @@ struct Frozen {
     rows: Vec<Vec<f64>>,
     wanted: usize,
     pca: Option<Pca>,
+    charged: u64,
     total: f64,
     curve: Thin,
 }
@@ -54,13 +55,13 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
         rows: Vec::new(),
         wanted: args.warm_up.max(args.k + 1),
         pca: None,
+        charged: 0,
         total: 0.0,
         curve: Thin::new(Keep::First, POINTS, 1),
     };
     let mut energy = 0.0;
     while let Some(row) = stream.next_row()? {
         let row = row.to_vec();
-        // All must accept a row before any is charged for it.
         for contestant in &mut contestants {
             let start = Instant::now();
             let outcome = contestant.run.step(&row);
@@ -88,7 +89,6 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
 
 impl Frozen {
     fn charge(&mut self, row: &[f64], kept: usize, centered: bool) -> Result<()> {
-        let count = self.curve.points().last().map_or(0, |(row, _)| row + 1).max(self.rows.len() as u64);
         let loss = match &self.pca {
             Some(pca) => pca.loss(row)?,
             None => row.iter().map(|x| x * x).sum(),
@@ -102,7 +102,8 @@ impl Frozen {
                 self.rows = Vec::new();
             }
         }
-        self.curve.push(count, &[self.total]);
+        self.curve.push(self.charged, &[self.total]);
+        self.charged += 1;
         Ok(())
     }
 }
@@ -123,7 +124,6 @@ fn report(contestants: &[Contestant], frozen: &Frozen, best: Best, energy: f64) 
         let ledger = contestant.run.ledger();
         let micros = 1e6 * contestant.spent.as_secs_f64() / ledger.rows.max(1) as f64;
         line(&contestant.name, ledger.expected, format!("{micros:.1}"))?;
-        debug_assert_ne!(contestant.run.statement().verdict, Verdict::Fails);
     }
     Ok(out.flush()?)
 }
