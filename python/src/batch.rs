@@ -149,6 +149,17 @@ impl KernelComponents {
     }
 }
 
+/// What the library calls rho is alpha in Python, as it is in scikit-learn.
+fn with_alpha(error: Error) -> Error {
+    match error {
+        Error::Parameter { name: "rho", rule, value } if rule.contains("rho") => {
+            Error::Parameter { name: "alpha", rule: "large enough to make K + alpha I positive definite", value }
+        }
+        Error::Parameter { name: "rho", rule, value } => Error::Parameter { name: "alpha", rule, value },
+        other => other,
+    }
+}
+
 /// Kernel ridge regression with the Gaussian-process reading.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelRegression {
@@ -180,7 +191,7 @@ impl KernelRegression {
             }
             KernelRidge::fit_many(Vectors::new(kernel, length)?, &points, &columns, rho)
         };
-        Ok(Self { state: Mutex::new(py.detach(fit).map_err(|error| refused(&error))?) })
+        Ok(Self { state: Mutex::new(py.detach(fit).map_err(|error| refused(&with_alpha(error)))?) })
     }
 
     /// Means, one row for each row, and variances when they are asked for.

@@ -58,6 +58,11 @@ def test_scores_are_minus_the_distance_to_the_projection(rng):
     np.testing.assert_allclose(-pca.score_samples(X), (centered**2).sum(axis=1) - (Z**2).sum(axis=1), atol=1e-10)
 
 
+def test_kernel_ridge_refuses_what_is_no_kernel_by_the_name_of_its_parameter(rng):
+    with pytest.raises(ValueError, match="alpha must be large enough to make K . alpha I positive definite, got 1e-8"):
+        KernelRidge(alpha=1e-8, kernel="sigmoid", gamma=5.0).fit(rng.normal(size=(20, 3)), np.arange(20.0))
+
+
 @pytest.mark.parametrize("estimator", [KernelPCA(2, kernel="rbf"), KernelPCA(2, kernel="precomputed"), KernelRidge()])
 def test_pickling_changes_nothing(estimator, rng):
     X = rng.normal(size=(20, 20))
