@@ -1,5 +1,6 @@
 //! Development commands: `cargo xtask help` lists them.
 
+mod count;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ cargo xtask test python    only those of the Python package
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART
+cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
 
@@ -50,6 +52,8 @@ fn main() -> ExitCode {
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
+        ["count"] => outcome(count::compare(&root())),
+        ["count", "--write"] => outcome(count::write(&root())),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             ExitCode::SUCCESS
@@ -74,8 +78,10 @@ fn test() -> ExitCode {
         Ok(())
     };
     let checks = CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command())));
-    // Last: it uses the program that the tests have built.
-    let result = checks.and_then(|()| timed("python", &|| python::test(&root())));
+    // Last: they use the programs that the tests have built.
+    let result = checks
+        .and_then(|()| timed("instructions", &|| count::compare(&root())))
+        .and_then(|()| timed("python", &|| python::test(&root())));
     if result.is_ok() {
         println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
     }

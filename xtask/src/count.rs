@@ -1,0 +1,239 @@
+//! Instructions of the hot paths, kept in a file: a change that makes rows dearer fails, on a busy machine too.
+//!
+//! Each case runs twice under valgrind, with few rows and with many; the difference over the number of rows in between is
+//! what a row costs, without start-up. It counts the programs as `cargo test` builds them, because a release build would
+//! take minutes; so the figures mean something beside each other only. Valgrind knows AVX2 but not AVX-512.
+//!
+//! Another compiler or processor counts otherwise: then a difference is told, and is no failure.
+
+use crate::run;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+/// Share by which a count may exceed the one in the file.
+const TOLERANCE: f64 = 0.10;
+const FILE: &str = "bench/instructions.toml";
+const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
+/// What the tests are built of, so that nothing is compiled again after them.
+const BUILD: &str = "build --profile test --workspace --exclude eigenhedge-python --locked";
+
+/// One path: its program, its name, and the two numbers of rows.
+struct Case {
+    program: std::path::PathBuf,
+    name: String,
+    few: u64,
+    many: u64,
+}
+
+/// Instructions for each row by case, and what they were counted with.
+#[derive(Default)]
+struct Counts {
+    compiler: String,
+    processor: String,
+    rows: BTreeMap<String, u64>,
+}
+
+/// Compares with the file. Without valgrind nothing is counted.
+pub fn compare(root: &Path) -> Result<(), String> {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("skipped: valgrind is not installed, so no instructions are counted");
+        return Ok(());
+    }
+    let path = root.join(FILE);
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let kept = Counts::parse(&text).map_err(|reason| format!("{FILE}: {reason}"))?;
+    judge(&kept, &Counts::taken(root)?)
+}
+
+/// Counts, and writes the file.
+pub fn write(root: &Path) -> Result<(), String> {
+    let text = Counts::taken(root)?.text();
+    print!("{text}");
+    std::fs::write(root.join(FILE), text).map_err(|error| format!("{FILE}: {error}"))
+}
+
+/// Prints every case; fails if one is too dear and the counts can be compared.
+fn judge(kept: &Counts, now: &Counts) -> Result<(), String> {
+    let same = kept.compiler == now.compiler && kept.processor == now.processor;
+    let mut dearer = Vec::new();
+    println!("{:<26} {:>12} {:>12} {:>9}", "instructions a row", "in the file", "now", "change");
+    for (name, &count) in &now.rows {
+        let Some(&before) = kept.rows.get(name) else {
+            return Err(format!("{FILE}: has no case {name}; `cargo xtask count --write` adds it"));
+        };
+        let change = count as f64 / before as f64 - 1.0;
+        let remark = match change {
+            change if change > TOLERANCE => "  dearer",
+            change if change < -TOLERANCE => "  cheaper: renew the file with `cargo xtask count --write`",
+            _ => "",
+        };
+        println!("{name:<26} {before:>12} {count:>12} {:>+8.1}%{remark}", 100.0 * change);
+        if change > TOLERANCE {
+            dearer.push(format!("{name} takes {count} instructions a row, {before} in the file"));
+        }
+    }
+    if let Some(gone) = kept.rows.keys().find(|name| !now.rows.contains_key(*name)) {
+        return Err(format!(
+            "{FILE}: the case {gone} is not counted any more; renew it with `cargo xtask count --write`"
+        ));
+    }
+    if dearer.is_empty() {
+        return Ok(());
+    }
+    let reason = format!("{} (at most {:.0} % more is allowed)", dearer.join("; "), 100.0 * TOLERANCE);
+    if same {
+        return Err(format!("{reason}; if it must be, `cargo xtask count --write` renews {FILE}"));
+    }
+    let of = |counts: &Counts| format!("{} and {}", counts.compiler, counts.processor);
+    println!("no failure, because the file is of {}, and this is {}: {reason}", of(kept), of(now));
+    Ok(())
+}
+
+impl Counts {
+    fn taken(root: &Path) -> Result<Self, String> {
+        let mut rows = BTreeMap::new();
+        for case in cases(root)? {
+            rows.insert(case.name.clone(), case.instructions()?);
+        }
+        Ok(Self { compiler: compiler()?, processor: processor().to_owned(), rows })
+    }
+
+    fn text(&self) -> String {
+        let mut text = "# Instructions a row, counted by valgrind in programs built with the profile `test`.\n\
+            # `cargo xtask count` compares, `cargo xtask count --write` writes this file.\n"
+            .to_owned();
+        let _ = writeln!(text, "compiler = \"{}\"\nprocessor = \"{}\"\n\n[rows]", self.compiler, self.processor);
+        self.rows.iter().for_each(|(name, count)| text += &format!("{name} = {count}\n"));
+        text
+    }
+
+    /// Reads what `text` writes: a small part of TOML.
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut counts = Self::default();
+        let is_said = |line: &&str| !(line.is_empty() || line.starts_with('#') || line.starts_with('['));
+        for line in text.lines().map(str::trim).filter(is_said) {
+            let (name, value) = line.split_once(" = ").ok_or_else(|| format!("not `name = value`: {line}"))?;
+            match name {
+                "compiler" => counts.compiler = value.trim_matches('"').to_owned(),
+                "processor" => counts.processor = value.trim_matches('"').to_owned(),
+                _ => {
+                    let count = value.parse().ok().filter(|&count| count > 0);
+                    let count = count.ok_or_else(|| format!("{name} must be a positive whole number, got {value}"))?;
+                    counts.rows.insert(name.to_owned(), count);
+                }
+            }
+        }
+        Ok(counts)
+    }
+}
+
+fn cases(root: &Path) -> Result<Vec<Case>, String> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(BUILD.split(' ')).current_dir(root);
+    cargo.args(PROGRAMS.iter().flat_map(|program| ["--example", program]));
+    run(&mut cargo)?;
+    let mut cases = Vec::new();
+    for program in PROGRAMS {
+        let program = root.join("target/debug/examples").join(program);
+        for line in output(&mut Command::new(&program))?.0.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [name, few, many] = words[..] else {
+                return Err(format!("{}: not a case: {line}", program.display()));
+            };
+            let number = |word: &str| word.parse::<u64>().map_err(|error| format!("{line}: {error}"));
+            cases.push(Case {
+                program: program.clone(),
+                name: name.to_owned(),
+                few: number(few)?,
+                many: number(many)?,
+            });
+        }
+    }
+    Ok(cases)
+}
+
+impl Case {
+    /// Instructions for each row between `few` and `many`; both counts are taken at the same time.
+    fn instructions(&self) -> Result<u64, String> {
+        let (few, many) = std::thread::scope(|scope| {
+            let few = scope.spawn(|| self.total(self.few));
+            let many = self.total(self.many);
+            (few.join(), many)
+        });
+        let few = few.map_err(|_| format!("{}: counting broke off", self.name))??;
+        let rows = self.many.saturating_sub(self.few).max(1);
+        Ok(many?.saturating_sub(few).max(1) / rows)
+    }
+
+    fn total(&self, rows: u64) -> Result<u64, String> {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        let (_, report) = output(valgrind.arg(&self.program).arg(&self.name).arg(rows.to_string()))?;
+        let collected = report.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, count)| count.trim());
+        collected
+            .and_then(|count| count.parse().ok())
+            .ok_or_else(|| format!("{}: valgrind gave no count: {report}", self.name))
+    }
+}
+
+/// What a program prints, to its standard output and to its standard error.
+fn output(command: &mut Command) -> Result<(String, String), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match output.status.success() {
+        true => Ok((text(&output.stdout), text(&output.stderr))),
+        false => Err(format!("{name}: {}: {}", output.status, text(&output.stderr))),
+    }
+}
+
+fn compiler() -> Result<String, String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    Ok(output(Command::new(rustc).arg("--version"))?.0.trim().to_owned())
+}
+
+/// What decides which vector instructions the learners choose under valgrind.
+fn processor() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+        return "x86_64 with AVX2";
+    }
+    std::env::consts::ARCH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(compiler: &str, count: u64) -> Counts {
+        let rows = BTreeMap::from([("tracking-64".to_owned(), count)]);
+        Counts { compiler: compiler.to_owned(), processor: "any".to_owned(), rows }
+    }
+
+    #[test]
+    fn a_count_fails_only_above_the_tolerance_and_with_the_same_compiler() {
+        let kept = counts("rustc 1", 1000);
+        for (compiler, count, passes) in
+            [("rustc 1", 1099, true), ("rustc 1", 1101, false), ("rustc 2", 1101, true), ("rustc 1", 1, true)]
+        {
+            assert_eq!(judge(&kept, &counts(compiler, count)).is_ok(), passes, "{compiler} {count}");
+        }
+    }
+
+    #[test]
+    fn a_case_that_is_new_or_gone_fails() {
+        let (one, none) = (counts("rustc 1", 1000), Counts::default());
+        assert!(judge(&none, &one).unwrap_err().contains("has no case tracking-64"));
+        assert!(judge(&one, &none).unwrap_err().contains("tracking-64 is not counted any more"));
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let kept = counts("rustc 1.95.0 (59807616e 2026-04-14)", 1000);
+        let read = Counts::parse(&kept.text()).unwrap();
+        assert_eq!((read.compiler, read.processor, read.rows), (kept.compiler, kept.processor, kept.rows));
+        assert!(Counts::parse("tracking-64 = many").is_err());
+    }
+}
