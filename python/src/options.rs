@@ -25,7 +25,7 @@ pub struct Given {
 }
 
 /// Every keyword.
-const KEYWORDS: [&str; 21] = [
+const KEYWORDS: [&str; 22] = [
     "learner",
     "eta",
     "ceiling",
