@@ -1,0 +1,99 @@
+"""What is claimed about speed and loss, computed from one run of the benchmark.
+
+A ratio of times is the median over laps of the peer's time for a row over ours in the same lap; where there are several
+streams, the one that is worst for us counts.
+"""
+
+from statistics import median
+
+TRACKING = ["eigenhedge tracking", "eigenhedge tracking, fixed share"]
+ROW_BY_ROW, BATCHES = "IncrementalPCA, batches of 1", "IncrementalPCA, batches of 256"
+DRIFTING = ["drift", "switch", "recurring", "starvation"]
+
+
+def ratios(case, peer, ours):
+    """The peer's time over ours, in each lap that both took part in."""
+    return [theirs / own for theirs, own in zip(case["seconds"][peer], case["seconds"][ours])]
+
+
+def verdict(claim, number, least, what, spread=None):
+    return {"claim": claim, "number": number, "least": least, "what": what, "spread": spread, "holds": bool(number >= least)}
+
+
+def faster(cases, peer, ours, times, n):
+    """Whether ours is that many times faster on each made-up stream of this size, k = 10."""
+    here = [case for case in cases if case["n"] == n and case["k"] == 10 and case["stream"] in ["iid", *DRIFTING]]
+    if not here:
+        return None
+    worst = min(here, key=lambda case: median(ratios(case, peer, ours)))
+    laps = ratios(worst, peer, ours)
+    claim = f"{ours}: {'' if times == 1 else f'{times} times '}faster a row than {peer}, n={n}, k=10"
+    return verdict(claim, median(laps), times, f"times, worst on {worst['stream']}", [min(laps), max(laps)])
+
+
+def loses_less(cases, stream, allowed):
+    """Whether `auto` loses at most `allowed` times what IncrementalPCA does."""
+    for case in cases:
+        if (case["n"], case["k"], case["stream"]) == (64, 10, stream) and case["losses"][ROW_BY_ROW] is not None:
+            ratio = case["losses"]["eigenhedge auto"] / case["losses"][ROW_BY_ROW]
+            claim = f"eigenhedge auto: at most {allowed:g} times the loss of {ROW_BY_ROW}, {stream}, n=64, k=10"
+            return {"claim": claim, "number": ratio, "most": allowed, "what": "times the loss", "spread": None,
+                    "holds": bool(ratio <= allowed)}  # fmt: skip
+    return None
+
+
+def judge(results):
+    """Every claim that this run can say something about."""
+    cases, found = results.get("linear", []), []
+    for ours in TRACKING:
+        found += [faster(cases, BATCHES, ours, 1, n) for n in (64, 1024)]
+        found.append(faster(cases, ROW_BY_ROW, ours, 100, 64))
+    found.append(faster(cases, ROW_BY_ROW, "eigenhedge auto", 10, 64))
+    found += [loses_less(cases, stream, 1.0) for stream in DRIFTING]
+    found.append(loses_less(cases, "iid", 1.05))
+    if "textbook" in results:
+        laps = results["textbook"]["ratios"]
+        claim = "eigenhedge tracking: 1000 times faster a row than the dense Algorithm 5, n=512, k=10"
+        found.append(verdict(claim, results["textbook"]["ratio"], 1000, "times", [min(laps), max(laps)]))
+    for name, case in results.get("table", {}).items():
+        claim = f"eigenhedge auto: at most 1.05 times its best member plus the hedge term, {name}"
+        found.append({"claim": claim, "number": case["auto"], "most": case["allowed"], "what": "loss", "spread": None,
+                      "holds": bool(case["auto"] <= case["allowed"])})  # fmt: skip
+    return [each for each in found if each is not None]
+
+
+def peers_that_win(results):
+    """A sentence for each size and stream, k = 10 or real, where a peer is faster than tracking or loses less than `auto`."""
+    for case in results.get("linear", []):
+        if case["k"] != 10 and not case["stream"][0].isupper():
+            continue
+        peers = [label for label in case["seconds"] if not label.startswith("eigenhedge")]
+        quick = [f"{p} ({median(ratios(case, p, TRACKING[0])):.2f} times the time of tracking)" for p in peers
+                 if median(ratios(case, p, TRACKING[0])) < 1]  # fmt: skip
+        auto = case["losses"]["eigenhedge auto"]
+        less = [f"{p} ({case['losses'][p] / auto:.3f} times the loss of auto)" for p in peers
+                if auto is not None and case["losses"][p] is not None and case["losses"][p] < auto]  # fmt: skip
+        if quick or less:
+            yield f"{case['stream']}, n = {case['n']}, k = {case['k']}: {', '.join(quick + less)}"
+    for name, case in results.get("table", {}).items():
+        if case["IncrementalPCA"] < case["auto"]:
+            ratio = case["IncrementalPCA"] / case["auto"]
+            yield f"{name}, n = {case['n']}, k = {case['k']}: IncrementalPCA, batches of k ({ratio:.3f} times the loss of auto)"
+
+
+def sentence(each):
+    limit = f"at least {each['least']:g}" if "least" in each else f"at most {each['most']:.4g}"
+    spread = f", laps {each['spread'][0]:.4g} to {each['spread'][1]:.4g}" if each["spread"] else ""
+    return f"{each['claim']}: {each['number']:.4g} {each['what']} ({limit}{spread})"
+
+
+def show(found):
+    print("\nverdicts")
+    for each in found:
+        print(f"  {'ok  ' if each['holds'] else 'FAIL'} {sentence(each)}")
+
+
+def show_peers_that_win(results):
+    print("\nwhere a peer wins")
+    for line in peers_that_win(results):
+        print(f"  {line}")

@@ -1,0 +1,141 @@
+"""Results as text, tables for the book and pictures."""
+
+import json
+from statistics import median
+
+import verdicts
+
+OURS = "eigenhedge tracking"
+
+
+def show_table(rows):
+    print(f"{'stream':<18}{'auto':>10}{'best member':>13}{'allowed':>10}{'IncrementalPCA':>16}{'best fixed':>12}  member")
+    for name, case in rows.items():
+        numbers = [case["auto"], case["best member loss"], case["allowed"], case["IncrementalPCA"], case["best fixed"]]
+        cells = "".join(f"{x:>{w}.2f}" for x, w in zip(numbers, (10, 13, 10, 16, 12)))
+        print(f"{name:<18}{cells}  {case['best member']}{'' if case['within'] else '   NOT WITHIN'}", flush=True)
+
+
+def show_case(case):
+    print(f"\n{case['stream']}, {case['rows']} rows, n={case['n']}, k={case['k']}: best fixed subspace {case['best']:.4g}")
+    for label, seconds in case["seconds"].items():
+        laps = verdicts.ratios(case, label, OURS)
+        loss = "-" if case["losses"][label] is None else f"{case['losses'][label] / case['best']:.3f}"
+        ratio = f"{median(laps):>9.2f} times tracking ({min(laps):.2f} to {max(laps):.2f})"
+        print(f"  {label:<34}{1e6 * median(seconds):>10.1f} µs a row {ratio:<42} loss over best {loss}", flush=True)
+
+
+def write(results, folder):
+    """Writes peers.json, peers.md and the pictures."""
+    (folder / "peers.json").write_text(json.dumps(results, indent=1))
+    (folder / "peers.md").write_text(markdown(results))
+    names = ["peers.json", "peers.md"]
+    if results.get("linear"):
+        names += pictures(results, folder)
+    print(f"written to {folder}: {', '.join(names)}; {results['minutes']:.1f} minutes")
+
+
+def about(machine):
+    return ", ".join(f"{name} {value}" for name, value in machine.items())
+
+
+def rows_of(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines)
+
+
+def markdown(results):
+    """Tables that can be pasted into the book."""
+    parts = [f"Measured on: {about(results['machine'])}.\n"]
+    for cases, title in [(results.get("linear"), ""), ((results.get("two threads") or {}).get("linear"), ", peers with two threads")]:
+        if cases:
+            parts += [f"### Time a row in µs{title}\n", times_table(cases)]
+    if results.get("linear"):
+        parts += ["### Loss over that of the best fixed subspace\n", losses_table(results["linear"])]
+    if "table" in results:
+        header = ["stream", "rows × n, k", "auto", "best member", "allowed", "IncrementalPCA", "best fixed subspace"]
+        rows = [
+            [name, f"{c['rows']} × {c['n']}, {c['k']}", f"{c['auto']:.2f}", f"{c['best member loss']:.2f} ({c['best member']})",
+             f"{c['allowed']:.2f}", f"{c['IncrementalPCA']:.2f}", f"{c['best fixed']:.2f}"]
+            for name, c in results["table"].items()
+        ]  # fmt: skip
+        parts += ["### `auto` without tuning\n", rows_of(header, rows)]
+    if "kernel" in results:
+        rows = [[name, ", ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in case.items())]
+                for name, case in results["kernel"].items()]  # fmt: skip
+        parts += ["### Kernels\n", rows_of(["what", "figures"], rows)]
+    parts += ["### Where a peer wins\n", "".join(f"- {line}\n" for line in verdicts.peers_that_win(results))]
+    rows = [["ok" if each["holds"] else "FAIL", verdicts.sentence(each)] for each in results["verdicts"]]
+    return "\n".join([*parts, "### Verdicts\n", rows_of(["", "claim"], rows)])
+
+
+def times_table(cases):
+    """Medians over laps and streams, for each n with k = 10, and what tracking is faster by."""
+    sizes = sorted({case["n"] for case in cases if case["k"] == 10})
+    rows = []
+    for label in cases[0]["seconds"]:
+        cells = []
+        for n in sizes:
+            here = [case for case in cases if (case["n"], case["k"]) == (n, 10)]
+            time = median(median(case["seconds"][label]) for case in here)
+            ratio = median(median(verdicts.ratios(case, label, OURS)) for case in here)
+            cells.append(f"{1e6 * time:.1f} ({ratio:.2f})")
+        rows.append([label, *cells])
+    return rows_of(["k = 10; in brackets: times tracking", *(f"n = {n}" for n in sizes)], rows)
+
+
+def losses_table(cases):
+    here = [case for case in cases if case["k"] == 10 and case["n"] in (64, 1024) or case["stream"][0].isupper()]
+    header = ["stream", *here[0]["losses"]]
+    share = lambda case, loss: "-" if loss is None else f"{loss / case['best']:.3f}"
+    rows = [[f"{c['stream']}, n = {c['n']}, k = {c['k']}", *(share(c, loss) for loss in c["losses"].values())] for c in here]
+    return rows_of(header, rows)
+
+
+def pictures(results, folder):
+    """Time against n, and losses as bars; the machine and the versions stand below."""
+    try:
+        import matplotlib
+    except ImportError:
+        print("no pictures: matplotlib is not installed")
+        return []
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    cases = [case for case in results["linear"] if case["k"] == 10]
+    sizes = sorted({case["n"] for case in cases})
+    figure, axes = pyplot.subplots(figsize=(11, 6))
+    for label in cases[0]["seconds"]:
+        times = [median(median(c["seconds"][label]) for c in cases if c["n"] == n) for n in sizes]
+        is_ours = label.startswith("eigenhedge")
+        axes.loglog(sizes, [1e6 * t for t in times], marker="o", label=label, linewidth=2.5 if is_ours else 1.2,
+                    linestyle="-" if is_ours else "--")  # fmt: skip
+    axes.set(xlabel="n, numbers in a row", ylabel="µs a row, median over streams and laps", title="Time to learn from a row, k = 10")
+    axes.set_xticks(sizes, [str(n) for n in sizes])
+    axes.minorticks_off()
+    finish(figure, axes, results, folder / "peers-time.png")
+
+    cases = [c for c in results["linear"] if c["n"] == 64 and c["k"] == 10 or c["stream"][0].isupper()]
+    figure, axes = pyplot.subplots(figsize=(11, 6))
+    labels = list(cases[0]["losses"])
+    for i, label in enumerate(labels):
+        at = [j + (i - len(labels) / 2) * 0.8 / len(labels) for j in range(len(cases))]
+        heights = [(c["losses"][label] or float("nan")) / c["best"] for c in cases]
+        axes.bar(at, heights, width=0.8 / len(labels), label=label, hatch=None if label.startswith("eigenhedge") else "//")
+    axes.set_yscale("log")
+    axes.axhline(1.0, color="black", linewidth=0.8)
+    axes.set_xticks(range(len(cases)), [f"{c['stream']}\nn={c['n']}, k={c['k']}" for c in cases])
+    axes.set(ylabel="loss over that of the best fixed subspace", title="Loss: below the line is better than any fixed subspace")
+    finish(figure, axes, results, folder / "peers-loss.png")
+    return ["peers-time.png", "peers-loss.png"]
+
+
+def finish(figure, axes, results, path):
+    from matplotlib import pyplot
+
+    axes.legend(fontsize=8, bbox_to_anchor=(1.01, 1.0), loc="upper left")
+    axes.grid(alpha=0.3)
+    figure.text(0.01, 0.01, about(results["machine"]), fontsize=6)
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.savefig(path, dpi=130)
+    pyplot.close(figure)
