@@ -12,7 +12,7 @@ cargo xtask test           run every check; stop at the first that fails
 cargo xtask test python    only those of the Python package
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench python   measure the Python package against its limits
-cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART
+cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
