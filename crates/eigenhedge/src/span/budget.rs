@@ -1,7 +1,6 @@
 //! A bound on the number of atoms: who is admitted, and what is known about those who may have to go.
 //!
-//! Setting: a dictionary that grows by the rows that have a residual. State: `k(a, a)` of every atom, and what evictions
-//! have cost.
+//! Setting: a dictionary that grows by the rows that have a residual. State: what evictions have cost.
 //!
 //! Update: a row is admitted unless one atom carries it up to a share `novelty` of its energy. Past the budget, atoms go
 //! until a sixteenth of the budget is free ([`Budget::low`]): the work of an eviction is shared by the rows that fill it.
@@ -11,6 +10,9 @@
 //! Cost: O(M) for each row with M atoms. The eviction itself is in `feature/evict.rs`.
 
 use crate::error::Error;
+use crate::kernel::Dictionary;
+use crate::matrix::Matrix;
+use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 
 /// The state of a budget.
@@ -18,9 +20,17 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Budget {
     atoms: usize,
     novelty: f64,
-    /// Kernel of every atom with itself.
-    squares: Vec<f64>,
+    /// Where files have a matrix that is needed no more: an empty one is written, and what is read is forgotten.
+    #[serde(rename = "inverse", deserialize_with = "forget")]
+    forgotten: Matrix,
     error: f64,
+    /// Kernel of every atom with itself; fewer after a restart.
+    #[serde(skip)]
+    squares: Scratch<Vec<f64>>,
+}
+
+fn forget<'de, R: serde::Deserializer<'de>>(reader: R) -> Result<Matrix, R::Error> {
+    Matrix::deserialize(reader).map(|_| Matrix::default())
 }
 
 /// Share of the budget that an eviction frees.
@@ -34,7 +44,7 @@ impl Budget {
         if !(novelty > 0.0 && novelty < 1.0) {
             return Err(Error::Parameter { name: "novelty", rule: "between 0 and 1", value: novelty });
         }
-        Ok(Self { atoms, novelty, squares: Vec::new(), error: 0.0 })
+        Ok(Self { atoms, novelty, forgotten: Matrix::default(), error: 0.0, squares: Scratch::default() })
     }
 
     /// Most atoms.
@@ -51,32 +61,36 @@ impl Budget {
         self.error
     }
 
-    /// Kernel of every atom with itself.
+    /// Learns the kernels of new atoms with themselves: of all after a restart, with the same bits.
+    pub fn know<D: Dictionary>(&mut self, dictionary: &D) {
+        let squares = &mut self.squares.0;
+        squares.extend(
+            (squares.len()..dictionary.len()).map(|a| dictionary.value(dictionary.atom(a), dictionary.atom(a))),
+        );
+    }
+
+    /// Kernel of every known atom with itself.
     pub fn squares(&self) -> &[f64] {
-        &self.squares
+        &self.squares.0
     }
 
     /// The atom that carries a row best, if it carries it up to the share `novelty`, and the row's coefficient on it.
     pub fn carrier(&self, row: &[f64], own: f64) -> Option<(usize, f64)> {
+        let squares = &self.squares.0;
         let least = (1.0 - self.novelty) * own;
         let close = |(kernel, square): (&f64, &f64)| kernel * kernel >= least * square;
         // Without a way out of the loop it vectorises; hardly ever is there an atom to look for.
-        if !row.iter().zip(&self.squares).fold(false, |any, pair| any | close(pair)) {
+        if !row.iter().zip(squares).fold(false, |any, pair| any | close(pair)) {
             return None;
         }
-        let carried = |atom: &usize| row[*atom] * row[*atom] / self.squares[*atom];
+        let carried = |atom: &usize| row[*atom] * row[*atom] / squares[*atom];
         let atom = (0..row.len()).max_by(|a, b| carried(a).total_cmp(&carried(b)))?;
-        Some((atom, row[atom] / self.squares[atom]))
-    }
-
-    /// A row with this kernel with itself has become the last atom.
-    pub fn admit(&mut self, own: f64) {
-        self.squares.push(own);
+        Some((atom, row[atom] / squares[atom]))
     }
 
     /// An atom has gone; the last one takes its place.
     pub fn remove(&mut self, atom: usize) {
-        self.squares.swap_remove(atom);
+        self.squares.0.swap_remove(atom);
     }
 
     /// Takes note of what has been given up.

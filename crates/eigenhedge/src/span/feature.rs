@@ -120,8 +120,8 @@ impl<D: Dictionary> Feature<D> {
         self
     }
 
-    /// Allows at most this many atoms; a row whose features lie within a share `novelty` (of their energy) of the
-    /// dictionary is not made one.
+    /// Allows at most this many atoms; a row whose features lie within a share `novelty` (of their energy) of those of an
+    /// atom is not made one.
     pub fn with_budget(mut self, atoms: usize, novelty: f64) -> Result<Self, Error> {
         self.budget = Some(Budget::new(atoms, novelty)?);
         Ok(self)
@@ -221,11 +221,8 @@ impl<D: Dictionary> Feature<D> {
 
     /// Makes the point an atom: one more row everywhere.
     fn push_atom(&mut self, point: &D::Point) {
-        let Working { row, own, is_atom, correction, coordinates, .. } = &mut self.scratch.0;
+        let Working { row, is_atom, correction, coordinates, .. } = &mut self.scratch.0;
         let atoms = self.dictionary.len();
-        if let Some(budget) = &mut self.budget {
-            budget.admit(*own);
-        }
         self.dictionary.push(point);
         self.lineage = descend(self.lineage, self.trials);
         *is_atom = true;
@@ -362,7 +359,8 @@ impl<D: Dictionary> Span for Feature<D> {
     fn append_residual(&mut self, point: &D::Point) -> f64 {
         self.expand_residual();
         let Working { row, own, expansion, residual, residual_square, .. } = &mut self.scratch.0;
-        if let Some(budget) = &self.budget {
+        if let Some(budget) = &mut self.budget {
+            budget.know(&self.dictionary);
             if let Some((atom, factor)) = budget.carrier(row, *own) {
                 return self.push_carried(atom, factor);
             }

@@ -135,3 +135,68 @@ pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
     coefficients.iter_mut().zip(share).for_each(|(c, s)| *c += amount * s);
     coefficients[atom] = 0.0;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eigen::symmetric_eigen;
+    use crate::matrix::multiply;
+
+    const POINTS: [f64; 9] = [0.0, 0.4, 1.1, 1.3, 2.0, 2.9, 3.1, 4.0, 5.5];
+
+    fn gram(points: &[f64]) -> Matrix {
+        let mut gram = Matrix::zeros(points.len(), points.len());
+        for (j, a) in points.iter().enumerate() {
+            gram.column_mut(j).iter_mut().zip(points).for_each(|(g, b)| *g = (-(a - b) * (a - b)).exp());
+        }
+        gram
+    }
+
+    fn inverse_of(gram: &Matrix) -> Matrix {
+        let eigen = symmetric_eigen(gram.view());
+        let (mut scaled, mut inverse) = (eigen.vectors.clone(), Matrix::default());
+        for (j, value) in eigen.values.iter().enumerate() {
+            scaled.column_mut(j).iter_mut().for_each(|x| *x /= value);
+        }
+        multiply(&mut inverse, scaled.view(), eigen.vectors.view().transpose());
+        inverse
+    }
+
+    #[test]
+    fn distances_and_shares_equal_those_of_a_fresh_inverse_of_the_atoms_that_are_left() {
+        let mut removal = Removal::default();
+        // Twice: nothing of the first time may be left.
+        for order in [[4, 0, 8, 3], [3, 2, 1, 0]] {
+            removal.begin(&gram(&POINTS));
+            let mut left: Vec<usize> = (0..POINTS.len()).collect();
+            for atom in order {
+                let points: Vec<f64> = left.iter().map(|i| POINTS[*i]).collect();
+                let wanted = inverse_of(&gram(&points));
+                for (j, i) in left.iter().enumerate() {
+                    let (found, wanted) = (removal.inverse_distance(*i), wanted.column(j)[j]);
+                    assert!((found / wanted - 1.0).abs() < 1e-6, "atom {i}: {found} against {wanted}");
+                }
+                let place = left.iter().position(|i| *i == atom).unwrap();
+                let share = removal.take(atom);
+                for (j, i) in left.iter().enumerate() {
+                    let wanted = -wanted.column(place)[j] / wanted.column(place)[place];
+                    assert!((share[*i] - wanted).abs() < 1e-6, "atom {i}: {} against {wanted}", share[*i]);
+                }
+                left.remove(place);
+                assert!((0..POINTS.len()).all(|i| left.contains(&i) || i == atom || share[i] == 0.0));
+                assert_eq!(removal.left(), left.len());
+            }
+            assert_eq!(removal.gone(), order);
+        }
+    }
+
+    #[test]
+    fn of_two_equal_atoms_either_costs_nothing_and_the_other_takes_all() {
+        let mut removal = Removal::default();
+        removal.begin(&gram(&[0.0, 1.5, 1.5, 3.0]));
+        assert!(1.0 / removal.inverse_distance(2) < 1e-9);
+        let share = removal.take(2);
+        assert!((share[1] - 1.0).abs() < 1e-6 && share[0].abs() < 1e-6 && share[3].abs() < 1e-6, "{share:?}");
+        assert!(1.0 / removal.inverse_distance(1) > 0.1);
+    }
+}

@@ -41,6 +41,7 @@ impl<D: Dictionary> Feature<D> {
     /// Drops every atom that has no part in a column or in the origin.
     fn drop_idle(&mut self) {
         let Some(budget) = &mut self.budget else { return };
+        budget.know(&self.dictionary);
         let Working { costs, going, .. } = &mut self.scratch.0;
         costs.clear();
         costs.resize(self.dictionary.len(), 0.0);
@@ -53,6 +54,7 @@ impl<D: Dictionary> Feature<D> {
         }
         costs.iter_mut().zip(budget.squares()).for_each(|(cost, square)| *cost *= square);
         going.clear();
+        going.reserve(costs.len());
         going.extend((0..costs.len()).rev().filter(|atom| costs[*atom] <= IDLE * IDLE));
         going.iter().for_each(|atom| budget.charge(costs[*atom].sqrt()));
         self.drop_going();
