@@ -32,7 +32,7 @@ class OnlineKernelPCA(Online):
         Parameters of the kernel, when it reads them; None is one over the number of features, 3 and 1.
     budget : int, default=None
         Keep at most this many atoms. Without a budget there can be as many as rows.
-    eta, mixing, alpha, forget, center, center_prior, norm_bound, feature_dim, as_printed, max_rank, select
+    eta, mixing, alpha, merge, forget, center, center_prior, norm_bound, feature_dim, as_printed, max_rank, select
         Options of the learner, as in :func:`eigenhedge.run`.
     hindsight : bool, default=False
         Remember all rows, so that there is a regret.
@@ -92,6 +92,7 @@ class OnlineKernelPCA(Online):
         eta=None,
         mixing=None,
         alpha=None,
+        merge=None,
         forget=None,
         center=None,
         center_prior=None,
@@ -113,6 +114,7 @@ class OnlineKernelPCA(Online):
         self.eta = eta
         self.mixing = mixing
         self.alpha = alpha
+        self.merge = merge
         self.forget = forget
         self.center = center
         self.center_prior = center_prior

@@ -24,6 +24,7 @@ CONSTRAINTS = {
     "eta": RATE,
     "mixing": [str, None],
     "alpha": [Interval(numbers.Real, 0, 1, closed="left"), None],
+    "merge": [Interval(numbers.Real, 0, None, closed="left"), None],
     "forget": [Interval(numbers.Real, 0, 1, closed="right"), None],
     "center": ["boolean", None],
     "center_prior": [Interval(numbers.Real, 0, None, closed="left"), None],

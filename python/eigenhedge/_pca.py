@@ -22,7 +22,7 @@ class OnlinePCA(Online):
         A name of :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order, and its
         components are those of PCA. To follow a stream that changes, take ``"auto"`` or ``"tracking"``; the components of
         ``"auto"`` are those of its heaviest member.
-    eta, mixing, alpha, forget, center, center_prior, norm_bound, feature_dim, as_printed, max_rank, select
+    eta, mixing, alpha, merge, forget, center, center_prior, norm_bound, feature_dim, as_printed, max_rank, select
         Options of the learner, as in :func:`eigenhedge.run`. None is the learner's own default; an option that the
         learner does not read is an error.
     hindsight : bool, default=True
@@ -88,6 +88,7 @@ class OnlinePCA(Online):
         eta=None,
         mixing=None,
         alpha=None,
+        merge=None,
         forget=None,
         center=None,
         center_prior=None,
@@ -104,6 +105,7 @@ class OnlinePCA(Online):
         self.eta = eta
         self.mixing = mixing
         self.alpha = alpha
+        self.merge = merge
         self.forget = forget
         self.center = center
         self.center_prior = center_prior

@@ -41,6 +41,7 @@ def run(
     eta=None,
     mixing=None,
     alpha=None,
+    merge=None,
     center=None,
     center_prior=None,
     kernel=None,
@@ -78,6 +79,9 @@ def run(
         None is ``"fixed-share"`` for ``tracking`` and ``"none"`` for the others.
     alpha : float, default=None
         Share that is mixed in; None is 0.001.
+    merge : float, default=None
+        With fixed share: what merging directions that differ little from the rest may cost, as a share of what mixing
+        costs; None is 0.1, and 0 merges nothing, which is slow when noise touches every direction.
     center : bool, default=None
         Whether the running mean is subtracted. None is True, but False for learners that cannot.
     center_prior : float, default=None
@@ -134,6 +138,7 @@ def run(
         eta=eta,
         mixing=mixing,
         alpha=alpha,
+        merge=merge,
         center=center,
         center_prior=center_prior,
         kernel=kernel,

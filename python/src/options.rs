@@ -42,6 +42,7 @@ const KEYWORDS: [&str; 21] = [
     "feature_dim",
     "as_printed",
     "budget",
+    "merge",
     "max_rank",
     "select",
     "seed",
@@ -90,6 +91,7 @@ fn read(given: &mut Given, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()>
         "feature_dim" => options.feature_dim = Some(named.dimension()?),
         "as_printed" => options.as_printed = named.truth()?,
         "budget" => options.budget = Some(named.whole()?),
+        "merge" => options.merge = Some(named.number()?),
         "max_rank" => options.max_rank = Some(named.whole()?),
         "select" => {
             let name = named.one_of(Select::ALL.map(Select::name).into_iter())?;
@@ -230,6 +232,7 @@ pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             ("eta", reads.eta),
             ("mixing", reads.mixing),
             ("alpha", reads.mixing),
+            ("merge", reads.mixing),
             ("forget", reads.forget),
             ("center", reads.center),
             ("center_prior", reads.center),

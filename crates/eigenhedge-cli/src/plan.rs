@@ -80,6 +80,7 @@ fn options(args: &RunArgs) -> Options {
         select: args.select,
         feature_dim: args.feature_dim,
         as_printed: args.as_printed,
+        merge: args.merge,
         max_rank: args.max_rank,
         budget: args.budget,
         kernel: args.kernel,

@@ -40,6 +40,14 @@ fn cost(n: usize, kept: usize) -> Result<(), Error> {
         specs.len(),
         together / apart
     );
+    for spec in &specs {
+        let mut times = Vec::new();
+        for _ in 0..5 {
+            times.push(run(&mut spec.plain(n)?, &rows)?.0);
+        }
+        times.sort_by(f64::total_cmp);
+        println!("  {:<40}{:>8.1} µs", spec.label(), micros(&times));
+    }
     Ok(())
 }
 

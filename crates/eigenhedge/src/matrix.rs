@@ -124,13 +124,26 @@ impl Matrix {
         Arch::new().dispatch(SubtractTimes { columns, coefficients, from: Some(x), x: residual })
     }
 
-    /// The same once more with what is there: `A^T` of it into `correction`, and that taken away.
-    pub(crate) fn repeat_spare_residual(&mut self, correction: &mut Vec<f64>) -> f64 {
-        correction.clear();
-        correction.resize(self.columns, 0.0);
+    /// `Aᵀ` of what is there.
+    pub(crate) fn transpose_times_spare(&mut self, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.columns, 0.0);
         let (columns, residual) = self.columns_and_spare();
-        Arch::new().dispatch(TransposeTimes { columns, x: residual, out: correction });
-        Arch::new().dispatch(SubtractTimes { columns, coefficients: correction, from: None, x: residual })
+        Arch::new().dispatch(TransposeTimes { columns, x: residual, out });
+    }
+
+    /// Takes `A c` away from what is there; returns its squared norm.
+    pub(crate) fn subtract_from_spare(&mut self, coefficients: &[f64]) -> f64 {
+        assert_eq!(coefficients.len(), self.columns, "shapes agree");
+        let (columns, residual) = self.columns_and_spare();
+        Arch::new().dispatch(SubtractTimes { columns, coefficients, from: None, x: residual })
+    }
+
+    /// Makes `x`, scaled, the last column.
+    pub(crate) fn push_column(&mut self, x: &[f64], scale: f64) {
+        let (_, spare) = self.columns_and_spare();
+        spare.iter_mut().zip(x).for_each(|(out, x)| *out = scale * x);
+        self.columns += 1;
     }
 
     /// Makes what [`Self::spare_residual`] left the last column, scaled.

@@ -8,6 +8,7 @@
 //! | eta | 1; self-confident for the anchored learner; 0.05 for Hebbian ones |
 //! | mixing | fixed share for the tracking learner, else none |
 //! | alpha | 0.001 |
+//! | merge | 0.1 with fixed share |
 //! | forget | 0.95 |
 //! | center | the running mean, without imaginary rows; Hebbian learners do not center |
 //!
@@ -63,6 +64,8 @@ pub struct Options {
     pub mixing: Option<MixingRule>,
     /// Share of the mixing rule.
     pub alpha: Option<f64>,
+    /// What merging may cost, as a share of what mixing costs.
+    pub merge: Option<f64>,
     /// Factor on the memory at each row.
     pub forget: Option<f64>,
     /// Whether the running mean is subtracted.
@@ -106,6 +109,7 @@ pub struct Checked {
 const ETA: f64 = 1.0;
 const HEBBIAN_ETA: f64 = 0.05;
 const ALPHA: f64 = 1e-3;
+const MERGE: f64 = 0.1;
 const FORGET: f64 = 0.95;
 const CENTER_PRIOR: f64 = 0.0;
 
@@ -119,6 +123,7 @@ impl Options {
             ceiling: None,
             mixing: None,
             alpha: None,
+            merge: None,
             forget: None,
             center: None,
             center_prior: None,
@@ -148,10 +153,12 @@ impl Options {
         let (eta, self_confident) = self.rate(&reader)?;
         reader.unread("forget", self.forget.is_some() && !reader.entry.reads.forget)?;
         reader.unread("max-rank", self.max_rank.is_some() && !reader.entry.reads.max_rank)?;
+        let mixing = self.mixing(&reader)?;
         let spec = Spec {
             eta,
             self_confident,
-            mixing: self.mixing(&reader)?,
+            mixing,
+            merge: self.merge(mixing, &reader)?,
             forget: self.forget.unwrap_or(FORGET),
             center: self.center(&reader)?,
             norm_bound: self.norm_bound,
@@ -216,6 +223,19 @@ impl Options {
             MixingRule::None => Ok(Mixing::None),
             MixingRule::FixedShare => Ok(Mixing::FixedShare { alpha }),
             MixingRule::PastAverage => Ok(Mixing::PastAverage { alpha }),
+        }
+    }
+
+    fn merge(&self, mixing: Mixing, reader: &Reader) -> Result<f64, Misuse> {
+        reader.unread("merge", self.merge.is_some() && !reader.entry.reads.mixing)?;
+        match mixing {
+            Mixing::FixedShare { .. } => Ok(self.merge.unwrap_or(MERGE)),
+            // To merge nothing is true of every rule, so it may be said.
+            _ if self.merge.is_some_and(|merge| merge != 0.0) => {
+                let (merge, mixing) = ((reader.spelling)("merge"), (reader.spelling)("mixing"));
+                Err(Misuse(format!("{merge} is read by {mixing} fixed-share only")))
+            }
+            _ => Ok(0.0),
         }
     }
 

@@ -65,11 +65,11 @@ const LARGEST_ETA: f64 = 64.0;
 /// leader with a memory of k directions (which is incremental PCA), and anchored with a self-confident rate (whose bound
 /// the portfolio inherits whatever the rows are).
 ///
-/// All have at most `2k + 4` explicit directions, unless rows are shorter or the template says otherwise, so that none
+/// All have at most `k + 4` explicit directions, unless rows are shorter or the template says otherwise, so that none
 /// costs more than O(nk) on any stream.
 pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let base = Spec { mixing: Mixing::None, self_confident: false, as_printed: false, ..template.clone() };
-    let enough = 2 * base.kept + 4;
+    let enough = base.kept + 4;
     let max_rank = base.max_rank.or((base.kernel.is_some() || length > enough).then_some(enough));
     let base = Spec { max_rank, ..base };
     let mut members = Vec::new();

@@ -12,7 +12,8 @@
 //! small multiple of the bytes given.
 
 use crate::run::Run;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::cell::Cell;
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,9 +50,19 @@ pub enum Refusal {
 }
 
 /// The version that is written.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
 const HEAD: usize = 24;
+
+thread_local! {
+    /// The version that this thread is reading.
+    static READING: Cell<u32> = const { Cell::new(VERSION) };
+}
+
+/// Reads a field that version 2 has and version 1 had not; there it has its default.
+pub(crate) fn since_2<'a, D: Deserializer<'a>, T: Deserialize<'a> + Default>(source: D) -> Result<T, D::Error> {
+    if READING.get() < 2 { Ok(T::default()) } else { T::deserialize(source) }
+}
 
 /// Of version, length and body; the bytes of a whole head are there.
 fn checksum(bytes: &[u8]) -> u32 {
@@ -97,7 +108,10 @@ impl Snapshot {
         if self::checksum(bytes) != u32::from_le_bytes(*checksum) {
             return Err(Refusal::Checksum);
         }
-        match postcard::take_from_bytes(body) {
+        READING.set(version);
+        let read = postcard::take_from_bytes(body);
+        READING.set(VERSION);
+        match read {
             Ok((snapshot, [])) if Self::is_plausible(&snapshot) => Ok(snapshot),
             _ => Err(Refusal::Content),
         }

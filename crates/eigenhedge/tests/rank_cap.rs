@@ -208,3 +208,45 @@ fn scatter_learners_that_count_all_directions_refuse_the_cap() {
     let error = Spec { max_rank: Some(1), ..Spec::new(Kind::Leader, 2) }.plain(5).unwrap_err();
     assert_eq!(error.to_string(), "max-rank must be at least k, got 1");
 }
+
+/// A strong signal in few directions and weak noise in all.
+fn signal_and_noise(n: usize, kept: usize, count: usize) -> Vec<Vec<f64>> {
+    let mut random = Random::seeded(8);
+    (0..count).map(|_| (0..n).map(|i| random.normal() * if i < kept { 1.0 } else { 0.005 }).collect()).collect()
+}
+
+/// Total loss, price and most directions of a run.
+fn merged(spec: &Spec, rows: &[Vec<f64>]) -> (f64, f64, usize) {
+    let mut learner = spec.plain(rows[0].len()).unwrap();
+    let mut random = Random::seeded(1);
+    let (mut total, mut rank) = (0.0, 0);
+    for (t, row) in rows.iter().enumerate() {
+        total += trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap().expected;
+        rank = if t < 200 { 0 } else { rank.max(learner.rank()) };
+        assert!((learner.trace() - spec.kept as f64).abs() <= 1e-9, "row {t}: trace {}", learner.trace());
+    }
+    (total, learner.rule().price(), rank)
+}
+
+#[test]
+fn merging_keeps_few_directions_for_its_share_of_the_price_of_mixing() {
+    let rows = signal_and_noise(48, 4, 1500);
+    let exact = Spec { eta: 4.0, mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::new(Kind::Tracking, 4) };
+    let (loss, price, rank) = merged(&exact, &rows);
+    assert_eq!(rank, 48, "noise touches every direction");
+    for share in [0.1, 0.3] {
+        let (merged_loss, merged_price, merged_rank) = merged(&Spec { merge: share, ..exact.clone() }, &rows);
+        // Mixing costs nearly the same in both runs.
+        assert!(merged_price > price && merged_price <= (1.01 + share) * price, "{merged_price} against {price}");
+        assert!((merged_loss - loss).abs() <= 0.01 * loss, "{merged_loss} against {loss}");
+        assert!(merged_rank <= 24, "{merged_rank} directions with a share of {share}");
+    }
+}
+
+#[test]
+fn few_directions_are_not_merged() {
+    let rows = signal_and_noise(16, 2, 300);
+    let exact = Spec { eta: 4.0, mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::new(Kind::Tracking, 2) };
+    assert_eq!(merged(&exact, &rows), merged(&Spec { merge: 0.1, ..exact.clone() }, &rows));
+    assert!(Spec { merge: f64::NAN, ..exact }.plain(16).is_err());
+}

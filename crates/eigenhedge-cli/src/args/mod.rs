@@ -196,6 +196,10 @@ pub struct RunArgs {
     /// Cap the directions seen so far among themselves (anchored, ICML Algorithm 6 as printed)
     #[arg(long)]
     pub as_printed: bool,
+    /// What merging directions that differ little from the rest may cost, as a share of what fixed share costs; 0 merges
+    /// nothing [default: 0.1]
+    #[arg(long, value_name = "SHARE")]
+    pub merge: Option<f64>,
     /// At most this many explicit directions: memory is then bounded whatever the stream, at a price that is printed
     #[arg(long, value_name = "R")]
     pub max_rank: Option<usize>,

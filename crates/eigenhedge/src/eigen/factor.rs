@@ -157,9 +157,14 @@ impl Factor {
                 if gap * (cos * sin).abs() <= near {
                     self.rotations.push(Rotation { deflated: p, kept: j, cos, sin });
                     (z[p], z[j]) = (0.0, norm);
-                    let shift = gap * sin * sin;
-                    values[p] += shift;
-                    values[j] -= shift;
+                    // Each moves towards the other, by the smaller of the two ways to say it: a small value must not
+                    // vanish in a large one, and the kept one stays above all that are active already.
+                    let (low, high) = (values[p], values[j]);
+                    (values[p], values[j]) = if sin * sin <= 0.5 {
+                        (low + gap * sin * sin, high - gap * sin * sin)
+                    } else {
+                        (high - gap * cos * cos, low + gap * cos * cos)
+                    };
                     deflated.push(p);
                 } else {
                     self.active.push(p);
@@ -448,6 +453,24 @@ mod tests {
                     assert!((direct - there[j]).abs() <= tolerance);
                     assert!((back[j] - y[j]).abs() <= tolerance);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tiny_value_that_trades_places_with_a_large_one_stays_apart_from_zero() {
+        let (mut factor, mut scratch) = (Factor::default(), FactorScratch::default());
+        for tiny in [1e-30, 1e-34, 1e-40] {
+            let mut values = [tiny, 18.75, 0.0];
+            let z = [0.3535533905932739, -1.1102230246251565e-16, 0.25];
+            factor.solve(&mut values, 1.0, &z, &mut scratch);
+            let q = matrix_of(&factor, &mut scratch);
+            assert!((0..3).all(|j| q.column(j).iter().all(|x| x.is_finite())), "{q:?}");
+            let gap = largest_gap_to_identity(&q);
+            assert!(gap <= 64.0 * f64::EPSILON, "orthogonality {gap:e} with {tiny:e}");
+            let wanted = [0.0, z[0] * z[0] + z[2] * z[2], 18.75];
+            for (found, wanted) in values.iter().zip(wanted) {
+                assert!((found - wanted).abs() <= 64.0 * f64::EPSILON, "{found} against {wanted}");
             }
         }
     }

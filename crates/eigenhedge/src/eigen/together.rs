@@ -11,7 +11,7 @@ use super::secular::{MOST_STEPS, Root};
 use pulp::Simd;
 
 /// Problems of up to this many poles are solved together.
-pub(super) const MOST: usize = 48;
+pub(super) const MOST: usize = 96;
 /// Poles and room for whole lanes beyond them.
 const ROOM: usize = MOST + 16 + 8;
 
@@ -53,7 +53,7 @@ pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], roots: &mu
     problem.poles[..count].copy_from_slice(poles);
     problem.weights[..count].copy_from_slice(weights);
     let total: f64 = weights.iter().sum();
-    for (i, pole) in problem.poles[count..].iter_mut().enumerate() {
+    for (i, pole) in problem.poles[count..count + ROOM - MOST].iter_mut().enumerate() {
         // The last root is nearer to the last pole than half this far.
         *pole = poles[count - 1] + (2.0 + 2.0 * total) * (i + 1) as f64;
     }

@@ -232,7 +232,7 @@ impl AnyLearner {
                 let (directions, inclusion) = first_directions(portfolio.heaviest_mut(), kept);
                 let span = portfolio.heaviest_mut().span();
                 let center = span.origin().map_or_else(|| vec![0.0; span.length()], <[f64]>::to_vec);
-                Embedding::plain(times(span.vectors(), &directions, span.length()), inclusion, center, kept)
+                Embedding::plain(times(&span.vectors(), &directions, span.length()), inclusion, center, kept)
             }
             Self::Kernel(portfolio) => {
                 let (directions, inclusion) = first_directions(portfolio.heaviest_mut(), kept);

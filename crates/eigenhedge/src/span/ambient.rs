@@ -1,11 +1,16 @@
 //! Plain vectors: the columns are vectors of n numbers.
 //!
 //! Cost: two passes over the columns for each projection, four when the residual is small; the residual is computed where
-//! the next column will be. A combination reads and writes the columns once.
+//! the next column will be. A combination reads and writes the columns once. Long rows take one pass: a residual that is
+//! not small is known from the coordinates alone, so that the row itself is stored and the column it stands for is
+//! written as a combination ([`Deferred`]) until the next combination of all columns, which takes it in.
 //!
 //! Numerics: classical Gram–Schmidt, repeated when the residual is shorter than a tenth of the point, which
-//! keeps the defect of every new column under ten roundings. A residual at rounding level counts as zero.
+//! keeps the defect of every new column under ten roundings. What stands for a deferred column has coefficients of at
+//! most [`LARGEST_COEFFICIENTS`], which is what they multiply roundings by. A residual at rounding level counts as zero.
 //! After many combinations the drift is measured and, past [`REFRESH`], the columns are orthonormalised afresh.
+
+mod deferred;
 
 use super::Span;
 use crate::Error;
@@ -13,18 +18,23 @@ use crate::matrix::Matrix;
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
+use deferred::Deferred;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Orthonormal vectors in `R^n`, which may itself be part of a larger space of dimension N.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ambient {
     dimension: Multiplicity,
+    /// Orthonormal vectors, and behind them what the deferred columns are made of.
     columns: Matrix,
     origin: Option<Vec<f64>>,
     combinations: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
     length: usize,
+    #[serde(deserialize_with = "crate::snapshot::since_2")]
+    deferred: Deferred,
 }
 
 /// Everything that one look leaves behind.
@@ -35,7 +45,11 @@ struct Working {
     square: f64,
     /// Norm of the residual, which lies behind the last column.
     residual_norm: f64,
+    /// Whether it does not: the point itself will be stored.
+    defer: bool,
     correction: Vec<f64>,
+    /// The projection as a combination of the stored vectors.
+    explained: Vec<f64>,
     product: Vec<f64>,
 }
 
@@ -49,6 +63,10 @@ const REPEAT: f64 = 0.1;
 const REFRESH: f64 = 1e-12;
 /// Combinations between two looks at the drift.
 const LOOK_EVERY: u64 = 64;
+/// Rows at least this long take one pass where they can.
+const LONG: usize = 512;
+/// Norm of the coefficients of a deferred column over the stored vectors, at most.
+const LARGEST_COEFFICIENTS: f64 = 16.0;
 /// Squared norms from here on could overflow in sums.
 const LARGEST_SQUARE: f64 = 1e300;
 
@@ -65,6 +83,7 @@ impl Ambient {
             combinations: 0,
             scratch: Scratch::default(),
             length,
+            deferred: Deferred::default(),
         })
     }
 
@@ -101,8 +120,14 @@ impl Ambient {
     }
 
     /// The orthonormal columns.
-    pub fn vectors(&self) -> &Matrix {
-        &self.columns
+    pub fn vectors(&self) -> Cow<'_, Matrix> {
+        if self.deferred.columns() == 0 {
+            return Cow::Borrowed(&self.columns);
+        }
+        let mut vectors = self.columns.clone();
+        let mut deferred = self.deferred.clone();
+        vectors.combine(deferred.in_vectors(&Matrix::identity(self.columns.columns())), &mut Vec::new());
+        Cow::Owned(vectors)
     }
 }
 
@@ -157,16 +182,30 @@ impl Span for Ambient {
     }
 
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
-        let Working { point, square, correction, residual_norm, .. } = &mut self.scratch.0;
+        let Working { point, square, correction, residual_norm, defer, explained, .. } = &mut self.scratch.0;
         self.columns.transpose_times(point, coordinates);
+        self.deferred.resolve(coordinates);
         *residual_norm = 0.0;
         if self.columns.columns() == self.length {
             return 0.0;
         }
-        let mut left = self.columns.spare_residual(point, coordinates);
+        self.deferred.expand(coordinates, explained);
+        if self.length >= LONG {
+            let left = *square - dot(coordinates, coordinates);
+            let coefficients = *square + dot(explained, explained);
+            *defer = left > 0.0 && coefficients <= LARGEST_COEFFICIENTS * LARGEST_COEFFICIENTS * left;
+            if *defer {
+                *residual_norm = left.sqrt();
+                return *residual_norm;
+            }
+        }
+        let mut left = self.columns.spare_residual(point, explained);
         if left < REPEAT * REPEAT * *square {
-            left = self.columns.repeat_spare_residual(correction);
-            coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
+            self.columns.transpose_times_spare(correction);
+            self.deferred.resolve(correction);
+            coordinates.iter_mut().zip(&*correction).for_each(|(c, more)| *c += *more);
+            self.deferred.expand(correction, explained);
+            left = self.columns.subtract_from_spare(explained);
         }
         if left > ROUNDING * ROUNDING * *square {
             *residual_norm = left.sqrt();
@@ -175,12 +214,21 @@ impl Span for Ambient {
     }
 
     fn append_residual(&mut self, _: &[f64]) -> f64 {
-        self.columns.adopt_spare(1.0 / self.scratch.0.residual_norm);
-        self.scratch.0.residual_norm
+        let Working { point, square, residual_norm, defer, explained, .. } = &self.scratch.0;
+        if *defer {
+            let norm = square.sqrt();
+            self.columns.push_column(point, 1.0 / norm);
+            self.deferred.push(explained, norm, *residual_norm);
+        } else {
+            self.columns.adopt_spare(1.0 / residual_norm);
+            self.deferred.push_whole(self.columns.columns());
+        }
+        *residual_norm
     }
 
     fn combine(&mut self, rotation: &Matrix) {
-        self.columns.combine(rotation, &mut self.scratch.0.product);
+        self.columns.combine(self.deferred.in_vectors(rotation), &mut self.scratch.0.product);
+        self.deferred.clear();
         self.combinations += 1;
         if self.combinations.is_multiple_of(LOOK_EVERY) && self.drift() > REFRESH {
             self.columns.orthonormalise();
@@ -195,6 +243,6 @@ impl Span for Ambient {
     }
 
     fn drift(&self) -> f64 {
-        self.columns.drift()
+        self.vectors().drift()
     }
 }

@@ -63,6 +63,10 @@ pub struct Spec {
     pub budget: Option<usize>,
     /// For budgets: rows whose features are within this share of their energy of those of an atom are no atoms.
     pub novelty: f64,
+    /// For fixed share: what merging directions that differ little from the rest may cost, as a share of what mixing
+    /// costs; nothing is merged at 0.
+    #[serde(deserialize_with = "crate::snapshot::since_2")]
+    pub merge: f64,
 }
 
 impl Spec {
@@ -85,6 +89,7 @@ impl Spec {
             max_rank: None,
             budget: None,
             novelty: 1e-3,
+            merge: 0.0,
         }
     }
 
@@ -192,7 +197,7 @@ impl Spec {
                 return Err(Error::Unsupported("this learner is not a rule over a span"));
             }
             Kind::Tracking => {
-                let rule = Tracking::new(self.rate(), self.mixing, self.kept, dimension)?;
+                let rule = Tracking::new(self.rate(), self.mixing, self.kept, dimension)?.with_merging(self.merge)?;
                 let rule = match self.max_rank {
                     Some(max_rank) => rule.with_max_rank(max_rank)?,
                     None => rule,

@@ -14,7 +14,9 @@
 //! The paper's own count is O(n²). Past-average mixing: one dense eigendecomposition for each trial.
 //!
 //! Numerics: all weights are logarithms. A direction that reaches the cap together with the complement is equal
-//! to it bit for bit and is merged away; nothing is approximated.
+//! to it bit for bit and is merged away; nothing is approximated. Fixed share keeps every direction that noise has
+//! touched a little away from the rest for as long as it remembers, so that all n become explicit: then those that cost
+//! least may be merged too, for a share of the price of the mixing itself ([`Tracking::with_merging`]).
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 5 and section 8; Kuzmin & Warmuth, ICML 2007, Algorithm 3.
 
@@ -45,6 +47,9 @@ pub struct Tracking {
     max_rank: usize,
     /// What mixing and folding directions away have added to the constant of the theorem.
     price: f64,
+    /// What merging may cost in a trial, as a share of what mixing costs in it.
+    #[serde(deserialize_with = "crate::snapshot::since_2")]
+    merge: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -54,6 +59,9 @@ struct Working {
     cap: CapScratch,
     ranking: Vec<f64>,
 }
+
+/// So few directions are not merged: the lanes of a processor handle them together whether they are there or not.
+const FEW: usize = 16;
 
 /// Rejects a rank cap that could not hold the directions that are kept.
 pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> {
@@ -72,8 +80,18 @@ impl Tracking {
         let complement = super::uniform(kept, dimension);
         let past = matches!(mixing, Mixing::PastAverage { .. }).then(|| PastAverage::new(complement.log_weight));
         let (uniform, frame) = (complement.log_weight, Frame::new(dimension));
-        let (max_rank, price, scratch) = (usize::MAX, 0.0, Scratch::default());
-        Ok(Self { eta, mixing, kept, uniform, frame, complement, past, max_rank, price, scratch })
+        let (max_rank, price, merge, scratch) = (usize::MAX, 0.0, 0.0, Scratch::default());
+        Ok(Self { eta, mixing, kept, uniform, frame, complement, past, max_rank, price, merge, scratch })
+    }
+
+    /// Merges directions whose weight is nearly that of the complement, as far as that costs in each trial at most this
+    /// share of what fixed share costs in it. Of [`FEW`] directions, or of k + 4, none is merged.
+    pub fn with_merging(mut self, share: f64) -> Result<Self, Error> {
+        if !(share >= 0.0 && share.is_finite()) {
+            return Err(Error::Parameter { name: "merge", rule: "finite and not negative", value: share });
+        }
+        self.merge = share;
+        Ok(self)
     }
 
     /// Keeps at most this many explicit directions: those least surely kept are folded into the complement, which takes
@@ -94,55 +112,77 @@ impl Tracking {
         cap(&mut self.frame.values, &mut self.complement, self.kept, &mut self.scratch.0.cap);
     }
 
-    /// Gives the directions beyond the rank cap the weight of the complement, raised so that the trace stays k.
+    /// Gives the directions beyond the rank cap, and those that cost no more than the allowance, the weight of the
+    /// complement, raised so that the trace stays k: the least surely kept first.
     ///
     /// The proof of the theorem telescopes over `log V`; replacing V by V' adds at most the sum of the positive
     /// eigenvalues of `log V - log V'` to its constant.
-    fn fold(&mut self) {
+    fn fold(&mut self, allowance: f64) {
         let common = self.complement.log_weight;
-        let explicit = self.frame.values.iter().filter(|w| **w != common).count();
-        if explicit <= self.max_rank {
-            return;
-        }
         let ranking = &mut self.scratch.0.ranking;
         ranking.clear();
         ranking.extend(self.frame.values.iter().filter(|w| **w != common));
-        // Everything at least as heavy as this goes: the least surely kept.
-        let cut = *ranking.select_nth_unstable_by(self.max_rank, f64::total_cmp).1;
-        let goes = |weight: f64| weight >= cut || weight == common;
-        let folded = self.frame.values.iter().filter(|w| goes(**w));
-        let (mass, count) = folded.fold((0.0, 0u64), |(mass, count), w| (mass + kept(*w), count + 1));
-        let Multiplicity::Finite(others) = self.frame.others() else {
+        let explicit = ranking.len();
+        let enough = self.max_rank.min(FEW.max(self.kept + 4));
+        if explicit <= enough || (explicit <= self.max_rank && allowance == 0.0) {
+            return;
+        }
+        ranking.sort_unstable_by(|a, b| b.total_cmp(a));
+        let Multiplicity::Finite(others) = self.frame.others_beyond(explicit) else {
             // Spread over infinitely many directions nothing is left of it.
-            self.frame.values.iter_mut().filter(|w| goes(**w)).for_each(|w| *w = common);
-            self.price = f64::INFINITY;
+            if explicit > self.max_rank {
+                let cut = ranking[explicit - self.max_rank - 1];
+                self.frame.values.iter_mut().filter(|w| **w >= cut).for_each(|w| *w = common);
+                self.price = f64::INFINITY;
+            }
             return;
         };
-        let total = others as f64 * kept(common) + mass;
-        let raised = (-total / (others + count) as f64).ln_1p();
-        self.price += others as f64 * (common - raised).max(0.0);
-        for weight in self.frame.values.iter_mut().filter(|w| goes(**w)) {
-            self.price += (*weight - raised).max(0.0);
-            *weight = raised;
+        let (mut dropped, mut price, mut raised) = (0, 0.0, common);
+        let mut mass = others as f64 * kept(common);
+        for i in 0..explicit - enough {
+            mass += kept(ranking[i]);
+            let level = (-mass / (others + i as u64 + 1) as f64).ln_1p();
+            let lost: f64 = ranking[..=i].iter().map(|w| (w - level).max(0.0)).sum();
+            let cost = lost + others as f64 * (common - level).max(0.0);
+            if explicit - i <= self.max_rank && cost > allowance {
+                break;
+            }
+            (dropped, price, raised) = (i + 1, cost, level);
         }
-        self.complement.log_weight = raised;
+        self.price += price;
+        if dropped > 0 {
+            let cut = ranking[dropped - 1];
+            let mut at_the_cut = ranking[..dropped].iter().filter(|w| **w == cut).count();
+            for weight in &mut self.frame.values {
+                let last = *weight == cut && at_the_cut > 0;
+                at_the_cut -= usize::from(last);
+                if last || *weight > cut || *weight == common {
+                    *weight = raised;
+                }
+            }
+            self.complement.log_weight = raised;
+        }
     }
 
-    fn mix(&mut self) {
-        let Mixing::FixedShare { alpha } = self.mixing else { return };
+    /// Mixes the uniform weights in; returns what that costs.
+    fn mix(&mut self) -> f64 {
+        let Mixing::FixedShare { alpha } = self.mixing else { return 0.0 };
+        let mut price = 0.0;
         // V' has the eigenvectors of V: what the replacement costs is the sum of what the logarithms lose.
         for weight in &mut self.frame.values {
             let mixed = blend(*weight, self.uniform, alpha);
-            self.price += (*weight - mixed).max(0.0);
+            price += (*weight - mixed).max(0.0);
             *weight = mixed;
         }
         let mixed = blend(self.complement.log_weight, self.uniform, alpha);
         let lost = (self.complement.log_weight - mixed).max(0.0);
-        self.price += match self.frame.others() {
+        price += match self.frame.others() {
             Multiplicity::Finite(others) => others as f64 * lost,
             Multiplicity::Infinite => f64::INFINITY,
         };
+        self.price += price;
         self.complement.log_weight = mixed;
+        price
     }
 }
 
@@ -185,9 +225,9 @@ impl Rule for Tracking {
         if changed {
             self.cap();
         }
-        self.mix();
+        let paid = self.mix();
         if changed {
-            self.fold();
+            self.fold(self.merge * paid);
             // Directions equal to the complement merge into it.
             let common = self.complement.log_weight;
             self.frame.retain(|_, weight| weight != common);

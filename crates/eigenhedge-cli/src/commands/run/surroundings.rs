@@ -146,6 +146,7 @@ pub fn agree_on_learner(path: &Path, then: &Spec, now: &Spec) -> Result<()> {
         ("select", "--select"),
         ("dimension", "--feature-dim"),
         ("as_printed", "--as-printed"),
+        ("merge", "--merge"),
         ("max_rank", "--max-rank"),
         ("budget", "--budget"),
     ];

@@ -2,11 +2,13 @@
 //!
 //! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the span's columns.
 //!
-//! Update: an older eigenbasis R and the rank-one factors since then, kept as Cauchy matrices and never multiplied
+//! Update: an older eigenbasis R and the rank-one factors since then, kept as Cauchy matrices and not multiplied
 //! out: the coordinates of a row in the present eigenbasis are `E_bᵀ … E_1ᵀ Rᵀ z`. Every `√w` rows the matrix is
-//! decomposed afresh.
+//! decomposed afresh. With few columns a decomposition costs many products of such matrices: then every factor is
+//! multiplied into R at once, and a fresh decomposition only removes what rounding has gathered.
 //!
-//! Cost: O(w^2.5) for each row, where a full decomposition costs O(w³), with w the columns of the span.
+//! Cost: O(w^2.5) for each row, where a full decomposition costs O(w³), with w the columns of the span; up to [`TURNED`]
+//! columns, one w × w product.
 //!
 //! Numerics: all eigenpairs are exact at every row whatever the gaps, because the secular equation does not see
 //! them; the fresh decomposition stops the growth of rounding. While fewer rows than n have been seen, the matrix
@@ -58,7 +60,13 @@ struct Working {
     working: FactorScratch,
     coordinates: Vec<f64>,
     image: Vec<f64>,
+    keep: Vec<bool>,
 }
+
+/// Up to this many columns factors are multiplied into the basis.
+const TURNED: usize = 128;
+/// Rows between two decompositions then.
+const TURNS: usize = 256;
 
 impl Default for Chained {
     fn default() -> Self {
@@ -146,14 +154,25 @@ impl Chained {
         if self.chain.used == self.chain.factors.len() {
             self.chain.factors.push(Factor::default());
         }
-        let Working { coordinates, working, .. } = &mut self.scratch.0;
-        self.chain.factors[self.chain.used].solve(&mut self.values, weight, coordinates, working);
-        self.chain.used += 1;
+        let size = self.values.len();
+        let Working { coordinates, working, keep, .. } = &mut self.scratch.0;
+        let factor = &mut self.chain.factors[self.chain.used];
+        factor.solve(&mut self.values, weight, coordinates, working);
+        if size <= TURNED {
+            for j in self.basis.columns()..size {
+                self.basis.resize(size, j + 1);
+                self.basis.column_mut(j)[j] = 1.0;
+            }
+            keep.resize(size, true);
+            factor.rotate(&mut self.basis, keep, working);
+        } else {
+            self.chain.used += 1;
+        }
         let recent = self.recent_weights.len();
         self.recent.resize(self.values.len(), recent + 1);
         self.recent.column_mut(recent).copy_from_slice(point);
         self.recent_weights.push(weight);
-        if self.chain.used >= longest_chain(self.values.len()) {
+        if self.recent_weights.len() >= if size <= TURNED { TURNS } else { longest_chain(size) } {
             self.refresh();
         }
     }

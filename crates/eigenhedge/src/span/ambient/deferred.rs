@@ -1,0 +1,93 @@
+//! Columns that are not written out yet: each is a combination of stored vectors.
+//!
+//! The stored vectors are the columns that are written out (orthonormal) and behind them, for each deferred column, the
+//! point it came from at unit length, or the column itself when that was computed after all. Column by column the combinations form an
+//! upper triangle: nothing refers to what came later.
+//!
+//! Cost: O(d w) for d deferred of w columns; nothing when there are none.
+
+use crate::matrix::Matrix;
+use crate::num::dot;
+use crate::scratch::Scratch;
+use serde::{Deserialize, Serialize};
+
+/// Combinations, one for each of the last columns.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Deferred {
+    /// Column j: what the j-th deferred column is made of.
+    combinations: Matrix,
+    #[serde(skip)]
+    product: Scratch<Matrix>,
+}
+
+impl Deferred {
+    /// Number of deferred columns.
+    pub fn columns(&self) -> usize {
+        self.combinations.columns()
+    }
+
+    /// From inner products with the stored vectors to coordinates in the columns.
+    pub fn resolve(&self, products: &mut [f64]) {
+        let written = products.len() - self.columns();
+        // From the last: a combination needs the products before it.
+        for j in (0..self.columns()).rev() {
+            let end = written + j + 1;
+            products[end - 1] = dot(&self.combinations.column(j)[..end], &products[..end]);
+        }
+    }
+
+    /// From coordinates in the columns to coefficients of the stored vectors.
+    pub fn expand(&self, coordinates: &[f64], coefficients: &mut Vec<f64>) {
+        let written = coordinates.len() - self.columns();
+        coefficients.clear();
+        coefficients.extend_from_slice(coordinates);
+        coefficients[written..].fill(0.0);
+        for (j, coordinate) in coordinates[written..].iter().enumerate() {
+            let combination = &self.combinations.column(j)[..=written + j];
+            coefficients.iter_mut().zip(combination).for_each(|(out, c)| *out += coordinate * c);
+        }
+    }
+
+    /// A new column: a point of this norm, stored after all others, minus what the others explain of it, over the norm
+    /// of that residual.
+    pub fn push(&mut self, explained: &[f64], norm: f64, residual_norm: f64) {
+        let j = self.columns();
+        self.combinations.resize(explained.len() + 1, j + 1);
+        let combination = self.combinations.column_mut(j);
+        combination.iter_mut().zip(explained).for_each(|(out, c)| *out = -c / residual_norm);
+        combination[explained.len()] = norm / residual_norm;
+    }
+
+    /// A new column, the last of `vectors`, that is written out although others before it may not be.
+    pub fn push_whole(&mut self, vectors: usize) {
+        let j = self.columns();
+        if j > 0 {
+            self.combinations.resize(vectors, j + 1);
+            self.combinations.column_mut(j)[vectors - 1] = 1.0;
+        }
+    }
+
+    /// A combination of the columns as one of the stored vectors.
+    pub fn in_vectors<'a>(&'a mut self, rotation: &'a Matrix) -> &'a Matrix {
+        if self.columns() == 0 {
+            return rotation;
+        }
+        let written = rotation.rows() - self.columns();
+        let product = &mut self.product.0;
+        product.clone_from(rotation);
+        for i in 0..rotation.columns() {
+            let (source, out) = (&rotation.column(i)[written..], product.column_mut(i));
+            out[written..].fill(0.0);
+            for (j, share) in source.iter().enumerate() {
+                let combination = &self.combinations.column(j)[..=written + j];
+                out.iter_mut().zip(combination).for_each(|(out, c)| *out += share * c);
+            }
+        }
+        product
+    }
+
+    /// All columns are written out.
+    pub fn clear(&mut self) {
+        self.combinations.resize(0, 0);
+    }
+}

@@ -1,0 +1,115 @@
+//! Long rows: one pass where the residual is certain, and the same losses as the coordinates alone would have.
+#![allow(clippy::unwrap_used)]
+
+use eigenhedge::num::dot;
+use eigenhedge::simplex::Multiplicity;
+use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, Spec, trial};
+
+const LENGTH: usize = 700;
+const SHORT: usize = 12;
+
+/// Orthonormal vectors of the long space.
+fn frame(random: &mut Random) -> Vec<Vec<f64>> {
+    let mut frame: Vec<Vec<f64>> = Vec::new();
+    while frame.len() < SHORT {
+        let mut vector: Vec<f64> = (0..LENGTH).map(|_| random.normal()).collect();
+        for _ in 0..2 {
+            for earlier in &frame {
+                let overlap = dot(earlier, &vector);
+                vector.iter_mut().zip(earlier).for_each(|(x, e)| *x -= overlap * e);
+            }
+            let norm = dot(&vector, &vector).sqrt();
+            vector.iter_mut().for_each(|x| *x /= norm);
+        }
+        frame.push(vector);
+    }
+    frame
+}
+
+/// Rows with strong, weak and vanishing residuals, repeated rows and zeros among them.
+fn short_rows(count: usize, random: &mut Random) -> Vec<Vec<f64>> {
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for t in 0..count {
+        let weak = [1.0, 0.1, 1e-2, 1e-5, 0.0][t % 5];
+        let row = match t {
+            _ if t % 17 == 16 => rows[t - 5].clone(),
+            _ if t % 29 == 28 => vec![0.0; SHORT],
+            _ => (0..SHORT).map(|i| random.normal() * if i < 3 { 1.0 } else { weak }).collect(),
+        };
+        rows.push(row);
+    }
+    rows
+}
+
+fn lengthened(row: &[f64], frame: &[Vec<f64>]) -> Vec<f64> {
+    let mut long = vec![0.0; LENGTH];
+    for (amount, vector) in row.iter().zip(frame) {
+        long.iter_mut().zip(vector).for_each(|(x, v)| *x += amount * v);
+    }
+    long
+}
+
+fn specs() -> Vec<Spec> {
+    let tracking = Spec { eta: 2.0, ..Spec::new(Kind::Tracking, 3) };
+    vec![
+        tracking.clone(),
+        Spec { mixing: Mixing::FixedShare { alpha: 1e-3 }, ..tracking.clone() },
+        Spec { center: Some(0.0), ..tracking.clone() },
+        Spec { max_rank: Some(6), ..tracking },
+        Spec { max_rank: Some(6), ..Spec::new(Kind::Leader, 3) },
+        Spec { max_rank: Some(6), center: Some(2.0), ..Spec::new(Kind::Anchored, 3) },
+        Spec::new(Kind::Anchored, 3),
+    ]
+}
+
+fn step(learner: &mut PlainLearner, row: &[f64], random: &mut Random) -> f64 {
+    trial(learner, &Instance::from(row), random).unwrap().expected
+}
+
+#[test]
+fn long_rows_lose_what_their_coordinates_lose() {
+    let mut random = Random::seeded(3);
+    let (frame, rows) = (frame(&mut random), short_rows(400, &mut random));
+    for spec in specs() {
+        let mut long = spec.plain(LENGTH).unwrap();
+        let space = Spec { dimension: Some(Multiplicity::Finite(LENGTH as u64)), ..spec.clone() };
+        let mut short = space.plain(SHORT).unwrap();
+        for (t, row) in rows.iter().enumerate() {
+            let wanted = step(&mut short, row, &mut random);
+            let found = step(&mut long, &lengthened(row, &frame), &mut random);
+            let size = dot(row, row).max(1.0);
+            assert!((found - wanted).abs() <= 1e-10 * size, "{}, row {t}: {found} against {wanted}", spec.label());
+        }
+    }
+}
+
+#[test]
+fn columns_of_long_rows_stay_orthonormal() {
+    let mut random = Random::seeded(4);
+    for spec in specs().iter().take(4) {
+        let mut learner = spec.plain(LENGTH).unwrap();
+        for t in 0..600 {
+            // Signal in three places, noise everywhere.
+            let noise = [0.3, 0.03, 1e-3][t % 3];
+            let row: Vec<f64> = (0..LENGTH).map(|i| random.normal() * if i < 3 { 1.0 } else { noise / 26.0 }).collect();
+            step(&mut learner, &row, &mut random);
+            let drift = if t % 7 == 0 { learner.span().vectors().drift() } else { 0.0 };
+            assert!(drift <= 1e-12, "{}, row {t}: {drift:e}", spec.label());
+        }
+    }
+}
+
+#[test]
+fn a_restored_learner_goes_on_bit_for_bit_between_two_combinations() {
+    let mut random = Random::seeded(5);
+    let rows: Vec<Vec<f64>> = (0..60).map(|_| (0..LENGTH).map(|_| random.normal()).collect()).collect();
+    let mut learner = specs()[0].plain(LENGTH).unwrap();
+    for (t, row) in rows.iter().enumerate() {
+        let bytes = postcard::to_allocvec(&learner).unwrap();
+        let mut restored: PlainLearner = postcard::from_bytes(&bytes).unwrap();
+        let (mut one, mut other) = (Random::seeded(6), Random::seeded(6));
+        let (a, b) = (step(&mut learner, row, &mut one), step(&mut restored, row, &mut other));
+        assert_eq!(a.to_bits(), b.to_bits(), "row {t}");
+        assert_eq!(learner, restored, "row {t}");
+    }
+}
