@@ -3,8 +3,8 @@
 //! `cargo bench -p eigenhedge --bench roofline` prints all tables; with `-- limits`, `-- length`, `-- directions` or
 //! `-- anchored` one; `-- row 64` times rows of 64 numbers for ever so long, for a profiler.
 //!
-//! Floor: a row cannot be learned without reading the n × u basis twice, once for the coordinates and once for what they
-//! leave over. The speed of reading is measured on an array of the size of that basis, so small ones come from cache.
+//! Floor: the n × u basis read twice for each row, once for the coordinates and once for what they leave over. Rows of at
+//! least 512 numbers mostly need the first pass only, and may go below it. The speed of reading is measured on an array of the size of that basis, so small ones come from cache.
 //! Times are the 20th percentile of blocks of rows: what other processes do to the rest is not counted.
 
 use eigenhedge::matrix::Matrix;
@@ -122,18 +122,25 @@ fn multiplication_rate() -> f64 {
     2.0 * (SIZE as f64).powi(3) / low((0..20).map(|_| sample()).collect())
 }
 
+/// Rows from this length on take one pass over the columns.
+const ONE_PASS: f64 = 512.0;
+
+fn passes(n: f64) -> f64 {
+    if n >= ONE_PASS { 1.0 } else { 2.0 }
+}
+
 /// Multiplications and additions of a row: coordinates, remainder, the share of a combination, the turn of the
 /// directions.
 fn operations(n: f64, u: f64) -> f64 {
     let columns = u + 0.5 * DELAY;
-    4.0 * n * columns + 2.0 * n * (u + DELAY) * u / DELAY + 2.0 * columns * u * u
+    2.0 * passes(n) * n * columns + 2.0 * n * (u + DELAY) * u / DELAY + 2.0 * columns * u * u
 }
 
-/// Bytes a row moves between the learner and its basis and vectors, whatever cache they are in: both passes over the
+/// Bytes a row moves between the learner and its basis and vectors, whatever cache they are in: the passes over the
 /// columns, the share of a combination, the row, its copy and its remainder, which becomes a column.
 fn bytes(n: f64, u: f64) -> f64 {
     let columns = u + 0.5 * DELAY;
-    8.0 * n * (2.0 * columns + (2.0 * u + DELAY) / DELAY + 7.0)
+    8.0 * n * (passes(n) * columns + (2.0 * u + DELAY) / DELAY + 7.0)
 }
 
 fn limits() {
@@ -182,8 +189,14 @@ fn growth(what: &str, samples: &[(f64, f64)]) {
 fn length() {
     println!("tracking, k = 10: growth with the length of a row");
     let sizes = [(10_000, 200, 30), (31_623, 120, 20), (100_000, 120, 12), (316_228, 80, 8), (1_000_000, 80, 5)];
-    let sample = |(n, warm, blocks)| (n as f64, per_row(&Spec::new(Kind::Tracking, 10), n, warm, blocks).0);
-    growth("n", &sizes.map(sample));
+    let rows = sizes.map(|(n, warm, blocks)| {
+        let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, warm, blocks);
+        (n as f64, row, bandwidth(n * learner.rank()))
+    });
+    growth("n", &rows.map(|(n, row, _)| (n, row)));
+    // What is left when the machine reads large arrays as fast as small ones.
+    println!("the same, with every time scaled to the speed at which the smallest basis is read");
+    growth("n", &rows.map(|(n, row, reads)| (n, row * reads / rows[0].2)));
 }
 
 fn directions() {

@@ -256,6 +256,45 @@ fn a_budget_over_nearly_dependent_atoms_keeps_columns_orthonormal_and_losses_pos
     }
 }
 
+/// Total expected loss, and after the rows the number of atoms and the error of the budget.
+fn lost(spec: &Spec, rows: &[Vec<f64>]) -> (f64, usize, f64) {
+    let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 1.0 }, rows[0].len()).unwrap();
+    let mut random = Random::seeded(3);
+    let mut total = 0.0;
+    for row in rows {
+        total += trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap().expected;
+        assert!(spec.budget.is_none_or(|atoms| learner.span().dictionary().len() <= atoms));
+    }
+    (total, learner.span().dictionary().len(), learner.span().budget_error())
+}
+
+#[test]
+fn a_budget_that_holds_all_that_is_not_forgotten_costs_nothing() {
+    let rows: Vec<Vec<f64>> = streams::signal_and_noise(8, 3, 0.3, 5).take(900).collect();
+    let mixing = Mixing::FixedShare { alpha: 1e-2 };
+    let spec = Spec { eta: 4.0, mixing, ..Spec::new(Kind::Tracking, 2) };
+    let (whole, ..) = lost(&spec, &rows);
+    let (total, _, error) = lost(&Spec { budget: Some(250), ..spec.clone() }, &rows);
+    assert!((total / whole - 1.0).abs() < 1e-9, "{total} against {whole}");
+    assert!(error < 1e-10, "{error}");
+    // A small budget has a price, and says so.
+    let (.., error) = lost(&Spec { budget: Some(10), ..spec }, &rows);
+    assert!(error > 1e-3, "{error}");
+}
+
+#[test]
+fn rows_that_come_again_are_no_new_atoms_under_a_budget() {
+    let few: Vec<Vec<f64>> = streams::signal_and_noise(8, 3, 0.3, 5).take(30).collect();
+    let rows: Vec<Vec<f64>> = few.iter().cycle().take(600).cloned().collect();
+    for center in [None, Some(0.0)] {
+        let spec = Spec { center, ..Spec::new(Kind::Tracking, 2) };
+        let (whole, ..) = lost(&spec, &rows);
+        let (total, atoms, error) = lost(&Spec { budget: Some(40), ..spec }, &rows);
+        assert_eq!((atoms, error), (30, 0.0));
+        assert!((total / whole - 1.0).abs() < 1e-6, "center {center:?}: {total} against {whole}");
+    }
+}
+
 #[test]
 fn the_centered_leader_of_features_equals_batch_kernel_pca_long_after_the_dictionary_is_complete() {
     let mut random = Random::seeded(11);

@@ -155,6 +155,29 @@ fn warm_hebbian_learners_allocate_nothing() {
 }
 
 #[test]
+fn evictions_of_a_warm_budget_hardly_ever_allocate() {
+    let rows: Vec<Vec<f64>> = streams::signal_and_noise(20, 4, 0.3, 1).take(3000).collect();
+    // With much to forget, atoms go for free; with a mean, and with little room, they are chosen.
+    for (budget, center) in [(400, None), (100, Some(0.0)), (40, None)] {
+        let mixing = Mixing::FixedShare { alpha: 1e-2 };
+        let spec = Spec { budget: Some(budget), center, eta: 4.0, mixing, ..Spec::new(Kind::Tracking, 3) };
+        let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 1.0 }, 20).unwrap();
+        let mut random = Random::seeded(2);
+        let mut before = 0;
+        for (t, row) in rows.iter().enumerate() {
+            if t == 2000 {
+                before = ALLOCATIONS.get();
+            }
+            trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+        }
+        // Dozens of evictions and more; a number of directions never seen before may make a matrix larger.
+        let found = ALLOCATIONS.get() - before;
+        assert!(found <= 3, "budget {budget}, center {center:?}: {found} allocations");
+        assert!(learner.span().dictionary().len() <= budget && learner.span().budget_error() > 0.0);
+    }
+}
+
+#[test]
 fn a_warm_sketch_allocates_nothing() {
     let rows: Vec<Vec<f64>> = streams::signal_and_noise(60, 4, 0.3, 1).take(400).collect();
     let mut sketch = Sketch::new(60, 10, true).unwrap();

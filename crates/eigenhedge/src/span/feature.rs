@@ -1,7 +1,7 @@
 //! Expansions in a dictionary: the columns are `b = Φ a`, combinations of the features of atoms.
 //!
 //! Setting: a kernel and a [`Dictionary`] of t atoms. State: the coefficients A (`t × w`), the images `G = K A` (so that
-//! K itself is never stored), the origin as coefficients μ with its image `K μ`, and, under a budget, `K⁻¹`.
+//! K itself is never stored) and the origin as coefficients μ with its image `K μ`.
 //!
 //! Update: for a row x with kernel row κ the coordinates are `Aᵀ(κ - K μ)`; the residual direction has coefficients
 //! `(-μ - A c, 1)/ρ`. Without a budget every row with a residual becomes an atom.
@@ -15,8 +15,11 @@
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5; the span argument makes tracking work here too.
 
+mod evict;
+
 use super::Span;
 use super::budget::Budget;
+use super::removal::Removal;
 use crate::eigen::Eigen;
 use crate::error::Error;
 use crate::kernel::Dictionary;
@@ -68,6 +71,11 @@ struct Working {
     expansion: Vec<f64>,
     /// Whether the point looked at became an atom.
     is_atom: bool,
+    /// For evictions: what matters, what each atom costs, who goes.
+    parts: Matrix,
+    costs: Vec<f64>,
+    going: Vec<usize>,
+    removal: Removal,
     product: Matrix,
     gram: Matrix,
     eigen: Eigen,
@@ -77,7 +85,7 @@ struct Working {
 
 /// Residuals with a smaller share of the energy of a point are rounding.
 const NEW_DIRECTION: f64 = 1e-10;
-/// What a full dictionary carries of a residual is lost below this share: it is known to the condition of `K⁻¹` only.
+/// Under a budget a residual with a smaller share is lost: it is worth no atom.
 const CARRIED: f64 = 1e-7;
 /// The squared norm of a residual must be known to within this share of it.
 const CERTAIN: f64 = 0.01;
@@ -112,8 +120,8 @@ impl<D: Dictionary> Feature<D> {
         self
     }
 
-    /// Allows at most this many atoms; a row whose features lie within a share `novelty` (of their energy) of the
-    /// dictionary is not made one.
+    /// Allows at most this many atoms; a row whose features lie within a share `novelty` (of their energy) of those of an
+    /// atom is not made one.
     pub fn with_budget(mut self, atoms: usize, novelty: f64) -> Result<Self, Error> {
         self.budget = Some(Budget::new(atoms, novelty)?);
         Ok(self)
@@ -187,31 +195,34 @@ impl<D: Dictionary> Feature<D> {
         self.images.column_mut(column).iter_mut().zip(residual).for_each(|(entry, r)| *entry = r / norm);
     }
 
-    /// Makes what the dictionary carries of the residual a column; returns the coordinate of the point in it.
-    ///
-    /// `K⁻¹` is known to its condition number only, so the part is made orthogonal to the columns and measured once more.
-    fn push_carried(&mut self) -> f64 {
-        let Working { expansion, residual, correction, coordinates, own, .. } = &mut self.scratch.0;
+    /// Makes what one atom carries of the residual a column: the point is replaced by `factor` times the atom. Returns the
+    /// coordinate of the point in the column; zero when there is none.
+    fn push_carried(&mut self, atom: usize, factor: f64) -> f64 {
+        let Working { row, own, residual, correction, coordinates, expansion, moved, .. } = &mut self.scratch.0;
+        expansion[atom] += factor;
         self.images.transpose_times(expansion, correction);
         self.coefficients.subtract_times(correction, expansion);
+        let overlap = dot(expansion, residual);
+        // The overlaps of the point with the atoms give way to those of the atom.
+        self.dictionary.atom_row(atom, moved);
+        for ((r, kernel), of_atom) in residual.iter_mut().zip(row).zip(moved) {
+            *r += factor * *of_atom - *kernel;
+        }
         self.images.subtract_times(correction, residual);
-        let square = dot(expansion, residual);
-        if !(square > CARRIED * *own) {
+        let norm = dot(expansion, residual).max(0.0).sqrt();
+        let coordinate = overlap / norm;
+        if !(norm * norm > CARRIED * *own && coordinate > 0.0 && coordinate * coordinate > CARRIED * *own) {
             return 0.0;
         }
-        let norm = square.sqrt();
-        coordinates.push(norm);
+        coordinates.push(coordinate);
         self.push_column(norm);
-        norm
+        coordinate
     }
 
     /// Makes the point an atom: one more row everywhere.
     fn push_atom(&mut self, point: &D::Point) {
-        let Working { row, own, is_atom, correction, coordinates, .. } = &mut self.scratch.0;
+        let Working { row, is_atom, correction, coordinates, .. } = &mut self.scratch.0;
         let atoms = self.dictionary.len();
-        if let Some(budget) = &mut self.budget {
-            budget.admit(*own);
-        }
         self.dictionary.push(point);
         self.lineage = descend(self.lineage, self.trials);
         *is_atom = true;
@@ -236,15 +247,9 @@ impl<D: Dictionary> Feature<D> {
     /// [`Self::orthonormalise`] says.
     fn refresh(&mut self) -> bool {
         let atoms = self.dictionary.len();
-        let Working { row, correction, gram, eigen, .. } = &mut self.scratch.0;
-        if self.budget.is_some() {
-            gram.resize(atoms, atoms);
-        }
+        let Working { row, correction, .. } = &mut self.scratch.0;
         for atom in 0..atoms {
             self.dictionary.atom_row(atom, row);
-            if self.budget.is_some() {
-                gram.column_mut(atom).copy_from_slice(row);
-            }
             self.coefficients.transpose_times(row, correction);
             for (j, overlap) in correction.iter().enumerate() {
                 self.images.column_mut(j)[atom] = *overlap;
@@ -255,9 +260,6 @@ impl<D: Dictionary> Feature<D> {
         }
         if let Some(origin) = &mut self.origin {
             origin.square = dot(&origin.coefficients, &origin.image);
-        }
-        if let Some(budget) = &mut self.budget {
-            budget.refresh(gram, eigen);
         }
         self.stale = 0;
         self.drift() > REFRESH && self.orthonormalise()
@@ -358,14 +360,12 @@ impl<D: Dictionary> Span for Feature<D> {
         self.expand_residual();
         let Working { row, own, expansion, residual, residual_square, .. } = &mut self.scratch.0;
         if let Some(budget) = &mut self.budget {
-            let novelty = budget.novelty(row, *own);
-            if !budget.admits(novelty, *own) {
-                // The part of the residual that the dictionary can carry.
-                if !(*residual_square - novelty > CARRIED * *own) {
-                    return 0.0;
-                }
-                expansion.iter_mut().zip(budget.expansion()).for_each(|(e, b)| *e += b);
-                return self.push_carried();
+            budget.know(&self.dictionary);
+            if let Some((atom, factor)) = budget.carrier(row, *own) {
+                return self.push_carried(atom, factor);
+            }
+            if !(*residual_square > CARRIED * *own) {
+                return 0.0;
             }
         }
         let norm = residual_square.sqrt();
@@ -439,29 +439,7 @@ impl<D: Dictionary> Span for Feature<D> {
     }
 
     fn evict(&mut self, directions: &Matrix, importance: &[f64]) -> Option<&Matrix> {
-        let budget = self.budget.as_mut()?;
-        let product = &mut self.scratch.0.product;
-        multiply(product, self.coefficients.view(), directions.view());
-        let mean = self.origin.as_ref().map(|origin| &origin.coefficients[..]);
-        let (atom, share) = budget.evict(product, importance, mean);
-        // Every column loses its part along the atom that the others cannot carry; the images of the others stay.
-        for j in 0..self.coefficients.columns() {
-            give_up(self.coefficients.column_mut(j), atom, share);
-            let images = self.images.column_mut(j);
-            images[atom] = images[images.len() - 1];
-        }
-        let atoms = self.dictionary.len() - 1;
-        self.coefficients.resize(atoms, self.coefficients.columns());
-        self.images.resize(atoms, self.images.columns());
-        if let Some(origin) = &mut self.origin {
-            give_up(&mut origin.coefficients, atom, share);
-            origin.coefficients.pop();
-            origin.image.swap_remove(atom);
-            origin.square = dot(&origin.coefficients, &origin.image);
-        }
-        self.dictionary.swap_remove(atom);
-        self.lineage = descend(self.lineage, !(atom as u64));
-        self.orthonormalise().then_some(&self.scratch.0.rotation)
+        self.shrink(directions, importance).then_some(&self.scratch.0.rotation)
     }
 
     fn end_trial(&mut self) -> Option<&Matrix> {
@@ -478,11 +456,4 @@ fn descend(lineage: u64, event: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
-}
-
-/// Spreads the coefficient of an atom over the others and moves the last coefficient into its place.
-fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
-    let amount = coefficients[atom];
-    coefficients.iter_mut().zip(share).for_each(|(c, s)| *c += amount * s);
-    coefficients[atom] = coefficients[coefficients.len() - 1];
 }

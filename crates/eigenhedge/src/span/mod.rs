@@ -7,6 +7,7 @@
 mod ambient;
 mod budget;
 mod feature;
+mod removal;
 
 pub use ambient::Ambient;
 pub(crate) use ambient::check_row;

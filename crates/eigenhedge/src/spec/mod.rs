@@ -61,7 +61,7 @@ pub struct Spec {
     pub max_rank: Option<usize>,
     /// For kernels: at most this many atoms.
     pub budget: Option<usize>,
-    /// For budgets: rows whose features are within this share of their energy of the dictionary are no atoms.
+    /// For budgets: rows whose features are within this share of their energy of those of an atom are no atoms.
     pub novelty: f64,
     /// For fixed share: what merging directions that differ little from the rest may cost, as a share of what mixing
     /// costs; nothing is merged at 0.

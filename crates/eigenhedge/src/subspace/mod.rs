@@ -96,6 +96,11 @@ struct Working {
     looking: bool,
     /// Expected loss of the present trial.
     expected: f64,
+    /// Explicit directions for the span, in order, with their probabilities.
+    order: Vec<usize>,
+    direction: Vec<f64>,
+    directions: Matrix,
+    importance: Vec<f64>,
 }
 
 /// Rows whose squared norm is under this are zero for all purposes.
@@ -233,17 +238,25 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Explicit directions in the coordinates of the span's columns, most surely kept first, with their
     /// probabilities of being kept.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
+        self.gather_directions();
+        let Working { directions, importance, .. } = &self.scratch.0;
+        (directions.clone(), importance.clone())
+    }
+
+    /// Puts the directions and their probabilities into the working space.
+    fn gather_directions(&mut self) {
+        let Working { order, direction, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
-        let mut order: Vec<usize> = (0..weights.len()).filter(|i| weights[*i] < 0.0).collect();
-        order.sort_by(|a, b| weights[*a].total_cmp(&weights[*b]));
-        let probabilities = order.iter().map(|i| kept(weights[*i])).collect();
-        let mut directions = Matrix::zeros(self.span.columns(), order.len());
-        let mut direction = Vec::new();
+        order.clear();
+        order.extend((0..weights.len()).filter(|i| weights[*i] < 0.0));
+        order.sort_unstable_by(|a, b| weights[*a].total_cmp(&weights[*b]).then(a.cmp(b)));
+        importance.clear();
+        importance.extend(order.iter().map(|i| kept(weights[*i])));
+        directions.resize(self.span.columns(), order.len());
         for (j, i) in order.iter().enumerate() {
-            self.rule.direction(*i, &mut direction);
-            directions.column_mut(j).copy_from_slice(&direction);
+            self.rule.direction(*i, direction);
+            directions.column_mut(j).copy_from_slice(direction);
         }
-        (directions, probabilities)
     }
 
     /// How much of the present row is learned: JMLR's factor for a mean that is itself estimated.
@@ -423,8 +436,9 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             self.rule.rotated();
         }
         while self.span.over_budget() {
-            let (directions, importance) = self.directions();
-            if let Some(rotation) = self.span.evict(&directions, &importance) {
+            self.gather_directions();
+            let Working { directions, importance, .. } = &self.scratch.0;
+            if let Some(rotation) = self.span.evict(directions, importance) {
                 self.rule.reduce(rotation);
             }
         }

@@ -1,0 +1,174 @@
+//! Evictions: how a dictionary comes back under its budget.
+//!
+//! First everything goes that has no part in anything: atoms whose coefficients in all columns and in the origin are
+//! rounding. A learner that forgets leaves many of them behind, since coefficients decay with every change of the
+//! columns. Only when these are too few, the Gram matrix K is formed and atoms go one after the other, each time the one
+//! whose removal changes the kept directions least: atom j has the part `1/(K⁻¹)_jj` of its energy for itself, so the
+//! cost is `Σ_i p_i a_ji² / (K⁻¹)_jj` over directions i that are kept with probability p_i, and the same for the origin.
+//! The others take over its coefficients.
+//!
+//! Cost for M atoms, w columns: O(M w) in the first case, O(M³ + M² w) in the second; either frees a sixteenth of the
+//! budget or more, so for each row that is O(w), or O(M² + M w).
+//!
+//! Numerics: the images are computed afresh from K, so they belong to the coefficients whatever the condition of K is.
+//!
+//! References: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Trans. Signal Processing 2004.
+
+use super::{Feature, Working, descend};
+use crate::kernel::Dictionary;
+use crate::matrix::{Matrix, multiply};
+use crate::num::dot;
+use crate::span::removal::give_up;
+
+/// Parts of columns of length one that are smaller are rounding.
+const IDLE: f64 = f64::EPSILON;
+
+impl<D: Dictionary> Feature<D> {
+    /// Brings the dictionary to the low mark of its budget. True when columns were lost, as [`Self::orthonormalise`] says.
+    pub(super) fn shrink(&mut self, directions: &Matrix, importance: &[f64]) -> bool {
+        self.drop_idle();
+        let Some(low) = self.budget.as_ref().map(|budget| budget.low()) else { return false };
+        if self.dictionary.len() <= low {
+            return false;
+        }
+        self.form_gram();
+        self.weigh(directions, importance);
+        self.drop_cheapest(low);
+        self.image_afresh();
+        self.orthonormalise()
+    }
+
+    /// Drops every atom that has no part in a column or in the origin.
+    fn drop_idle(&mut self) {
+        let Some(budget) = &mut self.budget else { return };
+        budget.know(&self.dictionary);
+        let Working { costs, going, .. } = &mut self.scratch.0;
+        costs.clear();
+        costs.resize(self.dictionary.len(), 0.0);
+        for j in 0..self.coefficients.columns() {
+            costs.iter_mut().zip(self.coefficients.column(j)).for_each(|(cost, a)| *cost += a * a);
+        }
+        if let Some(origin) = &self.origin {
+            let scale = if origin.square > 0.0 { 1.0 / origin.square } else { 0.0 };
+            costs.iter_mut().zip(&origin.coefficients).for_each(|(cost, m)| *cost += scale * m * m);
+        }
+        costs.iter_mut().zip(budget.squares()).for_each(|(cost, square)| *cost *= square);
+        going.clear();
+        going.reserve(costs.len());
+        going.extend((0..costs.len()).rev().filter(|atom| costs[*atom] <= IDLE * IDLE));
+        going.iter().for_each(|atom| budget.charge(costs[*atom].sqrt()));
+        self.drop_going();
+    }
+
+    /// The Gram matrix of the atoms.
+    fn form_gram(&mut self) {
+        let atoms = self.dictionary.len();
+        let Working { row, gram, .. } = &mut self.scratch.0;
+        gram.resize(atoms, atoms);
+        for atom in 0..atoms {
+            self.dictionary.atom_row(atom, row);
+            gram.column_mut(atom).copy_from_slice(row);
+        }
+    }
+
+    /// Coefficients of everything that should change little, times the root of how much it matters.
+    fn weigh(&mut self, directions: &Matrix, importance: &[f64]) {
+        let Working { parts, .. } = &mut self.scratch.0;
+        multiply(parts, self.coefficients.view(), directions.view());
+        for (j, weight) in importance.iter().enumerate() {
+            let root = weight.max(0.0).sqrt();
+            parts.column_mut(j).iter_mut().for_each(|part| *part *= root);
+        }
+        if let Some(origin) = &self.origin {
+            let last = parts.columns();
+            parts.resize(origin.coefficients.len(), last + 1);
+            parts.column_mut(last).copy_from_slice(&origin.coefficients);
+        }
+    }
+
+    /// Lets the cheapest atom go until as few are left.
+    fn drop_cheapest(&mut self, low: usize) {
+        let Some(budget) = &mut self.budget else { return };
+        let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;
+        removal.begin(gram);
+        while removal.left() > low {
+            costs.clear();
+            costs.resize(gram.columns(), 0.0);
+            for j in 0..parts.columns() {
+                costs.iter_mut().zip(parts.column(j)).for_each(|(cost, part)| *cost += part * part);
+            }
+            let cost = |atom: &usize| costs[*atom] / removal.inverse_distance(*atom);
+            let there = (0..costs.len()).filter(|atom| removal.inverse_distance(*atom).is_finite());
+            let Some(atom) = there.min_by(|a, b| cost(a).total_cmp(&cost(b))) else { break };
+            budget.charge(cost(&atom).sqrt());
+            let share = removal.take(atom);
+            // Everything loses its part along the atom that the others cannot carry.
+            (0..parts.columns()).for_each(|j| give_up(parts.column_mut(j), atom, share));
+            (0..self.coefficients.columns()).for_each(|j| give_up(self.coefficients.column_mut(j), atom, share));
+            if let Some(origin) = &mut self.origin {
+                give_up(&mut origin.coefficients, atom, share);
+            }
+        }
+        going.clear();
+        going.extend_from_slice(removal.gone());
+        going.sort_unstable_by(|a, b| b.cmp(a));
+        for j in 0..gram.columns() {
+            swap_remove_all(gram.column_mut(j), going);
+        }
+        for (dropped, atom) in going.iter().enumerate() {
+            let last = gram.columns() - 1 - dropped;
+            if *atom != last {
+                let (to, from) = gram.column_pair_mut(*atom, last);
+                to.copy_from_slice(from);
+            }
+        }
+        let left = gram.columns() - going.len();
+        gram.resize(left, left);
+        self.drop_going();
+    }
+
+    /// Drops the atoms in `going`, which descend; nothing depends on them any more.
+    fn drop_going(&mut self) {
+        let going = &self.scratch.0.going;
+        let (left, columns) = (self.dictionary.len() - going.len(), self.coefficients.columns());
+        for j in 0..columns {
+            swap_remove_all(self.coefficients.column_mut(j), going);
+            swap_remove_all(self.images.column_mut(j), going);
+        }
+        self.coefficients.resize(left, columns);
+        self.images.resize(left, columns);
+        if let Some(origin) = &mut self.origin {
+            swap_remove_all(&mut origin.coefficients, going);
+            swap_remove_all(&mut origin.image, going);
+            origin.coefficients.truncate(left);
+            origin.image.truncate(left);
+        }
+        for atom in going {
+            self.dictionary.swap_remove(*atom);
+            self.lineage = descend(self.lineage, !(*atom as u64));
+            if let Some(budget) = &mut self.budget {
+                budget.remove(*atom);
+            }
+        }
+    }
+
+    /// Images of the columns and of the origin from the Gram matrix.
+    fn image_afresh(&mut self) {
+        let gram = &self.scratch.0.gram;
+        multiply(&mut self.images, gram.view(), self.coefficients.view());
+        if let Some(origin) = &mut self.origin {
+            gram.transpose_times(&origin.coefficients, &mut origin.image);
+            origin.square = dot(&origin.coefficients, &origin.image);
+        }
+        self.stale = 0;
+    }
+}
+
+/// Drops entries, whose places descend; each time the last one takes the place.
+fn swap_remove_all(entries: &mut [f64], places: &[usize]) {
+    let mut last = entries.len();
+    for place in places {
+        last -= 1;
+        entries[*place] = entries[last];
+    }
+}

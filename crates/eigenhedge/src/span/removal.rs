@@ -1,0 +1,202 @@
+//! Atoms that go one after the other: what each has for itself, and who takes over its coefficient.
+//!
+//! Setting: the Gram matrix K of a dictionary, and `P = K⁻¹`.
+//!
+//! Update: `1/P_jj` is the squared distance of atom j from the span of the others, and `-P_lj/P_jj` are the coefficients
+//! of its projection on them. Without j the inverse is `P - q qᵀ` with `q = P e_j/√P_jj`; the q are kept and P is never
+//! changed, because only its diagonal and one column for each atom that goes are read.
+//!
+//! Cost: one inverse, O(M³), and O(M s) for the s-th atom that goes.
+//!
+//! Numerics: [`RIDGE`] of the largest entry is added to the diagonal, so that atoms may be equal. The distances are then
+//! too large by at most what the ridge makes of the coefficients, never too small.
+
+use crate::matrix::Matrix;
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::linalg::cholesky::llt::{factor, inverse};
+use faer::{Auto, Par, Spec};
+
+/// Who goes and what becomes of it; working space only.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Removal {
+    factor: Matrix,
+    inverse: Matrix,
+    /// Diagonal of the inverse without the atoms that have gone; infinite for these.
+    diagonal: Vec<f64>,
+    /// Atoms that have gone, in order, and their q.
+    gone: Vec<usize>,
+    taken: Matrix,
+    share: Vec<f64>,
+    memory: Memory,
+}
+
+/// Working space of the factorisation; a copy begins without.
+#[derive(Default)]
+struct Memory(Option<(usize, MemBuffer)>);
+
+impl Clone for Memory {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Memory")
+    }
+}
+
+/// What is added to the diagonal, as a share of its largest entry.
+const RIDGE: f64 = 1e-10;
+
+impl Removal {
+    /// All atoms of a Gram matrix are there.
+    pub fn begin(&mut self, gram: &Matrix) {
+        let size = gram.columns();
+        let largest = (0..size).fold(0f64, |largest, j| largest.max(gram.column(j)[j]));
+        let ridge = RIDGE * largest;
+        self.factor.clone_from(gram);
+        (0..size).for_each(|j| self.factor.column_mut(j)[j] += ridge);
+        self.inverse.resize(size, size);
+        let params: Spec<factor::LltParams, f64> = Spec::new(<factor::LltParams as Auto<f64>>::auto());
+        let need = StackReq::any_of(&[
+            factor::cholesky_in_place_scratch::<f64>(size, Par::Seq, params),
+            inverse::inverse_scratch::<f64>(size, Par::Seq),
+        ]);
+        if self.memory.0.as_ref().is_none_or(|(had, _)| *had < size) {
+            self.memory.0 = Some((size, MemBuffer::new(need)));
+        }
+        let Some((_, memory)) = &mut self.memory.0 else { return };
+        let stack = MemStack::new(memory);
+        // A kernel that is not positive definite has pivots that are not positive; they are lifted to the ridge.
+        let lift = factor::LltRegularization {
+            dynamic_regularization_delta: ridge,
+            dynamic_regularization_epsilon: 0.5 * ridge,
+        };
+        let done = factor::cholesky_in_place(self.factor.view_mut(), lift, Par::Seq, stack, params);
+        assert!(done.is_ok(), "no pivot is left that is not positive");
+        inverse::inverse(self.inverse.view_mut(), self.factor.view(), Par::Seq, stack);
+        self.diagonal.clear();
+        self.diagonal.extend((0..size).map(|j| self.inverse.column(j)[j]));
+        self.gone.clear();
+        self.taken.resize(size, 0);
+    }
+
+    /// Number of atoms that are left.
+    pub fn left(&self) -> usize {
+        self.diagonal.len() - self.gone.len()
+    }
+
+    /// Atoms that have gone.
+    pub fn gone(&self) -> &[usize] {
+        &self.gone
+    }
+
+    /// Inverse of the squared distance of an atom from the span of the others; infinite when it has gone.
+    pub fn inverse_distance(&self, atom: usize) -> f64 {
+        self.diagonal[atom]
+    }
+
+    /// Lets an atom go. What each atom takes over of its coefficient: nothing for those that have gone, and minus one for
+    /// the atom itself, so that the rule is the same for all.
+    pub fn take(&mut self, atom: usize) -> &[f64] {
+        let Self { inverse, diagonal, gone, taken, share, .. } = self;
+        let size = diagonal.len();
+        share.clear();
+        // The lower triangle is what the inverse has.
+        share.extend((0..atom).map(|i| inverse.column(i)[atom]));
+        share.extend_from_slice(&inverse.column(atom)[atom..]);
+        for j in 0..taken.columns() {
+            let q = taken.column(j);
+            let amount = q[atom];
+            share.iter_mut().zip(q).for_each(|(entry, q)| *entry -= amount * q);
+        }
+        let own = diagonal[atom];
+        taken.resize(size, gone.len() + 1);
+        let root = own.sqrt();
+        let q = taken.column_mut(gone.len());
+        q.iter_mut().zip(&*share).for_each(|(q, entry)| *q = entry / root);
+        // A distance is never longer than the atom was: rounding must not make an entry zero or less.
+        diagonal.iter_mut().zip(&*q).for_each(|(d, q)| *d = (*d - q * q).max(f64::EPSILON * *d));
+        gone.push(atom);
+        share.iter_mut().for_each(|entry| *entry /= -own);
+        for past in &*gone {
+            diagonal[*past] = f64::INFINITY;
+            share[*past] = 0.0;
+        }
+        share[atom] = -1.0;
+        share
+    }
+}
+
+/// Spreads the coefficient of an atom over the others.
+pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
+    let amount = coefficients[atom];
+    coefficients.iter_mut().zip(share).for_each(|(c, s)| *c += amount * s);
+    coefficients[atom] = 0.0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eigen::symmetric_eigen;
+    use crate::matrix::multiply;
+
+    const POINTS: [f64; 9] = [0.0, 0.4, 1.1, 1.3, 2.0, 2.9, 3.1, 4.0, 5.5];
+
+    fn gram(points: &[f64]) -> Matrix {
+        let mut gram = Matrix::zeros(points.len(), points.len());
+        for (j, a) in points.iter().enumerate() {
+            gram.column_mut(j).iter_mut().zip(points).for_each(|(g, b)| *g = (-(a - b) * (a - b)).exp());
+        }
+        gram
+    }
+
+    fn inverse_of(gram: &Matrix) -> Matrix {
+        let eigen = symmetric_eigen(gram.view());
+        let (mut scaled, mut inverse) = (eigen.vectors.clone(), Matrix::default());
+        for (j, value) in eigen.values.iter().enumerate() {
+            scaled.column_mut(j).iter_mut().for_each(|x| *x /= value);
+        }
+        multiply(&mut inverse, scaled.view(), eigen.vectors.view().transpose());
+        inverse
+    }
+
+    #[test]
+    fn distances_and_shares_equal_those_of_a_fresh_inverse_of_the_atoms_that_are_left() {
+        let mut removal = Removal::default();
+        // Twice: nothing of the first time may be left.
+        for order in [[4, 0, 8, 3], [3, 2, 1, 0]] {
+            removal.begin(&gram(&POINTS));
+            let mut left: Vec<usize> = (0..POINTS.len()).collect();
+            for atom in order {
+                let points: Vec<f64> = left.iter().map(|i| POINTS[*i]).collect();
+                let wanted = inverse_of(&gram(&points));
+                for (j, i) in left.iter().enumerate() {
+                    let (found, wanted) = (removal.inverse_distance(*i), wanted.column(j)[j]);
+                    assert!((found / wanted - 1.0).abs() < 1e-6, "atom {i}: {found} against {wanted}");
+                }
+                let place = left.iter().position(|i| *i == atom).unwrap();
+                let share = removal.take(atom);
+                for (j, i) in left.iter().enumerate() {
+                    let wanted = -wanted.column(place)[j] / wanted.column(place)[place];
+                    assert!((share[*i] - wanted).abs() < 1e-6, "atom {i}: {} against {wanted}", share[*i]);
+                }
+                left.remove(place);
+                assert!((0..POINTS.len()).all(|i| left.contains(&i) || i == atom || share[i] == 0.0));
+                assert_eq!(removal.left(), left.len());
+            }
+            assert_eq!(removal.gone(), order);
+        }
+    }
+
+    #[test]
+    fn of_two_equal_atoms_either_costs_nothing_and_the_other_takes_all() {
+        let mut removal = Removal::default();
+        removal.begin(&gram(&[0.0, 1.5, 1.5, 3.0]));
+        assert!(1.0 / removal.inverse_distance(2) < 1e-9);
+        let share = removal.take(2);
+        assert!((share[1] - 1.0).abs() < 1e-6 && share[0].abs() < 1e-6 && share[3].abs() < 1e-6, "{share:?}");
+        assert!(1.0 / removal.inverse_distance(1) > 0.1);
+    }
+}
