@@ -59,14 +59,41 @@ impl Mixing {
 /// `log((1-α) e^a + α e^b)` for `a, b ≤ 0`, precise in `1 - e^result` when both weights are near 1 and in
 /// `e^result` when they are not. With `α = 0` it is `a`, bit for bit; two zeros give exactly zero.
 pub fn blend(a: f64, b: f64, alpha: f64) -> f64 {
-    if alpha == 0.0 {
-        return a;
+    Blend::with(b, alpha).of(a)
+}
+
+/// A share of one weight that many others are blended with: what they have in common is computed once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Blend {
+    b: f64,
+    alpha: f64,
+    /// `α (1 - e^b)` and `α e^b`.
+    kept: f64,
+    dropped: f64,
+}
+
+impl Blend {
+    /// The share `alpha` of `e^b`.
+    pub fn with(b: f64, alpha: f64) -> Self {
+        Self { b, alpha, kept: alpha * num::kept(b), dropped: alpha * b.exp() }
     }
-    let kept = (1.0 - alpha) * num::kept(a) + alpha * num::kept(b);
-    if kept < 0.5 {
-        return (-kept).ln_1p() + 0.0;
+
+    /// [`blend`] of `a` with it.
+    pub fn of(&self, a: f64) -> f64 {
+        let Self { b, alpha, kept, dropped } = *self;
+        if alpha == 0.0 {
+            return a;
+        }
+        let kept = (1.0 - alpha) * num::kept(a) + kept;
+        if kept < 0.5 {
+            return (-kept).ln_1p() + 0.0;
+        }
+        // Positive terms, of which one is no denormal: no digits are lost.
+        if dropped > f64::MIN_POSITIVE {
+            return ((1.0 - alpha) * a.exp() + dropped).ln();
+        }
+        num::log_sum_exp([a + (-alpha).ln_1p(), b + alpha.ln()].into_iter())
     }
-    num::log_sum_exp([a + (-alpha).ln_1p(), b + alpha.ln()].into_iter())
 }
 
 #[cfg(test)]

@@ -245,8 +245,8 @@ fn merging_keeps_few_directions_for_its_share_of_the_price_of_mixing() {
 
 #[test]
 fn few_directions_are_not_merged() {
-    let rows = signal_and_noise(16, 2, 300);
+    let rows = signal_and_noise(15, 2, 300);
     let exact = Spec { eta: 4.0, mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::new(Kind::Tracking, 2) };
     assert_eq!(merged(&exact, &rows), merged(&Spec { merge: 0.1, ..exact.clone() }, &rows));
-    assert!(Spec { merge: f64::NAN, ..exact }.plain(16).is_err());
+    assert!(Spec { merge: f64::NAN, ..exact }.plain(15).is_err());
 }

@@ -12,11 +12,13 @@ use pulp::Simd;
 
 /// Problems of up to this many poles are solved together.
 pub(super) const MOST: usize = 96;
-/// Poles and room for whole lanes beyond them.
-const ROOM: usize = MOST + 16 + 8;
+/// Room for whole lanes beyond the poles.
+const BEYOND: usize = 16 + 8;
+/// Problems of up to this many poles have little room to clear.
+const FEW: usize = 16;
 
 /// Poles that ascend strictly, with weights; behind them come poles without weight.
-struct Problem {
+struct Problem<const ROOM: usize> {
     poles: [f64; ROOM],
     weights: [f64; ROOM],
     /// Poles in use, a multiple of four.
@@ -48,12 +50,21 @@ struct Sums<V> {
 /// All roots of at most [`MOST`] poles.
 #[inline(always)]
 pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], roots: &mut Vec<Root>) {
+    if poles.len() <= FEW {
+        solve_in::<S, { FEW + BEYOND }>(simd, poles, weights, roots);
+    } else {
+        solve_in::<S, { MOST + BEYOND }>(simd, poles, weights, roots);
+    }
+}
+
+#[inline(always)]
+fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64], roots: &mut Vec<Root>) {
     let count = poles.len();
     let mut problem = Problem { poles: [0.0; ROOM], weights: [0.0; ROOM], filled: count.next_multiple_of(4) };
     problem.poles[..count].copy_from_slice(poles);
     problem.weights[..count].copy_from_slice(weights);
     let total: f64 = weights.iter().sum();
-    for (i, pole) in problem.poles[count..count + ROOM - MOST].iter_mut().enumerate() {
+    for (i, pole) in problem.poles[count..count + BEYOND].iter_mut().enumerate() {
         // The last root is nearer to the last pole than half this far.
         *pole = poles[count - 1] + (2.0 + 2.0 * total) * (i + 1) as f64;
     }
@@ -61,18 +72,18 @@ pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], roots: &mu
     while first < count {
         // Two groups of lanes at once: one computes while the other waits for its divisions.
         first += if count - first > S::F64_LANES {
-            solve_lanes::<S, 2>(simd, &problem, first, count, roots)
+            solve_lanes::<S, ROOM, 2>(simd, &problem, first, count, roots)
         } else {
-            solve_lanes::<S, 1>(simd, &problem, first, count, roots)
+            solve_lanes::<S, ROOM, 1>(simd, &problem, first, count, roots)
         };
     }
 }
 
 /// Finds the roots above the poles from `first` on, one in each lane of `G` groups; returns how many.
 #[inline(always)]
-fn solve_lanes<S: Simd, const G: usize>(
+fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
-    problem: &Problem,
+    problem: &Problem<ROOM>,
     first: usize,
     count: usize,
     roots: &mut Vec<Root>,
@@ -185,9 +196,9 @@ fn load<S: Simd>(list: &[f64]) -> S::f64s {
 
 /// `Σ w/(d - λ)` and `Σ w/(d - λ)²` over both sides of the point of each lane.
 #[inline(always)]
-fn evaluate<S: Simd, const G: usize>(
+fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
-    problem: &Problem,
+    problem: &Problem<ROOM>,
     origins: &[S::f64s; G],
     offsets: &[S::f64s; G],
 ) -> [Sums<S::f64s>; G] {

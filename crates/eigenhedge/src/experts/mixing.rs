@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::mixing::{Mixing, blend};
+use crate::mixing::{Blend, Mixing, blend};
 
 /// A mixing rule with the memory that it needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,8 @@ impl Mixer {
         match self.rule {
             Mixing::None => {}
             Mixing::FixedShare { alpha } => {
-                log_dropped.iter_mut().for_each(|weight| *weight = blend(*weight, log_uniform, alpha));
+                let share = Blend::with(log_uniform, alpha);
+                log_dropped.iter_mut().for_each(|weight| *weight = share.of(*weight));
             }
             Mixing::PastAverage { alpha } => {
                 self.played += 1;

@@ -25,7 +25,7 @@ use super::past::PastAverage;
 use super::rule::{Observed, Rule};
 use crate::error::{self, Error};
 use crate::matrix::Matrix;
-use crate::mixing::{Mixing, blend};
+use crate::mixing::{Blend, Mixing};
 use crate::num::kept;
 use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, Multiplicity, cap};
@@ -61,7 +61,7 @@ struct Working {
 }
 
 /// So few directions are not merged: the lanes of a processor handle them together whether they are there or not.
-const FEW: usize = 16;
+const FEW: usize = 15;
 
 /// Rejects a rank cap that could not hold the directions that are kept.
 pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> {
@@ -167,14 +167,15 @@ impl Tracking {
     /// Mixes the uniform weights in; returns what that costs.
     fn mix(&mut self) -> f64 {
         let Mixing::FixedShare { alpha } = self.mixing else { return 0.0 };
+        let share = Blend::with(self.uniform, alpha);
         let mut price = 0.0;
         // V' has the eigenvectors of V: what the replacement costs is the sum of what the logarithms lose.
         for weight in &mut self.frame.values {
-            let mixed = blend(*weight, self.uniform, alpha);
+            let mixed = share.of(*weight);
             price += (*weight - mixed).max(0.0);
             *weight = mixed;
         }
-        let mixed = blend(self.complement.log_weight, self.uniform, alpha);
+        let mixed = share.of(self.complement.log_weight);
         let lost = (self.complement.log_weight - mixed).max(0.0);
         price += match self.frame.others() {
             Multiplicity::Finite(others) => others as f64 * lost,
