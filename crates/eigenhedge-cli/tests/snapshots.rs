@@ -144,18 +144,27 @@ fn write_the_file_of_a_new_version() {
 
 #[test]
 fn a_file_of_version_1_is_read_and_resumed() {
+    a_kept_file_is_read_and_resumed(1);
+}
+
+#[test]
+fn a_file_of_version_2_is_read_and_resumed() {
+    a_kept_file_is_read_and_resumed(2);
+}
+
+fn a_kept_file_is_read_and_resumed(version: u32) {
     let place = place();
-    place.write("version-1.snap", std::fs::read(kept(1)).unwrap());
-    let value: Value = serde_json::from_str(&ok(&place, "inspect version-1.snap --json")).unwrap();
+    place.write("kept.snap", std::fs::read(kept(version)).unwrap());
+    let value: Value = serde_json::from_str(&ok(&place, "inspect kept.snap --json")).unwrap();
     assert_eq!((&value["rows"], &value["k"], &value["learner"]), (&40.into(), &2.into(), &"auto".into()));
     assert_eq!(value["surroundings"]["columns"][5], "x5");
-    assert_eq!(ok(&place, "transform version-1.snap data.csv").lines().count(), 121);
+    assert_eq!(ok(&place, "transform kept.snap data.csv").lines().count(), 121);
     let whole: Value = serde_json::from_str(&ok(&place, &format!("{RUN} --report page.html"))).unwrap();
     // What stands for the answers of the first part has their lines and their length; the rest is not looked at.
     let bytes = value["surroundings"]["answers"]["bytes"].as_u64().unwrap() as usize;
     let answers = "x\n".repeat(40) + &"x".repeat(bytes - 81) + "\n";
     place.write("out.csv", &answers);
-    let arguments = format!("{RUN} --report page.html --resume version-1.snap");
+    let arguments = format!("{RUN} --report page.html --resume kept.snap");
     let resumed = place.run(&arguments);
     assert_eq!(resumed.status, 0, "{}", resumed.err);
     let resumed: Value = serde_json::from_str(&resumed.out).unwrap();
