@@ -64,8 +64,8 @@ class Incremental(Charged):
             if len(self.waiting) < self.k:
                 return
             rows, self.waiting = self.waiting, None
-        # A copy: with `check_input=False` it would center the caller's rows in place.
-        self.model.partial_fit(rows.copy(), check_input=False)
+        # As users call it. Without its checks a single row costs a fifth less, and the caller's rows are centered in place.
+        self.model.partial_fit(rows)
 
 
 class Refitted(Charged):
