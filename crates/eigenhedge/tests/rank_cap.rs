@@ -45,18 +45,30 @@ fn recomputed(learner: &mut PlainLearner, row: &[f64], n: usize) -> f64 {
 #[test]
 fn regret_is_within_the_certified_bound_and_losses_are_true() {
     for kind in [Kind::Tracking, Kind::Anchored] {
-        let priced = (0..100).filter(|seed| price_of_a_certified_run(kind, *seed) > 0.0).count();
+        let capped = |seed: u64| {
+            let kept = 1 + (seed % 3) as usize;
+            let spec = Spec { max_rank: Some(2 * kept), ..Spec::new(kind, kept) };
+            price_of_a_certified_run(&spec, 6 + (seed % 7) as usize, 2 * kept, seed)
+        };
+        let priced = (0..100).filter(|seed| capped(*seed) > 0.0).count();
         assert!(priced > 50, "{kind:?}: the cap was felt on {priced} streams");
     }
 }
 
-fn price_of_a_certified_run(kind: Kind, seed: u64) -> f64 {
-    let n = 6 + (seed % 7) as usize;
-    let kept = 1 + (seed % 3) as usize;
-    let eta = [0.2, 1.0, 5.0][(seed / 5 % 3) as usize];
+#[test]
+fn regret_with_merging_is_within_the_certified_bound_and_losses_are_true() {
+    for (seed, share) in (0..40).zip([0.1, 1.0, 10.0].into_iter().cycle()) {
+        let mixing = Mixing::FixedShare { alpha: 0.01 };
+        let spec = Spec { mixing, merge: share, ..Spec::new(Kind::Tracking, 1 + (seed % 3) as usize) };
+        assert!(price_of_a_certified_run(&spec, 24, 24, seed) > 0.0);
+    }
+}
+
+/// Runs it for rates of many sizes, asserts that the losses are true and the bound holds, and returns the price.
+fn price_of_a_certified_run(spec: &Spec, n: usize, most: usize, seed: u64) -> f64 {
+    let (kind, kept, eta) = (spec.learner, spec.kept, [0.2, 1.0, 5.0][(seed / 5 % 3) as usize]);
     let rows = stream(n, seed);
-    let max_rank = Some(2 * kept);
-    let spec = Spec { eta, max_rank, norm_bound: NormBound::Given(1.0), ..Spec::new(kind, kept) };
+    let spec = Spec { eta, norm_bound: NormBound::Given(1.0), ..spec.clone() };
     let mut learner = spec.plain(n).unwrap();
     let mut random = Random::seeded(seed);
     let mut best = BestSubspace::new(n, false).unwrap();
@@ -65,7 +77,7 @@ fn price_of_a_certified_run(kind: Kind, seed: u64) -> f64 {
         let wanted = recomputed(&mut learner, row, n);
         let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap().expected;
         assert!((loss - wanted).abs() <= 1e-10, "seed {seed}: {loss} against {wanted}");
-        assert!(learner.rule().log_weights().len() <= 2 * kept, "seed {seed}");
+        assert!(learner.rule().log_weights().len() <= most, "seed {seed}");
         assert!((learner.trace() - kept as f64).abs() <= 1e-10, "seed {seed}: trace {}", learner.trace());
         total += loss;
         best.add(row);
