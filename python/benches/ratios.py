@@ -55,7 +55,7 @@ for learner in ["anchored", "tracking", "auto"]:
 CASES = [
     ("tracking", {"mixing": "none"}, True),
     ("tracking", {"max_rank": 12}, False),
-    ("tracking", {}, False),
+    ("tracking", {}, True),
     ("gha", {}, True),
     ("oja", {}, True),
     ("anchored", {}, False),
