@@ -254,7 +254,7 @@ def main():
     verdicts.show_peers_that_win(results)
     verdicts.show(results["verdicts"])
     written.write(results, args.out)
-    return 0 if all(verdict["holds"] for verdict in results["verdicts"]) else 1
+    return 0 if all(verdict["holds"] is not False for verdict in results["verdicts"]) else 1
 
 
 if __name__ == "__main__":

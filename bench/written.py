@@ -65,7 +65,7 @@ def markdown(results):
                 for name, case in results["kernel"].items()]  # fmt: skip
         parts += ["### Kernels\n", rows_of(["what", "figures"], rows)]
     parts += ["### Where a peer wins\n", "".join(f"- {line}\n" for line in verdicts.peers_that_win(results))]
-    rows = [["ok" if each["holds"] else "FAIL", verdicts.sentence(each)] for each in results["verdicts"]]
+    rows = [[verdicts.WORDS[each["holds"]].strip(), verdicts.sentence(each)] for each in results["verdicts"]]
     return "\n".join([*parts, "### Verdicts\n", rows_of(["", "claim"], rows)])
 
 
@@ -124,7 +124,7 @@ def pictures(results, folder):
         axes.bar(at, heights, width=0.8 / len(labels), label=label, hatch=None if label.startswith("eigenhedge") else "//")
     axes.set_yscale("log")
     axes.axhline(1.0, color="black", linewidth=0.8)
-    axes.set_xticks(range(len(cases)), [f"{c['stream']}\nn={c['n']}, k={c['k']}" for c in cases])
+    axes.set_xticks(range(len(cases)), [f"{c['stream']}\nn={c['n']}\nk={c['k']}" for c in cases])
     axes.set(ylabel="loss over that of the best fixed subspace", title="Loss: below the line is better than any fixed subspace")
     finish(figure, axes, results, folder / "peers-loss.png")
     return ["peers-time.png", "peers-loss.png"]
