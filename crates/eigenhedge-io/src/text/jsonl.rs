@@ -16,7 +16,6 @@ use std::fmt;
 /// A table that is being read.
 pub struct Jsonl {
     lines: LineReader,
-    held: bool,
     columns: Columns,
     cells: Cells,
     /// Positions of the keys; none for arrays.
@@ -84,9 +83,9 @@ impl Jsonl {
             }
         };
         let columns = Columns::choose(tap, layout, first.names, first.count)?;
+        lines.hold();
         let table = Self {
             lines,
-            held: true,
             columns: columns.clone(),
             cells: Cells { values: vec![Cell::Absent; first.count], fault: None },
             keys,
@@ -110,7 +109,7 @@ impl Jsonl {
 
 impl Reader for Jsonl {
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
-        if !std::mem::take(&mut self.held) && !self.lines.advance()? {
+        if !self.lines.advance()? {
             return Ok(false);
         }
         self.cells.values.fill(Cell::Absent);
@@ -136,17 +135,10 @@ impl Reader for Jsonl {
     }
 
     fn mark(&self) -> Mark {
-        match self.held {
-            true => Mark::default(),
-            false => self.lines.mark(),
-        }
+        self.lines.mark()
     }
 
     fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
-        if mark.rows == 0 {
-            return Ok(0);
-        }
-        self.held = false;
         self.lines.go_to(mark)
     }
 

@@ -12,8 +12,6 @@ use crate::stream::Layout;
 /// A table that is being read.
 pub struct Libsvm {
     lines: LineReader,
-    /// The first line has been read, to see that there is one, but not as a row.
-    held: bool,
     columns: Columns,
     /// All cells of a row.
     dense: Vec<f64>,
@@ -34,7 +32,8 @@ impl Libsvm {
             return Err(tap.fault(Fault::Empty));
         }
         let columns = Columns::choose(tap, layout, None, dim)?;
-        let table = Self { lines, held: true, columns: columns.clone(), dense: vec![0.0; dim], set: Vec::new() };
+        lines.hold();
+        let table = Self { lines, columns: columns.clone(), dense: vec![0.0; dim], set: Vec::new() };
         Ok(Opened { reader: Box::new(table), columns })
     }
 
@@ -72,7 +71,7 @@ impl Libsvm {
 
 impl Reader for Libsvm {
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
-        if !std::mem::take(&mut self.held) && !self.lines.advance()? {
+        if !self.lines.advance()? {
             return Ok(false);
         }
         self.parse().map_err(|(column, fault)| {
@@ -88,17 +87,10 @@ impl Reader for Libsvm {
     }
 
     fn mark(&self) -> Mark {
-        match self.held {
-            true => Mark::default(),
-            false => self.lines.mark(),
-        }
+        self.lines.mark()
     }
 
     fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
-        if mark.rows == 0 {
-            return Ok(0);
-        }
-        self.held = false;
         self.lines.go_to(mark)
     }
 

@@ -9,6 +9,8 @@ pub struct LineReader {
     tap: Tap,
     source: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
+    /// The line has been looked at, but not as a row.
+    held: bool,
     rows: u64,
     lines: u64,
     bytes: u64,
@@ -18,11 +20,19 @@ impl LineReader {
     /// Lines from the start of the source.
     pub fn open(tap: &Tap) -> Result<Self, Error> {
         let source = BufReader::with_capacity(1 << 16, tap.open()?);
-        Ok(Self { tap: tap.clone(), source, line: Vec::new(), rows: 0, lines: 0, bytes: 0 })
+        Ok(Self { tap: tap.clone(), source, line: Vec::new(), held: false, rows: 0, lines: 0, bytes: 0 })
+    }
+
+    /// The first line, looked at to know the table, will be the next one again.
+    pub fn hold(&mut self) {
+        self.held = true;
     }
 
     /// Reads the next line that is not blank; false at the end.
     pub fn advance(&mut self) -> Result<bool, Error> {
+        if std::mem::take(&mut self.held) {
+            return Ok(true);
+        }
         loop {
             self.line.clear();
             let read = self.source.read_until(b'\n', &mut self.line).map_err(|error| self.tap.unreadable(error))?;
@@ -56,10 +66,17 @@ impl LineReader {
     }
 
     pub fn mark(&self) -> Mark {
+        if self.held {
+            return Mark::default();
+        }
         Mark { rows: self.rows, lines: self.lines, bytes: Some(self.bytes) }
     }
 
     pub fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
+        if mark.rows == 0 {
+            return Ok(0);
+        }
+        self.held = false;
         if let Some(bytes) = mark.bytes
             && self.tap.size().is_some_and(|size| size >= bytes)
             && let Some(source) = self.tap.open_at(bytes)?
