@@ -16,8 +16,6 @@ import eigenhedge
 class Charged:
     """Charges blocks of rows with what a model can reconstruct, and times what it learns."""
 
-    name = "peer"
-
     def __init__(self, k):
         self.k = k
 
@@ -64,7 +62,7 @@ class Incremental(Charged):
             if len(self.waiting) < self.k:
                 return
             rows, self.waiting = self.waiting, None
-        # As users call it. Without its checks a single row costs a fifth less, and the caller's rows are centered in place.
+        # As users call it. Without its checks a single row costs less, and the caller's rows are centered in place.
         self.model.partial_fit(rows)
 
 

@@ -63,8 +63,7 @@ const LARGEST_ETA: f64 = 64.0;
 
 /// The members of `auto`: tracking with a moderate and a high rate, forgetting leaders over a grid of memories, the leader
 /// (incremental PCA with a memory of a few directions more), and anchored with a self-confident rate (whose bound the
-/// portfolio inherits whatever the rows are). Rates between and a leader with a memory of k alone were members once: they
-/// cost as much as the others, and losses were the same to half a per cent without them.
+/// portfolio inherits whatever the rows are). Each costs about the same, so that there are few.
 ///
 /// All have at most `k + 4` explicit directions, unless rows are shorter or the template says otherwise, so that none
 /// costs more than O(nk) on any stream.

@@ -50,6 +50,8 @@ struct Working {
     correction: Vec<f64>,
     /// The projection as a combination of the stored vectors.
     explained: Vec<f64>,
+    /// A rotation of the columns, in the stored vectors.
+    expanded: Matrix,
     product: Vec<f64>,
 }
 
@@ -124,9 +126,9 @@ impl Ambient {
         if self.deferred.columns() == 0 {
             return Cow::Borrowed(&self.columns);
         }
-        let mut vectors = self.columns.clone();
-        let mut deferred = self.deferred.clone();
-        vectors.combine(deferred.in_vectors(&Matrix::identity(self.columns.columns())), &mut Vec::new());
+        let (mut vectors, mut rotation) = (self.columns.clone(), Matrix::default());
+        self.deferred.expand_all(&Matrix::identity(self.columns.columns()), &mut rotation);
+        vectors.combine(&rotation, &mut Vec::new());
         Cow::Owned(vectors)
     }
 }
@@ -227,8 +229,14 @@ impl Span for Ambient {
     }
 
     fn combine(&mut self, rotation: &Matrix) {
-        self.columns.combine(self.deferred.in_vectors(rotation), &mut self.scratch.0.product);
-        self.deferred.clear();
+        let Working { product, expanded, .. } = &mut self.scratch.0;
+        if self.deferred.columns() == 0 {
+            self.columns.combine(rotation, product);
+        } else {
+            self.deferred.expand_all(rotation, expanded);
+            self.columns.combine(expanded, product);
+            self.deferred.clear();
+        }
         self.combinations += 1;
         if self.combinations.is_multiple_of(LOOK_EVERY) && self.drift() > REFRESH {
             self.columns.orthonormalise();

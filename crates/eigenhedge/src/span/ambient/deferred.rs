@@ -1,14 +1,13 @@
 //! Columns that are not written out yet: each is a combination of stored vectors.
 //!
 //! The stored vectors are the columns that are written out (orthonormal) and behind them, for each deferred column, the
-//! point it came from at unit length, or the column itself when that was computed after all. Column by column the combinations form an
-//! upper triangle: nothing refers to what came later.
+//! point it came from at unit length, or the column itself when that was computed after all. Column by column the
+//! combinations form an upper triangle: nothing refers to what came later.
 //!
 //! Cost: O(d w) for d deferred of w columns; nothing when there are none.
 
 use crate::matrix::Matrix;
 use crate::num::dot;
-use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 
 /// Combinations, one for each of the last columns.
@@ -16,8 +15,6 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Deferred {
     /// Column j: what the j-th deferred column is made of.
     combinations: Matrix,
-    #[serde(skip)]
-    product: Scratch<Matrix>,
 }
 
 impl Deferred {
@@ -38,9 +35,14 @@ impl Deferred {
 
     /// From coordinates in the columns to coefficients of the stored vectors.
     pub fn expand(&self, coordinates: &[f64], coefficients: &mut Vec<f64>) {
-        let written = coordinates.len() - self.columns();
         coefficients.clear();
         coefficients.extend_from_slice(coordinates);
+        self.write_out(coordinates, coefficients);
+    }
+
+    /// The same into a copy of the coordinates.
+    fn write_out(&self, coordinates: &[f64], coefficients: &mut [f64]) {
+        let written = coordinates.len() - self.columns();
         coefficients[written..].fill(0.0);
         for (j, coordinate) in coordinates[written..].iter().enumerate() {
             let combination = &self.combinations.column(j)[..=written + j];
@@ -67,23 +69,12 @@ impl Deferred {
         }
     }
 
-    /// A combination of the columns as one of the stored vectors.
-    pub fn in_vectors<'a>(&'a mut self, rotation: &'a Matrix) -> &'a Matrix {
-        if self.columns() == 0 {
-            return rotation;
-        }
-        let written = rotation.rows() - self.columns();
-        let product = &mut self.product.0;
-        product.clone_from(rotation);
+    /// Combinations of the columns as combinations of the stored vectors.
+    pub fn expand_all(&self, rotation: &Matrix, out: &mut Matrix) {
+        out.clone_from(rotation);
         for i in 0..rotation.columns() {
-            let (source, out) = (&rotation.column(i)[written..], product.column_mut(i));
-            out[written..].fill(0.0);
-            for (j, share) in source.iter().enumerate() {
-                let combination = &self.combinations.column(j)[..=written + j];
-                out.iter_mut().zip(combination).for_each(|(out, c)| *out += share * c);
-            }
+            self.write_out(rotation.column(i), out.column_mut(i));
         }
-        product
     }
 
     /// All columns are written out.
