@@ -152,6 +152,17 @@ fn a_file_of_version_2_is_read_and_resumed() {
     a_kept_file_is_read_and_resumed(2);
 }
 
+#[test]
+fn a_file_of_version_1_with_a_budget_is_read() {
+    // It holds a matrix that version 2 has no use for.
+    let place = place();
+    place.write("kept.snap", std::fs::read(kept(1).with_file_name("version-1-budget.snap")).unwrap());
+    let value: Value = serde_json::from_str(&ok(&place, "inspect kept.snap --json")).unwrap();
+    assert_eq!((&value["rows"], &value["k"], &value["learner"]), (&80.into(), &2.into(), &"tracking".into()));
+    let lost = value["expected_loss"].as_f64().unwrap();
+    assert!((lost - 74.333).abs() < 1e-3, "{lost}");
+}
+
 fn a_kept_file_is_read_and_resumed(version: u32) {
     let place = place();
     place.write("kept.snap", std::fs::read(kept(version)).unwrap());

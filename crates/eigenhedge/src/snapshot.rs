@@ -64,6 +64,11 @@ pub(crate) fn since_2<'a, D: Deserializer<'a>, T: Deserialize<'a> + Default>(sou
     if READING.get() < 2 { Ok(T::default()) } else { T::deserialize(source) }
 }
 
+/// Passes over a field that version 1 had and version 2 has not.
+pub(crate) fn until_2<'a, D: Deserializer<'a>, T: Deserialize<'a>>(source: D) -> Result<(), D::Error> {
+    if READING.get() < 2 { T::deserialize(source).map(drop) } else { <()>::deserialize(source) }
+}
+
 /// Of version, length and body; the bytes of a whole head are there.
 fn checksum(bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();

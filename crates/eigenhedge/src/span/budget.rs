@@ -20,17 +20,13 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Budget {
     atoms: usize,
     novelty: f64,
-    /// Where files have a matrix that is needed no more: an empty one is written, and what is read is forgotten.
-    #[serde(rename = "inverse", deserialize_with = "forget")]
-    forgotten: Matrix,
+    /// Where files of version 1 have a matrix that is needed no more.
+    #[serde(deserialize_with = "crate::snapshot::until_2::<_, Matrix>")]
+    forgotten: (),
     error: f64,
     /// Kernel of every atom with itself; fewer after a restart.
     #[serde(skip)]
     squares: Scratch<Vec<f64>>,
-}
-
-fn forget<'de, R: serde::Deserializer<'de>>(reader: R) -> Result<Matrix, R::Error> {
-    Matrix::deserialize(reader).map(|_| Matrix::default())
 }
 
 /// Share of the budget that an eviction frees.
@@ -44,7 +40,7 @@ impl Budget {
         if !(novelty > 0.0 && novelty < 1.0) {
             return Err(Error::Parameter { name: "novelty", rule: "between 0 and 1", value: novelty });
         }
-        Ok(Self { atoms, novelty, forgotten: Matrix::default(), error: 0.0, squares: Scratch::default() })
+        Ok(Self { atoms, novelty, forgotten: (), error: 0.0, squares: Scratch::default() })
     }
 
     /// Most atoms.
