@@ -30,7 +30,7 @@ pub mod subspace;
 pub mod summary;
 
 pub use error::Error;
-pub use learner::{Learner, Loss, trial};
+pub use learner::{Learner, Loss, trial, trials};
 pub use mixing::Mixing;
 pub use random::Random;
 pub use run::{Run, Statement, Watch};
