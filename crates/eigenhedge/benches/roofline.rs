@@ -67,10 +67,11 @@ fn per_row(spec: &Spec, n: usize, warm: usize, blocks: usize) -> (f64, PlainLear
         let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(&row[..])).collect();
         let clock = Clock::start();
         if std::env::var("ALONE").is_ok() {
-        for row in &instances {
-            trial(&mut learner, row, &mut random).expect("a valid row");
-        } } else {
-        trials(&mut learner, &instances, &mut random, |_, _| ()).expect("valid rows");
+            for row in &instances {
+                trial(&mut learner, row, &mut random).expect("a valid row");
+            }
+        } else {
+            trials(&mut learner, &instances, &mut random, |_, _| ()).expect("valid rows");
         }
         seconds.push(clock.seconds() / BLOCK as f64);
     }

@@ -10,7 +10,8 @@ mod products;
 pub(crate) use intake::{Intake, Source, WINDOW};
 
 use crate::num::dot;
-use combine::Combine;
+use crate::threads::{share_out, threads};
+use combine::{Combine, CombineSome};
 use faer::{Accum, MatMut, MatRef, Par};
 use passes::{Columns, SubtractTimes};
 use pulp::Arch;
@@ -163,9 +164,19 @@ impl Matrix {
     pub(crate) fn combine(&mut self, rotation: &Matrix, working: &mut Vec<f64>) {
         assert_eq!(self.columns, rotation.rows, "shapes agree");
         assert!(rotation.columns <= self.columns, "no more columns than before");
-        let (rows, stride) = (self.rows, self.stride);
-        Arch::new().dispatch(Combine { entries: &mut self.data[self.start..], stride, rows, rotation, working });
+        let (rows, stride, count) = (self.rows, self.stride, self.columns);
+        let entries = &mut self.data[self.start..];
         self.columns = rotation.columns;
+        if threads() == 1 {
+            return Arch::new().dispatch(Combine { entries, stride, rows, rotation, working });
+        }
+        let (lines, mut columns) = (rows.div_ceil(LINE), Vec::with_capacity(count));
+        columns.extend(entries.chunks_mut(stride).take(count));
+        share_out(lines, rows * count, |share| {
+            let own = columns.iter_mut().map(|column| column.split_off_mut(..share.len() * LINE).unwrap_or_default());
+            let combine = CombineSome { columns: own.collect(), rotation };
+            move || Arch::new().dispatch(combine)
+        });
     }
 
     /// Copies what lies so many columns behind the first spare one there.

@@ -6,6 +6,7 @@
 //! together.
 
 use super::passes::Columns;
+use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
@@ -45,7 +46,7 @@ impl Vectors for &[&[f64]] {
 pub(super) const BLOCK: usize = 512;
 
 /// Rows whose sums are added up by themselves, so that they are the same whoever computes them.
-pub(super) const PART: usize = 1 << 16;
+pub(super) const PART: usize = 1 << 14;
 
 /// Adds the products of some vectors with others over some rows: `out[r][l] += left[l] · right[r]`.
 pub(super) struct Products<'a, L, R> {
@@ -141,23 +142,27 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
 
 /// `out = Aᵀ x`; `out` is reshaped.
 pub(super) fn transpose_times(columns: Columns<'_>, x: &[f64], out: &mut Vec<f64>) {
-    let count = columns.count;
+    let (count, parts) = (columns.count, x.len().div_ceil(PART));
     out.clear();
-    out.resize(2 * count, 0.0);
-    let (total, partial) = out.split_at_mut(count);
-    let right = &[x][..];
-    for rows in parts(x.len()) {
-        let out = if x.len() <= PART { &mut *total } else { &mut *partial };
-        let products = Products { left: columns, right, rows, offset: 0, out, stride: count, below: false };
-        Arch::new().dispatch(products);
-        if x.len() > PART {
-            total.iter_mut().zip(&mut *partial).for_each(|(sum, part)| *sum += std::mem::take(part));
+    if count == 0 {
+        return;
+    }
+    // The sums of each part; the first takes in the others.
+    out.resize(count * parts, 0.0);
+    let mut partial = &mut out[..];
+    share_out(parts, count * x.len(), |share| {
+        let own = partial.split_off_mut(..count * share.len()).unwrap_or_default();
+        move || {
+            for (part, out) in share.zip(own.chunks_mut(count)) {
+                let (right, rows) = (&[x][..], part * PART..((part + 1) * PART).min(x.len()));
+                let products = Products { left: columns, right, rows, offset: 0, out, stride: count, below: false };
+                Arch::new().dispatch(products);
+            }
         }
+    });
+    let (sums, parts) = out.split_at_mut(count);
+    for part in parts.chunks(count) {
+        sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
     }
     out.truncate(count);
-}
-
-/// The parts of so many rows.
-pub(super) fn parts(rows: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..rows).step_by(PART).map(move |from| from..(from + PART).min(rows))
 }

@@ -213,11 +213,8 @@ impl Span for Ambient {
         Ok(square)
     }
 
-    fn foresee<'a>(
-        &mut self,
-        points: &mut dyn Iterator<Item = &'a [f64]>,
-        step: Option<&dyn Fn(usize) -> f64>,
-    ) where
+    fn foresee<'a>(&mut self, points: &mut dyn Iterator<Item = &'a [f64]>, step: Option<&dyn Fn(usize) -> f64>)
+    where
         [f64]: 'a,
     {
         let Working { ahead, most_columns, .. } = &mut self.scratch.0;

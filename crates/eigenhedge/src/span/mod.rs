@@ -40,11 +40,8 @@ pub trait Span {
 
     /// Says which points come next, if nothing else intervenes, and by which step the origin moves behind each of them, if
     /// it does. What can be done for several at once may be done now; the points must not change until they are looked at.
-    fn foresee<'a>(
-        &mut self,
-        _points: &mut dyn Iterator<Item = &'a Self::Point>,
-        _step: Option<&dyn Fn(usize) -> f64>,
-    ) where
+    fn foresee<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
+    where
         Self::Point: 'a,
     {
     }
