@@ -1,57 +1,24 @@
-//! How close tracking comes to the limits of the machine, and how its cost grows.
+//! How close tracking comes to the limits of the machine, up to rows of a million numbers.
 //!
-//! `cargo bench -p eigenhedge --bench roofline` prints all tables; with `-- limits`, `-- length`, `-- directions` or
-//! `-- anchored` one; `-- row 64` times rows of 64 numbers for ever so long, for a profiler.
+//! `cargo bench -p eigenhedge --bench roofline` prints all tables; with `-- limits` or `-- length` one; `-- row 64` times
+//! rows of 64 numbers for ever so long, for a profiler. How every learner grows is the business of the bench `growth`.
 //!
 //! Floor: the n × u basis read twice for each row, once for the coordinates and once for what they leave over. Rows of at
 //! least 512 numbers mostly need the first pass only, and may go below it. The speed of reading is measured on an array of the size of that basis, so small ones come from cache.
 //! Times are the 20th percentile of blocks of rows: what other processes do to the rest is not counted.
 
+mod common;
+
+use common::{Clock, exponent, low};
 use eigenhedge::matrix::Matrix;
 use eigenhedge::{Instance, Kind, PlainLearner, Random, Spec, streams, trial, trials};
 use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;
-use std::time::Instant;
 
 /// Rows timed together: a few turns of the delayed combination.
 const BLOCK: usize = 16;
 /// Rows between two combinations.
 const DELAY: f64 = 8.0;
-
-/// A clock that stands still while other processes have the processor, as far as it can.
-struct Clock {
-    start: Instant,
-    ran: Option<f64>,
-}
-
-/// Samples longer than this are interrupted now and then: the scheduler's count, exact to some milliseconds, is better.
-const LONG: f64 = 0.05;
-
-impl Clock {
-    fn start() -> Self {
-        Self { ran: Self::ran(), start: Instant::now() }
-    }
-
-    /// Seconds that this thread has run, where the system tells.
-    fn ran() -> Option<f64> {
-        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        text.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds * 1e-9)
-    }
-
-    fn seconds(&self) -> f64 {
-        let wall = self.start.elapsed().as_secs_f64();
-        match (self.ran, Self::ran()) {
-            (Some(before), Some(after)) if wall > LONG => (after - before).min(wall),
-            _ => wall,
-        }
-    }
-}
-
-/// The time that a fifth of the samples undercut.
-fn low(mut seconds: Vec<f64>) -> f64 {
-    seconds.sort_by(f64::total_cmp);
-    seconds[seconds.len() / 5]
-}
 
 /// Seconds of a row of a warm learner.
 fn per_row(spec: &Spec, n: usize, warm: usize, blocks: usize) -> (f64, PlainLearner) {
@@ -178,17 +145,14 @@ fn limits() {
     }
 }
 
-/// Prints times and the exponents between them; the last is that from the first to the last.
+/// Prints times and the exponents between them; the last is the one that fits all.
 fn growth(what: &str, samples: &[(f64, f64)]) {
     println!("{what:>10} {:>12} {:>9}", "row", "exponent");
-    let exponent = |a: (f64, f64), b: (f64, f64)| (b.1 / a.1).ln() / (b.0 / a.0).ln();
     for (i, sample) in samples.iter().enumerate() {
-        let since = if i > 0 { format!("{:.2}", exponent(samples[i - 1], *sample)) } else { String::new() };
+        let since = if i > 0 { format!("{:.2}", exponent(&samples[i - 1..=i])) } else { String::new() };
         println!("{:>10} {:>9.2} µs {since:>9}", sample.0, sample.1 * 1e6);
     }
-    if let (Some(first), Some(last)) = (samples.first(), samples.last()) {
-        println!("{:>10} {:>12} {:>9.2}", "overall", "", exponent(*first, *last));
-    }
+    println!("{:>10} {:>12} {:>9.2}", "overall", "", exponent(samples));
 }
 
 fn length() {
@@ -204,24 +168,6 @@ fn length() {
     growth("n", &rows.map(|(n, row, reads)| (n, row * reads / rows[0].2)));
 }
 
-fn directions() {
-    println!("tracking, n = 10,000: growth with the number of explicit directions (k = 2, 5, 10, 20, 50)");
-    let sample = |kept| {
-        let (row, learner) = per_row(&Spec::new(Kind::Tracking, kept), 10_000, 40 * kept, 20);
-        (learner.rank() as f64, row)
-    };
-    growth("u", &[2, 5, 10, 20, 50].map(sample));
-}
-
-fn anchored() {
-    println!("anchored, k = 10, after 2n rows: growth with the length of a row");
-    let sample = |n| (n as f64, per_row(&Spec::new(Kind::Anchored, 10), n, 2 * n, 8).0);
-    growth("n", &[256, 512, 1024].map(sample));
-    println!("anchored with a rank cap of 30, k = 10");
-    let capped = Spec { max_rank: Some(30), ..Spec::new(Kind::Anchored, 10) };
-    growth("n", &[256, 1024, 10_000, 100_000].map(|n| (n as f64, per_row(&capped, n, 100, 12).0)));
-}
-
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let part = arguments.first().map(String::as_str);
@@ -231,8 +177,7 @@ fn main() {
         println!("n = {n}, u = {}: {:.2} µs a row", learner.rank(), row * 1e6);
         return;
     }
-    let tables: [(&str, fn()); 4] =
-        [("limits", limits), ("length", length), ("directions", directions), ("anchored", anchored)];
+    let tables: [(&str, fn()); 2] = [("limits", limits), ("length", length)];
     for (name, table) in tables {
         if part.is_none_or(|part| part == name) {
             table();

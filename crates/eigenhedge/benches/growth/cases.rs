@@ -1,0 +1,246 @@
+//! Every learner, with the sizes at which its growth shows and what is promised about it.
+
+use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
+use eigenhedge::kernel::KernelParameters;
+use eigenhedge::options::{MixingRule, Options};
+use eigenhedge::subspace::Pair;
+use eigenhedge::{Kind, Learner, Mixing, Random, Run, Watch, trial};
+
+/// Learns from one row.
+pub type Step = Box<dyn FnMut(&[f64])>;
+/// Builds a learner for rows of a length and a number of directions.
+pub type Make = Box<dyn Fn(usize, usize) -> Step>;
+
+/// Sizes in ascending order, and the largest exponent that is promised.
+pub struct Axis {
+    pub sizes: &'static [usize],
+    pub most: f64,
+}
+
+const fn axis(sizes: &'static [usize], most: f64) -> Axis {
+    Axis { sizes, most }
+}
+
+/// Rows before anything is timed.
+pub enum Warm {
+    /// So many.
+    Rows(usize),
+    /// Twice the length: then all directions have been seen.
+    TwiceTheLength,
+}
+
+impl Warm {
+    /// How many that is for rows of this length.
+    pub fn rows(&self, n: usize) -> usize {
+        match self {
+            Self::Rows(rows) => *rows,
+            Self::TwiceTheLength => 2 * n,
+        }
+    }
+}
+
+/// A learner and how it is measured.
+pub struct Case {
+    pub name: &'static str,
+    /// Which of the registry it is.
+    pub kind: Option<Kind>,
+    pub make: Make,
+    pub n: Axis,
+    pub k: Option<Axis>,
+    pub t: Axis,
+    /// Number of directions while n and t vary.
+    pub kept: usize,
+    /// Length while k varies.
+    pub wide: usize,
+    /// Length while t varies.
+    pub length: usize,
+    pub warm: Warm,
+}
+
+/// One that only looks at what is likely kept: O(n u + w u²), so linear in n; quadratic in u at most while n ≥ u².
+fn narrow(name: &'static str, make: Make) -> Case {
+    Case {
+        name,
+        kind: None,
+        make,
+        n: axis(&[512, 2048, 8192], 1.0),
+        k: Some(axis(&[5, 10, 20, 40], 2.0)),
+        t: axis(&[1000, 2000, 4000, 8000], 0.0),
+        kept: 10,
+        wide: 4096,
+        length: 256,
+        warm: Warm::Rows(500),
+    }
+}
+
+/// One that keeps the whole scatter matrix: O(n^2.5), whatever k is.
+fn whole(name: &'static str, make: Make) -> Case {
+    Case {
+        // Smaller ones are held in another way.
+        n: axis(&[192, 384, 768], 2.5),
+        k: Some(axis(&[5, 10, 20, 40], 0.0)),
+        t: axis(&[1000, 2000, 4000], 0.0),
+        wide: 192,
+        length: 192,
+        warm: Warm::TwiceTheLength,
+        ..narrow(name, make)
+    }
+}
+
+/// One that decomposes a whole matrix at each row: O(n³), whatever k is.
+fn dense(name: &'static str, make: Make) -> Case {
+    Case {
+        n: axis(&[48, 96, 192], 3.0),
+        k: Some(axis(&[4, 8, 16, 32], 0.0)),
+        wide: 64,
+        length: 64,
+        ..whole(name, make)
+    }
+}
+
+/// One over features: a kernel row, O(t n), and the coordinates, O(t u).
+fn kernel(name: &'static str, make: Make) -> Case {
+    Case {
+        n: axis(&[64, 256, 1024], 1.0),
+        t: axis(&[500, 1000, 2000, 4000], 1.0),
+        kept: 5,
+        wide: 64,
+        length: 16,
+        warm: Warm::Rows(400),
+        ..narrow(name, make)
+    }
+}
+
+/// The same when there are never more than [`ATOMS`].
+fn budgeted(name: &'static str, make: Make) -> Case {
+    Case { t: axis(&[500, 1000, 2000, 4000, 8000], 0.0), ..kernel(name, make) }
+}
+
+const ATOMS: usize = 100;
+
+/// Linear in k.
+fn in_proportion() -> Option<Axis> {
+    Some(axis(&[5, 10, 20, 40], 1.0))
+}
+
+/// A learner of the registry; the options are made for a number of directions.
+fn registered(
+    family: fn(&'static str, Make) -> Case,
+    name: &'static str,
+    options: impl Fn(usize) -> Options + 'static,
+) -> Case {
+    let kind = options(1).learner;
+    let make = move |n: usize, k: usize| -> Step {
+        let spec = options(k).checked(str::to_owned).expect("options that make sense").spec(n).expect("a valid spec");
+        let watch = Watch { hindsight: false, segments: 0 };
+        let mut run = Run::watching(spec, n, 1, watch).expect("a valid learner");
+        Box::new(move |row| {
+            run.step(row).expect("a valid row");
+        })
+    };
+    let case = family(name, Box::new(make));
+    Case { kind: Some(kind), ..case }
+}
+
+/// A learner over experts, O(n) whatever k is; the squares of a row are their losses.
+fn experts<L: Learner<[f64]> + 'static>(name: &'static str, build: fn(usize, usize) -> L) -> Case {
+    let make = move |n: usize, k: usize| -> Step {
+        let (mut learner, mut random, mut losses) = (build(n, k), Random::seeded(1), vec![0.0; n]);
+        Box::new(move |row| {
+            losses.iter_mut().zip(row).for_each(|(loss, x)| *loss = (x * x).min(1.0));
+            trial(&mut learner, &losses[..], &mut random).expect("valid losses");
+        })
+    };
+    Case { k: Some(axis(&[5, 10, 20, 40], 0.0)), ..narrow(name, Box::new(make)) }
+}
+
+/// The pair learner: the halves of a row are its two sides.
+fn pair() -> Case {
+    let make = |n: usize, k: usize| -> Step {
+        let mut learner = Pair::new(n / 2, n / 2, k, 1.0, Mixing::None).expect("a valid learner");
+        let mut random = Random::seeded(1);
+        Box::new(move |row| {
+            let (x, y) = row.split_at(n / 2);
+            learner.step(x, y, &mut random).expect("a valid pair");
+        })
+    };
+    narrow("pair", Box::new(make))
+}
+
+fn mixed(k: usize, mixing: MixingRule) -> Options {
+    Options { mixing: Some(mixing), ..Options::new(Kind::Tracking, k) }
+}
+
+/// Over features of a Gaussian kernel, without a center unless asked for.
+fn featured(options: Options) -> Options {
+    let parameters = KernelParameters { gamma: Some(1.0), ..KernelParameters::default() };
+    Options { kernel: Some("rbf"), parameters, center: options.center.or(Some(false)), ..options }
+}
+
+fn with_budget(options: Options) -> Options {
+    Options { budget: Some(ATOMS), ..featured(options) }
+}
+
+/// Every learner.
+pub fn all() -> Vec<Case> {
+    let plain = |kind| move |k| Options::new(kind, k);
+    let capped = |kind| move |k| Options { max_rank: Some(3 * k), ..Options::new(kind, k) };
+    let features = |kind| move |k| featured(Options::new(kind, k));
+    let atoms = |kind| move |k| with_budget(Options::new(kind, k));
+    let unmixed = |k| mixed(k, MixingRule::None);
+    let centered = move |k| with_budget(Options { center: Some(true), ..unmixed(k) });
+    vec![
+        registered(narrow, "tracking", unmixed),
+        // A share of 0.001 remembers directions for a thousand rows: until then there are more of them with every row.
+        Case {
+            t: axis(&[2000, 4000, 8000, 16000], 0.0),
+            ..registered(narrow, "tracking, fixed share", |k| mixed(k, MixingRule::FixedShare))
+        },
+        // The coordinates in the u directions: O(n u).
+        Case {
+            k: in_proportion(),
+            ..registered(dense, "tracking, past average", |k| mixed(k, MixingRule::PastAverage))
+        },
+        registered(whole, "anchored", plain(Kind::Anchored)),
+        registered(narrow, "anchored, rank at most 3k", capped(Kind::Anchored)),
+        registered(whole, "leader", plain(Kind::Leader)),
+        registered(narrow, "leader, rank at most 3k", capped(Kind::Leader)),
+        registered(whole, "forgetting-leader", plain(Kind::ForgettingLeader)),
+        registered(narrow, "forgetting-leader, rank at most 3k", capped(Kind::ForgettingLeader)),
+        registered(dense, "perturbed-leader", plain(Kind::PerturbedLeader)),
+        // The table of products: O(n k).
+        Case { k: in_proportion(), ..registered(whole, "product-sets", plain(Kind::ProductSets)) },
+        registered(narrow, "additive", plain(Kind::Additive)),
+        Case { k: None, kept: 1, ..registered(narrow, "oja", plain(Kind::Oja)) },
+        // O(n k): weight vectors, and members with at most k + 4 directions.
+        Case { k: in_proportion(), ..registered(narrow, "gha", plain(Kind::Gha)) },
+        Case { k: in_proportion(), ..registered(narrow, "apex", plain(Kind::Apex)) },
+        Case { k: in_proportion(), ..registered(narrow, "auto", plain(Kind::Auto)) },
+        pair(),
+        registered(kernel, "kernel tracking", move |k| featured(unmixed(k))),
+        registered(budgeted, "kernel tracking, 100 atoms", move |k| with_budget(unmixed(k))),
+        registered(budgeted, "kernel tracking, centered, 100 atoms", centered),
+        // As many directions as rows: O(t^2.5).
+        Case {
+            t: axis(&[256, 512, 1024], 2.5),
+            k: in_proportion(),
+            ..registered(kernel, "kernel anchored", features(Kind::Anchored))
+        },
+        registered(budgeted, "kernel anchored, 100 atoms", atoms(Kind::Anchored)),
+        registered(kernel, "kernel gha", features(Kind::Gha)),
+        registered(budgeted, "kernel gha, 100 atoms", atoms(Kind::Gha)),
+        // Seven members: with more rows their coefficients leave the second cache, and reading takes several times longer.
+        Case { t: axis(&[320, 640, 1280], 1.0), ..registered(kernel, "kernel auto", features(Kind::Auto)) },
+        registered(budgeted, "kernel auto, 100 atoms", atoms(Kind::Auto)),
+        experts("experts: capped hedge", |n, k| CappedHedge::new(n, k, 1.0).expect("a valid learner")),
+        experts("experts: leader", |n, k| Leader::new(n, k).expect("a valid learner")),
+        experts("experts: perturbed leader", |n, k| PerturbedLeader::new(n, k, 1.0).expect("a valid learner")),
+        // O(n d) with the d = n - k that are dropped.
+        Case {
+            n: axis(&[64, 128, 256], 2.0),
+            wide: 128,
+            length: 64,
+            ..experts("experts: product sets", |n, k| ProductSets::new(n, k, 1.0).expect("a valid learner"))
+        },
+    ]
+}

@@ -1,0 +1,106 @@
+//! How the time for a row grows with its length n, with the number of directions k and with the rows t seen before, for
+//! every learner; beside what its documentation promises.
+//!
+//! `cargo bench -p eigenhedge --bench growth` prints one table; `-- NAME` only learners whose names hold NAME, with the
+//! times behind the exponents. A learner that grows faster than promised makes the exit status 1, and so does a learner of
+//! the registry that has no line here.
+//!
+//! An exponent is fitted by least squares between logarithms, over at least three sizes. It may exceed the promise by what
+//! comes of a time that is wrong by [`ERROR`] at one end: `ln(ERROR) / ln(largest size / smallest size)`. That is what runs
+//! on a busy machine differ by; what exceeds it is measured again. Promises are upper bounds, so what grows more slowly is fine: at short lengths, what does not
+//! depend on n takes its share.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod cases;
+mod measure;
+
+use cases::{Axis, Case};
+use eigenhedge::spec::REGISTRY;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Factor by which a time may be wrong.
+const ERROR: f64 = 1.35;
+
+/// Times at most that an exponent is measured.
+const ATTEMPTS: usize = 3;
+
+/// Sizes with the seconds that a row took.
+type Samples = Vec<(f64, f64)>;
+
+/// An exponent beside its bound.
+struct Grown {
+    name: &'static str,
+    samples: Samples,
+    exponent: f64,
+    most: f64,
+    tolerance: f64,
+}
+
+impl Grown {
+    /// Measures until the bound holds, and gives up after some attempts; of each size the shortest time counts. A slow phase
+    /// of the machine in the middle looks like growth, but seldom comes again at the same size.
+    fn measured(name: &'static str, axis: &Axis, measure: impl Fn() -> Samples) -> Self {
+        let (first, last) = (axis.sizes[0], axis.sizes[axis.sizes.len() - 1]);
+        let tolerance = ERROR.ln() / (last as f64 / first as f64).ln();
+        let samples = measure();
+        let exponent = common::exponent(&samples);
+        let mut grown = Self { name, samples, exponent, most: axis.most, tolerance };
+        for _ in 1..ATTEMPTS {
+            if grown.holds() {
+                break;
+            }
+            grown.samples.iter_mut().zip(measure()).for_each(|(sample, again)| sample.1 = sample.1.min(again.1));
+            grown.exponent = common::exponent(&grown.samples);
+        }
+        grown
+    }
+
+    fn holds(&self) -> bool {
+        self.exponent <= self.most + self.tolerance
+    }
+
+    fn cell(&self) -> String {
+        format!("{:.2} ≤ {} + {:.2}", self.exponent, self.most, self.tolerance)
+    }
+
+    fn show_times(&self) {
+        let times: Vec<String> = self.samples.iter().map(|(size, s)| format!("{size}: {:.1} µs", s * 1e6)).collect();
+        println!("    {} = {}", self.name, times.join(", "));
+    }
+}
+
+/// Measures a case, prints its line; whether every bound holds.
+fn line(case: &Case, detailed: bool) -> bool {
+    let n = Grown::measured("n", &case.n, || measure::lengths(case));
+    let k = case.k.as_ref().map(|axis| Grown::measured("k", axis, || measure::directions(case, axis)));
+    let t = Grown::measured("t", &case.t, || measure::trials(case));
+    let all = || [Some(&n), k.as_ref(), Some(&t)].into_iter().flatten();
+    let holds = all().all(Grown::holds);
+    // One direction is all that Oja has.
+    let in_k = k.as_ref().map_or("–".to_owned(), Grown::cell);
+    let verdict = if holds { "ok" } else { "FAIL" };
+    println!("{:<44} {:<19} {in_k:<19} {:<19} {verdict}", case.name, n.cell(), t.cell());
+    if detailed || !holds {
+        all().for_each(Grown::show_times);
+    }
+    holds
+}
+
+fn main() -> ExitCode {
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let began = Instant::now();
+    let all = cases::all();
+    let mut missing = REGISTRY.iter().filter(|entry| !all.iter().any(|case| case.kind == Some(entry.kind)));
+    if let Some(entry) = missing.next() {
+        eprintln!("the learner {} has no line in this bench", entry.name);
+        return ExitCode::FAILURE;
+    }
+    println!("{:<44} {:<19} {:<19} {:<19}", "time for a row: exponent ≤ bound + tolerance", "in n", "in k", "in t");
+    let chosen = all.iter().filter(|case| wanted.as_ref().is_none_or(|wanted| case.name.contains(&wanted[..])));
+    let failed = chosen.map(|case| line(case, wanted.is_some())).filter(|holds| !holds).count();
+    println!("{failed} failed; {:.0} s", began.elapsed().as_secs_f64());
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
