@@ -16,6 +16,8 @@ struct Case {
     few: usize,
     many: usize,
     hindsight: bool,
+    /// Whether all rows are at hand.
+    together: bool,
     options: Options,
 }
 
@@ -28,7 +30,8 @@ fn tracking(mixing: MixingRule) -> Options {
 }
 
 fn cases() -> Vec<Case> {
-    let case = |name, length, few, many, options| Case { name, length, few, many, hindsight: false, options };
+    let case =
+        |name, length, few, many, options| Case { name, length, few, many, hindsight: false, together: false, options };
     let capped = Options { max_rank: Some(14), ..tracking(MixingRule::FixedShare) };
     let kernel = Options {
         kept: 5,
@@ -42,6 +45,7 @@ fn cases() -> Vec<Case> {
         case("tracking-64", 64, 100, 300, tracking(MixingRule::None)),
         case("tracking-fixed-share-64", 64, 100, 300, capped),
         case("tracking-1024", 1024, 40, 120, tracking(MixingRule::None)),
+        Case { together: true, ..case("tracking-1024-together", 1024, 40, 120, tracking(MixingRule::None)) },
         case("anchored-64", 64, 80, 130, learner(Kind::Anchored)),
         case("auto-64", 64, 30, 60, learner(Kind::Auto)),
         case("gha-64", 64, 200, 800, learner(Kind::Gha)),
@@ -56,8 +60,11 @@ impl Case {
         let stream: Vec<Vec<f64>> = streams::signal_and_noise(self.length, 10, 0.3, 3).take(self.many).collect();
         let spec = self.options.checked(str::to_owned)?.spec(self.length)?;
         let mut run = Run::watching(spec, self.length, 0, Watch { hindsight: self.hindsight, segments: 0 })?;
-        for row in stream.iter().take(rows) {
-            run.step(row)?;
+        let stream: Vec<&[f64]> = stream.iter().take(rows).map(|row| &row[..]).collect();
+        if self.together {
+            run.step_each(&stream, |_, _| ()).map_err(|(_, error)| error)?;
+        } else {
+            stream.iter().try_for_each(|row| run.step(row).map(drop))?;
         }
         Ok(run.ledger().expected)
     }

@@ -25,8 +25,7 @@ impl Vectors for Columns<'_> {
     }
     #[inline(always)]
     fn rows(&self, j: usize, rows: Range<usize>) -> &[f64] {
-        let at = j * self.stride;
-        &self.entries[at..at + self.rows][rows.start..rows.end]
+        &self.entries[j * self.stride..][rows.start..rows.end]
     }
 }
 
@@ -129,12 +128,14 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
             }
         }
         for n in 0..N {
+            let at = (r + n) * self.stride + l;
+            let out = &mut self.out[at..at + C];
             for c in 0..C {
                 let mut sum = simd.reduce_sum_f64s(sums[n][c]);
                 for (a, b) in left[c].1.iter().zip(right[n].1) {
                     sum += a * b;
                 }
-                self.out[(r + n) * self.stride + l + c] += sum;
+                out[c] += sum;
             }
         }
     }
@@ -149,6 +150,18 @@ pub(super) fn transpose_times(columns: Columns<'_>, x: &[f64], out: &mut Vec<f64
     }
     // The sums of each part; the first takes in the others.
     out.resize(count * parts, 0.0);
+    if parts == 1 {
+        let (right, rows) = (&[x][..], 0..x.len());
+        return Arch::new().dispatch(Products {
+            left: columns,
+            right,
+            rows,
+            offset: 0,
+            out,
+            stride: count,
+            below: false,
+        });
+    }
     let mut partial = &mut out[..];
     share_out(parts, count * x.len(), |share| {
         let own = partial.split_off_mut(..count * share.len()).unwrap_or_default();
