@@ -4,6 +4,10 @@ Every row is charged before it is learned from, and only learning is timed; for 
 does both at once.
 """
 
+import json
+import os
+import subprocess
+import tempfile
 import time
 
 import numpy as np
@@ -122,16 +126,35 @@ class Ccipca(Charged):
             t, rest = self.count, row.copy()
             for i in range(min(self.k, t)):
                 vector = self.vectors[i]
-                if i == t - 1:
+                norm = np.linalg.norm(vector)
+                if norm == 0:
+                    # As in the paper for row i; later if nothing was left of that row.
                     vector[:] = rest
                     break
-                norm = np.linalg.norm(vector)
                 amnesic = 2.0 if t > 4 else 0.0
-                if norm > 0:
-                    vector *= (t - 1 - amnesic) / t
-                    vector += (1 + amnesic) / t * rest * (rest @ vector / np.linalg.norm(vector))
-                    unit = vector / np.linalg.norm(vector)
-                    rest = rest - (rest @ unit) * unit
+                vector *= (t - 1 - amnesic) / t
+                vector += (1 + amnesic) / t * rest * (rest @ vector / np.linalg.norm(vector))
+                unit = vector / np.linalg.norm(vector)
+                rest = rest - (rest @ unit) * unit
+
+
+class Crate:
+    """CCIPCA of the Rust crate irithyll, in a program of its own that reads the rows from a file."""
+
+    PROGRAM = os.environ.get("EIGENHEDGE_RUST_PEERS")
+
+    def __init__(self, k):
+        self.k = k
+
+    def run(self, rows, block=1, seconds=None, charged=True):
+        """As with `Charged.run`, without a loss if that is not wanted."""
+        with tempfile.NamedTemporaryFile(suffix=".npy") as file:
+            np.save(file, np.ascontiguousarray(rows))
+            file.flush()
+            limit = "inf" if seconds is None else str(seconds)
+            command = [self.PROGRAM, file.name, str(self.k), limit, "loss" if charged else "time"]
+            answer = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        return answer["loss"], answer["seconds"], answer["rows"]
 
 
 class Textbook(Charged):
