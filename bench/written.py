@@ -115,18 +115,14 @@ def pictures(results, folder):
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    cases = [case for case in results["linear"] if case["k"] == 10]
-    sizes = sorted({case["n"] for case in cases})
-    figure, axes = pyplot.subplots(figsize=(11, 6))
-    for label in cases[0]["seconds"]:
-        times = [median(median(c["seconds"][label]) for c in cases if c["n"] == n) for n in sizes]
-        is_ours = label.startswith("eigenhedge")
-        axes.loglog(sizes, [1e6 * t for t in times], marker="o", label=label, linewidth=2.5 if is_ours else 1.2,
-                    linestyle="-" if is_ours else "--")  # fmt: skip
-    axes.set(xlabel="n, numbers in a row", ylabel="µs a row, median over streams and laps", title="Time to learn from a row, k = 10")
-    axes.set_xticks(sizes, [str(n) for n in sizes])
-    axes.minorticks_off()
-    finish(figure, axes, results, folder / "peers-time.png")
+    cases = made_up(results["linear"])
+    kept = sorted({case["k"] for case in cases})
+    figure, panels = pyplot.subplots(1, len(kept), figsize=(7 + 4 * len(kept), 6), sharey=True, squeeze=False)
+    for k, axes in zip(kept, panels[0]):
+        plot_times(axes, [case for case in cases if case["k"] == k])
+        axes.set(xlabel="n, numbers in a row", title=f"Time to learn from a row, k = {k}")
+    panels[0][0].set_ylabel("µs a row, median over streams and laps")
+    finish(figure, panels[0][-1], results, folder / "peers-time.png")
 
     cases = [c for c in results["linear"] if c["n"] == 64 and c["k"] == 10 or c["stream"][0].isupper()]
     figure, axes = pyplot.subplots(figsize=(11, 6))
@@ -141,6 +137,19 @@ def pictures(results, folder):
     axes.set(ylabel="loss over that of the best fixed subspace", title="Loss: below the line is better than any fixed subspace")
     finish(figure, axes, results, folder / "peers-loss.png")
     return ["peers-time.png", "peers-loss.png"]
+
+
+def plot_times(axes, cases):
+    """A line for each contender."""
+    sizes = sorted({case["n"] for case in cases})
+    for label in cases[0]["seconds"]:
+        times = [median(median(c["seconds"][label]) for c in cases if c["n"] == n) for n in sizes]
+        is_ours = label.startswith("eigenhedge")
+        axes.loglog(sizes, [1e6 * t for t in times], marker="o", label=label, linewidth=2.5 if is_ours else 1.2,
+                    linestyle="-" if is_ours else "--")  # fmt: skip
+    axes.set_xticks(sizes, [str(n) for n in sizes])
+    axes.minorticks_off()
+    axes.grid(alpha=0.3)
 
 
 def finish(figure, axes, results, path):
