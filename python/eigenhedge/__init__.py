@@ -8,10 +8,10 @@ loses of the row, and then learns.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
 - :mod:`eigenhedge.river`: transformer and anomaly detector for River.
 - :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
-- :func:`preimage`, :func:`load`, :func:`save`, :mod:`eigenhedge.plot`.
+- :func:`preimage`, :func:`load`, :func:`save`, :func:`set_threads`, :mod:`eigenhedge.plot`.
 """
 
-from ._core import CappedHedge, Learner, Trial, __version__, capping, corners, kernels, learners
+from ._core import CappedHedge, Learner, Trial, __version__, capping, corners, kernels, learners, set_threads
 from ._experts import Hedge
 from ._kernel_methods import KernelPCA, KernelRidge, Preimage, preimage
 from ._kernel_pca import OnlineKernelPCA
@@ -39,4 +39,5 @@ __all__ = [
     "preimage",
     "run",
     "save",
+    "set_threads",
 ]

@@ -1,13 +1,13 @@
 //! The bare learner.
 
-use crate::arrays::{Numbers, as_table, entries, shape, table, transposed};
+use crate::arrays::{Numbers, as_table, entries, rows, shape, table, transposed};
 use crate::errors::{refused, refused_row};
-use crate::interrupt::each;
+use crate::interrupt::{each, each_lot};
 use crate::options::{given, spelling};
 use crate::state::State;
-use eigenhedge::Run;
 use eigenhedge::snapshot::Snapshot;
 use eigenhedge::summary::Summary;
+use eigenhedge::{Loss, Run};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -133,17 +133,16 @@ impl Learner {
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<()> {
-        let rows = as_table(X)?;
-        let (count, length) = shape(&rows);
-        let entries = entries(&rows)?;
+        let table = as_table(X)?;
+        let (count, length) = shape(&table);
+        let rows = rows(&table)?;
         let mut state = self.state(py)?;
         let state = &mut *state;
-        let row = |i: usize| &entries[i * length..(i + 1) * length];
         if length != state.run().length() && count > 0 {
             let (expected, found) = (state.run().length(), length);
             return Err(refused(&eigenhedge::Error::Length { what: "row", expected, found }));
         }
-        each(py, count, |i| state.step(row(i)).map(drop), |i, error| refused_row(i, &error))
+        each_lot(py, count, |lot| state.step_each(&rows[lot], |_, _| ()), |i, error| refused_row(i, &error))
     }
 
     /// Learns from every row, in order, and tells what each one cost.
@@ -161,22 +160,20 @@ impl Learner {
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn answer<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
-        let rows = as_table(X)?;
-        let (count, length) = shape(&rows);
-        let entries = entries(&rows)?;
+        let given = as_table(X)?;
+        let rows = rows(&given)?;
+        let count = rows.len();
         let mut state = self.state(py)?;
         let state = &mut *state;
         let kept = state.run().spec().kept;
         let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
-        let work = |i: usize| {
-            let loss = state.step(&entries[i * length..(i + 1) * length])?;
+        let mut tell = |run: &Run, loss: Loss| {
             expected.push(loss.expected);
             losses.push(loss.realised);
-            coordinates.extend_from_slice(state.run().coordinates());
-            Ok(())
+            coordinates.extend_from_slice(run.coordinates());
         };
-        each(py, count, work, |i, error| refused_row(i, &error))?;
+        each_lot(py, count, |lot| state.step_each(&rows[lot], &mut tell), |i, error| refused_row(i, &error))?;
         Ok((expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?))
     }
 

@@ -257,3 +257,16 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     };
     KERNELS.iter().map(entry).collect()
 }
+
+/// Lets passes over long rows use so many threads, in this process from now on. No result depends on it.
+///
+/// Parameters
+/// ----------
+/// count : int
+///     At least 1, which is what a process starts with. More help when rows have some 30,000 numbers or more.
+#[pyfunction]
+pub fn set_threads(count: usize) -> PyResult<()> {
+    let count = count.try_into().map_err(|_| PyValueError::new_err("threads must be at least 1, got 0"))?;
+    eigenhedge::set_threads(count);
+    Ok(())
+}

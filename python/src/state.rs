@@ -49,6 +49,16 @@ impl State {
         Ok(loss)
     }
 
+    /// A trial for each row; `each` is told of every one. On an error, with the position of the row, those before it have
+    /// been learned.
+    pub fn step_each(&mut self, rows: &[&[f64]], each: impl FnMut(&Run, Loss)) -> Result<(), (usize, Error)> {
+        let start = Instant::now();
+        let outcome = self.run.step_each(rows, each);
+        self.embedding = None;
+        self.spent += start.elapsed();
+        outcome
+    }
+
     /// What would be kept now.
     pub fn embedding(&mut self) -> &mut Embedding {
         let Self { run, embedding, .. } = self;

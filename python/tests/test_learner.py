@@ -116,6 +116,33 @@ def test_two_threads_may_share_a_learner(rng):
     assert learner.rows == 4 * len(X)
 
 
+@pytest.mark.parametrize("options", [{}, {"learner": "auto"}, {"center": False, "mixing": "none"}])
+def test_long_rows_of_one_table_are_learned_as_one_after_another(rng, options):
+    X = low_rank(rng, rows=60, length=600)
+    together, alone = Learner(600, 2, **options), Learner(600, 2, **options)
+    losses = together.answer(X)[0]
+    assert [alone.step(row).expected_loss for row in X] == losses.tolist()
+    assert together.to_bytes() == alone.to_bytes()
+    X[40, 7] = np.nan
+    with pytest.raises(ValueError, match="row 40"):
+        together.learn(X)
+    assert together.rows == 100
+
+
+def test_no_bit_depends_on_the_number_of_threads(rng):
+    X = rng.normal(size=(20, 70_000))
+    alone, shared = Learner(70_000, 2, hindsight=False), Learner(70_000, 2, hindsight=False)
+    alone.learn(X)
+    eigenhedge.set_threads(3)
+    try:
+        shared.learn(X)
+    finally:
+        eigenhedge.set_threads(1)
+    assert shared.to_bytes() == alone.to_bytes()
+    with pytest.raises(ValueError, match="at least 1"):
+        eigenhedge.set_threads(0)
+
+
 def test_an_error_leaves_the_learner_as_it_was():
     learner = Learner(3, 1)
     learner.step([1.0, 2.0, 3.0])

@@ -1,27 +1,46 @@
 //! How close tracking comes to the limits of the machine, up to rows of a million numbers.
 //!
-//! `cargo bench -p eigenhedge --bench roofline` prints all tables; with `-- limits` or `-- length` one; `-- row 64` times
-//! rows of 64 numbers for ever so long, for a profiler. How every learner grows is the business of the bench `growth`.
+//! `cargo bench -p eigenhedge --bench roofline` prints all tables; with `-- limits`, `-- length` or `-- threads` one;
+//! `-- row 64` times rows of 64 numbers for ever so long, for a profiler. How every learner grows is the business of the
+//! bench `growth`.
 //!
 //! Floor: the n × u basis read twice for each row, once for the coordinates and once for what they leave over. Rows of at
-//! least 512 numbers mostly need the first pass only, and may go below it. The speed of reading is measured on an array of the size of that basis, so small ones come from cache.
-//! Times are the 20th percentile of blocks of rows: what other processes do to the rest is not counted.
+//! least 512 numbers mostly need the first pass only, and when they are at hand together one pass for sixteen of them: they
+//! may go below it. The speed of reading is measured on an array of the size of that basis, so small ones come from
+//! cache. Times are the 20th percentile of blocks of rows: what other processes do to the rest is not counted.
 
 mod common;
 
 use common::{Clock, exponent, low};
 use eigenhedge::matrix::Matrix;
-use eigenhedge::{Instance, Kind, PlainLearner, Random, Spec, streams, trial};
+use eigenhedge::{Instance, Kind, PlainLearner, Random, Spec, set_threads, streams, trial, trials};
 use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 
 /// Rows timed together: a few turns of the delayed combination.
-const BLOCK: usize = 16;
-/// Rows between two combinations.
-const DELAY: f64 = 8.0;
+const BLOCK: usize = 64;
+
+/// How rows come.
+#[derive(Clone, Copy, PartialEq)]
+enum Rows {
+    OneByOne,
+    Together,
+}
 
 /// Seconds of a row of a warm learner.
-fn per_row(spec: &Spec, n: usize, warm: usize, blocks: usize) -> (f64, PlainLearner) {
+fn per_row(spec: &Spec, n: usize, warm: usize, blocks: usize, come: Rows) -> (f64, PlainLearner) {
+    timed(spec, n, warm, blocks, come, Clock::seconds)
+}
+
+fn timed(
+    spec: &Spec,
+    n: usize,
+    warm: usize,
+    blocks: usize,
+    come: Rows,
+    seconds_of: fn(&Clock) -> f64,
+) -> (f64, PlainLearner) {
     let mut learner = spec.plain(n).expect("a valid learner");
     let mut random = Random::seeded(2);
     let mut stream = streams::signal_and_noise(n, spec.kept, 0.3, 3);
@@ -31,11 +50,15 @@ fn per_row(spec: &Spec, n: usize, warm: usize, blocks: usize) -> (f64, PlainLear
     let mut seconds = Vec::new();
     for _ in 0..blocks {
         let rows: Vec<Vec<f64>> = stream.by_ref().take(BLOCK).collect();
+        let rows: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(&row[..])).collect();
         let clock = Clock::start();
-        for row in &rows {
-            trial(&mut learner, &Instance::from(&row[..]), &mut random).expect("a valid row");
+        match come {
+            Rows::Together => trials(&mut learner, &rows, &mut random, |_, _| ()).expect("valid rows"),
+            Rows::OneByOne => {
+                rows.iter().for_each(|row| _ = trial(&mut learner, row, &mut random).expect("a valid row"));
+            }
         }
-        seconds.push(clock.seconds() / BLOCK as f64);
+        seconds.push(seconds_of(&clock) / BLOCK as f64);
     }
     (low(seconds), learner)
 }
@@ -89,25 +112,33 @@ fn multiplication_rate() -> f64 {
     2.0 * (SIZE as f64).powi(3) / low((0..20).map(|_| sample()).collect())
 }
 
-/// Rows from this length on take one pass over the columns.
+/// Rows from this length on take one pass over the columns, or one for a window of rows.
 const ONE_PASS: f64 = 512.0;
 
-fn passes(n: f64) -> f64 {
-    if n >= ONE_PASS { 1.0 } else { 2.0 }
+/// Passes over the columns for each row, and rows between two combinations.
+fn passes(n: f64, come: Rows) -> (f64, f64) {
+    match come {
+        _ if n < ONE_PASS => (2.0, 8.0),
+        Rows::OneByOne => (1.0, 16.0),
+        Rows::Together => (1.0 / 16.0, 16.0),
+    }
 }
 
 /// Multiplications and additions of a row: coordinates, remainder, the share of a combination, the turn of the
 /// directions.
-fn operations(n: f64, u: f64) -> f64 {
-    let columns = u + 0.5 * DELAY;
-    2.0 * passes(n) * n * columns + 2.0 * n * (u + DELAY) * u / DELAY + 2.0 * columns * u * u
+fn operations(n: f64, u: f64, come: Rows) -> f64 {
+    let (passes, delay) = passes(n, come);
+    let columns = u + 0.5 * delay;
+    // A pass for several rows saves reading, not multiplying.
+    2.0 * passes.max(1.0) * n * columns + 2.0 * n * (u + delay) * u / delay + 2.0 * columns * u * u
 }
 
 /// Bytes a row moves between the learner and its basis and vectors, whatever cache they are in: the passes over the
-/// columns, the share of a combination, the row, its copy and its remainder, which becomes a column.
-fn bytes(n: f64, u: f64) -> f64 {
-    let columns = u + 0.5 * DELAY;
-    8.0 * n * (passes(n) * columns + (2.0 * u + DELAY) / DELAY + 7.0)
+/// columns, the share of a combination, the row and its copy, for short rows the remainder that becomes a column.
+fn bytes(n: f64, u: f64, come: Rows) -> f64 {
+    let (passes, delay) = passes(n, come);
+    let vectors = if passes > 1.0 { 7.0 } else { 3.0 };
+    8.0 * n * (passes * (u + 0.5 * delay) + (2.0 * u + delay) / delay + vectors)
 }
 
 fn limits() {
@@ -116,27 +147,37 @@ fn limits() {
         "tracking, k = 10, rank-10 signal plus 30 % noise energy; multiplication runs at {:.1} GFlop/s",
         rate * 1e-9
     );
-    println!(
-        "{:>8} {:>3} {:>12} {:>12} {:>8} {:>11} {:>11} {:>10} {:>9}",
-        "n", "u", "row", "floor", "reached", "reads", "moves", "kflop/row", "GFlop/s"
-    );
-    for (n, warm, blocks) in
-        [(64, 500, 400), (256, 500, 200), (1024, 500, 200), (10_000, 200, 30), (100_000, 120, 12), (1_000_000, 80, 5)]
-    {
-        let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, warm, blocks);
-        let (length, u) = (n as f64, learner.rank() as f64);
-        let reads = bandwidth(n * learner.rank());
-        let floor = 16.0 * length * u / reads;
+    for (come, title) in [(Rows::OneByOne, "rows one by one"), (Rows::Together, "rows at hand together")] {
+        println!("{title}");
         println!(
-            "{n:>8} {u:>3} {:>9.2} µs {:>9.2} µs {:>6.0} % {:>6.1} GB/s {:>6.1} GB/s {:>10.1} {:>9.1}",
-            row * 1e6,
-            floor * 1e6,
-            100.0 * floor / row,
-            reads * 1e-9,
-            bytes(length, u) / row * 1e-9,
-            operations(length, u) * 1e-3,
-            operations(length, u) / row * 1e-9
+            "{:>8} {:>3} {:>12} {:>12} {:>8} {:>11} {:>11} {:>10} {:>9}",
+            "n", "u", "row", "floor", "reached", "reads", "moves", "kflop/row", "GFlop/s"
         );
+        let sizes = [
+            (64, 500, 100),
+            (256, 500, 100),
+            (1024, 500, 100),
+            (10_000, 200, 20),
+            (100_000, 120, 8),
+            (1_000_000, 80, 3),
+        ];
+        // Short rows are never handled together.
+        for (n, warm, blocks) in sizes.into_iter().filter(|(n, ..)| come == Rows::OneByOne || *n as f64 >= ONE_PASS) {
+            let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, warm, blocks, come);
+            let (length, u) = (n as f64, learner.rank() as f64);
+            let reads = bandwidth(n * learner.rank());
+            let floor = 16.0 * length * u / reads;
+            println!(
+                "{n:>8} {u:>3} {:>9.2} µs {:>9.2} µs {:>6.0} % {:>6.1} GB/s {:>6.1} GB/s {:>10.1} {:>9.1}",
+                row * 1e6,
+                floor * 1e6,
+                100.0 * floor / row,
+                reads * 1e-9,
+                bytes(length, u, come) / row * 1e-9,
+                operations(length, u, come) * 1e-3,
+                operations(length, u, come) / row * 1e-9
+            );
+        }
     }
 }
 
@@ -151,16 +192,35 @@ fn growth(what: &str, samples: &[(f64, f64)]) {
 }
 
 fn length() {
-    println!("tracking, k = 10: growth with the length of a row");
-    let sizes = [(10_000, 200, 30), (31_623, 120, 20), (100_000, 120, 12), (316_228, 80, 8), (1_000_000, 80, 5)];
-    let rows = sizes.map(|(n, warm, blocks)| {
-        let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, warm, blocks);
-        (n as f64, row, bandwidth(n * learner.rank()))
-    });
-    growth("n", &rows.map(|(n, row, _)| (n, row)));
-    // What is left when the machine reads large arrays as fast as small ones.
-    println!("the same, with every time scaled to the speed at which the smallest basis is read");
-    growth("n", &rows.map(|(n, row, reads)| (n, row * reads / rows[0].2)));
+    let sizes = [(10_000, 200, 10), (31_623, 120, 8), (100_000, 120, 5), (316_228, 80, 4), (1_000_000, 80, 3)];
+    for (come, title) in [(Rows::OneByOne, "one by one"), (Rows::Together, "at hand together")] {
+        println!("tracking, k = 10: growth with the length of rows, {title}");
+        let rows = sizes.map(|(n, warm, blocks)| {
+            let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, warm, blocks, come);
+            (n as f64, row, bandwidth(n * learner.rank()))
+        });
+        growth("n", &rows.map(|(n, row, _)| (n, row)));
+        // What is left when the machine reads large arrays as fast as small ones.
+        println!("the same, with every time scaled to the speed at which the smallest basis is read");
+        growth("n", &rows.map(|(n, row, reads)| (n, row * reads / rows[0].2)));
+    }
+}
+
+/// Threads share the passes over long rows: wall-clock time, taken in turns.
+fn shared() {
+    println!("tracking, k = 10: wall-clock time of a row with one and with two threads");
+    println!("{:>10} {:>20} {:>12} {:>12} {:>8}", "n", "rows", "one", "two", "ratio");
+    for (n, blocks) in [(100_000, 5), (1_000_000, 3)] {
+        for (come, title) in [(Rows::OneByOne, "one by one"), (Rows::Together, "at hand together")] {
+            let sample = |threads: usize| {
+                set_threads(threads.try_into().expect("not zero"));
+                timed(&Spec::new(Kind::Tracking, 10), n, 40, blocks, come, Clock::wall).0 * 1e6
+            };
+            let (one, two) = (sample(1), sample(2));
+            println!("{n:>10} {title:>20} {one:>9.1} µs {two:>9.1} µs {:>8.2}", one / two);
+        }
+    }
+    set_threads(NonZeroUsize::MIN);
 }
 
 fn main() {
@@ -168,11 +228,12 @@ fn main() {
     let part = arguments.first().map(String::as_str);
     if part == Some("row") {
         let n = arguments.get(1).and_then(|n| n.parse().ok()).unwrap_or(64);
-        let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, 100, 2_000_000_000 / (n * 5000));
+        let (row, learner) =
+            per_row(&Spec::new(Kind::Tracking, 10), n, 100, 1 + 500_000_000 / (n * 5000), Rows::Together);
         println!("n = {n}, u = {}: {:.2} µs a row", learner.rank(), row * 1e6);
         return;
     }
-    let tables: [(&str, fn()); 2] = [("limits", limits), ("length", length)];
+    let tables: [(&str, fn()); 3] = [("limits", limits), ("length", length), ("threads", shared)];
     for (name, table) in tables {
         if part.is_none_or(|part| part == name) {
             table();

@@ -28,14 +28,16 @@ pub mod spec;
 pub mod streams;
 pub mod subspace;
 pub mod summary;
+mod threads;
 
 pub use error::Error;
-pub use learner::{Learner, Loss, trial};
+pub use learner::{Learner, Loss, trial, trials};
 pub use mixing::Mixing;
 pub use random::Random;
 pub use run::{Run, Statement, Watch};
 pub use spec::{KernelLearner, Kind, PlainLearner, Spec};
 pub use subspace::{Instance, NormBound};
+pub use threads::{set_threads, threads};
 
 /// The examples of the README, so that they are tests.
 #[cfg(doctest)]

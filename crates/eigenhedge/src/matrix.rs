@@ -3,12 +3,17 @@
 //! Columns start on 64-byte boundaries, so vector loads never straddle a cache line, and faer sees it as a view.
 
 mod combine;
+mod intake;
 mod passes;
+mod products;
+
+pub(crate) use intake::{Intake, Source, WINDOW};
 
 use crate::num::dot;
-use combine::Combine;
+use crate::threads::{share_out, threads};
+use combine::{Combine, CombineSome};
 use faer::{Accum, MatMut, MatRef, Par};
-use passes::{Columns, SubtractTimes, TransposeTimes};
+use passes::{Columns, SubtractTimes};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
@@ -126,10 +131,8 @@ impl Matrix {
 
     /// `Aᵀ` of what is there.
     pub(crate) fn transpose_times_spare(&mut self, out: &mut Vec<f64>) {
-        out.clear();
-        out.resize(self.columns, 0.0);
         let (columns, residual) = self.columns_and_spare();
-        Arch::new().dispatch(TransposeTimes { columns, x: residual, out });
+        products::transpose_times(columns, residual, out);
     }
 
     /// Takes `A c` away from what is there; returns its squared norm.
@@ -139,15 +142,19 @@ impl Matrix {
         Arch::new().dispatch(SubtractTimes { columns, coefficients, from: None, x: residual })
     }
 
-    /// Makes `x`, scaled, the last column.
-    pub(crate) fn push_column(&mut self, x: &[f64], scale: f64) {
-        let (_, spare) = self.columns_and_spare();
-        spare.iter_mut().zip(x).for_each(|(out, x)| *out = scale * x);
+    /// What lies behind the last column.
+    pub(crate) fn spare(&mut self) -> &[f64] {
+        self.columns_and_spare().1
+    }
+
+    /// Makes it the last column as it is.
+    pub(crate) fn adopt_spare(&mut self) {
+        self.columns_and_spare();
         self.columns += 1;
     }
 
-    /// Makes what [`Self::spare_residual`] left the last column, scaled.
-    pub(crate) fn adopt_spare(&mut self, scale: f64) {
+    /// The same, scaled.
+    pub(crate) fn adopt_spare_scaled(&mut self, scale: f64) {
         let (_, residual) = self.columns_and_spare();
         residual.iter_mut().for_each(|x| *x *= scale);
         self.columns += 1;
@@ -157,22 +164,65 @@ impl Matrix {
     pub(crate) fn combine(&mut self, rotation: &Matrix, working: &mut Vec<f64>) {
         assert_eq!(self.columns, rotation.rows, "shapes agree");
         assert!(rotation.columns <= self.columns, "no more columns than before");
-        let (rows, stride) = (self.rows, self.stride);
-        Arch::new().dispatch(Combine { entries: &mut self.data[self.start..], stride, rows, rotation, working });
+        let (rows, stride, count) = (self.rows, self.stride, self.columns);
+        let entries = &mut self.data[self.start..];
         self.columns = rotation.columns;
+        if threads() == 1 {
+            return Arch::new().dispatch(Combine { entries, stride, rows, rotation, working });
+        }
+        let (lines, mut columns) = (rows.div_ceil(LINE), Vec::with_capacity(count));
+        columns.extend(entries.chunks_mut(stride).take(count));
+        share_out(lines, rows * count, |share| {
+            let own = columns.iter_mut().map(|column| column.split_off_mut(..share.len() * LINE).unwrap_or_default());
+            let combine = CombineSome { columns: own.collect(), rotation };
+            move || Arch::new().dispatch(combine)
+        });
+    }
+
+    /// Copies what lies so many columns behind the first spare one there.
+    pub(crate) fn draw_spare(&mut self, distance: usize) {
+        let (rows, stride) = (self.rows, self.stride);
+        let (_, room) = self.columns_and_room();
+        room.copy_within(distance * stride..distance * stride + rows, 0);
+    }
+
+    /// Products of the last column with each of so many vectors that lie `distance` columns and more behind it.
+    pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
+        let from = self.start + (self.columns - 1) * self.stride;
+        let vectors = Columns {
+            entries: &self.data[from + distance * self.stride..],
+            stride: self.stride,
+            rows: self.rows,
+            count,
+        };
+        products::transpose_times(vectors, self.column(self.columns - 1), out);
+    }
+
+    /// Makes room for so many columns in all.
+    fn reserve(&mut self, columns: usize) {
+        let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
+        if columns > room {
+            self.relocate(self.stride.max(padded(self.rows)), grown(columns, room));
+        }
     }
 
     fn columns_and_spare(&mut self) -> (Columns<'_>, &mut [f64]) {
-        let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
-        if self.columns == room {
-            self.relocate(self.stride.max(padded(self.rows)), grown(self.columns + 1, room));
-        }
-        let (used, spare) = self.data[self.start..].split_at_mut(self.columns * self.stride);
-        (Columns { entries: used, stride: self.stride, rows: self.rows }, &mut spare[..self.rows])
+        self.reserve(self.columns + 1);
+        let (columns, spare) = self.columns_and_room();
+        let rows = columns.rows;
+        (columns, &mut spare[..rows])
+    }
+
+    /// The columns, and everything behind them.
+    fn columns_and_room(&mut self) -> (Columns<'_>, &mut [f64]) {
+        let (rows, count, stride) = (self.rows, self.columns, self.stride);
+        let (entries, room) = self.data[self.start..].split_at_mut(count * stride);
+        (Columns { entries, stride, rows, count }, room)
     }
 
     fn as_columns(&self) -> Columns<'_> {
-        Columns { entries: &self.data[self.start..], stride: self.stride, rows: self.rows }
+        let (rows, count, stride) = (self.rows, self.columns, self.stride);
+        Columns { entries: &self.data[self.start..], stride, rows, count }
     }
 
     fn relocate(&mut self, stride: usize, room: usize) {
@@ -188,9 +238,7 @@ impl Matrix {
     /// `out = Aᵀ x`; `out` is reshaped.
     pub fn transpose_times(&self, x: &[f64], out: &mut Vec<f64>) {
         assert_eq!(x.len(), self.rows, "one entry for each row");
-        out.clear();
-        out.resize(self.columns, 0.0);
-        Arch::new().dispatch(TransposeTimes { columns: self.as_columns(), x, out });
+        products::transpose_times(self.as_columns(), x, out);
     }
 
     /// `x ← x - A c`; returns the squared norm of the result.
@@ -391,7 +439,7 @@ mod tests {
             let before = matrix.clone();
             assert!((matrix.spare_residual(&x, &coefficients) - square).abs() <= tolerance);
             assert_eq!(matrix, before);
-            matrix.adopt_spare(2.0);
+            matrix.adopt_spare_scaled(2.0);
             assert_eq!(matrix.columns(), columns + 1);
             for i in 0..rows {
                 assert!((left[i] - wanted[i]).abs() <= 1e-13);

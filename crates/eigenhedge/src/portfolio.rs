@@ -231,6 +231,10 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
         }
         self.members.iter_mut().for_each(|member| member.update(instance));
     }
+
+    fn foresee(&mut self, next: &[Instance<'_, S::Point>]) {
+        self.members.iter_mut().for_each(|member| member.foresee(next));
+    }
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub enum Refusal {
 }
 
 /// The version that is written.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
 const HEAD: usize = 24;
 
@@ -59,9 +59,13 @@ thread_local! {
     static READING: Cell<u32> = const { Cell::new(VERSION) };
 }
 
-/// Reads a field that version 2 has and version 1 had not; there it has its default.
-pub(crate) fn since_2<'a, D: Deserializer<'a>, T: Deserialize<'a> + Default>(source: D) -> Result<T, D::Error> {
-    if READING.get() < 2 { Ok(T::default()) } else { T::deserialize(source) }
+/// Reads a field that this version was the first to have; before it has its default.
+pub(crate) fn since<'a, const FIRST: u32, D, T>(source: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'a>,
+    T: Deserialize<'a> + Default,
+{
+    if READING.get() < FIRST { Ok(T::default()) } else { T::deserialize(source) }
 }
 
 /// Passes over a field that version 1 had and version 2 has not.

@@ -3,7 +3,7 @@
 
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, Spec, trial};
+use eigenhedge::{Error, Instance, Kind, Learner, Loss, Mixing, PlainLearner, Random, Spec, trial, trials};
 
 const LENGTH: usize = 700;
 const SHORT: usize = 12;
@@ -111,5 +111,82 @@ fn a_restored_learner_goes_on_bit_for_bit_between_two_combinations() {
         let (a, b) = (step(&mut learner, row, &mut one), step(&mut restored, row, &mut other));
         assert_eq!(a.to_bits(), b.to_bits(), "row {t}");
         assert_eq!(learner, restored, "row {t}");
+    }
+}
+
+/// Losses of all rows up to the first that is refused, announced in lots of this size.
+fn in_lots(
+    learner: &mut PlainLearner,
+    rows: &[Vec<f64>],
+    lot: usize,
+    random: &mut Random,
+) -> Result<Vec<Loss>, (usize, Error)> {
+    let mut losses = Vec::new();
+    for rows in rows.chunks(lot) {
+        let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(&row[..])).collect();
+        trials(learner, &instances, random, |_, loss| losses.push(loss))
+            .map_err(|(i, error)| (losses.len() / lot * lot + i, error))?;
+    }
+    Ok(losses)
+}
+
+#[test]
+fn rows_that_are_announced_lose_what_others_lose_bit_for_bit() {
+    let mut random = Random::seeded(7);
+    let (frame, short) = (frame(&mut random), short_rows(150, &mut random));
+    let mut rows: Vec<Vec<f64>> = short.iter().map(|row| lengthened(row, &frame)).collect();
+    for _ in 0..150 {
+        rows.push((0..LENGTH).map(|i| random.normal() * if i < 3 { 1.0 } else { 0.02 } + 0.5).collect());
+    }
+    for spec in specs() {
+        for lot in [2, 7, 16, 40, rows.len()] {
+            let (mut alone, mut together) = (spec.plain(LENGTH).unwrap(), spec.plain(LENGTH).unwrap());
+            let (mut one, mut other) = (Random::seeded(8), Random::seeded(8));
+            let losses = in_lots(&mut together, &rows, lot, &mut other).unwrap();
+            for (t, (row, found)) in rows.iter().zip(losses).enumerate() {
+                let wanted = trial(&mut alone, &Instance::from(&row[..]), &mut one).unwrap();
+                assert_eq!(wanted, found, "{}, lots of {lot}, row {t}", spec.label());
+            }
+            assert_eq!(alone, together, "{}, lots of {lot}", spec.label());
+        }
+    }
+}
+
+#[test]
+fn a_row_that_is_refused_ends_a_lot_and_changes_nothing() {
+    let mut random = Random::seeded(9);
+    let mut rows: Vec<Vec<f64>> = (0..30).map(|_| (0..LENGTH).map(|_| random.normal()).collect()).collect();
+    rows[21][5] = f64::NAN;
+    for spec in specs() {
+        let (mut alone, mut together) = (spec.plain(LENGTH).unwrap(), spec.plain(LENGTH).unwrap());
+        let (mut one, mut other) = (Random::seeded(8), Random::seeded(8));
+        let refused = in_lots(&mut together, &rows, 30, &mut other).unwrap_err();
+        assert!(matches!(refused, (21, Error::Entry { index: 5, .. })), "{refused:?}");
+        for row in &rows[..21] {
+            step(&mut alone, row, &mut one);
+        }
+        assert_eq!(alone, together, "{}", spec.label());
+        assert_eq!(step(&mut alone, &rows[22], &mut one), step(&mut together, &rows[22], &mut other));
+    }
+}
+
+#[test]
+fn what_was_announced_and_does_not_come_is_forgotten() {
+    let mut random = Random::seeded(10);
+    let rows: Vec<Vec<f64>> = (0..40).map(|_| (0..LENGTH).map(|_| random.normal()).collect()).collect();
+    let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(&row[..])).collect();
+    for spec in specs() {
+        let (mut alone, mut misled) = (spec.plain(LENGTH).unwrap(), spec.plain(LENGTH).unwrap());
+        let (mut one, mut other) = (Random::seeded(8), Random::seeded(8));
+        for (t, row) in rows.iter().enumerate() {
+            // The right ones, others, too late; and a copy of a learner knows of none.
+            match t % 5 {
+                0 => misled.foresee(&instances[t..]),
+                1 => misled.foresee(&instances[t + 1..]),
+                2 => misled = misled.clone(),
+                _ => {}
+            }
+            assert_eq!(step(&mut alone, row, &mut one), step(&mut misled, row, &mut other), "{}", spec.label());
+        }
     }
 }

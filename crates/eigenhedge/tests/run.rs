@@ -64,6 +64,29 @@ fn a_run_that_is_saved_and_restored_goes_on_bit_for_bit() {
 }
 
 #[test]
+fn rows_that_are_all_at_hand_are_learned_as_one_after_another() {
+    let rows = rows(60);
+    let long: Vec<Vec<f64>> = streams::signal_and_noise(600, 3, 0.3, 5).take(60).collect();
+    let long_specs = [Kind::Auto, Kind::Tracking].map(|kind| Spec { center: Some(0.0), ..Spec::new(kind, 3) });
+    for (spec, rows) in specs().into_iter().map(|spec| (spec, &rows)).chain(long_specs.map(|spec| (spec, &long))) {
+        let alone = run(spec.clone(), rows);
+        let mut together = Run::new(spec.clone(), rows[0].len(), 7).unwrap();
+        let slices: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
+        let mut total = 0.0;
+        together
+            .step_each(&slices, |run, loss| {
+                total += loss.expected;
+                assert_eq!(run.ledger().expected, total);
+            })
+            .unwrap();
+        assert_eq!(together, alone, "{spec:?}");
+        let bad = vec![f64::NAN; rows[0].len()];
+        let refused = together.step_each(&[slices[0], slices[1], &bad, slices[2]], |_, _| ()).unwrap_err();
+        assert_eq!((refused.0, together.ledger().rows), (2, 62), "{spec:?}");
+    }
+}
+
+#[test]
 fn a_bad_row_leaves_a_run_as_it_was() {
     for spec in specs() {
         let mut run = run(spec.clone(), &rows(30));

@@ -1,6 +1,7 @@
 //! What is kept of a run besides its answers, as typed: snapshots and pictures.
 
 use clap::Args;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Snapshots, pictures, threads.
@@ -22,8 +23,7 @@ pub struct KeepArgs {
     /// Go on where this snapshot was saved; all that decides the outcome must be as it was then
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Threads that may be used; one is, and more have no effect yet
-    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
-          value_parser = clap::value_parser!(u32).range(1..))]
-    pub threads: u32,
+    /// Threads for passes over long rows (some 30,000 numbers and more); no result depends on it [default: 1]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
 }

@@ -23,7 +23,13 @@ impl Clock {
         text.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds * 1e-9)
     }
 
-    /// Seconds since the start.
+    /// Seconds since the start, whoever had the processor.
+    #[allow(dead_code, reason = "not every bench has threads")]
+    pub fn wall(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Seconds that this thread has run since the start.
     pub fn seconds(&self) -> f64 {
         let wall = self.start.elapsed().as_secs_f64();
         match (self.ran, Self::ran()) {

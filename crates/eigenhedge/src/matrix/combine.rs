@@ -6,6 +6,14 @@
 use super::Matrix;
 use pulp::{Simd, WithSimd};
 
+/// Columns in vectors of rows.
+trait Grid<V> {
+    /// `B` vectors of a column.
+    fn part<const B: usize>(&self, column: usize, row: usize) -> &[V];
+    /// Writes them.
+    fn put<const B: usize>(&mut self, column: usize, row: usize, values: &[V]);
+}
+
 /// `A ← A R`, with A of the given rows and stride.
 pub(super) struct Combine<'a> {
     pub entries: &'a mut [f64],
@@ -16,25 +24,79 @@ pub(super) struct Combine<'a> {
     pub working: &'a mut Vec<f64>,
 }
 
+struct Strided<'a, V> {
+    entries: &'a mut [V],
+    stride: usize,
+}
+
+impl<V: Copy> Grid<V> for Strided<'_, V> {
+    #[inline(always)]
+    fn part<const B: usize>(&self, column: usize, row: usize) -> &[V] {
+        let at = column * self.stride + row;
+        &self.entries[at..at + B]
+    }
+    #[inline(always)]
+    fn put<const B: usize>(&mut self, column: usize, row: usize, values: &[V]) {
+        let at = column * self.stride + row;
+        self.entries[at..at + B].copy_from_slice(values);
+    }
+}
+
 impl WithSimd for Combine<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { entries, stride, rows, rotation, working } = self;
-        working.clear();
-        working.resize(rotation.columns() * 3 * S::F64_LANES, 0.0);
-        let entries = S::as_mut_simd_f64s(entries).0;
-        let working = S::as_mut_simd_f64s(working).0;
         let (stride, lanes) = (stride / S::F64_LANES, rows.div_ceil(S::F64_LANES));
-        let mut row = 0;
-        while row + 3 <= lanes {
-            block::<S, 3>(simd, entries, stride, row, rotation, working);
-            row += 3;
-        }
-        while row < lanes {
-            block::<S, 1>(simd, entries, stride, row, rotation, working);
-            row += 1;
-        }
+        let grid = Strided { entries: S::as_mut_simd_f64s(entries).0, stride };
+        combine(simd, grid, lanes, rotation, working);
+    }
+}
+
+/// The same for some rows of A: all of the same length, in whole vectors.
+pub(super) struct CombineSome<'a> {
+    pub columns: Vec<&'a mut [f64]>,
+    pub rotation: &'a Matrix,
+}
+
+struct Sliced<'a, V> {
+    columns: Vec<&'a mut [V]>,
+}
+
+impl<V: Copy> Grid<V> for Sliced<'_, V> {
+    #[inline(always)]
+    fn part<const B: usize>(&self, column: usize, row: usize) -> &[V] {
+        &self.columns[column][row..row + B]
+    }
+    #[inline(always)]
+    fn put<const B: usize>(&mut self, column: usize, row: usize, values: &[V]) {
+        self.columns[column][row..row + B].copy_from_slice(values);
+    }
+}
+
+impl WithSimd for CombineSome<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let columns: Vec<_> = self.columns.into_iter().map(|column| S::as_mut_simd_f64s(column).0).collect();
+        let lanes = columns.first().map_or(0, |column| column.len());
+        combine(simd, Sliced { columns }, lanes, self.rotation, &mut Vec::new());
+    }
+}
+
+#[inline(always)]
+fn combine<S: Simd>(simd: S, mut grid: impl Grid<S::f64s>, lanes: usize, rotation: &Matrix, working: &mut Vec<f64>) {
+    working.clear();
+    working.resize(rotation.columns() * 3 * S::F64_LANES, 0.0);
+    let working = S::as_mut_simd_f64s(working).0;
+    let mut row = 0;
+    while row + 3 <= lanes {
+        block::<S, 3>(simd, &mut grid, row, rotation, working);
+        row += 3;
+    }
+    while row < lanes {
+        block::<S, 1>(simd, &mut grid, row, rotation, working);
+        row += 1;
     }
 }
 
@@ -42,8 +104,7 @@ impl WithSimd for Combine<'_> {
 #[inline(always)]
 fn block<S: Simd, const B: usize>(
     simd: S,
-    entries: &mut [S::f64s],
-    stride: usize,
+    grid: &mut impl Grid<S::f64s>,
     row: usize,
     rotation: &Matrix,
     working: &mut [S::f64s],
@@ -51,15 +112,15 @@ fn block<S: Simd, const B: usize>(
     let columns = rotation.columns();
     let mut j = 0;
     while j + 4 <= columns {
-        products::<S, B, 4>(simd, &entries[row..], stride, rotation, j, &mut working[j * B..(j + 4) * B]);
+        products::<S, B, 4>(simd, grid, row, rotation, j, &mut working[j * B..(j + 4) * B]);
         j += 4;
     }
     while j < columns {
-        products::<S, B, 1>(simd, &entries[row..], stride, rotation, j, &mut working[j * B..(j + 1) * B]);
+        products::<S, B, 1>(simd, grid, row, rotation, j, &mut working[j * B..(j + 1) * B]);
         j += 1;
     }
     for j in 0..columns {
-        entries[row + j * stride..row + j * stride + B].copy_from_slice(&working[j * B..(j + 1) * B]);
+        grid.put::<B>(j, row, &working[j * B..(j + 1) * B]);
     }
 }
 
@@ -67,8 +128,8 @@ fn block<S: Simd, const B: usize>(
 #[inline(always)]
 fn products<S: Simd, const B: usize, const C: usize>(
     simd: S,
-    entries: &[S::f64s],
-    stride: usize,
+    grid: &impl Grid<S::f64s>,
+    row: usize,
     rotation: &Matrix,
     first: usize,
     out: &mut [S::f64s],
@@ -79,16 +140,14 @@ fn products<S: Simd, const B: usize, const C: usize>(
     for c in 0..C {
         factors[c] = &rotation.column(first + c)[..rows];
     }
-    let mut at = 0;
     for p in 0..rows {
-        let part = &entries[at..at + B];
+        let part = grid.part::<B>(p, row);
         for c in 0..C {
             let factor = simd.splat_f64s(factors[c][p]);
             for b in 0..B {
                 sums[c][b] = simd.mul_add_e_f64s(part[b], factor, sums[c][b]);
             }
         }
-        at += stride;
     }
     for c in 0..C {
         for b in 0..B {

@@ -1,8 +1,9 @@
-//! Passes over long columns: coordinates, and what they leave over.
+//! Columns side by side, and what a combination of them leaves over of a vector.
 //!
-//! Cost: each reads the columns once. Rows are handled in blocks, so that the vector stays in the first cache while the
+//! Cost: the columns are read once. Rows are handled in blocks, so that the vector stays in the first cache while the
 //! columns stream by, eight at a time.
 
+use super::products::BLOCK;
 use crate::num::dot;
 use pulp::{Simd, WithSimd};
 
@@ -12,6 +13,7 @@ pub(super) struct Columns<'a> {
     pub entries: &'a [f64],
     pub stride: usize,
     pub rows: usize,
+    pub count: usize,
 }
 
 impl<'a> Columns<'a> {
@@ -25,68 +27,6 @@ impl<'a> Columns<'a> {
             at += self.stride;
         }
         part
-    }
-}
-
-/// Rows handled together, so that the vector stays in the first cache while the columns stream by.
-const BLOCK: usize = 2048;
-
-/// `out += Aᵀ x`.
-pub(super) struct TransposeTimes<'a> {
-    pub columns: Columns<'a>,
-    pub x: &'a [f64],
-    pub out: &'a mut [f64],
-}
-
-impl WithSimd for TransposeTimes<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { columns, x, out } = self;
-        let mut from = 0;
-        while from < x.len() {
-            let to = (from + BLOCK).min(x.len());
-            let x = &x[from..to];
-            let mut j = 0;
-            while j + 8 <= out.len() {
-                add_dots(simd, columns.part::<8>(j, from..to), x, &mut out[j..j + 8]);
-                j += 8;
-            }
-            if j + 4 <= out.len() {
-                add_dots(simd, columns.part::<4>(j, from..to), x, &mut out[j..j + 4]);
-                j += 4;
-            }
-            while j < out.len() {
-                add_dots(simd, columns.part::<1>(j, from..to), x, &mut out[j..=j]);
-                j += 1;
-            }
-            from = to;
-        }
-    }
-}
-
-/// Adds the products of a few columns with `x`.
-#[inline(always)]
-fn add_dots<S: Simd, const C: usize>(simd: S, columns: [&[f64]; C], x: &[f64], out: &mut [f64]) {
-    let (x, x_rest) = S::as_simd_f64s(x);
-    let mut sums = [simd.splat_f64s(0.0); C];
-    let mut lanes: [&[S::f64s]; C] = [&[]; C];
-    let mut rest: [&[f64]; C] = [&[]; C];
-    for c in 0..C {
-        let (head, tail) = S::as_simd_f64s(columns[c]);
-        (lanes[c], rest[c]) = (&head[..x.len()], tail);
-    }
-    for i in 0..x.len() {
-        for c in 0..C {
-            sums[c] = simd.mul_add_e_f64s(lanes[c][i], x[i], sums[c]);
-        }
-    }
-    for c in 0..C {
-        let mut sum = simd.reduce_sum_f64s(sums[c]);
-        for (a, b) in rest[c].iter().zip(x_rest) {
-            sum += a * b;
-        }
-        out[c] += sum;
     }
 }
 

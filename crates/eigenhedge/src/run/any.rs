@@ -292,6 +292,9 @@ impl Learner<Instance<'_, [f64]>> for AnyLearner {
     fn update(&mut self, instance: &Instance<'_, [f64]>) {
         delegate!(self, learner => learner.update(instance))
     }
+    fn foresee(&mut self, next: &[Instance<'_, [f64]>]) {
+        delegate!(self, learner => learner.foresee(next))
+    }
 }
 
 /// At most `kept` directions in the coordinates of the span's columns, most surely kept first.

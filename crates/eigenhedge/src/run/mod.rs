@@ -9,7 +9,7 @@ pub use embedding::Embedding;
 pub use statement::{Member, Statement};
 
 use crate::error::Error;
-use crate::learner::{Loss, trial};
+use crate::learner::{Learner, Loss, trial};
 use crate::random::Random;
 use crate::regret::{Blocks, Hindsight, Ledger};
 use crate::scratch::Scratch;
@@ -132,6 +132,26 @@ impl Run {
         coordinates.resize(self.spec.kept, 0.0);
         self.ledger.enter(loss, self.learner.rank());
         Ok(loss)
+    }
+
+    /// Trials over rows that are all at hand, in order: the same as one [`Self::step`] after another, bit for bit, and
+    /// faster when rows are long. `each` is told the loss of every row, with the run after it. A row that is refused ends
+    /// them: its position is given, and the rows before it have been learned.
+    pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
+        let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(*row)).collect();
+        let mut outcome = Ok(());
+        for (i, row) in rows.iter().enumerate() {
+            self.learner.foresee(&instances[i..]);
+            match self.step(row) {
+                Ok(loss) => each(self, loss),
+                Err(error) => {
+                    outcome = Err((i, error));
+                    break;
+                }
+            }
+        }
+        self.learner.foresee(&[]);
+        outcome
     }
 
     /// Whether the learner is one that the spec builds for rows of this length: asked of what was read from a file.

@@ -10,14 +10,16 @@
 //! most [`LARGEST_COEFFICIENTS`], which is what they multiply roundings by. A residual at rounding level counts as zero.
 //! After many combinations the drift is measured and, past [`REFRESH`], the columns are orthonormalised afresh.
 
+mod ahead;
 mod deferred;
 
 use super::Span;
 use crate::Error;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Source, WINDOW};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
+use ahead::Ahead;
 use deferred::Deferred;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -33,7 +35,7 @@ pub struct Ambient {
     #[serde(skip)]
     scratch: Scratch<Working>,
     length: usize,
-    #[serde(deserialize_with = "crate::snapshot::since_2")]
+    #[serde(deserialize_with = "crate::snapshot::since::<2, _, _>")]
     deferred: Deferred,
 }
 
@@ -41,12 +43,14 @@ pub struct Ambient {
 #[derive(Debug, Clone, Default)]
 struct Working {
     point: Vec<f64>,
+    place: Place,
     /// Squared norm of the point.
     square: f64,
-    /// Norm of the residual, which lies behind the last column.
+    /// Norm of the residual, which lies behind the last column unless the point itself does.
     residual_norm: f64,
-    /// Whether it does not: the point itself will be stored.
-    defer: bool,
+    ahead: Ahead,
+    /// Columns before the last combination.
+    most_columns: usize,
     correction: Vec<f64>,
     /// The projection as a combination of the stored vectors.
     explained: Vec<f64>,
@@ -55,8 +59,18 @@ struct Working {
     product: Vec<f64>,
 }
 
-/// Rows handled together.
-const ROWS: usize = 512;
+/// Where the point is that was looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum Place {
+    /// By itself.
+    #[default]
+    Apart,
+    /// Behind the last column.
+    Behind,
+    /// It is the last stored vector.
+    Stored,
+}
+
 /// Residuals under this share of the point's norm are rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Residuals under this share are computed twice.
@@ -133,6 +147,36 @@ impl Ambient {
     }
 }
 
+impl Ambient {
+    /// Copies a point, measured from the origin, to where points are by themselves; returns its squared norm.
+    fn copy_short(&mut self, point: &[f64]) -> f64 {
+        let Working { point: z, place, .. } = &mut self.scratch.0;
+        *place = Place::Apart;
+        z.clear();
+        match &self.origin {
+            None => z.extend_from_slice(point),
+            Some(origin) => z.extend(point.iter().zip(origin).map(|(x, m)| x - m)),
+        }
+        dot(z, z)
+    }
+
+    /// Puts a point, measured from the origin, behind the last column, unless it is near there; returns its squared norm.
+    fn place_long(&mut self, point: &[f64]) -> f64 {
+        let Working { place, ahead, .. } = &mut self.scratch.0;
+        *place = Place::Behind;
+        if let Some(column) = ahead.arrive(point) {
+            let distance = column - self.columns.columns();
+            if distance > 0 {
+                self.columns.draw_spare(distance);
+            }
+            return ahead.intake.square(ahead.present().unwrap_or(0));
+        }
+        let source = Source { points: &[point], origin: self.origin.as_deref(), steps: &[] };
+        self.columns.take_in(&source, false, &mut ahead.intake);
+        ahead.intake.square(0)
+    }
+}
+
 /// Rejects a row of the wrong length or with an entry that is not finite.
 pub(crate) fn check_row(what: &'static str, row: &[f64], length: usize) -> Result<(), Error> {
     if row.len() != length {
@@ -159,24 +203,50 @@ impl Span for Ambient {
         if point.len() != self.length {
             check_row("row", point, self.length)?;
         }
-        let Working { point: z, square, .. } = &mut self.scratch.0;
-        z.clear();
-        *square = 0.0;
-        // In parts that stay in the first cache: the point is read once.
-        for from in (0..self.length).step_by(ROWS) {
-            let rows = from..(from + ROWS).min(self.length);
-            match &self.origin {
-                None => z.extend_from_slice(&point[rows]),
-                Some(origin) => z.extend(point[rows.clone()].iter().zip(&origin[rows]).map(|(x, m)| x - m)),
-            }
-            *square += dot(&z[from..], &z[from..]);
-        }
-        if !(*square < LARGEST_SQUARE) {
+        let square = if self.length < LONG { self.copy_short(point) } else { self.place_long(point) };
+        if !(square < LARGEST_SQUARE) {
             check_row("row", point, self.length)?;
             let largest = point.iter().fold(0f64, |a, x| a.max(x.abs()));
             return Err(Error::Overflow { largest });
         }
-        Ok(*square)
+        self.scratch.0.square = square;
+        Ok(square)
+    }
+
+    fn foresee<'a>(&mut self, points: &mut dyn Iterator<Item = &'a [f64]>, step: Option<&dyn Fn(usize) -> f64>)
+    where
+        [f64]: 'a,
+    {
+        let Working { ahead, most_columns, .. } = &mut self.scratch.0;
+        if self.length < LONG || ahead.left() > 0 {
+            return;
+        }
+        // As far as the next combination, which comes when there are as many columns as at the last one.
+        let most = match most_columns.saturating_sub(self.columns.columns()) {
+            0 => WINDOW,
+            until_combined => until_combined.min(WINDOW),
+        };
+        let (mut fitting, mut steps, mut count) = ([&[][..]; WINDOW], [0.0; WINDOW], 0);
+        for point in points.take(most).take_while(|point| point.len() == self.length) {
+            fitting[count] = point;
+            steps[count] = step.map_or(0.0, |step| step(count));
+            count += 1;
+        }
+        ahead.clear();
+        if count > 1 {
+            let steps = if step.is_some() { &steps[..count] } else { &[] };
+            let source = Source { points: &fitting[..count], origin: self.origin.as_deref(), steps };
+            self.columns.take_in(&source, true, &mut ahead.intake);
+            ahead.announce(&fitting[..count], self.columns.columns());
+        }
+    }
+
+    fn forget(&mut self) {
+        self.scratch.0.ahead.clear();
+    }
+
+    fn patience(&self) -> usize {
+        if self.length < LONG { 8 } else { WINDOW }
     }
 
     fn inner(&self, a: &[f64], b: &[f64]) -> f64 {
@@ -184,29 +254,37 @@ impl Span for Ambient {
     }
 
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
-        let Working { point, square, correction, residual_norm, defer, explained, .. } = &mut self.scratch.0;
-        self.columns.transpose_times(point, coordinates);
+        let Working { point, place, square, correction, residual_norm, explained, ahead, .. } = &mut self.scratch.0;
+        match (&place, ahead.present()) {
+            (Place::Behind, Some(present)) => ahead.products(present, coordinates),
+            (Place::Behind, None) => self.columns.transpose_times_spare(coordinates),
+            _ => self.columns.transpose_times(point, coordinates),
+        }
         self.deferred.resolve(coordinates);
         *residual_norm = 0.0;
         if self.columns.columns() == self.length {
             return 0.0;
         }
         self.deferred.expand(coordinates, explained);
-        if self.length >= LONG {
+        if *place == Place::Behind {
             let left = *square - dot(coordinates, coordinates);
             let coefficients = *square + dot(explained, explained);
-            *defer = left > 0.0 && coefficients <= LARGEST_COEFFICIENTS * LARGEST_COEFFICIENTS * left;
-            if *defer {
+            if left > 0.0 && coefficients <= LARGEST_COEFFICIENTS * LARGEST_COEFFICIENTS * left {
                 *residual_norm = left.sqrt();
                 return *residual_norm;
             }
+            point.clear();
+            point.extend_from_slice(self.columns.spare());
+            *place = Place::Apart;
         }
+        self.deferred.scale(explained);
         let mut left = self.columns.spare_residual(point, explained);
         if left < REPEAT * REPEAT * *square {
             self.columns.transpose_times_spare(correction);
             self.deferred.resolve(correction);
             coordinates.iter_mut().zip(&*correction).for_each(|(c, more)| *c += *more);
             self.deferred.expand(correction, explained);
+            self.deferred.scale(explained);
             left = self.columns.subtract_from_spare(explained);
         }
         if left > ROUNDING * ROUNDING * *square {
@@ -216,20 +294,27 @@ impl Span for Ambient {
     }
 
     fn append_residual(&mut self, _: &[f64]) -> f64 {
-        let Working { point, square, residual_norm, defer, explained, .. } = &self.scratch.0;
-        if *defer {
-            let norm = square.sqrt();
-            self.columns.push_column(point, 1.0 / norm);
-            self.deferred.push(explained, norm, *residual_norm);
+        let Working { place, square, residual_norm, explained, ahead, correction, .. } = &mut self.scratch.0;
+        if *place == Place::Behind {
+            self.columns.adopt_spare();
+            self.deferred.push(explained, square.sqrt(), *residual_norm);
+            ahead.store_present();
+            *place = Place::Stored;
         } else {
-            self.columns.adopt_spare(1.0 / residual_norm);
+            self.columns.adopt_spare_scaled(1.0 / *residual_norm);
             self.deferred.push_whole(self.columns.columns());
+            if let Some(distance) = ahead.distance(self.columns.columns()) {
+                self.columns.last_times_spares(distance, ahead.left(), correction);
+                ahead.store_other(correction);
+            }
         }
         *residual_norm
     }
 
     fn combine(&mut self, rotation: &Matrix) {
-        let Working { product, expanded, .. } = &mut self.scratch.0;
+        let Working { product, expanded, ahead, most_columns, .. } = &mut self.scratch.0;
+        *most_columns = self.columns.columns();
+        ahead.clear();
         if self.deferred.columns() == 0 {
             self.columns.combine(rotation, product);
         } else {
@@ -245,9 +330,12 @@ impl Span for Ambient {
 
     fn shift_origin(&mut self, step: f64) {
         let origin = self.origin.get_or_insert_with(|| vec![0.0; self.length]);
-        for (m, z) in origin.iter_mut().zip(&self.scratch.0.point) {
-            *m += step * z;
-        }
+        let point = match self.scratch.0.place {
+            Place::Apart => &self.scratch.0.point[..],
+            Place::Behind => self.columns.spare(),
+            Place::Stored => self.columns.column(self.columns.columns() - 1),
+        };
+        origin.iter_mut().zip(point).for_each(|(m, z)| *m += step * z);
     }
 
     fn drift(&self) -> f64 {

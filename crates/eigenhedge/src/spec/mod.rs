@@ -65,7 +65,7 @@ pub struct Spec {
     pub novelty: f64,
     /// For fixed share: what merging directions that differ little from the rest may cost, as a share of what mixing
     /// costs; nothing is merged at 0.
-    #[serde(deserialize_with = "crate::snapshot::since_2")]
+    #[serde(deserialize_with = "crate::snapshot::since::<2, _, _>")]
     pub merge: f64,
 }
 

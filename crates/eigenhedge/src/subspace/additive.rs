@@ -109,8 +109,8 @@ impl Rule for Additive {
         }
     }
 
-    fn rotation(&mut self) -> Option<&Matrix> {
-        self.frame.due()
+    fn rotation(&mut self, patience: usize) -> Option<&Matrix> {
+        self.frame.due(patience)
     }
 
     fn rotated(&mut self) {

@@ -229,8 +229,8 @@ impl Rule for Anchored {
         self.weigh(norm_square);
     }
 
-    fn rotation(&mut self) -> Option<&Matrix> {
-        self.scatter.due()
+    fn rotation(&mut self, patience: usize) -> Option<&Matrix> {
+        self.scatter.due(patience)
     }
 
     fn rotated(&mut self) {

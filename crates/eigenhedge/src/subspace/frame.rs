@@ -6,7 +6,8 @@
 //! Update: `+ σ z zᵀ` makes what of z lies outside a direction of its own (with the common value) and then changes the
 //! explicit block only. The eigenvectors wait in the factor until the rule has decided which directions it keeps.
 //!
-//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, w ≤ u + max([`DELAY`], u/3) + 1.
+//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, w ≤ u + max(p, u/3) + 1 for a span of
+//! patience p.
 //!
 //! Numerics: coordinates are computed twice when little lies outside; the rotation's drift is measured every
 //! [`LOOK_EVERY`] changes and removed past [`REFRESH`].
@@ -42,10 +43,6 @@ struct Working {
     keep: Vec<bool>,
 }
 
-/// Columns beyond the directions before the span combines them: the pass over them is paid once for all. Every one makes
-/// the two passes of a row longer, and the combination of u directions rarer: a share of u costs least when there are
-/// many.
-const DELAY: usize = 8;
 /// What lies outside by less than this share is rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Less than this share outside is computed twice.
@@ -189,10 +186,12 @@ impl Frame {
         }
     }
 
-    /// The combination the span should apply to its columns, when there are many more of them than directions.
-    pub fn due(&self) -> Option<&Matrix> {
+    /// The combination the span should apply to its columns, when there are so many more of them than directions. Every
+    /// one makes the coordinates of a row more and the combination of u directions rarer: a share of u costs least when
+    /// there are many.
+    pub fn due(&self, patience: usize) -> Option<&Matrix> {
         let directions = self.values.len();
-        (self.columns >= directions + DELAY.max(directions / 3)).then_some(&self.rotation)
+        (self.columns >= directions + patience.max(directions / 3)).then_some(&self.rotation)
     }
 
     /// The span has combined: directions are columns now.

@@ -129,6 +129,11 @@ pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
     }
 }
 
+/// By how much of the next row the origin moves after so many trials.
+fn centering_step(prior: f64, trials: u64) -> f64 {
+    1.0 / (prior + (trials + 1) as f64)
+}
+
 impl<S: Span, R: Rule> Subspace<S, R> {
     /// Puts a rule over a span.
     pub fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
@@ -429,9 +434,9 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         self.rule.update(&self.scratch.0.observed, self.scale);
         self.trials += 1;
         if let Some(prior) = self.options.center {
-            self.span.shift_origin(1.0 / (prior + self.trials as f64));
+            self.span.shift_origin(centering_step(prior, self.trials - 1));
         }
-        if let Some(rotation) = self.rule.rotation() {
+        if let Some(rotation) = self.rule.rotation(self.span.patience()) {
             self.span.combine(rotation);
             self.rule.rotated();
         }
@@ -444,6 +449,21 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         }
         if let Some(rotation) = self.span.end_trial() {
             self.rule.reduce(rotation);
+        }
+    }
+
+    fn foresee(&mut self, next: &[Instance<'_, S::Point>]) {
+        if next.is_empty() {
+            return self.span.forget();
+        }
+        let mut points = next.iter().map_while(|instance| match instance {
+            Instance::Point(point) => Some(*point),
+            Instance::Dyads(_) => None,
+        });
+        let trials = self.trials;
+        match self.options.center {
+            None => self.span.foresee(&mut points, None),
+            Some(prior) => self.span.foresee(&mut points, Some(&|later| centering_step(prior, trials + later as u64))),
         }
     }
 }

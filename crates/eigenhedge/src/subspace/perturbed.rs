@@ -175,7 +175,7 @@ impl Rule for Perturbed {
         self.lead();
     }
 
-    fn rotation(&mut self) -> Option<&Matrix> {
+    fn rotation(&mut self, _: usize) -> Option<&Matrix> {
         None
     }
 

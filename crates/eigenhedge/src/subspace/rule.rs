@@ -45,8 +45,9 @@ pub trait Rule {
     /// root of `norm_square`. Dyads of weight zero teach nothing.
     fn update(&mut self, instance: &Observed, norm_square: f64);
 
-    /// Combination of the columns to apply to the span before the next trial, if it is time.
-    fn rotation(&mut self) -> Option<&Matrix>;
+    /// Combination of the columns to apply to the span before the next trial, if there are so many more columns than
+    /// directions that it is time.
+    fn rotation(&mut self, patience: usize) -> Option<&Matrix>;
 
     /// The span has applied the rotation.
     fn rotated(&mut self);

@@ -48,7 +48,7 @@ pub struct Tracking {
     /// What mixing and folding directions away have added to the constant of the theorem.
     price: f64,
     /// What merging may cost in a trial, as a share of what mixing costs in it.
-    #[serde(deserialize_with = "crate::snapshot::since_2")]
+    #[serde(deserialize_with = "crate::snapshot::since::<2, _, _>")]
     merge: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -246,9 +246,9 @@ impl Rule for Tracking {
         self.complement.multiplicity = self.frame.others();
     }
 
-    fn rotation(&mut self) -> Option<&Matrix> {
+    fn rotation(&mut self, patience: usize) -> Option<&Matrix> {
         // The past is in the coordinates of the columns: without a rank cap it needs them all.
-        if self.past.is_some() && self.max_rank == usize::MAX { None } else { self.frame.due() }
+        if self.past.is_some() && self.max_rank == usize::MAX { None } else { self.frame.due(patience) }
     }
 
     fn rotated(&mut self) {

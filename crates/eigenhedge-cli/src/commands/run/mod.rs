@@ -12,7 +12,7 @@ use crate::record::{Heading, page};
 use crate::stop::Asked;
 use crate::summary::{Summary, Text, sentences};
 use anyhow::{Context, Result};
-use eigenhedge::Error;
+use eigenhedge::{Error, set_threads};
 use eigenhedge_io::{Format, Stream, Target};
 use progress::Progress;
 use session::{Finished, Session, Step};
@@ -21,6 +21,7 @@ use std::io::{self, Write};
 /// Reads, learns, answers, and sums up.
 pub fn run(plan: &Plan) -> Result<()> {
     let keep = &plan.keep;
+    keep.threads.into_iter().for_each(set_threads);
     [&keep.report, &keep.plot, &keep.snapshot].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     let asked = Asked::listen()?;
     let mut session = match Session::open(plan, &asked) {

@@ -105,10 +105,10 @@ impl Scatter {
     }
 
     /// Combination of the columns that the span should apply, if it is time.
-    pub fn due(&self) -> Option<&Matrix> {
+    pub fn due(&self, patience: usize) -> Option<&Matrix> {
         match self {
             Self::Full(_) => None,
-            Self::Capped(capped) => capped.frame.due(),
+            Self::Capped(capped) => capped.frame.due(patience),
         }
     }
 

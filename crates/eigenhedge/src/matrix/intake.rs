@@ -1,0 +1,173 @@
+//! New vectors behind the columns, with all that one pass over them can tell.
+//!
+//! Cost: the vectors are read and written once; with products, the columns are read once for all of them.
+
+use super::products::{BLOCK, PART, Products};
+use super::{Matrix, passes::Columns};
+use crate::num::dot;
+use crate::threads::share_out;
+use pulp::Arch;
+use std::ops::Range;
+
+/// Vectors taken in together, at most.
+pub(crate) const WINDOW: usize = 16;
+
+/// Sums over the rows of vectors that were taken in.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Intake {
+    /// For each vector: its square, its products with the columns, its products with the vectors before it.
+    sums: Vec<f64>,
+    stride: usize,
+    columns: usize,
+    /// The same for each part of the rows.
+    partial: Vec<f64>,
+}
+
+/// Where the vectors are taken from and what is taken away from them.
+pub(crate) struct Source<'a> {
+    /// One for each vector.
+    pub points: &'a [&'a [f64]],
+    /// Taken away; none stands for zero.
+    pub origin: Option<&'a [f64]>,
+    /// By how much of each vector the origin moves behind it; empty when it stays.
+    pub steps: &'a [f64],
+}
+
+/// Where the vectors go.
+type Slots<'a> = [&'a mut [f64]; WINDOW];
+
+impl Intake {
+    /// Squared norm of a vector.
+    pub fn square(&self, vector: usize) -> f64 {
+        self.sums[vector * self.stride]
+    }
+
+    /// Products of a vector with the columns that were there.
+    pub fn products(&self, vector: usize) -> &[f64] {
+        &self.sums[vector * self.stride + 1..][..self.columns]
+    }
+
+    /// Product of two vectors.
+    pub fn between(&self, earlier: usize, later: usize) -> f64 {
+        self.sums[later * self.stride + 1 + self.columns + earlier]
+    }
+
+    /// Room for the sums of so many vectors in each of so many parts; the size of one part.
+    fn prepare(&mut self, columns: usize, vectors: usize, products: bool, parts: usize) -> usize {
+        (self.columns, self.stride) = if products { (columns, 1 + columns + vectors) } else { (0, 1) };
+        let size = vectors * self.stride;
+        self.partial.clear();
+        self.partial.resize(size * parts, 0.0);
+        size
+    }
+
+    /// Adds up the parts, in order.
+    fn add_up(&mut self, size: usize) {
+        self.sums.clear();
+        self.sums.resize(size, 0.0);
+        for part in self.partial.chunks(size) {
+            self.sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        }
+    }
+}
+
+impl Matrix {
+    /// Puts points behind the columns, where they are columns yet to be, and adds up their squares and, if wanted, their
+    /// products.
+    pub(crate) fn take_in(&mut self, source: &Source<'_>, products: bool, intake: &mut Intake) {
+        let count = source.points.len();
+        assert!((1..=WINDOW).contains(&count), "a window of points");
+        self.reserve(self.columns + count);
+        let (columns, room) = self.columns_and_room();
+        let parts = columns.rows.div_ceil(PART);
+        let size = intake.prepare(columns.count, count, products, parts);
+        let mut slots: Slots<'_> = std::array::from_fn(|_| &mut [][..]);
+        for (slot, column) in slots.iter_mut().zip(room.chunks_mut(columns.stride)).take(count) {
+            *slot = &mut column[..columns.rows];
+        }
+        let (mut partial, stride) = (&mut intake.partial[..], intake.stride);
+        share_out(parts, columns.rows * (columns.count + count), |share| {
+            let rows = share.start * PART..(share.end * PART).min(columns.rows);
+            let own_slots = cut(&mut slots, rows.len());
+            let own_partial = partial.split_off_mut(..size * share.len()).unwrap_or_default();
+            let part = Part { source, columns, stride, first: rows.start };
+            move || part.add_all(rows, own_slots, own_partial, size)
+        });
+        intake.add_up(size);
+    }
+}
+
+/// Cuts the first rows off.
+fn cut<'a>(slots: &mut Slots<'a>, rows: usize) -> Slots<'a> {
+    std::array::from_fn(|i| {
+        let rows = rows.min(slots[i].len());
+        slots[i].split_off_mut(..rows).unwrap_or_default()
+    })
+}
+
+/// What one thread needs to know about its rows.
+struct Part<'a> {
+    source: &'a Source<'a>,
+    columns: Columns<'a>,
+    stride: usize,
+    /// The row that the slots start with.
+    first: usize,
+}
+
+impl Part<'_> {
+    /// These rows, part by part: `slots` are their places, `sums` has room of this size for each part.
+    fn add_all(&self, rows: Range<usize>, mut slots: Slots<'_>, sums: &mut [f64], size: usize) {
+        let slots = &mut slots[..self.source.points.len()];
+        let starts = rows.clone().step_by(PART);
+        for (from, sums) in starts.zip(sums.chunks_mut(size)) {
+            let end = (from + PART).min(rows.end);
+            for block in (from..end).step_by(BLOCK).map(|from| from..(from + BLOCK).min(end)) {
+                self.copy(block.clone(), slots);
+                self.add(block, slots, sums);
+            }
+        }
+    }
+
+    fn inner(&self, block: &Range<usize>) -> Range<usize> {
+        block.start - self.first..block.end - self.first
+    }
+
+    /// The points minus the origin, which moves behind each of them.
+    fn copy(&self, block: Range<usize>, slots: &mut [&mut [f64]]) {
+        let Source { points, origin, steps } = self.source;
+        let inner = self.inner(&block);
+        let points = points.iter().map(|point| &point[block.clone()]);
+        let places = slots.iter_mut().map(|slot| &mut slot[inner.clone()]);
+        if origin.is_none() && steps.is_empty() {
+            return points.zip(places).for_each(|(point, place)| place.copy_from_slice(point));
+        }
+        let mut moving = [0.0; BLOCK];
+        if let Some(origin) = origin {
+            moving[..block.len()].copy_from_slice(&origin[block.clone()]);
+        }
+        for (r, (point, place)) in points.zip(places).enumerate() {
+            place.iter_mut().zip(point).zip(&moving).for_each(|((z, x), m)| *z = x - m);
+            if let Some(step) = steps.get(r) {
+                moving.iter_mut().zip(&*place).for_each(|(m, z)| *m += step * z);
+            }
+        }
+    }
+
+    /// Squares and products of what was copied.
+    fn add(&self, block: Range<usize>, slots: &[&mut [f64]], sums: &mut [f64]) {
+        let (inner, stride) = (self.inner(&block), self.stride);
+        for (sums, slot) in sums.chunks_mut(stride).zip(slots) {
+            sums[0] += dot(&slot[inner.clone()], &slot[inner.clone()]);
+        }
+        if stride == 1 {
+            return;
+        }
+        let mut vectors: [&[f64]; WINDOW] = [&[]; WINDOW];
+        vectors.iter_mut().zip(slots).for_each(|(vector, slot)| *vector = slot);
+        let right = &vectors[..slots.len()];
+        let (left, offset, out) = (self.columns, self.first, &mut sums[1..]);
+        Arch::new().dispatch(Products { left, right, rows: block, offset, out, stride, below: false });
+        let out = &mut sums[1 + left.count..];
+        Arch::new().dispatch(Products { left: right, right, rows: inner, offset: 0, out, stride, below: true });
+    }
+}

@@ -1,0 +1,168 @@
+//! Inner products of long vectors, many at once.
+//!
+//! Cost: every vector is read once from where it lies; blocks of rows stay in the nearest caches meanwhile.
+//!
+//! Numerics: sums go block by block and part by part, so that a product has the same bits however many are computed
+//! together.
+
+use super::passes::Columns;
+use crate::threads::share_out;
+use pulp::{Arch, Simd, WithSimd};
+use std::ops::Range;
+
+/// Vectors of the same length, some rows of which can be looked at.
+pub(super) trait Vectors {
+    /// How many.
+    fn count(&self) -> usize;
+    /// Some rows of one.
+    fn rows(&self, j: usize, rows: Range<usize>) -> &[f64];
+}
+
+impl Vectors for Columns<'_> {
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.count
+    }
+    #[inline(always)]
+    fn rows(&self, j: usize, rows: Range<usize>) -> &[f64] {
+        let at = j * self.stride;
+        &self.entries[at..at + self.rows][rows.start..rows.end]
+    }
+}
+
+impl Vectors for &[&[f64]] {
+    #[inline(always)]
+    fn count(&self) -> usize {
+        self.len()
+    }
+    #[inline(always)]
+    fn rows(&self, j: usize, rows: Range<usize>) -> &[f64] {
+        &self[j][rows.start..rows.end]
+    }
+}
+
+/// Rows handled together, so that vectors stay in the first cache while the columns stream by. Products are added up
+/// block by block, so that they are the same however many are computed at once.
+pub(super) const BLOCK: usize = 512;
+
+/// Rows whose sums are added up by themselves, so that they are the same whoever computes them.
+pub(super) const PART: usize = 1 << 14;
+
+/// Adds the products of some vectors with others over some rows: `out[r][l] += left[l] · right[r]`.
+pub(super) struct Products<'a, L, R> {
+    pub left: L,
+    pub right: R,
+    pub rows: Range<usize>,
+    /// Rows of `right` count from here.
+    pub offset: usize,
+    pub out: &'a mut [f64],
+    /// Distance in `out` from one r to the next.
+    pub stride: usize,
+    /// Whether only products with l < r are wanted; others may be computed too.
+    pub below: bool,
+}
+
+impl<L: Vectors, R: Vectors> WithSimd for Products<'_, L, R> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let (rows, count) = (self.rows.clone(), self.right.count());
+        for from in rows.clone().step_by(BLOCK) {
+            self.rows = from..(from + BLOCK).min(rows.end);
+            let mut r = 0;
+            while r + 4 <= count {
+                self.strip::<S, 4>(simd, r);
+                r += 4;
+            }
+            while r < count {
+                self.strip::<S, 1>(simd, r);
+                r += 1;
+            }
+        }
+    }
+}
+
+impl<L: Vectors, R: Vectors> Products<'_, L, R> {
+    /// All products of `N` vectors of the right.
+    #[inline(always)]
+    fn strip<S: Simd, const N: usize>(&mut self, simd: S, r: usize) {
+        let count = if self.below { self.left.count().min(r + N) } else { self.left.count() };
+        let mut l = 0;
+        while N == 1 && l + 8 <= count {
+            self.tile::<S, 8, N>(simd, l, r);
+            l += 8;
+        }
+        while l + 4 <= count {
+            self.tile::<S, 4, N>(simd, l, r);
+            l += 4;
+        }
+        if l + 2 <= count {
+            self.tile::<S, 2, N>(simd, l, r);
+            l += 2;
+        }
+        if l < count {
+            self.tile::<S, 1, N>(simd, l, r);
+        }
+    }
+
+    /// Products of `C` vectors of the left with `N` of the right.
+    #[inline(always)]
+    fn tile<S: Simd, const C: usize, const N: usize>(&mut self, simd: S, l: usize, r: usize) {
+        let (rows, length) = (self.rows.clone(), self.rows.len() / S::F64_LANES);
+        let shifted = rows.start - self.offset..rows.end - self.offset;
+        let mut left: [(&[S::f64s], &[f64]); C] = [(&[], &[]); C];
+        let mut right: [(&[S::f64s], &[f64]); N] = [(&[], &[]); N];
+        for c in 0..C {
+            let (lanes, rest) = S::as_simd_f64s(self.left.rows(l + c, rows.clone()));
+            left[c] = (&lanes[..length], rest);
+        }
+        for n in 0..N {
+            let (lanes, rest) = S::as_simd_f64s(self.right.rows(r + n, shifted.clone()));
+            right[n] = (&lanes[..length], rest);
+        }
+        let mut sums = [[simd.splat_f64s(0.0); C]; N];
+        for i in 0..length {
+            for n in 0..N {
+                for c in 0..C {
+                    sums[n][c] = simd.mul_add_e_f64s(left[c].0[i], right[n].0[i], sums[n][c]);
+                }
+            }
+        }
+        for n in 0..N {
+            for c in 0..C {
+                let mut sum = simd.reduce_sum_f64s(sums[n][c]);
+                for (a, b) in left[c].1.iter().zip(right[n].1) {
+                    sum += a * b;
+                }
+                self.out[(r + n) * self.stride + l + c] += sum;
+            }
+        }
+    }
+}
+
+/// `out = Aᵀ x`; `out` is reshaped.
+pub(super) fn transpose_times(columns: Columns<'_>, x: &[f64], out: &mut Vec<f64>) {
+    let (count, parts) = (columns.count, x.len().div_ceil(PART));
+    out.clear();
+    if count == 0 {
+        return;
+    }
+    // The sums of each part; the first takes in the others.
+    out.resize(count * parts, 0.0);
+    let mut partial = &mut out[..];
+    share_out(parts, count * x.len(), |share| {
+        let own = partial.split_off_mut(..count * share.len()).unwrap_or_default();
+        move || {
+            for (part, out) in share.zip(own.chunks_mut(count)) {
+                let (right, rows) = (&[x][..], part * PART..((part + 1) * PART).min(x.len()));
+                let products = Products { left: columns, right, rows, offset: 0, out, stride: count, below: false };
+                Arch::new().dispatch(products);
+            }
+        }
+    });
+    let (sums, parts) = out.split_at_mut(count);
+    for part in parts.chunks(count) {
+        sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+    }
+    out.truncate(count);
+}

@@ -1,0 +1,41 @@
+//! Passes over long rows that several threads share.
+//!
+//! One test, because the number of threads is that of the process.
+#![allow(clippy::unwrap_used)]
+
+use eigenhedge::{Instance, Kind, Loss, PlainLearner, Random, Spec, set_threads, streams, threads, trial, trials};
+
+/// Long enough that threads are worth while, and no multiple of anything.
+const LENGTH: usize = 70_001;
+
+fn learned(spec: &Spec, rows: &[Vec<f64>], count: usize, together: bool) -> (PlainLearner, Vec<Loss>) {
+    set_threads(count.try_into().unwrap());
+    assert_eq!(threads(), count);
+    let mut learner = spec.plain(LENGTH).unwrap();
+    let mut random = Random::seeded(3);
+    let mut losses = Vec::new();
+    let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(&row[..])).collect();
+    if together {
+        trials(&mut learner, &instances, &mut random, |_, loss| losses.push(loss)).unwrap();
+    } else {
+        losses.extend(instances.iter().map(|row| trial(&mut learner, row, &mut random).unwrap()));
+    }
+    (learner, losses)
+}
+
+#[test]
+fn no_bit_depends_on_the_number_of_threads() {
+    let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(LENGTH, 4, 0.3, 5).take(60).collect();
+    // Residuals that are small, and none at all.
+    rows[40] = rows[30].iter().zip(&rows[31]).map(|(a, b)| a + 1e-3 * b).collect();
+    rows[50] = rows[49].clone();
+    for center in [None, Some(1.0)] {
+        let spec = Spec { center, eta: 2.0, ..Spec::new(Kind::Tracking, 4) };
+        let alone = learned(&spec, &rows, 1, false);
+        for count in [1, 2, 3, 7] {
+            for together in [false, true] {
+                assert!(learned(&spec, &rows, count, together) == alone, "{count} threads, together: {together}");
+            }
+        }
+    }
+}
