@@ -1,6 +1,7 @@
-//! CCIPCA of the crate irithyll over the rows of a NumPy file: `rust-peers FILE K SECONDS loss|time`.
+//! CCIPCA of the crate irithyll over the rows of a NumPy file: `rust-peers FILE K SECONDS LEAST loss|time`.
 //!
-//! Every row is charged before it is learned from, and only learning is timed. After so many seconds of learning it stops.
+//! Every row is charged before it is learned from, and only learning is timed. After so many seconds of learning and at least
+//! LEAST rows it stops.
 //! Prints one JSON object: total squared reconstruction error (null when only time is asked for), seconds a row, rows used.
 
 use irithyll::preprocessing::CCIPCA;
@@ -50,12 +51,13 @@ fn loss(model: &CCIPCA, row: &[f64]) -> Result<f64, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, k, most, what] = &arguments[..] else {
-        return Err("usage: rust-peers FILE K SECONDS loss|time".into());
+    let [file, k, most, least, what] = &arguments[..] else {
+        return Err("usage: rust-peers FILE K SECONDS LEAST loss|time".into());
     };
     let array = npyz::NpyFile::new(std::io::BufReader::new(std::fs::File::open(file)?))?;
     let length = *array.shape().get(1).ok_or("the file holds no table")? as usize;
     let (rows, most, charges) = (array.into_vec::<f64>()?, most.parse::<f64>()?, what == "loss");
+    let least: u32 = least.parse()?;
     let mut model = CCIPCA::with_amnestic(k.parse()?, AMNESIC);
     let (mut total, mut seconds, mut used) = (0.0, 0.0, 0);
     for row in rows.chunks_exact(length) {
@@ -66,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         model.update(row);
         seconds += start.elapsed().as_secs_f64();
         used += 1;
-        if seconds > most {
+        if seconds > most && used >= least {
             break;
         }
     }
