@@ -3,6 +3,7 @@
 use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
 use eigenhedge::options::{MixingRule, Options, Rate};
 use eigenhedge::simplex::{Multiplicity, Select};
+use eigenhedge::span::Storage;
 use eigenhedge::spec::REGISTRY;
 use eigenhedge::{Kind, NormBound, Watch};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -25,7 +26,7 @@ pub struct Given {
 }
 
 /// Every keyword.
-const KEYWORDS: [&str; 22] = [
+const KEYWORDS: [&str; 23] = [
     "learner",
     "eta",
     "ceiling",
@@ -45,6 +46,7 @@ const KEYWORDS: [&str; 22] = [
     "merge",
     "max_rank",
     "select",
+    "storage",
     "seed",
     "hindsight",
     "segments",
@@ -96,6 +98,11 @@ fn read(given: &mut Given, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()>
         "select" => {
             let name = named.one_of(Select::ALL.map(Select::name).into_iter())?;
             options.select = Select::from_name(name).unwrap_or_default();
+        }
+        "storage" => {
+            let name = named.one_of(Storage::NAMES.iter().map(|(name, _)| *name))?;
+            options.storage =
+                Storage::NAMES.iter().find(|(known, _)| *known == name).map(|(_, it)| *it).unwrap_or_default();
         }
         "seed" => *seed = named.whole()?,
         "hindsight" => watch.hindsight = named.truth()?,

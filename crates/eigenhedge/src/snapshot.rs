@@ -65,12 +65,17 @@ where
     D: Deserializer<'a>,
     T: Deserialize<'a> + Default,
 {
-    if READING.get() < FIRST { Ok(T::default()) } else { T::deserialize(source) }
+    if reads_before(FIRST) { Ok(T::default()) } else { T::deserialize(source) }
+}
+
+/// Whether what is being read was written before this version.
+pub(crate) fn reads_before(version: u32) -> bool {
+    READING.get() < version
 }
 
 /// Passes over a field that version 1 had and version 2 has not.
 pub(crate) fn until_2<'a, D: Deserializer<'a>, T: Deserialize<'a>>(source: D) -> Result<(), D::Error> {
-    if READING.get() < 2 { T::deserialize(source).map(drop) } else { <()>::deserialize(source) }
+    if reads_before(2) { T::deserialize(source).map(drop) } else { <()>::deserialize(source) }
 }
 
 /// Of version, length and body; the bytes of a whole head are there.

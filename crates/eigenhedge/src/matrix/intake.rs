@@ -31,6 +31,8 @@ pub(crate) struct Source<'a> {
     pub origin: Option<&'a [f64]>,
     /// By how much of each vector the origin moves behind it; empty when it stays.
     pub steps: &'a [f64],
+    /// Whether they are rounded to float32.
+    pub rounded: bool,
 }
 
 /// Where the vectors go.
@@ -50,6 +52,18 @@ impl Intake {
     /// Product of two vectors.
     pub fn between(&self, earlier: usize, later: usize) -> f64 {
         self.sums[later * self.stride + 1 + self.columns + earlier]
+    }
+
+    /// No sums.
+    pub(super) fn clear(&mut self) {
+        self.sums.clear();
+    }
+
+    /// Adds the sums over other rows.
+    pub(super) fn add(&mut self, other: &Self) {
+        (self.stride, self.columns) = (other.stride, other.columns);
+        self.sums.resize(other.sums.len(), 0.0);
+        self.sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| *sum += other);
     }
 
     /// Room for the sums of so many vectors in each of so many parts; the size of one part.
@@ -134,11 +148,11 @@ impl Part<'_> {
 
     /// The points minus the origin, which moves behind each of them.
     fn copy(&self, block: Range<usize>, slots: &mut [&mut [f64]]) {
-        let Source { points, origin, steps } = self.source;
+        let Source { points, origin, steps, rounded } = self.source;
         let inner = self.inner(&block);
         let points = points.iter().map(|point| &point[block.clone()]);
         let places = slots.iter_mut().map(|slot| &mut slot[inner.clone()]);
-        if origin.is_none() && steps.is_empty() {
+        if origin.is_none() && steps.is_empty() && !rounded {
             return points.zip(places).for_each(|(point, place)| place.copy_from_slice(point));
         }
         let mut moving = [0.0; BLOCK];
@@ -147,6 +161,9 @@ impl Part<'_> {
         }
         for (r, (point, place)) in points.zip(places).enumerate() {
             place.iter_mut().zip(point).zip(&moving).for_each(|((z, x), m)| *z = x - m);
+            if *rounded {
+                place.iter_mut().for_each(|z| *z = f64::from(*z as f32));
+            }
             if let Some(step) = steps.get(r) {
                 moving.iter_mut().zip(&*place).for_each(|(m, z)| *m += step * z);
             }

@@ -9,7 +9,7 @@ use crate::matrix::{Matrix, multiply};
 use crate::portfolio::{Portfolio, auto};
 use crate::random::Random;
 use crate::regret::{Facts, Promise, Reason, promise};
-use crate::span::{Ambient, Feature, Span};
+use crate::span::{Ambient, Feature, Span, Storage};
 use crate::spec::{AnyRule, Family, Kind, Spec};
 use crate::subspace::{Instance, Rule, Subspace};
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,9 @@ impl AnyLearner {
     fn hebbian(spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.center.is_some() {
             return Err(Error::Unsupported("Hebbian learners do not center"));
+        }
+        if spec.storage != Storage::Float64 {
+            return Err(Error::Unsupported("float32 storage is not for Hebbian learners: they keep k vectors only"));
         }
         let (k, eta) = (spec.kept, spec.eta);
         let params = match spec.learner {

@@ -8,10 +8,11 @@
 //! Numerics: classical Gram–Schmidt, repeated when the residual is shorter than a tenth of the point, which
 //! keeps the defect of every new column under ten roundings. What stands for a deferred column has coefficients of at
 //! most [`LARGEST_COEFFICIENTS`], which is what they multiply roundings by. A residual at rounding level counts as zero.
-//! After many combinations the drift is measured and, past [`REFRESH`], the columns are orthonormalised afresh.
+//! After many combinations the drift is measured and, past what is tolerable, the columns are orthonormalised afresh.
 
 mod ahead;
 mod deferred;
+mod stored;
 
 use super::Span;
 use crate::Error;
@@ -23,13 +24,16 @@ use ahead::Ahead;
 use deferred::Deferred;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+pub use stored::Storage;
+use stored::Stored;
 
 /// Orthonormal vectors in `R^n`, which may itself be part of a larger space of dimension N.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ambient {
     dimension: Multiplicity,
     /// Orthonormal vectors, and behind them what the deferred columns are made of.
-    columns: Matrix,
+    #[serde(deserialize_with = "stored::read")]
+    columns: Stored,
     origin: Option<Vec<f64>>,
     combinations: u64,
     #[serde(skip)]
@@ -44,6 +48,8 @@ pub struct Ambient {
 struct Working {
     point: Vec<f64>,
     place: Place,
+    /// A vector that is stored in another width.
+    buffer: Vec<f64>,
     /// Squared norm of the point.
     square: f64,
     /// Norm of the residual, which lies behind the last column unless the point itself does.
@@ -71,12 +77,8 @@ enum Place {
     Stored,
 }
 
-/// Residuals under this share of the point's norm are rounding.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Residuals under this share are computed twice.
 const REPEAT: f64 = 0.1;
-/// Drift that triggers a fresh orthonormalisation.
-const REFRESH: f64 = 1e-12;
 /// Combinations between two looks at the drift.
 const LOOK_EVERY: u64 = 64;
 /// Rows at least this long take one pass where they can.
@@ -94,7 +96,7 @@ impl Ambient {
         }
         Ok(Self {
             dimension: Multiplicity::Finite(length as u64),
-            columns: Matrix::zeros(length, 0),
+            columns: Stored::new(length, Storage::Float64),
             origin: None,
             combinations: 0,
             scratch: Scratch::default(),
@@ -118,6 +120,12 @@ impl Ambient {
         Ok(self)
     }
 
+    /// Stores the columns in this width.
+    pub fn stored_as(mut self, storage: Storage) -> Self {
+        self.columns = Stored::new(self.length, storage);
+        self
+    }
+
     /// Measures points from here.
     pub fn with_origin(mut self, origin: Vec<f64>) -> Result<Self, Error> {
         check_row("center", &origin, self.length)?;
@@ -137,10 +145,11 @@ impl Ambient {
 
     /// The orthonormal columns.
     pub fn vectors(&self) -> Cow<'_, Matrix> {
+        let vectors = self.columns.matrix();
         if self.deferred.columns() == 0 {
-            return Cow::Borrowed(&self.columns);
+            return vectors;
         }
-        let (mut vectors, mut rotation) = (self.columns.clone(), Matrix::default());
+        let (mut vectors, mut rotation) = (vectors.into_owned(), Matrix::default());
         self.deferred.expand_all(&Matrix::identity(self.columns.columns()), &mut rotation);
         vectors.combine(&rotation, &mut Vec::new());
         Cow::Owned(vectors)
@@ -148,8 +157,13 @@ impl Ambient {
 }
 
 impl Ambient {
+    /// Whether points are looked at where they will be stored: long ones, and those that are rounded there.
+    fn stores_points(&self) -> bool {
+        self.length >= LONG || matches!(self.columns, Stored::Packed(_))
+    }
+
     /// Copies a point, measured from the origin, to where points are by themselves; returns its squared norm.
-    fn copy_short(&mut self, point: &[f64]) -> f64 {
+    fn copy_point(&mut self, point: &[f64]) -> f64 {
         let Working { point: z, place, .. } = &mut self.scratch.0;
         *place = Place::Apart;
         z.clear();
@@ -161,7 +175,7 @@ impl Ambient {
     }
 
     /// Puts a point, measured from the origin, behind the last column, unless it is near there; returns its squared norm.
-    fn place_long(&mut self, point: &[f64]) -> f64 {
+    fn store_point(&mut self, point: &[f64]) -> f64 {
         let Working { place, ahead, .. } = &mut self.scratch.0;
         *place = Place::Behind;
         if let Some(column) = ahead.arrive(point) {
@@ -171,7 +185,7 @@ impl Ambient {
             }
             return ahead.intake.square(ahead.present().unwrap_or(0));
         }
-        let source = Source { points: &[point], origin: self.origin.as_deref(), steps: &[] };
+        let source = Source { points: &[point], origin: self.origin.as_deref(), steps: &[], rounded: false };
         self.columns.take_in(&source, false, &mut ahead.intake);
         ahead.intake.square(0)
     }
@@ -203,7 +217,7 @@ impl Span for Ambient {
         if point.len() != self.length {
             check_row("row", point, self.length)?;
         }
-        let square = if self.length < LONG { self.copy_short(point) } else { self.place_long(point) };
+        let square = if self.stores_points() { self.store_point(point) } else { self.copy_point(point) };
         if !(square < LARGEST_SQUARE) {
             check_row("row", point, self.length)?;
             let largest = point.iter().fold(0f64, |a, x| a.max(x.abs()));
@@ -217,8 +231,9 @@ impl Span for Ambient {
     where
         [f64]: 'a,
     {
+        let stores_points = self.stores_points();
         let Working { ahead, most_columns, .. } = &mut self.scratch.0;
-        if self.length < LONG || ahead.left() > 0 {
+        if !stores_points || ahead.left() > 0 {
             return;
         }
         // As far as the next combination, which comes when there are as many columns as at the last one.
@@ -235,7 +250,7 @@ impl Span for Ambient {
         ahead.clear();
         if count > 1 {
             let steps = if step.is_some() { &steps[..count] } else { &[] };
-            let source = Source { points: &fitting[..count], origin: self.origin.as_deref(), steps };
+            let source = Source { points: &fitting[..count], origin: self.origin.as_deref(), steps, rounded: false };
             self.columns.take_in(&source, true, &mut ahead.intake);
             ahead.announce(&fitting[..count], self.columns.columns());
         }
@@ -246,7 +261,7 @@ impl Span for Ambient {
     }
 
     fn patience(&self) -> usize {
-        if self.length < LONG { 8 } else { WINDOW }
+        if self.stores_points() { WINDOW } else { 8 }
     }
 
     fn inner(&self, a: &[f64], b: &[f64]) -> f64 {
@@ -254,7 +269,8 @@ impl Span for Ambient {
     }
 
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
-        let Working { point, place, square, correction, residual_norm, explained, ahead, .. } = &mut self.scratch.0;
+        let Working { point, place, square, correction, residual_norm, explained, ahead, buffer, .. } =
+            &mut self.scratch.0;
         match (&place, ahead.present()) {
             (Place::Behind, Some(present)) => ahead.products(present, coordinates),
             (Place::Behind, None) => self.columns.transpose_times_spare(coordinates),
@@ -262,6 +278,7 @@ impl Span for Ambient {
         }
         self.deferred.resolve(coordinates);
         *residual_norm = 0.0;
+        let rounding = self.columns.rounding();
         if self.columns.columns() == self.length {
             return 0.0;
         }
@@ -274,7 +291,7 @@ impl Span for Ambient {
                 return *residual_norm;
             }
             point.clear();
-            point.extend_from_slice(self.columns.spare());
+            point.extend_from_slice(self.columns.spare(buffer));
             *place = Place::Apart;
         }
         self.deferred.scale(explained);
@@ -287,7 +304,7 @@ impl Span for Ambient {
             self.deferred.scale(explained);
             left = self.columns.subtract_from_spare(explained);
         }
-        if left > ROUNDING * ROUNDING * *square {
+        if left > rounding * rounding * *square {
             *residual_norm = left.sqrt();
         }
         *residual_norm
@@ -323,17 +340,18 @@ impl Span for Ambient {
             self.deferred.clear();
         }
         self.combinations += 1;
-        if self.combinations.is_multiple_of(LOOK_EVERY) && self.drift() > REFRESH {
+        if self.combinations.is_multiple_of(LOOK_EVERY) && self.drift() > self.columns.tolerable_drift() {
             self.columns.orthonormalise();
         }
     }
 
     fn shift_origin(&mut self, step: f64) {
         let origin = self.origin.get_or_insert_with(|| vec![0.0; self.length]);
-        let point = match self.scratch.0.place {
-            Place::Apart => &self.scratch.0.point[..],
-            Place::Behind => self.columns.spare(),
-            Place::Stored => self.columns.column(self.columns.columns() - 1),
+        let Working { point, place, buffer, .. } = &mut self.scratch.0;
+        let point = match place {
+            Place::Apart => &point[..],
+            Place::Behind => self.columns.spare(buffer),
+            Place::Stored => self.columns.last(buffer),
         };
         origin.iter_mut().zip(point).for_each(|(m, z)| *m += step * z);
     }

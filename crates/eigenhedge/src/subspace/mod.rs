@@ -175,6 +175,11 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         &self.rule
     }
 
+    /// Total expected loss of what was learned from.
+    pub fn lost(&self) -> f64 {
+        self.lost
+    }
+
     /// Trials so far.
     pub fn trials(&self) -> u64 {
         self.trials
