@@ -153,6 +153,11 @@ fn a_file_of_version_2_is_read_and_resumed() {
 }
 
 #[test]
+fn a_file_of_version_3_is_read_and_resumed() {
+    a_kept_file_is_read_and_resumed(3);
+}
+
+#[test]
 fn a_file_of_version_1_with_a_budget_is_read() {
     // It holds a matrix that version 2 has no use for.
     let place = place();

@@ -6,7 +6,7 @@ use super::products::{BLOCK, PART, Products};
 use super::{Matrix, passes::Columns};
 use crate::num::dot;
 use crate::threads::share_out;
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
 /// Vectors taken in together, at most.
@@ -159,14 +159,9 @@ impl Part<'_> {
         if let Some(origin) = origin {
             moving[..block.len()].copy_from_slice(&origin[block.clone()]);
         }
+        let moving = &mut moving[..block.len()];
         for (r, (point, place)) in points.zip(places).enumerate() {
-            place.iter_mut().zip(point).zip(&moving).for_each(|((z, x), m)| *z = x - m);
-            if *rounded {
-                place.iter_mut().for_each(|z| *z = f64::from(*z as f32));
-            }
-            if let Some(step) = steps.get(r) {
-                moving.iter_mut().zip(&*place).for_each(|(m, z)| *m += step * z);
-            }
+            Arch::new().dispatch(Place { point, moving, step: steps.get(r).copied(), rounded: *rounded, place });
         }
     }
 
@@ -186,5 +181,29 @@ impl Part<'_> {
         Arch::new().dispatch(Products { left, right, rows: block, offset, out, stride, below: false });
         let out = &mut sums[1 + left.count..];
         Arch::new().dispatch(Products { left: right, right, rows: inner, offset: 0, out, stride, below: true });
+    }
+}
+
+/// One point minus the origin, which moves behind it.
+struct Place<'a> {
+    point: &'a [f64],
+    moving: &'a mut [f64],
+    step: Option<f64>,
+    rounded: bool,
+    place: &'a mut [f64],
+}
+
+impl WithSimd for Place<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { point, moving, step, rounded, place } = self;
+        place.iter_mut().zip(point).zip(&*moving).for_each(|((z, x), m)| *z = x - m);
+        if rounded {
+            place.iter_mut().for_each(|z| *z = f64::from(*z as f32));
+        }
+        if let Some(step) = step {
+            moving.iter_mut().zip(&*place).for_each(|(m, z)| *m += step * z);
+        }
     }
 }

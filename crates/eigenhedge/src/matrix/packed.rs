@@ -27,7 +27,7 @@ struct Working {
 }
 
 /// Rows widened together: few enough that they stay in the first cache.
-const BLOCK: usize = 128;
+const BLOCK: usize = 256;
 
 fn blocks(rows: usize) -> impl Iterator<Item = Range<usize>> {
     (0..rows).step_by(BLOCK).map(move |from| from..(from + BLOCK).min(rows))
