@@ -4,6 +4,10 @@ Every row is charged before it is learned from, and only learning is timed; for 
 does both at once.
 """
 
+import json
+import os
+import subprocess
+import tempfile
 import time
 
 import numpy as np
@@ -26,8 +30,8 @@ class Charged:
     def learn(self, rows):
         raise NotImplementedError
 
-    def run(self, rows, block, seconds=None):
-        """Total loss, time for each row, and rows used: fewer than given when `seconds` have passed."""
+    def run(self, rows, block, seconds=None, least=0):
+        """Total loss, time for each row, and rows used: fewer than given when `seconds` have passed, but at least `least`."""
         total, spent, used = 0.0, 0.0, 0
         for start in range(0, len(rows), block):
             part = rows[start : start + block]
@@ -36,7 +40,7 @@ class Charged:
             self.learn(part)
             spent += time.perf_counter() - before
             used += len(part)
-            if seconds is not None and spent > seconds:
+            if seconds is not None and spent > seconds and used >= least:
                 break
         return total, spent / used, used
 
@@ -122,16 +126,35 @@ class Ccipca(Charged):
             t, rest = self.count, row.copy()
             for i in range(min(self.k, t)):
                 vector = self.vectors[i]
-                if i == t - 1:
+                norm = np.linalg.norm(vector)
+                if norm == 0:
+                    # As in the paper for row i; later if nothing was left of that row.
                     vector[:] = rest
                     break
-                norm = np.linalg.norm(vector)
                 amnesic = 2.0 if t > 4 else 0.0
-                if norm > 0:
-                    vector *= (t - 1 - amnesic) / t
-                    vector += (1 + amnesic) / t * rest * (rest @ vector / np.linalg.norm(vector))
-                    unit = vector / np.linalg.norm(vector)
-                    rest = rest - (rest @ unit) * unit
+                vector *= (t - 1 - amnesic) / t
+                vector += (1 + amnesic) / t * rest * (rest @ vector / np.linalg.norm(vector))
+                unit = vector / np.linalg.norm(vector)
+                rest = rest - (rest @ unit) * unit
+
+
+class Crate:
+    """CCIPCA of the Rust crate irithyll, in a program of its own that reads the rows from a file."""
+
+    PROGRAM = os.environ.get("EIGENHEDGE_RUST_PEERS")
+
+    def __init__(self, k):
+        self.k = k
+
+    def run(self, rows, block=1, seconds=None, least=0, charged=True):
+        """As with `Charged.run`, without a loss if that is not wanted."""
+        with tempfile.NamedTemporaryFile(suffix=".npy") as file:
+            np.save(file, np.ascontiguousarray(rows))
+            file.flush()
+            limit = "inf" if seconds is None else str(seconds)
+            command = [self.PROGRAM, file.name, str(self.k), limit, str(least), "loss" if charged else "time"]
+            answer = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        return answer["loss"], answer["seconds"], answer["rows"]
 
 
 class Textbook(Charged):
@@ -171,7 +194,7 @@ class Hedged:
     def __init__(self, k, n, **options):
         self.learner = eigenhedge.Learner(n, k, **options)
 
-    def run(self, rows, block=100, seconds=None):
+    def run(self, rows, block=100, seconds=None, least=0):
         """Total expected loss, time for each row, and rows used, as with `Charged.run`."""
         rows = np.ascontiguousarray(rows)
         total, spent, used = 0.0, 0.0, 0
@@ -182,7 +205,7 @@ class Hedged:
             spent += time.perf_counter() - before
             total += float(losses.sum())
             used += len(part)
-            if seconds is not None and spent > seconds:
+            if seconds is not None and spent > seconds and used >= least:
                 break
         return total, spent / used, used
 

@@ -13,6 +13,12 @@ def _subspace(rng, n, rank):
     return np.linalg.qr(rng.standard_normal((n, rank)))[0]
 
 
+def _two_subspaces(rng, n, k):
+    """Two subspaces that are orthogonal, or as far apart as they can be in so few dimensions."""
+    both = _subspace(rng, n, min(2 * k, n))
+    return both[:, :k], both[:, -k:]
+
+
 def _unit(rows):
     return rows / np.linalg.norm(rows, axis=1).max()
 
@@ -32,7 +38,7 @@ def iid(n, k, rows, seed, noise=0.5):
 def drift(n, k, rows, seed, noise=0.2, turns=4.0):
     """A subspace that turns all the time, `turns` quarter turns in all, into new directions."""
     rng = np.random.default_rng(seed)
-    start, to = np.split(_subspace(rng, n, 2 * k), 2, axis=1) if 2 * k <= n else (_subspace(rng, n, k),) * 2
+    start, to = _two_subspaces(rng, n, k)
     angle = np.linspace(0.0, turns * np.pi / 2, rows)[:, None]
     codes = rng.standard_normal((rows, k))
     signal = np.cos(angle) * (codes @ start.T) + np.sin(angle) * (codes @ to.T)
@@ -58,7 +64,7 @@ def recurring(n, k, rows, seed, noise=0.1, pattern=(0, 1, 0, 2, 1, 0)):
 def starvation(n, k, rows, seed, size=0.5):
     """k strong directions for a tenth of the time, then many weaker rows in other ones."""
     rng = np.random.default_rng(seed)
-    strong, weak = np.split(_subspace(rng, n, 2 * k), 2, axis=1) if 2 * k <= n else (_subspace(rng, n, k),) * 2
+    strong, weak = _two_subspaces(rng, n, k)
     first = rows // 10
     pick = lambda basis, count: basis[:, rng.integers(basis.shape[1], size=count)].T
     return np.vstack([pick(strong, first), size * pick(weak, rows - first)])

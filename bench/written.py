@@ -20,9 +20,15 @@ def show_case(case):
     print(f"\n{case['stream']}, {case['rows']} rows, n={case['n']}, k={case['k']}: best fixed subspace {case['best']:.4g}")
     for label, seconds in case["seconds"].items():
         laps = verdicts.ratios(case, label, OURS)
-        loss = "-" if case["losses"][label] is None else f"{case['losses'][label] / case['best']:.3f}"
+        loss = loss_cell(case, label)
         ratio = f"{median(laps):>9.2f} times tracking ({min(laps):.2f} to {max(laps):.2f})"
         print(f"  {label:<34}{1e6 * median(seconds):>10.1f} µs a row {ratio:<42} loss over best {loss}", flush=True)
+
+
+def loss_cell(case, label):
+    """Loss over the best, or how far the contender came in its time."""
+    loss = case["losses"][label]
+    return f"- ({case['used'][label]} rows)" if loss is None else f"{loss / case['best']:.3f}"
 
 
 def write(results, folder):
@@ -49,7 +55,8 @@ def markdown(results):
     parts = [f"Measured on: {about(results['machine'])}.\n"]
     for cases, title in [(results.get("linear"), ""), ((results.get("two threads") or {}).get("linear"), ", peers with two threads")]:
         if cases:
-            parts += [f"### Time a row in µs{title}\n", times_table(cases)]
+            for k in sorted({case["k"] for case in made_up(cases)}):
+                parts += [f"### Time a row in µs, k = {k}{title}\n", times_table(made_up(cases), k)]
     if results.get("linear"):
         parts += ["### Loss over that of the best fixed subspace\n", losses_table(results["linear"])]
     if "table" in results:
@@ -69,26 +76,32 @@ def markdown(results):
     return "\n".join([*parts, "### Verdicts\n", rows_of(["", "claim"], rows)])
 
 
-def times_table(cases):
-    """Medians over laps and streams, for each n with k = 10, and what tracking is faster by."""
-    sizes = sorted({case["n"] for case in cases if case["k"] == 10})
+def made_up(cases):
+    """Without the real streams, whose names are in capitals."""
+    return [case for case in cases if not case["stream"][0].isupper()]
+
+
+def times_table(cases, k):
+    """Medians over laps and streams, for each n, and what tracking is faster by; rows when there was no time for all."""
+    cases = [case for case in cases if case["k"] == k]
+    rows_of_size = {case["n"]: case["rows"] for case in cases}
     rows = []
     for label in cases[0]["seconds"]:
         cells = []
-        for n in sizes:
-            here = [case for case in cases if (case["n"], case["k"]) == (n, 10)]
+        for n in rows_of_size:
+            here = [case for case in cases if case["n"] == n]
             time = median(median(case["seconds"][label]) for case in here)
             ratio = median(median(verdicts.ratios(case, label, OURS)) for case in here)
-            cells.append(f"{1e6 * time:.1f} ({ratio:.2f})")
+            least = min(case["used"][label] for case in here)
+            cells.append(f"{1e6 * time:.1f} ({ratio:.2f})" + (f", {least} rows" if least < rows_of_size[n] else ""))
         rows.append([label, *cells])
-    return rows_of(["k = 10; in brackets: times tracking", *(f"n = {n}" for n in sizes)], rows)
+    return rows_of(["in brackets: times tracking", *(f"n = {n}, {count} rows" for n, count in rows_of_size.items())], rows)
 
 
 def losses_table(cases):
-    here = [case for case in cases if case["k"] == 10 and case["n"] in (64, 1024) or case["stream"][0].isupper()]
-    header = ["stream", *here[0]["losses"]]
-    share = lambda case, loss: "-" if loss is None else f"{loss / case['best']:.3f}"
-    rows = [[f"{c['stream']}, n = {c['n']}, k = {c['k']}", *(share(c, loss) for loss in c["losses"].values())] for c in here]
+    """Every stream; a loss is missing where there was no time for all rows."""
+    header = ["stream", *cases[0]["losses"]]
+    rows = [[f"{c['stream']}, n = {c['n']}, k = {c['k']}", *(loss_cell(c, label) for label in c["losses"])] for c in cases]
     return rows_of(header, rows)
 
 
@@ -102,18 +115,14 @@ def pictures(results, folder):
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    cases = [case for case in results["linear"] if case["k"] == 10]
-    sizes = sorted({case["n"] for case in cases})
-    figure, axes = pyplot.subplots(figsize=(11, 6))
-    for label in cases[0]["seconds"]:
-        times = [median(median(c["seconds"][label]) for c in cases if c["n"] == n) for n in sizes]
-        is_ours = label.startswith("eigenhedge")
-        axes.loglog(sizes, [1e6 * t for t in times], marker="o", label=label, linewidth=2.5 if is_ours else 1.2,
-                    linestyle="-" if is_ours else "--")  # fmt: skip
-    axes.set(xlabel="n, numbers in a row", ylabel="µs a row, median over streams and laps", title="Time to learn from a row, k = 10")
-    axes.set_xticks(sizes, [str(n) for n in sizes])
-    axes.minorticks_off()
-    finish(figure, axes, results, folder / "peers-time.png")
+    cases = made_up(results["linear"])
+    kept = sorted({case["k"] for case in cases})
+    figure, panels = pyplot.subplots(1, len(kept), figsize=(7 + 4 * len(kept), 6), sharey=True, squeeze=False)
+    for k, axes in zip(kept, panels[0]):
+        plot_times(axes, [case for case in cases if case["k"] == k])
+        axes.set(xlabel="n, numbers in a row", title=f"Time to learn from a row, k = {k}")
+    panels[0][0].set_ylabel("µs a row, median over streams and laps")
+    finish(figure, panels[0][-1], results, folder / "peers-time.png")
 
     cases = [c for c in results["linear"] if c["n"] == 64 and c["k"] == 10 or c["stream"][0].isupper()]
     figure, axes = pyplot.subplots(figsize=(11, 6))
@@ -128,6 +137,19 @@ def pictures(results, folder):
     axes.set(ylabel="loss over that of the best fixed subspace", title="Loss: below the line is better than any fixed subspace")
     finish(figure, axes, results, folder / "peers-loss.png")
     return ["peers-time.png", "peers-loss.png"]
+
+
+def plot_times(axes, cases):
+    """A line for each contender."""
+    sizes = sorted({case["n"] for case in cases})
+    for label in cases[0]["seconds"]:
+        times = [median(median(c["seconds"][label]) for c in cases if c["n"] == n) for n in sizes]
+        is_ours = label.startswith("eigenhedge")
+        axes.loglog(sizes, [1e6 * t for t in times], marker="o", label=label, linewidth=2.5 if is_ours else 1.2,
+                    linestyle="-" if is_ours else "--")  # fmt: skip
+    axes.set_xticks(sizes, [str(n) for n in sizes])
+    axes.minorticks_off()
+    axes.grid(alpha=0.3)
 
 
 def finish(figure, axes, results, path):

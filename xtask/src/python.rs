@@ -40,7 +40,17 @@ pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
     let mut python = Command::new(environment.join("bin/python"));
+    python.env("EIGENHEDGE_RUST_PEERS", rust_peers(root)?);
     run(python.arg(root.join("bench/peers.py")).args(arguments).current_dir(root))
+}
+
+/// Builds the program with the learners of other crates; it is no member of the workspace, so that nothing else builds it.
+fn rust_peers(root: &Path) -> Result<PathBuf, String> {
+    let target = root.join("target/rust-peers");
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--release", "--locked", "--quiet", "--manifest-path"]);
+    run(cargo.arg(root.join("bench/rust-peers/Cargo.toml")).arg("--target-dir").arg(&target))?;
+    Ok(target.join("release/rust-peers"))
 }
 
 fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {

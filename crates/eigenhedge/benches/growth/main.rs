@@ -24,8 +24,10 @@ use std::time::Instant;
 /// Factor by which a time may be wrong.
 const ERROR: f64 = 1.35;
 
-/// Times at most that an exponent is measured.
-const ATTEMPTS: usize = 3;
+/// Seconds after which what exceeds its bound is not measured once more.
+const PATIENCE: f64 = 8.0;
+/// What takes less than so many seconds is measured twice in any case: a slow phase at the smallest size would hide growth.
+const SHORT: f64 = 0.7;
 
 /// Sizes with the seconds that a row took.
 type Samples = Vec<(f64, f64)>;
@@ -40,22 +42,28 @@ struct Grown {
 }
 
 impl Grown {
-    /// Measures until the bound holds, and gives up after some attempts; of each size the shortest time counts. A slow phase
-    /// of the machine in the middle looks like growth, but seldom comes again at the same size.
+    /// Measures until the bound holds, and gives up after some seconds; of each size the shortest time counts. A slow phase
+    /// of the machine in the middle looks like growth, but does not always come at the same size.
     fn measured(name: &'static str, axis: &Axis, measure: impl Fn() -> Samples) -> Self {
         let (first, last) = (axis.sizes[0], axis.sizes[axis.sizes.len() - 1]);
         let tolerance = ERROR.ln() / (last as f64 / first as f64).ln();
+        let began = Instant::now();
         let samples = measure();
         let exponent = common::exponent(&samples);
         let mut grown = Self { name, samples, exponent, most: axis.most, tolerance };
-        for _ in 1..ATTEMPTS {
-            if grown.holds() {
-                break;
-            }
-            grown.samples.iter_mut().zip(measure()).for_each(|(sample, again)| sample.1 = sample.1.min(again.1));
-            grown.exponent = common::exponent(&grown.samples);
+        if began.elapsed().as_secs_f64() < SHORT {
+            grown.take_shorter(measure());
+        }
+        while !grown.holds() && began.elapsed().as_secs_f64() < PATIENCE {
+            grown.take_shorter(measure());
         }
         grown
+    }
+
+    /// Of each size the shorter time.
+    fn take_shorter(&mut self, again: Samples) {
+        self.samples.iter_mut().zip(again).for_each(|(sample, again)| sample.1 = sample.1.min(again.1));
+        self.exponent = common::exponent(&self.samples);
     }
 
     fn holds(&self) -> bool {
