@@ -407,7 +407,8 @@ mod tests {
         matrix
     }
 
-    const SHAPES: [(usize, usize); 8] = [(1, 1), (5, 3), (8, 8), (24, 9), (63, 13), (300, 21), (2048, 4), (5000, 17)];
+    const SHAPES: [(usize, usize); 9] =
+        [(0, 3), (1, 1), (5, 3), (8, 8), (24, 9), (63, 13), (300, 21), (2048, 4), (40_000, 17)];
 
     #[test]
     fn combining_in_place_equals_the_product() {

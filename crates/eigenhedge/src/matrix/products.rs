@@ -145,12 +145,12 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
 pub(super) fn transpose_times(columns: Columns<'_>, x: &[f64], out: &mut Vec<f64>) {
     let (count, parts) = (columns.count, x.len().div_ceil(PART));
     out.clear();
+    // The sums of each part; the first takes in the others.
+    out.resize(count * parts.max(1), 0.0);
     if count == 0 {
         return;
     }
-    // The sums of each part; the first takes in the others.
-    out.resize(count * parts, 0.0);
-    if parts == 1 {
+    if parts <= 1 {
         let (right, rows) = (&[x][..], 0..x.len());
         return Arch::new().dispatch(Products {
             left: columns,
