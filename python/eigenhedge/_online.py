@@ -33,7 +33,6 @@ CONSTRAINTS = {
     "as_printed": ["boolean"],
     "max_rank": WHOLE,
     "select": [str],
-    "storage": [str],
     "hindsight": ["boolean"],
     "random_state": ["random_state"],
 }

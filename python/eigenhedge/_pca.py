@@ -79,7 +79,7 @@ class OnlinePCA(Online):
     501
     """
 
-    _parameter_constraints = CONSTRAINTS
+    _parameter_constraints = {**CONSTRAINTS, "storage": [str]}
 
     def __init__(
         self,

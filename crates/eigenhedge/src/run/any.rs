@@ -213,6 +213,17 @@ impl AnyLearner {
         }
     }
 
+    /// With a basis of float32: how far its columns are from orthonormal now, at most over members, or the distance between
+    /// such numbers around one, if that is more. Costs O(n u²).
+    pub fn storage_drift(&self) -> Option<f64> {
+        let Self::Plain(portfolio) = self else { return None };
+        let rounded = portfolio.specs().iter().any(|spec| spec.storage == Storage::Float32);
+        rounded.then(|| {
+            let drifts = portfolio.members().iter().map(|member| member.span().drift());
+            drifts.fold(f64::from(f32::EPSILON), f64::max)
+        })
+    }
+
     /// The least that is promised for a comparator that lost `best`: of all members with a theorem, plus the Hedge term.
     pub fn promise(&self, facts: &Facts, best: f64) -> Result<Promise, Reason> {
         fn least<S: Span>(portfolio: &Portfolio<S>, facts: &Facts, best: f64) -> Result<Promise, Reason> {
