@@ -3,7 +3,8 @@
 //! Cost: two passes over the columns for each projection, four when the residual is small; the residual is computed where
 //! the next column will be. A combination reads and writes the columns once. Long rows take one pass: a residual that is
 //! not small is known from the coordinates alone, so that the row itself is stored and the column it stands for is
-//! written as a combination ([`Deferred`]) until the next combination of all columns, which takes it in.
+//! written as a combination ([`Deferred`]) until the next combination of all columns, which takes it in. Long rows that were
+//! announced share one pass ([`Ahead`]): where they are copied to is where they are stored.
 //!
 //! Numerics: classical Gram–Schmidt, repeated when the residual is shorter than a tenth of the point, which
 //! keeps the defect of every new column under ten roundings. What stands for a deferred column has coefficients of at
@@ -14,7 +15,7 @@ mod ahead;
 mod deferred;
 mod stored;
 
-use super::Span;
+use super::{PATIENCE, Span};
 use crate::Error;
 use crate::matrix::{Matrix, Source, WINDOW};
 use crate::num::dot;
@@ -261,7 +262,7 @@ impl Span for Ambient {
     }
 
     fn patience(&self) -> usize {
-        if self.stores_points() { WINDOW } else { 8 }
+        if self.stores_points() { WINDOW } else { PATIENCE }
     }
 
     fn inner(&self, a: &[f64], b: &[f64]) -> f64 {

@@ -17,6 +17,9 @@ use crate::Error;
 use crate::matrix::Matrix;
 use crate::simplex::Multiplicity;
 
+/// Columns that most spans wait for before they are combined.
+const PATIENCE: usize = 8;
+
 /// Orthonormal columns in a space of points.
 ///
 /// The span also keeps the *origin*: what it looks at is always the point minus the origin.
@@ -52,7 +55,7 @@ pub trait Span {
     /// Columns beyond the directions in use that are worth waiting for before they are combined: the pass over them is
     /// paid once for all, and every one makes the coordinates of a row more.
     fn patience(&self) -> usize {
-        8
+        PATIENCE
     }
 
     /// Inner product of two points that were looked at before, as they are, without the origin.
