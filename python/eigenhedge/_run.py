@@ -82,7 +82,7 @@ def run(
         Share that is mixed in; None is 0.001.
     merge : float, default=None
         With fixed share: what merging directions that differ little from the rest may cost, as a share of what mixing
-        costs; None is 0.1, and 0 merges nothing, which is slow when noise touches every direction.
+        costs; None is 0.25, and 0 merges nothing, which is slow when noise touches every direction.
     center : bool, default=None
         Whether the running mean is subtracted. None is True, but False for learners that cannot.
     center_prior : float, default=None

@@ -8,7 +8,7 @@
 //! | eta | 1; self-confident for the anchored learner; 0.05 for Hebbian ones |
 //! | mixing | fixed share for the tracking learner, else none |
 //! | alpha | 0.001 |
-//! | merge | 0.1 with fixed share |
+//! | merge | 0.25 with fixed share |
 //! | forget | 0.95 |
 //! | storage | float64 |
 //! | center | the running mean, without imaginary rows; Hebbian learners do not center |
@@ -113,7 +113,7 @@ pub struct Checked {
 const ETA: f64 = 1.0;
 const HEBBIAN_ETA: f64 = 0.05;
 const ALPHA: f64 = 1e-3;
-const MERGE: f64 = 0.1;
+const MERGE: f64 = 0.25;
 const FORGET: f64 = 0.95;
 const CENTER_PRIOR: f64 = 0.0;
 

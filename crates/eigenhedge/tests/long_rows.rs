@@ -95,13 +95,14 @@ fn columns_of_long_rows_stay_orthonormal() {
     let mut random = Random::seeded(4);
     for spec in specs().iter().take(4) {
         let mut learner = spec.plain(LENGTH).unwrap();
-        for t in 0..600 {
+        for t in 0..1200 {
             // Signal in three places, noise everywhere.
             let noise = [0.3, 0.03, 1e-3][t % 3];
             let row: Vec<f64> = (0..LENGTH).map(|i| random.normal() * if i < 3 { 1.0 } else { noise / 26.0 }).collect();
             step(&mut learner, &row, &mut random);
             let drift = if t % 7 == 0 { learner.span().vectors().drift() } else { 0.0 };
-            assert!(drift <= 1e-12, "{}, row {t}: {drift:e}", spec.label());
+            // It is removed past 1e-12, but looked at every 32 combinations only.
+            assert!(drift <= 3e-12, "{}, row {t}: {drift:e}", spec.label());
         }
     }
 }

@@ -198,7 +198,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub as_printed: bool,
     /// What merging directions that differ little from the rest may cost, as a share of what fixed share costs; 0 merges
-    /// nothing [default: 0.1]
+    /// nothing [default: 0.25]
     #[arg(long, value_name = "SHARE")]
     pub merge: Option<f64>,
     /// At most this many explicit directions: memory is then bounded whatever the stream, at a price that is printed

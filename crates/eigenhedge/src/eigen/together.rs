@@ -17,6 +17,12 @@ const BEYOND: usize = 16 + 8;
 /// Problems of up to this many poles have little room to clear.
 const FEW: usize = 16;
 
+/// A step of at most this share of the offset is the last: the next, which is about its square, would be rounding.
+const LAST_STEP: f64 = 1e-10;
+
+/// The other poles make a difference when the secular function without the two at hand would change by this share.
+const CROWDED: f64 = 0.5;
+
 /// Poles that ascend strictly, with weights; behind them come poles without weight.
 struct Problem<const ROOM: usize> {
     poles: [f64; ROOM],
@@ -110,14 +116,22 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
         lanes[..count.saturating_sub(at).min(8)].fill(1.0);
         moving[g] = load::<S>(&lanes);
     }
+    let mut busy = [true; G];
     for _ in 0..MOST_STEPS {
-        let sums = evaluate(simd, problem, &origins, &offsets);
-        let mut busy = zero;
+        // Mostly one root takes longer than the others: the group without it waits no more.
+        let sums = if busy == [true; G] {
+            evaluate(simd, problem, &origins, &offsets)
+        } else {
+            let left = busy.iter().position(|busy| *busy).unwrap_or(0);
+            [evaluate(simd, problem, &[origins[left]], &[offsets[left]])[0]; G]
+        };
         for g in 0..G {
-            (offsets[g], moving[g]) = improve(simd, &mut gaps[g], offsets[g], moving[g], &sums[g]);
-            busy = simd.max_f64s(busy, moving[g]);
+            if busy[g] {
+                (offsets[g], moving[g]) = improve(simd, &mut gaps[g], offsets[g], moving[g], &sums[g]);
+                busy[g] = simd.reduce_max_f64s(moving[g]) > 0.0;
+            }
         }
-        if simd.reduce_max_f64s(busy) == 0.0 {
+        if busy == [false; G] {
             break;
         }
     }
@@ -155,7 +169,13 @@ fn begin<S: Simd>(
     let far = simd.add_f64s(middle, simd.div_f64s(simd.sub_f64s(low_weight, high_weight), half));
     let gap = simd.sub_f64s(gaps.upper, gaps.lower);
     let guess = first_guess(simd, far, [low_weight, high_weight], gap, gaps.side);
-    inside(simd, guess, gaps)
+    // Where the other poles make a difference across half the gap, their weight counts too: the slopes tell.
+    let own = simd.div_f64s(simd.add_f64s(low_weight, high_weight), half);
+    let others = simd.mul_add_e_f64s(simd.add_f64s(sums.slope_below, sums.slope_above), half, simd.neg_f64s(own));
+    let crowded = simd.greater_than_f64s(others, simd.mul_f64s(simd.splat_f64s(CROWDED), simd.abs_f64s(far)));
+    let offset = simd.mul_f64s(half, gaps.side);
+    let joint = simd.add_f64s(offset, middle_way(simd, gaps, offset, middle, sums));
+    inside(simd, simd.select_f64s(crowded, joint, guess), gaps)
 }
 
 /// One step of every lane that moves; returns the offsets, and one where they have to move on.
@@ -183,7 +203,7 @@ fn improve<S: Simd>(
     let next = inside(simd, simd.add_f64s(offset, step), gaps);
     let next = simd.select_f64s(simd.greater_than_f64s(moving, zero), next, offset);
     let change = simd.abs_f64s(simd.sub_f64s(next, offset));
-    let least = simd.mul_f64s(simd.splat_f64s(f64::EPSILON), simd.abs_f64s(next));
+    let least = simd.mul_f64s(simd.splat_f64s(LAST_STEP), simd.abs_f64s(next));
     let settled = simd.less_than_or_equal_f64s(change, least);
     (next, simd.select_f64s(settled, zero, moving))
 }

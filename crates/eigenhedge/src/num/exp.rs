@@ -61,9 +61,50 @@ impl WithSimd for Exp<'_> {
     }
 }
 
+/// Replaces every logarithm of a probability, `x ≤ 0`, by the probability of the contrary, `1 - e^x`, to within two units in
+/// the last place, however near to zero it is.
+///
+/// ```
+/// let mut x = [-1e-20, -1.0, f64::NEG_INFINITY];
+/// eigenhedge::num::contrary(&mut x);
+/// assert_eq!((x[0], x[2]), (1e-20, 1.0));
+/// ```
+pub fn contrary(x: &mut [f64]) {
+    Arch::new().dispatch(Contrary(x));
+}
+
+struct Contrary<'a>(&'a mut [f64]);
+
+impl WithSimd for Contrary<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.0.iter_mut().for_each(|x| {
+            let (series, scale) = reduced(*x);
+            *x = (1.0 - scale) - scale * series;
+        });
+    }
+}
+
 /// The exponential of one number, written so that a loop over it vectorises; the same bits as [`exp`].
 #[inline(always)]
 pub(crate) fn exp_lane(x: f64) -> f64 {
+    let (series, m) = reduced_to_bits(x);
+    let half = m >> 1;
+    (1.0 + series) * power_of_two(half) * power_of_two(m.wrapping_sub(half))
+}
+
+/// `s` and `2^m` with `exp(x) = 2^m (1 + s)`, for x up to some hundreds.
+#[inline(always)]
+fn reduced(x: f64) -> (f64, f64) {
+    let (series, m) = reduced_to_bits(x);
+    let half = m >> 1;
+    (series, power_of_two(half) * power_of_two(m.wrapping_sub(half)))
+}
+
+/// `s` and `m + 2048` with `exp(x) = 2^m (1 + s)`.
+#[inline(always)]
+fn reduced_to_bits(x: f64) -> (f64, u64) {
     // Written so that NaN passes both.
     let x = if x < LOWEST { LOWEST } else { x };
     let x = if x > HIGHEST { HIGHEST } else { x };
@@ -74,11 +115,9 @@ pub(crate) fn exp_lane(x: f64) -> f64 {
     let r = high - low;
     // What rounding took from r; without it the error nears one unit in the last place.
     let rest = (high - r) - low;
-    let series = 1.0 + (r + (rest + r * r * polynomial(r)));
-    // m + 2048 split in halves, each moved to the exponent of a number: m = -1076 needs both.
-    let m = shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(2048);
-    let half = m >> 1;
-    series * power_of_two(half) * power_of_two(m.wrapping_sub(half))
+    let series = r + (rest + r * r * polynomial(r));
+    // m + 2048, to be split in halves, each moved to the exponent of a number: m = -1076 needs both.
+    (series, shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(2048))
 }
 
 /// `2^(m - 1024)`.
@@ -124,6 +163,24 @@ mod tests {
             }
         }
         assert_eq!(worst, 1, "the comparison can see a difference");
+    }
+
+    #[test]
+    fn the_contrary_is_near_the_standard_library_s_everywhere() {
+        let mut random = Random::seeded(3);
+        for (low, high) in [(-745.2, 0.0), (-40.0, 0.0), (-1.0, 0.0), (-1e-3, 0.0), (-1e-9, 0.0), (-1e-300, 0.0)] {
+            let points: Vec<f64> = (0..200_000).map(|_| low + (high - low) * random.uniform()).collect();
+            let mut found = points.clone();
+            contrary(&mut found);
+            for (x, y) in points.iter().zip(found) {
+                let units = y.to_bits().abs_diff((-x.exp_m1()).to_bits());
+                assert!(units <= 2, "1 - exp({x:e}) = {y:e}, {units} units off");
+            }
+        }
+        let mut edges = [0.0, -0.0, f64::NEG_INFINITY, -746.0, -1e300, f64::NAN];
+        contrary(&mut edges);
+        assert_eq!(edges[..5], [0.0, 0.0, 1.0, 1.0, 1.0]);
+        assert!(edges[5].is_nan());
     }
 
     #[test]

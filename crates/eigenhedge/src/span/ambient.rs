@@ -81,7 +81,7 @@ enum Place {
 /// Residuals under this share are computed twice.
 const REPEAT: f64 = 0.1;
 /// Combinations between two looks at the drift.
-const LOOK_EVERY: u64 = 64;
+const LOOK_EVERY: u64 = 32;
 /// Rows at least this long take one pass where they can.
 const LONG: usize = 512;
 /// Norm of the coefficients of a deferred column over the stored vectors, at most.

@@ -31,7 +31,7 @@ use crate::eigen::symmetric_eigen;
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
 use crate::matrix::Matrix;
-use crate::num::kept;
+use crate::num::{exp, kept};
 use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Select};
@@ -89,6 +89,8 @@ struct Working {
     choice: Choice,
     observed: Observed,
     columns: Vec<f64>,
+    /// Probabilities of being dropped.
+    dropped: Vec<f64>,
     /// Coordinates of the last point in the directions that were kept.
     kept_coordinates: Vec<f64>,
     /// Squared size of the instance checked last, and whether the span is still looking at it.
@@ -345,13 +347,16 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Expected and realised loss of a point whose coordinates are in `scratch.columns`, plus what the span could not
     /// carry, which is lost whatever was chosen.
     fn charge(&mut self, uncarried: f64) -> Loss {
-        let Working { choice, columns, kept_coordinates, .. } = &mut self.scratch.0;
+        let Working { choice, columns, kept_coordinates, dropped, .. } = &mut self.scratch.0;
         let outside = self.rule.observe(columns);
         let coordinates = self.rule.coordinates();
         let outside_weight = self.rule.complement().log_weight.exp();
         let mut loss = Loss { expected: outside_weight * outside + uncarried, realised: uncarried };
-        for (a, weight) in coordinates.iter().zip(self.rule.log_weights()) {
-            loss.expected += weight.exp() * a * a;
+        dropped.clear();
+        dropped.extend_from_slice(self.rule.log_weights());
+        exp(dropped);
+        for (a, probability) in coordinates.iter().zip(&*dropped) {
+            loss.expected += probability * a * a;
         }
         kept_coordinates.clear();
         kept_coordinates.extend(choice.kept.iter().map(|i| coordinates[*i]));
