@@ -67,17 +67,26 @@ pub fn trials<I, L: Learner<I>>(
     random: &mut Random,
     mut each: impl FnMut(&L, Loss),
 ) -> Result<(), (usize, Error)> {
-    let mut outcome = Ok(());
-    for (i, instance) in instances.iter().enumerate() {
-        learner.foresee(&instances[i..]);
-        match trial(learner, instance, random) {
-            Ok(loss) => each(learner, loss),
-            Err(error) => {
-                outcome = Err((i, error));
-                break;
-            }
-        }
-    }
-    learner.foresee(&[]);
-    outcome
+    announced(
+        learner,
+        |learner| learner,
+        instances,
+        |learner, i| trial(learner, &instances[i], random).map(|loss| each(learner, loss)),
+    )
+}
+
+/// A step of whoever has the learner for each instance, by position, while they are announced to it. Stops at the first that fails, and gives its
+/// position.
+pub(crate) fn announced<T, I, L: Learner<I>>(
+    owner: &mut T,
+    learner: fn(&mut T) -> &mut L,
+    instances: &[I],
+    mut step: impl FnMut(&mut T, usize) -> Result<(), Error>,
+) -> Result<(), (usize, Error)> {
+    let steps = (0..instances.len()).try_for_each(|i| {
+        learner(owner).foresee(&instances[i..]);
+        step(owner, i).map_err(|error| (i, error))
+    });
+    learner(owner).foresee(&[]);
+    steps
 }

@@ -12,7 +12,7 @@ pub(crate) use intake::{Intake, Source, WINDOW};
 pub(crate) use packed::Packed;
 
 use crate::num::dot;
-use crate::threads::{share_out, threads};
+use crate::threads::{share_out, worthwhile};
 use combine::{Combine, CombineSome};
 use faer::{Accum, MatMut, MatRef, Par};
 use passes::{Columns, SubtractTimes};
@@ -175,11 +175,11 @@ impl Matrix {
         let (rows, stride, count) = (self.rows, self.stride, self.columns);
         let entries = &mut self.data[self.start..];
         self.columns = rotation.columns;
-        if threads() == 1 {
+        let lines = rows.div_ceil(LINE);
+        if worthwhile(lines, rows * count) < 2 {
             return Arch::new().dispatch(Combine { entries, stride, rows, rotation, working });
         }
-        let (lines, mut columns) = (rows.div_ceil(LINE), Vec::with_capacity(count));
-        columns.extend(entries.chunks_mut(stride).take(count));
+        let mut columns: Vec<&mut [f64]> = entries.chunks_mut(stride).take(count).collect();
         share_out(lines, rows * count, |share| {
             let own = columns.iter_mut().map(|column| column.split_off_mut(..share.len() * LINE).unwrap_or_default());
             let combine = CombineSome { columns: own.collect(), rotation };

@@ -3,7 +3,7 @@
 mod exp;
 
 pub(crate) use exp::exp_lane;
-pub use exp::{contrary, exp};
+pub use exp::{exp, kept_all};
 
 /// `log(Σ exp(x))`, summed from the small end when the input is sorted ascending; `-∞` for no terms.
 pub fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {

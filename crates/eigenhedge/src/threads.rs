@@ -19,10 +19,15 @@ pub fn threads() -> usize {
     THREADS.load(Ordering::Relaxed)
 }
 
+/// Threads worth having for so many pieces of a pass over so many numbers.
+pub(crate) fn worthwhile(pieces: usize, numbers: usize) -> usize {
+    if numbers < WORTHWHILE { 1 } else { threads().min(pieces) }
+}
+
 /// Deals so many pieces of a pass over so many numbers out to as many threads as are worth it. What `deal` makes of a share
 /// is done by one of them.
 pub(crate) fn share_out<W: FnOnce() + Send>(pieces: usize, numbers: usize, mut deal: impl FnMut(Range<usize>) -> W) {
-    let count = if numbers < WORTHWHILE { 1 } else { threads().min(pieces) };
+    let count = worthwhile(pieces, numbers);
     if count < 2 {
         return deal(0..pieces)();
     }

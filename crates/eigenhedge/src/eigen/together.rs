@@ -17,9 +17,6 @@ const BEYOND: usize = 16 + 8;
 /// Problems of up to this many poles have little room to clear.
 const FEW: usize = 16;
 
-/// A step of at most this share of the offset is the last: the next, which is about its square, would be rounding.
-const LAST_STEP: f64 = 1e-10;
-
 /// The other poles make a difference when the secular function without the two at hand would change by this share.
 const CROWDED: f64 = 0.5;
 
@@ -118,7 +115,7 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     }
     let mut busy = [true; G];
     for _ in 0..MOST_STEPS {
-        // Mostly one root takes longer than the others: the group without it waits no more.
+        // Mostly one root takes longer than the others: of two groups, the one without it waits no more.
         let sums = if busy == [true; G] {
             evaluate(simd, problem, &origins, &offsets)
         } else {
@@ -203,7 +200,7 @@ fn improve<S: Simd>(
     let next = inside(simd, simd.add_f64s(offset, step), gaps);
     let next = simd.select_f64s(simd.greater_than_f64s(moving, zero), next, offset);
     let change = simd.abs_f64s(simd.sub_f64s(next, offset));
-    let least = simd.mul_f64s(simd.splat_f64s(LAST_STEP), simd.abs_f64s(next));
+    let least = simd.mul_f64s(simd.splat_f64s(f64::EPSILON), simd.abs_f64s(next));
     let settled = simd.less_than_or_equal_f64s(change, least);
     (next, simd.select_f64s(settled, zero, moving))
 }

@@ -61,21 +61,21 @@ impl WithSimd for Exp<'_> {
     }
 }
 
-/// Replaces every logarithm of a probability, `x ≤ 0`, by the probability of the contrary, `1 - e^x`, to within two units in
-/// the last place, however near to zero it is.
+/// [`super::kept`] of whole slices: replaces every `log v ≤ 0` by `1 - v`, to within two units in the last place however near
+/// to zero it is.
 ///
 /// ```
 /// let mut x = [-1e-20, -1.0, f64::NEG_INFINITY];
-/// eigenhedge::num::contrary(&mut x);
+/// eigenhedge::num::kept_all(&mut x);
 /// assert_eq!((x[0], x[2]), (1e-20, 1.0));
 /// ```
-pub fn contrary(x: &mut [f64]) {
-    Arch::new().dispatch(Contrary(x));
+pub fn kept_all(x: &mut [f64]) {
+    Arch::new().dispatch(KeptAll(x));
 }
 
-struct Contrary<'a>(&'a mut [f64]);
+struct KeptAll<'a>(&'a mut [f64]);
 
-impl WithSimd for Contrary<'_> {
+impl WithSimd for KeptAll<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
@@ -166,19 +166,19 @@ mod tests {
     }
 
     #[test]
-    fn the_contrary_is_near_the_standard_library_s_everywhere() {
+    fn all_kept_are_near_the_standard_library_s_everywhere() {
         let mut random = Random::seeded(3);
         for (low, high) in [(-745.2, 0.0), (-40.0, 0.0), (-1.0, 0.0), (-1e-3, 0.0), (-1e-9, 0.0), (-1e-300, 0.0)] {
             let points: Vec<f64> = (0..200_000).map(|_| low + (high - low) * random.uniform()).collect();
             let mut found = points.clone();
-            contrary(&mut found);
+            kept_all(&mut found);
             for (x, y) in points.iter().zip(found) {
                 let units = y.to_bits().abs_diff((-x.exp_m1()).to_bits());
                 assert!(units <= 2, "1 - exp({x:e}) = {y:e}, {units} units off");
             }
         }
         let mut edges = [0.0, -0.0, f64::NEG_INFINITY, -746.0, -1e300, f64::NAN];
-        contrary(&mut edges);
+        kept_all(&mut edges);
         assert_eq!(edges[..5], [0.0, 0.0, 1.0, 1.0, 1.0]);
         assert!(edges[5].is_nan());
     }

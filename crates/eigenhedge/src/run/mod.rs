@@ -9,7 +9,7 @@ pub use embedding::Embedding;
 pub use statement::{Member, Statement};
 
 use crate::error::Error;
-use crate::learner::{Learner, Loss, trial};
+use crate::learner::{Loss, announced, trial};
 use crate::random::Random;
 use crate::regret::{Blocks, Hindsight, Ledger};
 use crate::scratch::Scratch;
@@ -139,19 +139,7 @@ impl Run {
     /// them: its position is given, and the rows before it have been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(*row)).collect();
-        let mut outcome = Ok(());
-        for (i, row) in rows.iter().enumerate() {
-            self.learner.foresee(&instances[i..]);
-            match self.step(row) {
-                Ok(loss) => each(self, loss),
-                Err(error) => {
-                    outcome = Err((i, error));
-                    break;
-                }
-            }
-        }
-        self.learner.foresee(&[]);
-        outcome
+        announced(self, |run| &mut run.learner, &instances, |run, i| run.step(rows[i]).map(|loss| each(run, loss)))
     }
 
     /// Whether the learner is one that the spec builds for rows of this length: asked of what was read from a file.

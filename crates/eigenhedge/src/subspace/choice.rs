@@ -1,7 +1,7 @@
 //! The committed choice: which directions are kept in this trial.
 
 use crate::matrix::Matrix;
-use crate::num::{contrary, dot, kept};
+use crate::num::{dot, kept, kept_all};
 use crate::random::Random;
 use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};
 
@@ -48,7 +48,7 @@ impl Choice {
         let explicit = log_weights.len();
         self.probabilities.clear();
         self.probabilities.extend_from_slice(log_weights);
-        contrary(&mut self.probabilities);
+        kept_all(&mut self.probabilities);
         let mass = complement_mass(complement);
         // Rounding must not add a stand-in of its own.
         let stand_ins = if mass > 0.0 { ((mass - 1e-9).ceil() as usize).max(1) } else { 0 };
