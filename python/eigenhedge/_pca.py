@@ -22,8 +22,7 @@ class OnlinePCA(Online):
         A name of :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order, and its
         components are those of PCA. To follow a stream that changes, take ``"auto"`` or ``"tracking"``; the components of
         ``"auto"`` are those of its heaviest member.
-    eta, mixing, alpha, merge, forget, center, center_prior, norm_bound, feature_dim, as_printed, max_rank, select,
-    storage
+    eta, mixing, alpha, merge, forget, center, center_prior, norm_bound, feature_dim, as_printed, max_rank, select
         Options of the learner, as in :func:`eigenhedge.run`. None is the learner's own default; an option that the
         learner does not read is an error.
     hindsight : bool, default=True
@@ -79,7 +78,7 @@ class OnlinePCA(Online):
     501
     """
 
-    _parameter_constraints = {**CONSTRAINTS, "storage": [str]}
+    _parameter_constraints = CONSTRAINTS
 
     def __init__(
         self,
@@ -98,7 +97,6 @@ class OnlinePCA(Online):
         as_printed=False,
         max_rank=None,
         select="systematic",
-        storage="float64",
         hindsight=True,
         random_state=None,
     ):
@@ -116,7 +114,6 @@ class OnlinePCA(Online):
         self.as_printed = as_printed
         self.max_rank = max_rank
         self.select = select
-        self.storage = storage
         self.hindsight = hindsight
         self.random_state = random_state
 

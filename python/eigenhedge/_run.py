@@ -56,7 +56,6 @@ def run(
     ceiling=None,
     norm_bound="auto",
     select="systematic",
-    storage="float64",
     segments=0,
     seed=0,
 ):
@@ -105,9 +104,6 @@ def run(
         What the best subspace loses at most; tunes the rate, needs a norm bound.
     norm_bound : float or "auto", default="auto"
         Norm that no row exceeds; ``"auto"`` is the largest seen so far.
-    storage : {"float64", "float32"}, default="float64"
-        How the numbers of the basis are stored. ``"float32"`` takes half the memory, and losses differ in the sixth digit
-        or so; not for kernels and Hebbian learners.
     select : {"systematic", "corners", "top"}, default="systematic"
         How the kept directions are drawn.
     segments : int, default=0
@@ -157,7 +153,6 @@ def run(
         ceiling=ceiling,
         norm_bound=norm_bound,
         select=select,
-        storage=storage,
         segments=segments,
         seed=seed,
     )

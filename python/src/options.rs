@@ -3,7 +3,6 @@
 use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
 use eigenhedge::options::{MixingRule, Options, Rate};
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::span::Storage;
 use eigenhedge::spec::REGISTRY;
 use eigenhedge::{Kind, NormBound, Watch};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -26,7 +25,7 @@ pub struct Given {
 }
 
 /// Every keyword.
-const KEYWORDS: [&str; 23] = [
+const KEYWORDS: &[&str] = &[
     "learner",
     "eta",
     "ceiling",
@@ -46,7 +45,6 @@ const KEYWORDS: [&str; 23] = [
     "merge",
     "max_rank",
     "select",
-    "storage",
     "seed",
     "hindsight",
     "segments",
@@ -99,11 +97,6 @@ fn read(given: &mut Given, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()>
             let name = named.one_of(Select::ALL.map(Select::name).into_iter())?;
             options.select = Select::from_name(name).unwrap_or_default();
         }
-        "storage" => {
-            let name = named.one_of(Storage::NAMES.iter().map(|(name, _)| *name))?;
-            options.storage =
-                Storage::NAMES.iter().find(|(known, _)| *known == name).map(|(_, it)| *it).unwrap_or_default();
-        }
         "seed" => *seed = named.whole()?,
         "hindsight" => watch.hindsight = named.truth()?,
         "segments" => watch.segments = named.whole()?,
@@ -113,7 +106,7 @@ fn read(given: &mut Given, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()>
 }
 
 fn unknown_keyword(name: &str) -> PyErr {
-    PyTypeError::new_err(format!("unexpected keyword argument '{name}'{}", hint(name, KEYWORDS.into_iter())))
+    PyTypeError::new_err(format!("unexpected keyword argument '{name}'{}", hint(name, KEYWORDS.iter().copied())))
 }
 
 /// A value and what it is called.

@@ -52,7 +52,6 @@ CASES = [
         ["--learner", "tracking", "--eta", "2.5", "--mixing", "past-average", "--alpha", "0.02", "--center", "none"],
     ),
     ({"learner": "tracking", "merge": 0.5}, ["--learner", "tracking", "--merge", "0.5"]),
-    ({"learner": "tracking", "storage": "float32"}, ["--learner", "tracking", "--storage", "float32"]),
     ({"learner": "tracking", "eta": "auto"}, ["--learner", "tracking", "--eta", "auto"]),
     ({"learner": "anchored", "center_prior": 3.0}, ["--learner", "anchored", "--center-prior", "3"]),
     ({"learner": "perturbed-leader", "seed": 5}, ["--learner", "perturbed-leader", "--seed", "5"]),

@@ -81,7 +81,6 @@ fn options(args: &RunArgs) -> Options {
         feature_dim: args.feature_dim,
         as_printed: args.as_printed,
         merge: args.merge,
-        storage: args.storage,
         max_rank: args.max_rank,
         budget: args.budget,
         kernel: args.kernel,

@@ -80,12 +80,6 @@ impl Text for Summary {
                 line("", format!("{} is the heaviest now, weight {:.2}", heaviest.name, heaviest.weight));
             }
         }
-        if let Some(drift) = self.certificate.storage_drift {
-            line(
-                "storage",
-                format!("float32: the basis is orthonormal to {drift:.0e}, and losses are true to about that share"),
-            );
-        }
         if self.certificate.budget_error > 0.0 {
             line("budget", format!("{} of features given up in all", readable(self.certificate.budget_error)));
         }

@@ -128,10 +128,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         ("bound", Value::from(bound)),
         ("bound_holds", Value::from(true)),
         ("bound_reason", Value::from("JMLR Theorem 6")),
-        (
-            "certificate",
-            serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0, "storage_drift": null}),
-        ),
+        ("certificate", serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0})),
         ("members", Value::Array(Vec::new())),
         ("partitions", Value::Array(Vec::new())),
         ("rank_mean", Value::from(run.ledger().rank_mean())),
@@ -143,35 +140,6 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
     let seconds = summary["seconds"].as_f64().unwrap();
     assert_eq!(summary["rows_per_second"].as_f64().unwrap(), 120.0 / seconds);
     assert_eq!(summary.as_object().unwrap().len(), expected.len() + 2);
-}
-
-#[test]
-fn a_basis_of_float32_says_how_true_its_losses_are() {
-    let place = Place::new();
-    place.write("data.csv", table(&stream()));
-    let summary = |options: &str| -> Value {
-        let outcome = place.run(&format!("run data.csv -k 2 --summary json --quiet {options}"));
-        assert_eq!((outcome.status, outcome.err.as_str()), (0, ""), "{options}");
-        serde_json::from_str(&outcome.out).unwrap()
-    };
-    for learner in ["auto", "tracking", "anchored"] {
-        let exact = summary(&format!("--learner {learner}"));
-        let rounded = summary(&format!("--learner {learner} --storage float32 --threads 2"));
-        let drift = rounded["certificate"]["storage_drift"].as_f64().unwrap();
-        assert!((1e-7..1e-4).contains(&drift), "{learner}: {drift}");
-        let (a, b) = (exact["expected_loss"].as_f64().unwrap(), rounded["expected_loss"].as_f64().unwrap());
-        assert!(a != b && (a - b).abs() <= 1e-4 * a, "{learner}: {a} and {b}");
-    }
-    let told = place.run("run data.csv -k 2 --storage float32").out;
-    assert!(told.contains("storage    float32: the basis is orthonormal to"), "{told}");
-    for (options, sentence) in [
-        ("--kernel rbf", "float32 storage is for plain rows: features have no basis of numbers"),
-        ("--learner gha", "float32 storage is not for Hebbian learners: they keep k vectors only"),
-    ] {
-        let outcome = place.run(&format!("run data.csv -k 2 --storage float32 {options}"));
-        assert_eq!(outcome.status, 2, "{options}");
-        assert!(outcome.err.contains(sentence), "{}", outcome.err);
-    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How close tracking comes to the limits of the machine, up to rows of a million numbers.
 //!
-//! `cargo bench -p eigenhedge --bench roofline` prints all tables; with `-- limits`, `-- length`, `-- threads` or `-- storage` one;
+//! `cargo bench -p eigenhedge --bench roofline` prints all tables; with `-- limits`, `-- length` or `-- threads` one;
 //! `-- row 64` times rows of 64 numbers for ever so long, for a profiler. How every learner grows is the business of the
 //! bench `growth`.
 //!
@@ -13,7 +13,6 @@ mod common;
 
 use common::{Clock, exponent, low};
 use eigenhedge::matrix::Matrix;
-use eigenhedge::span::Storage;
 use eigenhedge::{Instance, Kind, PlainLearner, Random, Spec, set_threads, streams, trial, trials};
 use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;
@@ -224,29 +223,6 @@ fn shared() {
     set_threads(NonZeroUsize::MIN);
 }
 
-/// A basis of float32: time and what it changes.
-fn storage() {
-    println!("tracking, k = 10: time of a row with a basis of float64 and of float32, and how much losses differ");
-    println!("{:>10} {:>18} {:>12} {:>12} {:>8} {:>11}", "n", "rows", "float64", "float32", "ratio", "losses");
-    for (n, warm, blocks) in [(1024, 200, 40), (10_000, 120, 20), (100_000, 80, 6), (1_000_000, 40, 3)] {
-        for (come, title) in [(Rows::OneByOne, "one by one"), (Rows::Together, "at hand together")] {
-            let sample = |storage| {
-                let spec = Spec { storage, ..Spec::new(Kind::Tracking, 10) };
-                let (seconds, learner) = per_row(&spec, n, warm, blocks, come);
-                (seconds, learner.lost())
-            };
-            let (double, single) = (sample(Storage::Float64), sample(Storage::Float32));
-            println!(
-                "{n:>10} {title:>18} {:>9.2} µs {:>9.2} µs {:>8.2} {:>11.1e}",
-                double.0 * 1e6,
-                single.0 * 1e6,
-                double.0 / single.0,
-                (single.1 / double.1 - 1.0).abs()
-            );
-        }
-    }
-}
-
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let part = arguments.first().map(String::as_str);
@@ -257,7 +233,7 @@ fn main() {
         println!("n = {n}, u = {}: {:.2} µs a row", learner.rank(), row * 1e6);
         return;
     }
-    let tables: [(&str, fn()); 4] = [("limits", limits), ("length", length), ("threads", shared), ("storage", storage)];
+    let tables: [(&str, fn()); 3] = [("limits", limits), ("length", length), ("threads", shared)];
     for (name, table) in tables {
         if part.is_none_or(|part| part == name) {
             table();

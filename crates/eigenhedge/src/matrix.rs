@@ -4,12 +4,10 @@
 
 mod combine;
 mod intake;
-mod packed;
 mod passes;
 mod products;
 
 pub(crate) use intake::{Intake, Source, WINDOW};
-pub(crate) use packed::Packed;
 
 use crate::num::dot;
 use crate::threads::{share_out, worthwhile};
@@ -142,12 +140,6 @@ impl Matrix {
         assert_eq!(coefficients.len(), self.columns, "shapes agree");
         let (columns, residual) = self.columns_and_spare();
         Arch::new().dispatch(SubtractTimes { columns, coefficients, from: None, x: residual })
-    }
-
-    /// Counts so many columns, with whatever lies there.
-    fn count(&mut self, columns: usize) {
-        self.reserve(columns);
-        self.columns = columns;
     }
 
     /// What lies behind the last column.

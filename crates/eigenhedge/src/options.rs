@@ -10,7 +10,6 @@
 //! | alpha | 0.001 |
 //! | merge | 0.25 with fixed share |
 //! | forget | 0.95 |
-//! | storage | float64 |
 //! | center | the running mean, without imaginary rows; Hebbian learners do not center |
 //!
 //! Not done: reading text. Whoever reads it knows how its users spell.
@@ -21,7 +20,6 @@ use crate::mixing::Mixing;
 use crate::num::exact;
 use crate::run::AnyLearner;
 use crate::simplex::{Multiplicity, Select};
-use crate::span::Storage;
 use crate::spec::{Entry, Family, Kind, Spec};
 use crate::subspace::NormBound;
 
@@ -70,8 +68,6 @@ pub struct Options {
     pub merge: Option<f64>,
     /// Factor on the memory at each row.
     pub forget: Option<f64>,
-    /// How the basis of plain rows is stored.
-    pub storage: Storage,
     /// Whether the running mean is subtracted.
     pub center: Option<bool>,
     /// Imaginary rows at the origin.
@@ -129,7 +125,6 @@ impl Options {
             alpha: None,
             merge: None,
             forget: None,
-            storage: Storage::default(),
             center: None,
             center_prior: None,
             norm_bound: NormBound::Running,
@@ -165,7 +160,6 @@ impl Options {
             mixing,
             merge: self.merge(mixing, &reader)?,
             forget: self.forget.unwrap_or(FORGET),
-            storage: self.storage,
             center: self.center(&reader)?,
             norm_bound: self.norm_bound,
             select: self.select,

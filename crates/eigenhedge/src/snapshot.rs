@@ -8,12 +8,11 @@
 //! | 4 | CRC-32 (IEEE) of version, length and body, little-endian |
 //! | the rest | the body: a [`Snapshot`] in postcard's wire format |
 //!
-//! Reading refuses what is damaged, cut short, foreign or of a newer version with a sentence. It allocates no more than a
+//! Reading refuses what is damaged, cut short, foreign or of another version with a sentence. It allocates no more than a
 //! small multiple of the bytes given.
 
 use crate::run::Run;
-use serde::{Deserialize, Deserializer, Serialize};
-use std::cell::Cell;
+use serde::{Deserialize, Serialize};
 
 /// What a file holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,8 +30,11 @@ pub enum Refusal {
     #[error("is not an eigenhedge snapshot")]
     Foreign,
     /// From the future.
-    #[error("is a snapshot of version {0}, and this program reads versions up to {VERSION}: a newer one is needed")]
+    #[error("is a snapshot of version {0}, and this program reads version {VERSION}: a newer one is needed")]
     Newer(u32),
+    /// From before the first release.
+    #[error("is a snapshot of version {0}, from before the first release, and this program reads version {VERSION}")]
+    Older(u32),
     /// Cut short, or with something appended.
     #[error("must have {expected} bytes after its head, got {found}: it is damaged or incomplete")]
     Length {
@@ -50,33 +52,9 @@ pub enum Refusal {
 }
 
 /// The version that is written.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
 const HEAD: usize = 24;
-
-thread_local! {
-    /// The version that this thread is reading.
-    static READING: Cell<u32> = const { Cell::new(VERSION) };
-}
-
-/// Reads a field that this version was the first to have; before it has its default.
-pub(crate) fn since<'a, const FIRST: u32, D, T>(source: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'a>,
-    T: Deserialize<'a> + Default,
-{
-    if reads_before(FIRST) { Ok(T::default()) } else { T::deserialize(source) }
-}
-
-/// Whether what is being read was written before this version.
-pub(crate) fn reads_before(version: u32) -> bool {
-    READING.get() < version
-}
-
-/// Passes over a field that version 1 had and version 2 has not.
-pub(crate) fn until_2<'a, D: Deserializer<'a>, T: Deserialize<'a>>(source: D) -> Result<(), D::Error> {
-    if reads_before(2) { T::deserialize(source).map(drop) } else { <()>::deserialize(source) }
-}
 
 /// Of version, length and body; the bytes of a whole head are there.
 fn checksum(bytes: &[u8]) -> u32 {
@@ -113,6 +91,9 @@ impl Snapshot {
         if version > VERSION {
             return Err(Refusal::Newer(version));
         }
+        if version < VERSION {
+            return Err(Refusal::Older(version));
+        }
         let (length, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
         let (checksum, body) = rest.split_first_chunk::<4>().ok_or_else(short)?;
         let expected = u64::from_le_bytes(*length);
@@ -122,10 +103,7 @@ impl Snapshot {
         if self::checksum(bytes) != u32::from_le_bytes(*checksum) {
             return Err(Refusal::Checksum);
         }
-        READING.set(version);
-        let read = postcard::take_from_bytes(body);
-        READING.set(VERSION);
-        match read {
+        match postcard::take_from_bytes(body) {
             Ok((snapshot, [])) if Self::is_plausible(&snapshot) => Ok(snapshot),
             _ => Err(Refusal::Content),
         }
@@ -166,6 +144,9 @@ mod tests {
         let mut newer = bytes.clone();
         newer[8] = 9;
         assert_eq!(Snapshot::from_bytes(&newer), Err(Refusal::Newer(9)));
+        let mut older = bytes.clone();
+        older[8] = 3;
+        assert_eq!(Snapshot::from_bytes(&older), Err(Refusal::Older(3)));
         let mut changed = bytes.clone();
         changed[2000] ^= 1;
         assert_eq!(Snapshot::from_bytes(&changed), Err(Refusal::Checksum));

@@ -58,9 +58,6 @@ pub struct Certificate {
     pub hedge_term: f64,
     /// Norms of features that a budget on atoms gave up.
     pub budget_error: f64,
-    /// With a basis of float32: how far its columns are from orthonormal at the end, which is about the relative error of
-    /// losses; null otherwise.
-    pub storage_drift: Option<f64>,
 }
 
 impl Summary {
@@ -96,7 +93,6 @@ impl Summary {
                 price: Some(statement.price).filter(|price| price.is_finite()),
                 hedge_term: statement.hedge_term,
                 budget_error: statement.budget_error,
-                storage_drift: run.learner().storage_drift(),
             },
             rank_mean: statement.rank_mean,
             rank_max: statement.rank_max,

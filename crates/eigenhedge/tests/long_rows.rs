@@ -3,7 +3,6 @@
 
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::span::Storage;
 use eigenhedge::{Error, Instance, Kind, Learner, Loss, Mixing, PlainLearner, Random, Spec, trial, trials};
 
 const LENGTH: usize = 700;
@@ -63,12 +62,6 @@ fn specs() -> Vec<Spec> {
     ]
 }
 
-/// All of them, and some with a basis of float32.
-fn specs_of_either_width() -> Vec<Spec> {
-    let packed = |spec| Spec { storage: Storage::Float32, ..spec };
-    specs().into_iter().chain(specs().into_iter().map(packed)).collect()
-}
-
 fn step(learner: &mut PlainLearner, row: &[f64], random: &mut Random) -> f64 {
     trial(learner, &Instance::from(row), random).unwrap().expected
 }
@@ -111,16 +104,14 @@ fn columns_of_long_rows_stay_orthonormal() {
 fn a_restored_learner_goes_on_bit_for_bit_between_two_combinations() {
     let mut random = Random::seeded(5);
     let rows: Vec<Vec<f64>> = (0..60).map(|_| (0..LENGTH).map(|_| random.normal()).collect()).collect();
-    for storage in [Storage::Float64, Storage::Float32] {
-        let mut learner = Spec { storage, ..specs()[0].clone() }.plain(LENGTH).unwrap();
-        for (t, row) in rows.iter().enumerate() {
-            let bytes = postcard::to_allocvec(&learner).unwrap();
-            let mut restored: PlainLearner = postcard::from_bytes(&bytes).unwrap();
-            let (mut one, mut other) = (Random::seeded(6), Random::seeded(6));
-            let (a, b) = (step(&mut learner, row, &mut one), step(&mut restored, row, &mut other));
-            assert_eq!(a.to_bits(), b.to_bits(), "{storage:?}, row {t}");
-            assert_eq!(learner, restored, "{storage:?}, row {t}");
-        }
+    let mut learner = specs()[0].plain(LENGTH).unwrap();
+    for (t, row) in rows.iter().enumerate() {
+        let bytes = postcard::to_allocvec(&learner).unwrap();
+        let mut restored: PlainLearner = postcard::from_bytes(&bytes).unwrap();
+        let (mut one, mut other) = (Random::seeded(6), Random::seeded(6));
+        let (a, b) = (step(&mut learner, row, &mut one), step(&mut restored, row, &mut other));
+        assert_eq!(a.to_bits(), b.to_bits(), "row {t}");
+        assert_eq!(learner, restored, "row {t}");
     }
 }
 
@@ -148,7 +139,7 @@ fn rows_that_are_announced_lose_what_others_lose_bit_for_bit() {
     for _ in 0..150 {
         rows.push((0..LENGTH).map(|i| random.normal() * if i < 3 { 1.0 } else { 0.02 } + 0.5).collect());
     }
-    for spec in specs_of_either_width() {
+    for spec in specs() {
         for lot in [2, 7, 16, 40, rows.len()] {
             let (mut alone, mut together) = (spec.plain(LENGTH).unwrap(), spec.plain(LENGTH).unwrap());
             let (mut one, mut other) = (Random::seeded(8), Random::seeded(8));
@@ -167,7 +158,7 @@ fn a_row_that_is_refused_ends_a_lot_and_changes_nothing() {
     let mut random = Random::seeded(9);
     let mut rows: Vec<Vec<f64>> = (0..30).map(|_| (0..LENGTH).map(|_| random.normal()).collect()).collect();
     rows[21][5] = f64::NAN;
-    for spec in specs_of_either_width() {
+    for spec in specs() {
         let (mut alone, mut together) = (spec.plain(LENGTH).unwrap(), spec.plain(LENGTH).unwrap());
         let (mut one, mut other) = (Random::seeded(8), Random::seeded(8));
         let refused = in_lots(&mut together, &rows, 30, &mut other).unwrap_err();
@@ -185,7 +176,7 @@ fn what_was_announced_and_does_not_come_is_forgotten() {
     let mut random = Random::seeded(10);
     let rows: Vec<Vec<f64>> = (0..40).map(|_| (0..LENGTH).map(|_| random.normal()).collect()).collect();
     let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(&row[..])).collect();
-    for spec in specs_of_either_width() {
+    for spec in specs() {
         let (mut alone, mut misled) = (spec.plain(LENGTH).unwrap(), spec.plain(LENGTH).unwrap());
         let (mut one, mut other) = (Random::seeded(8), Random::seeded(8));
         for (t, row) in rows.iter().enumerate() {
@@ -199,39 +190,4 @@ fn what_was_announced_and_does_not_come_is_forgotten() {
             assert_eq!(step(&mut alone, row, &mut one), step(&mut misled, row, &mut other), "{}", spec.label());
         }
     }
-}
-
-#[test]
-fn a_basis_of_float32_loses_nearly_the_same_and_stays_orthonormal() {
-    let mut random = Random::seeded(11);
-    for length in [40, LENGTH] {
-        for spec in specs() {
-            let mut exact = spec.plain(length).unwrap();
-            let mut rounded = Spec { storage: Storage::Float32, ..spec.clone() }.plain(length).unwrap();
-            let (mut total, mut difference, mut drift) = (0.0, 0.0, 0f64);
-            for t in 0..450 {
-                let noise = [0.3, 0.03, 1e-3][t / 150];
-                let row: Vec<f64> =
-                    (0..length).map(|i| random.normal() * if i < 3 { 1.0 } else { noise / 26.0 } + 0.1).collect();
-                let (one, other) = (step(&mut exact, &row, &mut random), step(&mut rounded, &row, &mut random));
-                total += one;
-                difference += (one - other).abs();
-                drift = if t % 50 == 49 { drift.max(rounded.span().vectors().drift()) } else { drift };
-            }
-            assert!(difference > 0.0, "nothing was rounded");
-            assert!(difference <= 1e-5 * total, "{}, {length}: {difference:e} of {total}", spec.label());
-            assert!(drift <= 1e-4, "{}, {length}: {drift:e}", spec.label());
-        }
-    }
-}
-
-#[test]
-fn a_row_that_float32_cannot_hold_is_refused() {
-    let mut learner = Spec { storage: Storage::Float32, ..Spec::new(Kind::Tracking, 1) }.plain(3).unwrap();
-    let mut random = Random::seeded(1);
-    step(&mut learner, &[1.0, 2.0, 3.0], &mut random);
-    let before = learner.clone();
-    let refused = trial(&mut learner, &Instance::from(&[1e39, 0.0, 0.0][..]), &mut random);
-    assert!(matches!(refused, Err(Error::Overflow { .. })), "{refused:?}");
-    assert_eq!(learner, before);
 }

@@ -4,7 +4,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eigenhedge::kernel::KERNELS;
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::span::Storage;
 use eigenhedge::spec::REGISTRY;
 use eigenhedge::{Kind, NormBound};
 use eigenhedge_io::Form;
@@ -204,9 +203,6 @@ pub struct RunArgs {
     /// At most this many explicit directions: memory is then bounded whatever the stream, at a price that is printed
     #[arg(long, value_name = "R")]
     pub max_rank: Option<usize>,
-    /// How the numbers of the basis are stored: float32 takes half the memory, and losses differ in the sixth digit or so
-    #[arg(long, value_name = "TYPE", default_value = "float64", value_parser = storages())]
-    pub storage: Storage,
     /// Also compare with the best partition of the stream into up to this many segments
     #[arg(long, value_name = "S", default_value_t = 0, hide_default_value = true)]
     pub segments: usize,
@@ -302,12 +298,6 @@ pub(crate) fn kernels() -> impl TypedValueParser<Value = &'static str> {
     PossibleValuesParser::new(values).try_map(|name| {
         let name = if name == "poly" { "polynomial" } else { &name };
         KERNELS.iter().find(|entry| entry.name == name).map(|entry| entry.name).ok_or("not a kernel")
-    })
-}
-
-fn storages() -> impl TypedValueParser<Value = Storage> {
-    PossibleValuesParser::new(Storage::NAMES.map(|(name, _)| name)).try_map(|name| {
-        Storage::NAMES.iter().find(|(known, _)| *known == name).map(|(_, storage)| *storage).ok_or("not a type")
     })
 }
 

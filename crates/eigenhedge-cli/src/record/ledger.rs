@@ -4,7 +4,7 @@ use eigenhedge_report::{Fact, Table};
 use serde_json::Value;
 
 /// Keys in the order of the page. Those that a clock decides are not among them.
-const MEANINGS: [(&str, &str); 19] = [
+const MEANINGS: &[(&str, &str)] = &[
     ("rows", "rows that were charged and learned"),
     ("skipped_rows", "bad rows that were passed over"),
     ("dim", "numbers in a row"),
@@ -21,7 +21,6 @@ const MEANINGS: [(&str, &str); 19] = [
     ("certificate.price", "added to the theorem's constant by mixing and caps"),
     ("certificate.hedge_term", "added to the best member's loss by the portfolio, at most"),
     ("certificate.budget_error", "norms of features that a budget gave up"),
-    ("certificate.storage_drift", "how far a basis of float32 is from orthonormal"),
     ("rank_mean", "explicit directions in use, on average"),
     ("rank_max", "explicit directions in use, at most"),
 ];

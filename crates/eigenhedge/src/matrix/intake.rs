@@ -31,8 +31,6 @@ pub(crate) struct Source<'a> {
     pub origin: Option<&'a [f64]>,
     /// By how much of each vector the origin moves behind it; empty when it stays.
     pub steps: &'a [f64],
-    /// Whether they are rounded to float32.
-    pub rounded: bool,
 }
 
 /// Where the vectors go.
@@ -52,18 +50,6 @@ impl Intake {
     /// Product of two vectors.
     pub fn between(&self, earlier: usize, later: usize) -> f64 {
         self.sums[later * self.stride + 1 + self.columns + earlier]
-    }
-
-    /// No sums.
-    pub(super) fn clear(&mut self) {
-        self.sums.clear();
-    }
-
-    /// Adds the sums over other rows.
-    pub(super) fn add(&mut self, other: &Self) {
-        (self.stride, self.columns) = (other.stride, other.columns);
-        self.sums.resize(other.sums.len(), 0.0);
-        self.sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| *sum += other);
     }
 
     /// Room for the sums of so many vectors in each of so many parts; the size of one part.
@@ -148,11 +134,11 @@ impl Part<'_> {
 
     /// The points minus the origin, which moves behind each of them.
     fn copy(&self, block: Range<usize>, slots: &mut [&mut [f64]]) {
-        let Source { points, origin, steps, rounded } = self.source;
+        let Source { points, origin, steps } = self.source;
         let inner = self.inner(&block);
         let points = points.iter().map(|point| &point[block.clone()]);
         let places = slots.iter_mut().map(|slot| &mut slot[inner.clone()]);
-        if origin.is_none() && steps.is_empty() && !rounded {
+        if origin.is_none() && steps.is_empty() {
             return points.zip(places).for_each(|(point, place)| place.copy_from_slice(point));
         }
         let mut moving = [0.0; BLOCK];
@@ -161,7 +147,7 @@ impl Part<'_> {
         }
         let moving = &mut moving[..block.len()];
         for (r, (point, place)) in points.zip(places).enumerate() {
-            Arch::new().dispatch(Place { point, moving, step: steps.get(r).copied(), rounded: *rounded, place });
+            Arch::new().dispatch(Place { point, moving, step: steps.get(r).copied(), place });
         }
     }
 
@@ -189,7 +175,6 @@ struct Place<'a> {
     point: &'a [f64],
     moving: &'a mut [f64],
     step: Option<f64>,
-    rounded: bool,
     place: &'a mut [f64],
 }
 
@@ -197,11 +182,8 @@ impl WithSimd for Place<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { point, moving, step, rounded, place } = self;
+        let Self { point, moving, step, place } = self;
         place.iter_mut().zip(point).zip(&*moving).for_each(|((z, x), m)| *z = x - m);
-        if rounded {
-            place.iter_mut().for_each(|z| *z = f64::from(*z as f32));
-        }
         if let Some(step) = step {
             moving.iter_mut().zip(&*place).for_each(|(m, z)| *m += step * z);
         }

@@ -9,7 +9,7 @@ use crate::matrix::{Matrix, multiply};
 use crate::portfolio::{Portfolio, auto};
 use crate::random::Random;
 use crate::regret::{Facts, Promise, Reason, promise};
-use crate::span::{Ambient, Feature, Span, Storage};
+use crate::span::{Ambient, Feature, Span};
 use crate::spec::{AnyRule, Family, Kind, Spec};
 use crate::subspace::{Instance, Rule, Subspace};
 use serde::{Deserialize, Serialize};
@@ -70,9 +70,6 @@ impl AnyLearner {
     fn hebbian(spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.center.is_some() {
             return Err(Error::Unsupported("Hebbian learners do not center"));
-        }
-        if spec.storage != Storage::Float64 {
-            return Err(Error::Unsupported("float32 storage is not for Hebbian learners: they keep k vectors only"));
         }
         let (k, eta) = (spec.kept, spec.eta);
         let params = match spec.learner {
@@ -211,17 +208,6 @@ impl AnyLearner {
             Self::KernelHebbian(learner) => learner.weights().forgotten(),
             Self::Plain(_) | Self::Hebbian(_) => 0.0,
         }
-    }
-
-    /// With a basis of float32: how far its columns are from orthonormal now, at most over members, or the distance between
-    /// such numbers around one, if that is more. Costs O(n u²).
-    pub fn storage_drift(&self) -> Option<f64> {
-        let Self::Plain(portfolio) = self else { return None };
-        let rounded = portfolio.specs().iter().any(|spec| spec.storage == Storage::Float32);
-        rounded.then(|| {
-            let drifts = portfolio.members().iter().map(|member| member.span().drift());
-            drifts.fold(f64::from(f32::EPSILON), f64::max)
-        })
     }
 
     /// The least that is promised for a comparator that lost `best`: of all members with a theorem, plus the Hedge term.

@@ -13,7 +13,6 @@
 
 mod ahead;
 mod deferred;
-mod stored;
 
 use super::{PATIENCE, Span};
 use crate::Error;
@@ -25,22 +24,18 @@ use ahead::Ahead;
 use deferred::Deferred;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-pub use stored::Storage;
-use stored::Stored;
 
 /// Orthonormal vectors in `R^n`, which may itself be part of a larger space of dimension N.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ambient {
     dimension: Multiplicity,
     /// Orthonormal vectors, and behind them what the deferred columns are made of.
-    #[serde(deserialize_with = "stored::read")]
-    columns: Stored,
+    columns: Matrix,
     origin: Option<Vec<f64>>,
     combinations: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
     length: usize,
-    #[serde(deserialize_with = "crate::snapshot::since::<2, _, _>")]
     deferred: Deferred,
 }
 
@@ -49,8 +44,6 @@ pub struct Ambient {
 struct Working {
     point: Vec<f64>,
     place: Place,
-    /// A vector that is stored in another width.
-    buffer: Vec<f64>,
     /// Squared norm of the point.
     square: f64,
     /// Norm of the residual, which lies behind the last column unless the point itself does.
@@ -80,6 +73,10 @@ enum Place {
 
 /// Residuals under this share are computed twice.
 const REPEAT: f64 = 0.1;
+/// Residuals under this share of the point's norm are rounding.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Drift that calls for fresh columns.
+const TOLERABLE_DRIFT: f64 = 1e-12;
 /// Combinations between two looks at the drift.
 const LOOK_EVERY: u64 = 32;
 /// Rows at least this long take one pass where they can.
@@ -97,7 +94,7 @@ impl Ambient {
         }
         Ok(Self {
             dimension: Multiplicity::Finite(length as u64),
-            columns: Stored::new(length, Storage::Float64),
+            columns: Matrix::zeros(length, 0),
             origin: None,
             combinations: 0,
             scratch: Scratch::default(),
@@ -121,12 +118,6 @@ impl Ambient {
         Ok(self)
     }
 
-    /// Stores the columns in this width.
-    pub fn stored_as(mut self, storage: Storage) -> Self {
-        self.columns = Stored::new(self.length, storage);
-        self
-    }
-
     /// Measures points from here.
     pub fn with_origin(mut self, origin: Vec<f64>) -> Result<Self, Error> {
         check_row("center", &origin, self.length)?;
@@ -146,11 +137,10 @@ impl Ambient {
 
     /// The orthonormal columns.
     pub fn vectors(&self) -> Cow<'_, Matrix> {
-        let vectors = self.columns.matrix();
         if self.deferred.columns() == 0 {
-            return vectors;
+            return Cow::Borrowed(&self.columns);
         }
-        let (mut vectors, mut rotation) = (vectors.into_owned(), Matrix::default());
+        let (mut vectors, mut rotation) = (self.columns.clone(), Matrix::default());
         self.deferred.expand_all(&Matrix::identity(self.columns.columns()), &mut rotation);
         vectors.combine(&rotation, &mut Vec::new());
         Cow::Owned(vectors)
@@ -158,9 +148,9 @@ impl Ambient {
 }
 
 impl Ambient {
-    /// Whether points are looked at where they will be stored: long ones, and those that are rounded there.
+    /// True if points are looked at where they will be stored.
     fn stores_points(&self) -> bool {
-        self.length >= LONG || matches!(self.columns, Stored::Packed(_))
+        self.length >= LONG
     }
 
     /// Copies a point, measured from the origin, to where points are by themselves; returns its squared norm.
@@ -186,7 +176,7 @@ impl Ambient {
             }
             return ahead.intake.square(ahead.present().unwrap_or(0));
         }
-        let source = Source { points: &[point], origin: self.origin.as_deref(), steps: &[], rounded: false };
+        let source = Source { points: &[point], origin: self.origin.as_deref(), steps: &[] };
         self.columns.take_in(&source, false, &mut ahead.intake);
         ahead.intake.square(0)
     }
@@ -251,7 +241,7 @@ impl Span for Ambient {
         ahead.clear();
         if count > 1 {
             let steps = if step.is_some() { &steps[..count] } else { &[] };
-            let source = Source { points: &fitting[..count], origin: self.origin.as_deref(), steps, rounded: false };
+            let source = Source { points: &fitting[..count], origin: self.origin.as_deref(), steps };
             self.columns.take_in(&source, true, &mut ahead.intake);
             ahead.announce(&fitting[..count], self.columns.columns());
         }
@@ -270,8 +260,7 @@ impl Span for Ambient {
     }
 
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
-        let Working { point, place, square, correction, residual_norm, explained, ahead, buffer, .. } =
-            &mut self.scratch.0;
+        let Working { point, place, square, correction, residual_norm, explained, ahead, .. } = &mut self.scratch.0;
         match (&place, ahead.present()) {
             (Place::Behind, Some(present)) => ahead.products(present, coordinates),
             (Place::Behind, None) => self.columns.transpose_times_spare(coordinates),
@@ -279,7 +268,6 @@ impl Span for Ambient {
         }
         self.deferred.resolve(coordinates);
         *residual_norm = 0.0;
-        let rounding = self.columns.rounding();
         if self.columns.columns() == self.length {
             return 0.0;
         }
@@ -292,7 +280,7 @@ impl Span for Ambient {
                 return *residual_norm;
             }
             point.clear();
-            point.extend_from_slice(self.columns.spare(buffer));
+            point.extend_from_slice(self.columns.spare());
             *place = Place::Apart;
         }
         self.deferred.scale(explained);
@@ -305,7 +293,7 @@ impl Span for Ambient {
             self.deferred.scale(explained);
             left = self.columns.subtract_from_spare(explained);
         }
-        if left > rounding * rounding * *square {
+        if left > ROUNDING * ROUNDING * *square {
             *residual_norm = left.sqrt();
         }
         *residual_norm
@@ -341,18 +329,18 @@ impl Span for Ambient {
             self.deferred.clear();
         }
         self.combinations += 1;
-        if self.combinations.is_multiple_of(LOOK_EVERY) && self.drift() > self.columns.tolerable_drift() {
+        if self.combinations.is_multiple_of(LOOK_EVERY) && self.drift() > TOLERABLE_DRIFT {
             self.columns.orthonormalise();
         }
     }
 
     fn shift_origin(&mut self, step: f64) {
         let origin = self.origin.get_or_insert_with(|| vec![0.0; self.length]);
-        let Working { point, place, buffer, .. } = &mut self.scratch.0;
+        let Working { point, place, .. } = &mut self.scratch.0;
         let point = match place {
             Place::Apart => &point[..],
-            Place::Behind => self.columns.spare(buffer),
-            Place::Stored => self.columns.last(buffer),
+            Place::Behind => self.columns.spare(),
+            Place::Stored => self.columns.column(self.columns.columns() - 1),
         };
         origin.iter_mut().zip(point).for_each(|(m, z)| *m += step * z);
     }

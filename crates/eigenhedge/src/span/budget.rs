@@ -11,7 +11,6 @@
 
 use crate::error::Error;
 use crate::kernel::Dictionary;
-use crate::matrix::Matrix;
 use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +19,6 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Budget {
     atoms: usize,
     novelty: f64,
-    /// Where files of version 1 have a matrix that is needed no more.
-    #[serde(deserialize_with = "crate::snapshot::until_2::<_, Matrix>")]
-    forgotten: (),
     error: f64,
     /// Kernel of every atom with itself; fewer after a restart.
     #[serde(skip)]
@@ -40,7 +36,7 @@ impl Budget {
         if !(novelty > 0.0 && novelty < 1.0) {
             return Err(Error::Parameter { name: "novelty", rule: "between 0 and 1", value: novelty });
         }
-        Ok(Self { atoms, novelty, forgotten: (), error: 0.0, squares: Scratch::default() })
+        Ok(Self { atoms, novelty, error: 0.0, squares: Scratch::default() })
     }
 
     /// Most atoms.

@@ -9,8 +9,8 @@ mod budget;
 mod feature;
 mod removal;
 
+pub use ambient::Ambient;
 pub(crate) use ambient::check_row;
-pub use ambient::{Ambient, Storage};
 pub use feature::Feature;
 
 use crate::Error;

@@ -13,7 +13,7 @@ use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::mixing::Mixing;
 use crate::regret::bounds;
 use crate::simplex::{Multiplicity, Select};
-use crate::span::{Ambient, Feature, Span, Storage};
+use crate::span::{Ambient, Feature, Span};
 use crate::subspace::{Additive, Anchored, Law, NormBound, Options, Perturbed, Subspace, Tracking};
 use serde::{Deserialize, Serialize};
 
@@ -65,11 +65,7 @@ pub struct Spec {
     pub novelty: f64,
     /// For fixed share: what merging directions that differ little from the rest may cost, as a share of what mixing
     /// costs; nothing is merged at 0.
-    #[serde(deserialize_with = "crate::snapshot::since::<2, _, _>")]
     pub merge: f64,
-    /// How the basis of plain rows is stored.
-    #[serde(deserialize_with = "crate::snapshot::since::<3, _, _>")]
-    pub storage: Storage,
 }
 
 impl Spec {
@@ -93,7 +89,6 @@ impl Spec {
             budget: None,
             novelty: 1e-3,
             merge: 0.0,
-            storage: Storage::Float64,
         }
     }
 
@@ -152,7 +147,7 @@ impl Spec {
 
     /// The span of rows of plain numbers.
     pub(crate) fn ambient(&self, length: usize) -> Result<Ambient, Error> {
-        let span = Ambient::new(length)?.stored_as(self.storage);
+        let span = Ambient::new(length)?;
         let span = match self.dimension {
             Some(dimension) => span.within(dimension)?,
             None => span,
@@ -174,9 +169,6 @@ impl Spec {
             return Err(Error::Unsupported(
                 "a start for the center is a row of numbers: it has no place among features",
             ));
-        }
-        if self.storage != Storage::Float64 {
-            return Err(Error::Unsupported("float32 storage is for plain rows: features have no basis of numbers"));
         }
         let mut span = Feature::new(dictionary);
         if let Some(dimension) = self.dimension {

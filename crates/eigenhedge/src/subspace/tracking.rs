@@ -48,7 +48,6 @@ pub struct Tracking {
     /// What mixing and folding directions away have added to the constant of the theorem.
     price: f64,
     /// What merging may cost in a trial, as a share of what mixing costs in it.
-    #[serde(deserialize_with = "crate::snapshot::since::<2, _, _>")]
     merge: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,

@@ -147,7 +147,6 @@ pub fn agree_on_learner(path: &Path, then: &Spec, now: &Spec) -> Result<()> {
         ("dimension", "--feature-dim"),
         ("as_printed", "--as-printed"),
         ("merge", "--merge"),
-        ("storage", "--storage"),
         ("max_rank", "--max-rank"),
         ("budget", "--budget"),
     ];

@@ -17,7 +17,6 @@ pub(super) struct Deferred {
     /// Column j: what the j-th deferred column is made of.
     combinations: Matrix,
     /// What brings the stored vectors behind the columns that are written out to unit length.
-    #[serde(deserialize_with = "crate::snapshot::since::<3, _, _>")]
     factors: Vec<f64>,
 }
 
