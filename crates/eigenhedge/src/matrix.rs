@@ -259,20 +259,52 @@ impl Matrix {
         largest
     }
 
-    /// Gram–Schmidt, each column twice, for columns that are nearly orthonormal already.
+    /// Gram matrix of the columns less the identity; only its upper triangle means something.
+    pub(crate) fn gram_defect(&self, defect: &mut Matrix, working: &mut Vec<f64>) {
+        let (columns, count) = (self.as_columns(), self.columns);
+        products::add_up(columns, columns, self.rows, true, working);
+        defect.resize(count, count);
+        for j in 0..count {
+            defect.column_mut(j).copy_from_slice(&working[j * count..(j + 1) * count]);
+            defect.column_mut(j)[j] -= 1.0;
+        }
+    }
+
+    /// Gram–Schmidt, each column twice, for columns that are nearly orthonormal already. A column that lies in the span of
+    /// those before it gives way to the unit vector that has most outside.
     pub fn orthonormalise(&mut self) {
         for j in 0..self.columns {
-            for _ in 0..2 {
-                for i in 0..j {
-                    let (earlier, column) = self.column_pair_mut(i, j);
-                    let overlap = dot(earlier, column);
-                    column.iter_mut().zip(earlier).for_each(|(c, e)| *c -= overlap * *e);
-                }
-                let column = self.column_mut(j);
-                let inverse = 1.0 / dot(column, column).sqrt();
-                column.iter_mut().for_each(|c| *c *= inverse);
+            if !(self.remove_earlier(j) > 0.5) {
+                self.replace_column(j);
             }
         }
+    }
+
+    /// Makes column `j` orthogonal to those before it, and of unit length; returns the share of it that was left.
+    fn remove_earlier(&mut self, j: usize) -> f64 {
+        let mut share = 1.0;
+        for _ in 0..2 {
+            let before = dot(self.column(j), self.column(j)).sqrt();
+            for i in 0..j {
+                let (earlier, column) = self.column_pair_mut(i, j);
+                let overlap = dot(earlier, column);
+                column.iter_mut().zip(earlier).for_each(|(c, e)| *c -= overlap * *e);
+            }
+            let column = self.column_mut(j);
+            let norm = dot(column, column).sqrt();
+            share *= norm / before;
+            column.iter_mut().for_each(|c| *c /= norm);
+        }
+        share
+    }
+
+    fn replace_column(&mut self, j: usize) {
+        let carried = |i: usize| (0..j).map(|earlier| self.column(earlier)[i].powi(2)).sum::<f64>();
+        let least = (0..self.rows).min_by(|a, b| carried(*a).total_cmp(&carried(*b)));
+        let Some(least) = least else { return };
+        self.column_mut(j).fill(0.0);
+        self.column_mut(j)[least] = 1.0;
+        self.remove_earlier(j);
     }
 
     /// A view for faer.

@@ -57,7 +57,7 @@ pub(super) struct Products<'a, L, R> {
     pub out: &'a mut [f64],
     /// Distance in `out` from one r to the next.
     pub stride: usize,
-    /// Whether only products with l < r are wanted; others may be computed too.
+    /// True if only products with l ≤ r are wanted; others may be computed too.
     pub below: bool,
 }
 
@@ -143,39 +143,43 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
 
 /// `out = Aᵀ x`; `out` is reshaped.
 pub(super) fn transpose_times(columns: Columns<'_>, x: &[f64], out: &mut Vec<f64>) {
-    let (count, parts) = (columns.count, x.len().div_ceil(PART));
+    add_up(columns, &[x][..], x.len(), false, out);
+}
+
+/// Products of all vectors of the left with all of the right, over so many rows: `out[r][l] = left[l] · right[r]`, or only
+/// those with l ≤ r if the others are not wanted. `out` is reshaped.
+pub(super) fn add_up<R: Vectors + Copy + Send>(
+    left: Columns<'_>,
+    right: R,
+    length: usize,
+    below: bool,
+    out: &mut Vec<f64>,
+) {
+    let (stride, parts) = (left.count, length.div_ceil(PART));
+    let size = stride * right.count();
     out.clear();
     // The sums of each part; the first takes in the others.
-    out.resize(count * parts.max(1), 0.0);
-    if count == 0 {
+    out.resize(size * parts.max(1), 0.0);
+    if size == 0 {
         return;
     }
     if parts <= 1 {
-        let (right, rows) = (&[x][..], 0..x.len());
-        return Arch::new().dispatch(Products {
-            left: columns,
-            right,
-            rows,
-            offset: 0,
-            out,
-            stride: count,
-            below: false,
-        });
+        let rows = 0..length;
+        return Arch::new().dispatch(Products { left, right, rows, offset: 0, out, stride, below });
     }
     let mut partial = &mut out[..];
-    share_out(parts, count * x.len(), |share| {
-        let own = partial.split_off_mut(..count * share.len()).unwrap_or_default();
+    share_out(parts, stride * length, |share| {
+        let own = partial.split_off_mut(..size * share.len()).unwrap_or_default();
         move || {
-            for (part, out) in share.zip(own.chunks_mut(count)) {
-                let (right, rows) = (&[x][..], part * PART..((part + 1) * PART).min(x.len()));
-                let products = Products { left: columns, right, rows, offset: 0, out, stride: count, below: false };
-                Arch::new().dispatch(products);
+            for (part, out) in share.zip(own.chunks_mut(size)) {
+                let rows = part * PART..((part + 1) * PART).min(length);
+                Arch::new().dispatch(Products { left, right, rows, offset: 0, out, stride, below });
             }
         }
     });
-    let (sums, parts) = out.split_at_mut(count);
-    for part in parts.chunks(count) {
+    let (sums, parts) = out.split_at_mut(size);
+    for part in parts.chunks(size) {
         sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
     }
-    out.truncate(count);
+    out.truncate(size);
 }

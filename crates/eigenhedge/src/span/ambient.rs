@@ -1,15 +1,20 @@
 //! Plain vectors: the columns are vectors of n numbers.
 //!
-//! Cost: two passes over the columns for each projection, four when the residual is small; the residual is computed where
-//! the next column will be. A combination reads and writes the columns once. Long rows take one pass: a residual that is
-//! not small is known from the coordinates alone, so that the row itself is stored and the column it stands for is
-//! written as a combination ([`Deferred`]) until the next combination of all columns, which takes it in. Long rows that were
-//! announced share one pass ([`Ahead`]): where they are copied to is where they are stored.
+//! Cost: four passes over the columns for each projection, two when little of the point lies in their span; the residual is
+//! computed where the next column will be. A combination reads and writes the columns once. Long rows take one pass: a
+//! residual that is not small is known from products alone, so that the row itself is stored and the column it stands for
+//! is written as a combination ([`Deferred`]) until the next combination of all columns, which takes it in. Long rows that
+//! were announced share one pass ([`Ahead`]): where they are copied to is where they are stored.
 //!
-//! Numerics: classical Gram–Schmidt, repeated when the residual is shorter than a tenth of the point, which
-//! keeps the defect of every new column under ten roundings. What stands for a deferred column has coefficients of at
-//! most [`LARGEST_COEFFICIENTS`], which is what they multiply roundings by. A residual at rounding level counts as zero.
-//! After many combinations the drift is measured and, past what is tolerable, the columns are orthonormalised afresh.
+//! Numerics: classical Gram–Schmidt, repeated when the residual is shorter than [`REPEAT`] of the point ("twice is enough"):
+//! no defect of the columns is ever multiplied by more than that. When the second pass halves the residual again, the
+//! residual is rounding and counts as zero; so does one under [`ROUNDING`] of the point. For long rows the second pass is
+//! made in the Gram matrix of the stored vectors, whose roundings are multiplied by the squared norm of the coefficients,
+//! at most [`LARGEST_COEFFICIENTS`] squared; beyond that the residual is computed. The drift of the columns is measured when long
+//! columns are combined, and from time to time when short ones are; past what is tolerable they are orthonormalised afresh.
+//!
+//! References: Giraud, Langou, Rozložník & van den Eshof, *Rounding error analysis of the classical Gram–Schmidt
+//! orthogonalization process*, Numerische Mathematik 2005; Parlett, *The Symmetric Eigenvalue Problem*, section 6-9.
 
 mod ahead;
 mod deferred;
@@ -21,7 +26,7 @@ use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use ahead::Ahead;
-use deferred::Deferred;
+use deferred::{Deferred, Refinement};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -52,8 +57,12 @@ struct Working {
     /// Columns before the last combination.
     most_columns: usize,
     correction: Vec<f64>,
-    /// The projection as a combination of the stored vectors.
+    /// Products of the point with the stored vectors at unit length.
+    products: Vec<f64>,
+    /// The projection as a combination of the stored vectors at unit length.
     explained: Vec<f64>,
+    refinement: Refinement,
+    defect: Matrix,
     /// A rotation of the columns, in the stored vectors.
     expanded: Matrix,
     product: Vec<f64>,
@@ -71,18 +80,20 @@ enum Place {
     Stored,
 }
 
-/// Residuals under this share are computed twice.
-const REPEAT: f64 = 0.1;
+/// Residuals under this share of the point's norm are computed twice.
+const REPEAT: f64 = 0.75;
+/// A second pass that leaves less than this share of the residual has found rounding.
+const HALVED: f64 = 0.5;
 /// Residuals under this share of the point's norm are rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Drift that calls for fresh columns.
-const TOLERABLE_DRIFT: f64 = 1e-12;
+const TOLERABLE_DRIFT: f64 = 1e-13;
 /// Combinations between two looks at the drift.
 const LOOK_EVERY: u64 = 32;
 /// Rows at least this long take one pass where they can.
 const LONG: usize = 512;
 /// Norm of the coefficients of a deferred column over the stored vectors, at most.
-const LARGEST_COEFFICIENTS: f64 = 16.0;
+const LARGEST_COEFFICIENTS: f64 = 8.0;
 /// Squared norms from here on could overflow in sums.
 const LARGEST_SQUARE: f64 = 1e300;
 
@@ -182,6 +193,39 @@ impl Ambient {
     }
 }
 
+impl Ambient {
+    /// Subtracts what the columns explain of a point that lies by itself, twice if little is left, and leaves the residual
+    /// behind the last column and its norm in the working space.
+    fn subtract_explained(&mut self, coordinates: &mut [f64]) {
+        let Working { point, square, correction, residual_norm, explained, .. } = &mut self.scratch.0;
+        self.deferred.scale(explained);
+        let mut left = self.columns.spare_residual(point, explained);
+        if left < REPEAT * REPEAT * *square {
+            let first = left;
+            self.columns.transpose_times_spare(correction);
+            self.deferred.scale(correction);
+            self.deferred.resolve(correction);
+            coordinates.iter_mut().zip(&*correction).for_each(|(c, more)| *c += *more);
+            self.deferred.expand(correction, explained);
+            self.deferred.scale(explained);
+            left = self.columns.subtract_from_spare(explained);
+            if left < HALVED * HALVED * first {
+                left = 0.0;
+            }
+        }
+        let complete = self.columns.columns() == self.length;
+        let is_rounding = complete || left <= ROUNDING * ROUNDING * *square;
+        *residual_norm = if is_rounding { 0.0 } else { left.sqrt() };
+    }
+
+    /// Measures the Gram matrix of columns that are all written out.
+    fn measure(&mut self) {
+        let Working { defect, product, .. } = &mut self.scratch.0;
+        self.columns.gram_defect(defect, product);
+        self.deferred.restart(defect);
+    }
+}
+
 /// Rejects a row of the wrong length or with an entry that is not finite.
 pub(crate) fn check_row(what: &'static str, row: &[f64], length: usize) -> Result<(), Error> {
     if row.len() != length {
@@ -260,20 +304,25 @@ impl Span for Ambient {
     }
 
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
-        let Working { point, place, square, correction, residual_norm, explained, ahead, .. } = &mut self.scratch.0;
+        let Working { point, place, square, products, residual_norm, explained, refinement, ahead, .. } =
+            &mut self.scratch.0;
         match (&place, ahead.present()) {
             (Place::Behind, Some(present)) => ahead.products(present, coordinates),
             (Place::Behind, None) => self.columns.transpose_times_spare(coordinates),
             _ => self.columns.transpose_times(point, coordinates),
         }
-        self.deferred.resolve(coordinates);
-        *residual_norm = 0.0;
-        if self.columns.columns() == self.length {
-            return 0.0;
-        }
-        self.deferred.expand(coordinates, explained);
+        self.deferred.scale(coordinates);
         if *place == Place::Behind {
-            let left = *square - dot(coordinates, coordinates);
+            products.clone_from(coordinates);
+        }
+        self.deferred.resolve(coordinates);
+        self.deferred.expand(coordinates, explained);
+        *residual_norm = 0.0;
+        if *place == Place::Behind {
+            let mut left = *square - dot(coordinates, coordinates);
+            if left < REPEAT * REPEAT * *square && self.deferred.columns() > 0 {
+                left = self.deferred.refine(products, *square, coordinates, explained, refinement);
+            }
             let coefficients = *square + dot(explained, explained);
             if left > 0.0 && coefficients <= LARGEST_COEFFICIENTS * LARGEST_COEFFICIENTS * left {
                 *residual_norm = left.sqrt();
@@ -283,27 +332,15 @@ impl Span for Ambient {
             point.extend_from_slice(self.columns.spare());
             *place = Place::Apart;
         }
-        self.deferred.scale(explained);
-        let mut left = self.columns.spare_residual(point, explained);
-        if left < REPEAT * REPEAT * *square {
-            self.columns.transpose_times_spare(correction);
-            self.deferred.resolve(correction);
-            coordinates.iter_mut().zip(&*correction).for_each(|(c, more)| *c += *more);
-            self.deferred.expand(correction, explained);
-            self.deferred.scale(explained);
-            left = self.columns.subtract_from_spare(explained);
-        }
-        if left > ROUNDING * ROUNDING * *square {
-            *residual_norm = left.sqrt();
-        }
-        *residual_norm
+        self.subtract_explained(coordinates);
+        self.scratch.0.residual_norm
     }
 
     fn append_residual(&mut self, _: &[f64]) -> f64 {
-        let Working { place, square, residual_norm, explained, ahead, correction, .. } = &mut self.scratch.0;
+        let Working { place, square, residual_norm, explained, products, ahead, correction, .. } = &mut self.scratch.0;
         if *place == Place::Behind {
             self.columns.adopt_spare();
-            self.deferred.push(explained, square.sqrt(), *residual_norm);
+            self.deferred.push(explained, products, square.sqrt(), *residual_norm);
             ahead.store_present();
             *place = Place::Stored;
         } else {
@@ -326,12 +363,23 @@ impl Span for Ambient {
         } else {
             self.deferred.expand_all(rotation, expanded);
             self.columns.combine(expanded, product);
-            self.deferred.clear();
         }
         self.combinations += 1;
-        if self.combinations.is_multiple_of(LOOK_EVERY) && self.drift() > TOLERABLE_DRIFT {
-            self.columns.orthonormalise();
+        if self.stores_points() {
+            self.measure();
+        } else {
+            self.deferred.clear();
+            if self.combinations.is_multiple_of(LOOK_EVERY) && self.columns.drift() > TOLERABLE_DRIFT {
+                self.columns.orthonormalise();
+            }
         }
+    }
+
+    fn heal(&mut self) {
+        let columns = self.columns.columns();
+        self.combine(&Matrix::identity(columns));
+        self.columns.orthonormalise();
+        self.deferred.clear();
     }
 
     fn shift_origin(&mut self, step: f64) {

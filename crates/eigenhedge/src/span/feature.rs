@@ -8,10 +8,11 @@
 //!
 //! Cost: one kernel row and O(t w) for each row of the stream.
 //!
-//! Numerics: `ρ² = |z|² - |c|²` is known to rounding of `|z|²` only, so residuals under [`NEW_DIRECTION`] of it count as
-//! zero; when ρ is small the coordinates are corrected by the residual's own overlap with the columns. Each time the
-//! dictionary has doubled, the images are computed afresh, the drift `|AᵀK A - I|` is measured against them and, past
-//! [`REFRESH`], removed.
+//! Numerics: kernels are known to rounding, so a column with coefficients a is known to rounding times `|a|²`, and no
+//! arithmetic can do better. The squared norm of a residual is computed in two ways, `|z|² - |c|²` and `eᵀK e` with the coefficients e of the
+//! residual; when they differ by more than [`CERTAIN`] of it, the residual is not resolved: it makes no column and stays part of
+//! the complement. Coordinates are computed twice when ρ is under [`REPEAT`] of the norm. Each time the dictionary has
+//! doubled, the images are computed afresh, the drift `|AᵀK A - I|` is measured against them and, past [`REFRESH`], removed.
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5; the span argument makes tracking work here too.
 
@@ -83,14 +84,14 @@ struct Working {
     change: Matrix,
 }
 
-/// Residuals with a smaller share of the energy of a point are rounding.
-const NEW_DIRECTION: f64 = 1e-10;
 /// Under a budget a residual with a smaller share is lost: it is worth no atom.
 const CARRIED: f64 = 1e-7;
 /// The squared norm of a residual must be known to within this share of it.
-const CERTAIN: f64 = 0.01;
-/// Residuals with a smaller share are corrected.
-const REPEAT: f64 = 1e-2;
+const CERTAIN: f64 = 1e-8;
+/// Residuals under this share of the point's norm are computed twice.
+const REPEAT: f64 = 0.75;
+/// Rows between two healings: a dictionary that cannot do better is not asked at every row.
+const HEAL_AFTER: usize = 64;
 /// Drift that calls for fresh orthonormal columns.
 const REFRESH: f64 = 1e-13;
 /// Squared norms from here on could overflow in sums.
@@ -243,9 +244,8 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Computes the images afresh, measures the drift against them and removes it. True when columns were lost, as
-    /// [`Self::orthonormalise`] says.
-    fn refresh(&mut self) -> bool {
+    /// Computes the images afresh.
+    fn refresh(&mut self) {
         let atoms = self.dictionary.len();
         let Working { row, correction, .. } = &mut self.scratch.0;
         for atom in 0..atoms {
@@ -262,12 +262,12 @@ impl<D: Dictionary> Feature<D> {
             origin.square = dot(&origin.coefficients, &origin.image);
         }
         self.stale = 0;
-        self.drift() > REFRESH && self.orthonormalise()
     }
 
     /// Replaces the columns by the nearest orthonormal ones. True when the dictionary cannot carry that many: then the
-    /// new columns are, but for their scale, the old ones times the rotation left in the scratch.
-    fn orthonormalise(&mut self) -> bool {
+    /// new columns are, but for their scale, the old ones times the rotation left in the scratch; or nothing has changed, if
+    /// none may be lost.
+    fn orthonormalise(&mut self, may_lose: bool) -> bool {
         let Working { gram, eigen, rotation, product, change, .. } = &mut self.scratch.0;
         let columns = self.coefficients.columns();
         multiply(gram, self.coefficients.view().transpose(), self.images.view());
@@ -280,6 +280,9 @@ impl<D: Dictionary> Feature<D> {
         }
         eigen.compute(gram.view());
         let lost = eigen.values.iter().filter(|v| **v < LOST_DIRECTION).count();
+        if lost > 0 && !may_lose {
+            return true;
+        }
         // U S^{-1/2} Uᵀ is the identity up to the drift; without the lost directions, U S^{-1/2} has to do.
         rotation.resize(columns, columns - lost);
         product.resize(columns, columns - lost);
@@ -344,14 +347,14 @@ impl<D: Dictionary> Span for Feature<D> {
         residual.extend_from_slice(moved);
         self.images.subtract_times(coordinates, residual);
         let mut left = *square - dot(coordinates, coordinates);
-        if left < REPEAT * *square {
+        if left < REPEAT * REPEAT * *square {
             self.coefficients.transpose_times(residual, correction);
             self.images.subtract_times(correction, residual);
             coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
             left = *square - dot(coordinates, coordinates);
         }
         let complete = self.dimension == Multiplicity::Finite(coordinates.len() as u64);
-        *residual_square = if complete || left <= NEW_DIRECTION * *square { 0.0 } else { left };
+        *residual_square = if complete { 0.0 } else { left.max(0.0) };
         remembered.clone_from(coordinates);
         residual_square.sqrt()
     }
@@ -368,7 +371,6 @@ impl<D: Dictionary> Span for Feature<D> {
                 return 0.0;
             }
         }
-        let norm = residual_square.sqrt();
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = *own + dot(expansion, row);
         // Two ways to the same number. Where the dictionary is nearly complete both are rounding, and a column made of
@@ -377,11 +379,26 @@ impl<D: Dictionary> Span for Feature<D> {
         if !((same - *residual_square).abs() <= CERTAIN * *residual_square) {
             return 0.0;
         }
+        let coordinate = residual_square.sqrt();
         residual.push(own_overlap);
         expansion.push(1.0);
         self.push_atom(point);
-        self.push_column(norm);
-        norm
+        self.push_column(same.sqrt());
+        coordinate
+    }
+
+    fn loses_residuals(&self) -> bool {
+        self.budget.is_some()
+    }
+
+    fn heal(&mut self) {
+        if self.stale >= HEAL_AFTER {
+            self.refresh();
+            if self.orthonormalise(false) {
+                // Columns must go, which waits for the end of the trial.
+                self.stale = usize::MAX - 1;
+            }
+        }
     }
 
     fn combine(&mut self, rotation: &Matrix) {
@@ -444,8 +461,12 @@ impl<D: Dictionary> Span for Feature<D> {
 
     fn end_trial(&mut self) -> Option<&Matrix> {
         self.trials += 1;
-        self.stale += 1;
-        let lost = self.stale > self.dictionary.len().max(64) && self.refresh();
+        self.stale = self.stale.saturating_add(1);
+        if self.stale <= self.dictionary.len().max(64) {
+            return None;
+        }
+        self.refresh();
+        let lost = self.drift() > REFRESH && self.orthonormalise(true);
         lost.then_some(&self.scratch.0.rotation)
     }
 }

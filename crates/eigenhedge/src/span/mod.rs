@@ -61,12 +61,21 @@ pub trait Span {
     /// Inner product of two points that were looked at before, as they are, without the origin.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
-    /// Coordinates of the point looked at, and the norm of its residual (exactly zero at rounding level).
+    /// Coordinates of the point looked at, and the norm of its residual (exactly zero where it can be told from rounding).
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
     /// Makes the residual of the last projection, normalised, a new column, as far as the span can carry it. Returns
     /// the coordinate of the point in it; zero when there is no new column. The point is the one looked at.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
+
+    /// True if what a new column could not carry is lost whatever is chosen; otherwise it is part of the complement.
+    fn loses_residuals(&self) -> bool {
+        false
+    }
+
+    /// Makes the columns orthonormal again without changing what they span, as far as that is possible in the middle of a
+    /// trial. The point must be looked at again.
+    fn heal(&mut self);
 
     /// Replaces the columns by `columns × rotation`; `rotation` has orthonormal columns.
     fn combine(&mut self, rotation: &Matrix);

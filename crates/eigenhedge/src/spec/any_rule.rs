@@ -53,6 +53,9 @@ impl Rule for AnyRule {
     fn outside(&self) -> &[f64] {
         delegate!(self, rule => rule.outside())
     }
+    fn heal(&mut self) {
+        delegate!(self, rule => rule.heal())
+    }
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         delegate!(self, rule => rule.direction(i, out))
     }

@@ -216,6 +216,10 @@ impl Rule for Anchored {
         self.scatter.outside()
     }
 
+    fn heal(&mut self) {
+        self.scatter.heal();
+    }
+
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         self.scatter.direction(i, out);
     }

@@ -9,8 +9,8 @@
 //! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, w ≤ u + max(p, u/3) + 1 for a span of
 //! patience p.
 //!
-//! Numerics: coordinates are computed twice when little lies outside; the rotation's drift is measured every
-//! [`LOOK_EVERY`] changes and removed past [`REFRESH`].
+//! Numerics: coordinates are computed twice when little lies outside ("twice is enough"), and what a second pass halves again is
+//! rounding. The rotation's drift is measured every [`LOOK_EVERY`] changes and removed past [`REFRESH`].
 
 use super::rule::Observed;
 use crate::eigen::{Factor, FactorScratch, symmetric_eigen};
@@ -46,10 +46,12 @@ struct Working {
 /// What lies outside by less than this share is rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Less than this share outside is computed twice.
-const REPEAT: f64 = 0.1;
+const REPEAT: f64 = 0.75;
+/// A second pass that leaves less than this share of the first has found rounding.
+const HALVED: f64 = 0.5;
 /// Changes between two looks at the drift of the rotation, and the drift that calls for a fresh one.
 const LOOK_EVERY: u64 = 256;
-const REFRESH: f64 = 1e-12;
+const REFRESH: f64 = 1e-13;
 
 impl Frame {
     /// No explicit directions yet in a space of this dimension.
@@ -112,13 +114,22 @@ impl Frame {
         let square = dot(columns, columns);
         let mut left = self.rotation.subtract_times(coordinates, outside);
         if left < REPEAT * REPEAT * square {
+            let first = left;
             self.rotation.transpose_times(outside, correction);
             left = self.rotation.subtract_times(correction, outside);
             coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
+            if left < HALVED * HALVED * first {
+                left = 0.0;
+            }
         }
         let complete = self.rotation.columns() == self.rotation.rows();
         *outside_square = if complete || left <= ROUNDING * ROUNDING * square { 0.0 } else { left };
         *outside_square
+    }
+
+    /// Makes the directions orthonormal again.
+    pub fn heal(&mut self) {
+        self.rotation.orthonormalise();
     }
 
     /// Coordinates of the point observed last.

@@ -31,7 +31,7 @@ use crate::eigen::symmetric_eigen;
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
 use crate::matrix::Matrix;
-use crate::num::{exp, kept};
+use crate::num::{dot, exp, kept};
 use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Select};
@@ -80,6 +80,8 @@ pub struct Subspace<S, R> {
     scale: f64,
     /// What rows longer than all before them have cost beyond the theorem.
     surprise: f64,
+    /// Rows before which directions were orthonormalised because the row did not add up.
+    healed: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -101,12 +103,16 @@ struct Working {
     /// Explicit directions for the span, in order, with their probabilities.
     order: Vec<usize>,
     direction: Vec<f64>,
+    /// Part of the last point in the complement, with what the span does not resolve.
+    beyond: Vec<f64>,
     directions: Matrix,
     importance: Vec<f64>,
 }
 
 /// Rows whose squared norm is under this are zero for all purposes.
 pub(crate) const SMALLEST_SQUARE: f64 = 1e-280;
+/// Share of a row's energy by which its parts may differ from it.
+const DEFECT: f64 = 1e-11;
 /// Rows may exceed a given bound by rounding.
 pub(crate) const SLACK: f64 = 1e-12;
 
@@ -129,6 +135,11 @@ pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
         Multiplicity::Finite(n) => Complement::finite((-(kept as f64) / n as f64).ln_1p(), n),
         Multiplicity::Infinite => Complement::infinite(),
     }
+}
+
+/// True if the squared lengths of the parts of a point add up to that of the point.
+fn adds_up(parts: f64, whole: f64) -> bool {
+    (parts - whole).abs() <= DEFECT * whole
 }
 
 /// By how much of the next row the origin moves after so many trials.
@@ -158,6 +169,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             lost: 0.0,
             scale: 0.0,
             surprise: 0.0,
+            healed: 0,
             scratch: Scratch::default(),
         })
     }
@@ -206,6 +218,12 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// The proof gives trial t the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
     pub fn surprise(&self) -> f64 {
         self.surprise
+    }
+
+    /// Rows whose coordinates and residual did not add up to the row: rounding had gathered in the directions, which were
+    /// orthonormalised before the row was charged.
+    pub fn healed(&self) -> u64 {
+        self.healed
     }
 
     /// Squared norm (largest eigenvalue) of the instance checked last, after centering.
@@ -279,6 +297,41 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
+    /// Projects a point that is looked at and has this squared norm; returns the norm of the residual. Coordinates and
+    /// residual must add up to the point: if they do not, the columns are orthonormalised first, and what a span cannot put
+    /// right is scaled to the point.
+    fn project(&mut self, point: &S::Point, square: f64) -> f64 {
+        let columns = &mut self.scratch.0.columns;
+        let mut residual = self.span.project(columns);
+        if !adds_up(dot(columns, columns) + residual * residual, square) {
+            self.healed += 1;
+            self.span.heal();
+            self.span.look(point).unwrap_or_else(|_| unreachable!("the instance was checked"));
+            residual = self.span.project(columns);
+            let found = dot(columns, columns) + residual * residual;
+            if !adds_up(found, square) && found > 0.0 {
+                let scale = (square / found).sqrt();
+                columns.iter_mut().for_each(|c| *c *= scale);
+                residual *= scale;
+            }
+        }
+        residual
+    }
+
+    /// Finds the coordinates of a point, which is in `scratch.columns`, in the rule's directions; returns the squared length
+    /// of what lies outside them. The same care as in [`Self::project`].
+    fn observe(&mut self) -> f64 {
+        let columns = &self.scratch.0.columns;
+        let outside = self.rule.observe(columns);
+        let coordinates = self.rule.coordinates();
+        if adds_up(dot(coordinates, coordinates) + outside, dot(columns, columns)) {
+            return outside;
+        }
+        self.rule.heal();
+        self.healed += 1;
+        self.rule.observe(columns)
+    }
+
     /// Gives the residual of the last projection a column of its own, as far as the span can carry it; returns the
     /// squared length of what it cannot.
     fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
@@ -344,14 +397,15 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         symmetric_eigen(gram.view()).values.last().copied().unwrap_or(0.0)
     }
 
-    /// Expected and realised loss of a point whose coordinates are in `scratch.columns`, plus what the span could not
-    /// carry, which is lost whatever was chosen.
+    /// Expected and realised loss of a point whose coordinates are in `scratch.columns`, and of what the span could not
+    /// carry of it.
     fn charge(&mut self, uncarried: f64) -> Loss {
-        let Working { choice, columns, kept_coordinates, dropped, .. } = &mut self.scratch.0;
-        let outside = self.rule.observe(columns);
+        let outside = self.observe();
+        let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
+        let Working { choice, kept_coordinates, dropped, beyond, .. } = &mut self.scratch.0;
         let coordinates = self.rule.coordinates();
         let outside_weight = self.rule.complement().log_weight.exp();
-        let mut loss = Loss { expected: outside_weight * outside + uncarried, realised: uncarried };
+        let mut loss = Loss { expected: outside_weight * (outside + unresolved) + lost, realised: lost };
         dropped.clear();
         dropped.extend_from_slice(self.rule.log_weights());
         exp(dropped);
@@ -365,8 +419,16 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         for (a, is_kept) in chosen_from.iter().zip(choice.marks()) {
             loss.realised += if *is_kept { 0.0 } else { a * a };
         }
-        let part = if later.is_empty() { self.rule.outside() } else { later };
-        if outside > 0.0 || !later.is_empty() {
+        let mut part = if later.is_empty() { self.rule.outside() } else { later };
+        if unresolved > 0.0 {
+            beyond.clear();
+            if outside > 0.0 || !later.is_empty() {
+                beyond.extend_from_slice(part);
+            }
+            beyond.push(unresolved.sqrt());
+            part = beyond;
+        }
+        if outside + unresolved > 0.0 || !later.is_empty() {
             loss.realised += choice.reach(part, kept_coordinates);
         }
         kept_coordinates.resize(self.kept, 0.0);
@@ -402,11 +464,12 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         };
         let mut total = Loss::default();
         for (weight, point) in dyads {
-            if !self.scratch.0.looking && self.span.look(point).is_err() {
-                unreachable!("the instance was checked");
+            let mut square = self.scratch.0.square;
+            if !self.scratch.0.looking {
+                square = self.span.look(point).unwrap_or_else(|_| unreachable!("the instance was checked"));
             }
             self.scratch.0.looking = false;
-            let residual = self.span.project(&mut self.scratch.0.columns);
+            let residual = self.project(point, square);
             let uncarried = self.append(residual, point);
             let loss = self.charge(uncarried);
             total.expected += weight * loss.expected;

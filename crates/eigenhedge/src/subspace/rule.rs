@@ -38,6 +38,9 @@ pub trait Rule {
     /// What of that point lies outside the explicit directions, in the coordinates of the columns.
     fn outside(&self) -> &[f64];
 
+    /// Makes the explicit directions orthonormal again, if rounding has gathered in them.
+    fn heal(&mut self) {}
+
     /// Explicit direction `i` in the coordinates of the columns.
     fn direction(&mut self, i: usize, out: &mut Vec<f64>);
 

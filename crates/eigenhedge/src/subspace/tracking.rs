@@ -214,6 +214,10 @@ impl Rule for Tracking {
         self.frame.outside()
     }
 
+    fn heal(&mut self) {
+        self.frame.heal();
+    }
+
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(self.frame.rotation().column(i));

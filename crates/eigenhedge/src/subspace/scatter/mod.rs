@@ -82,6 +82,13 @@ impl Scatter {
         }
     }
 
+    /// Makes the directions orthonormal again. Those of a full decomposition are never far from it.
+    pub fn heal(&mut self) {
+        if let Self::Capped(capped) = self {
+            capped.frame.heal();
+        }
+    }
+
     /// Direction `i` in the coordinates of the columns.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         match self {
