@@ -3,15 +3,22 @@
 //! - Still: [`iid`], [`signal_and_noise`].
 //! - Moving: [`switching`] and [`three_subspaces`], [`recurring`], [`drifting`].
 //! - Against a learner: [`leader_trap`], [`starvation`], [`coins`], [`charge_surest`].
+//! - Smooth: [`random_walk`], [`sines`], [`turning_images`], [`slow_sources`].
+//! - Hard on the numbers of a learner: [`HARD`], which are all those that are smooth, repeated or of changing size.
 //!
-//! Rows have norm at most one, except those of [`signal_and_noise`]. The same seed gives the same rows.
+//! Rows of the first three groups have norm at most one, except those of [`signal_and_noise`]. The same seed gives the same
+//! rows.
 
 mod adversary;
 mod drift;
+mod hard;
+mod smooth;
 mod still;
 
 pub use adversary::{charge_surest, coins, leader_trap, starvation};
 pub use drift::{drifting, recurring, switching, three_subspaces};
+pub use hard::{HARD, Hard, near_duplicates};
+pub use smooth::{random_walk, sines, slow_sources, turning_images};
 pub use still::{iid, signal_and_noise};
 
 use crate::matrix::Matrix;

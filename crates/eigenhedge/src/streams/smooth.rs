@@ -1,0 +1,127 @@
+//! Streams whose rows hardly differ from the rows before them.
+
+use super::add;
+use crate::matrix::Matrix;
+use crate::random::Random;
+use std::f64::consts::TAU;
+
+/// Independent normal entries.
+fn normals(length: usize, random: &mut Random) -> Vec<f64> {
+    (0..length).map(|_| random.normal()).collect()
+}
+
+/// Directions with independent normal entries of mean squared norm one, as columns.
+fn directions(length: usize, count: usize, random: &mut Random) -> Matrix {
+    let mut directions = Matrix::zeros(length, count);
+    for j in 0..count {
+        directions.column_mut(j).iter_mut().for_each(|x| *x = random.normal() / (length as f64).sqrt());
+    }
+    directions
+}
+
+/// A random walk: steps of a tenth of the norm of its first row, in all directions alike.
+///
+/// ```
+/// let rows = eigenhedge::streams::random_walk(5, 30, 1);
+/// assert_eq!((rows.len(), rows[0].len()), (30, 5));
+/// ```
+pub fn random_walk(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = Random::seeded(seed);
+    let mut row = normals(length, &mut random);
+    let mut walk = Vec::with_capacity(rows);
+    for _ in 0..rows {
+        walk.push(row.clone());
+        row.iter_mut().for_each(|x| *x += 0.1 * random.normal());
+    }
+    walk
+}
+
+/// Noise-free sines, each along a random direction: `count` of them, with periods of 60 to 400 rows.
+///
+/// Every row lies near the span of the rows before it, and after `2 · count` rows exactly in it.
+///
+/// ```
+/// let rows = eigenhedge::streams::sines(1024, 40, 10, 1);
+/// let square = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
+/// let step: Vec<f64> = rows[0].iter().zip(&rows[1]).map(|(a, b)| a - b).collect();
+/// assert!(square(&step) < 0.01 * square(&rows[0]));
+/// ```
+pub fn sines(length: usize, count: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = Random::seeded(seed);
+    let directions = directions(length, count, &mut random);
+    let waves: Vec<(f64, f64)> =
+        (0..count).map(|_| (60.0 + 340.0 * random.uniform(), TAU * random.uniform())).collect();
+    let row = |t: usize| {
+        let mut row = vec![0.0; length];
+        for (j, (period, phase)) in waves.iter().enumerate() {
+            add(&mut row, (TAU * t as f64 / period + phase).sin(), directions.column(j));
+        }
+        row
+    };
+    (0..rows).map(row).collect()
+}
+
+/// Pictures of an object that turns by five degrees a row, and gives way to another object after `views` rows.
+///
+/// The object is three smooth bumps at fixed angles around the middle of a square grid of pixels; rows are pictures, cut
+/// to `length` pixels when that is no square.
+///
+/// ```
+/// let rows = eigenhedge::streams::turning_images(256, 72, 100, 1);
+/// assert!(rows.iter().flatten().all(|x| *x >= 0.0));
+/// ```
+pub fn turning_images(length: usize, views: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
+    const BUMPS: usize = 3;
+    let mut random = Random::seeded(seed);
+    let side = (length as f64).sqrt().ceil();
+    // Radius, angle, width and height of each bump, in units of the side.
+    let mut bumps = [[0.0; 4]; BUMPS];
+    let picture = |t: usize| {
+        if t.is_multiple_of(views) {
+            bumps = std::array::from_fn(|_| {
+                let mut between = |low: f64, high: f64| low + (high - low) * random.uniform();
+                [between(0.1, 0.4), between(0.0, TAU), between(0.1, 0.3), between(0.3, 1.0)]
+            });
+        }
+        let turned = t as f64 * TAU / 72.0;
+        let pixel = |i: usize| {
+            let (x, y) = ((i as f64 % side + 0.5) / side - 0.5, ((i as f64 / side).floor() + 0.5) / side - 0.5);
+            let brightness = |[radius, angle, width, height]: &[f64; 4]| {
+                let (sin, cos) = (angle + turned).sin_cos();
+                let square = (x - radius * cos).powi(2) + (y - radius * sin).powi(2);
+                height * (-square / (2.0 * width * width)).exp()
+            };
+            bumps.iter().map(brightness).sum()
+        };
+        (0..length).map(pixel).collect()
+    };
+    (0..rows).map(picture).collect()
+}
+
+/// Sensors over few slow sources: `rank` damped oscillations driven by noise (autoregressions of order two), each along a
+/// random direction, around a constant level; the noise of the sensors themselves is `noise` of a source's size.
+///
+/// Recordings of an electroencephalogram look like this.
+///
+/// ```
+/// let rows = eigenhedge::streams::slow_sources(14, 5, 1e-3, 120, 1);
+/// assert_eq!(rows.len(), 120);
+/// ```
+pub fn slow_sources(length: usize, rank: usize, noise: f64, rows: usize, seed: u64) -> Vec<Vec<f64>> {
+    const DAMPING: f64 = 0.98;
+    let mut random = Random::seeded(seed);
+    let directions = directions(length, rank, &mut random);
+    let level = normals(length, &mut random);
+    let turns: Vec<f64> = (0..rank).map(|_| TAU / (20.0 + 80.0 * random.uniform())).collect();
+    let mut sources = vec![[0.0; 2]; rank];
+    let row = |_| {
+        let mut row: Vec<f64> = level.iter().map(|x| x + noise * random.normal()).collect();
+        for (j, ([now, before], turn)) in sources.iter_mut().zip(&turns).enumerate() {
+            let next = 2.0 * DAMPING * turn.cos() * *now - DAMPING * DAMPING * *before + 0.1 * random.normal();
+            (*before, *now) = (*now, next);
+            add(&mut row, next, directions.column(j));
+        }
+        row
+    };
+    (0..rows).map(row).collect()
+}

@@ -1,0 +1,115 @@
+//! What must hold at every row of every stream, whatever the learner: losses between zero and the energy of the row,
+//! Pythagoras between the loss and the kept coordinates, orthonormal columns.
+#![allow(dead_code)]
+
+use eigenhedge::num::dot;
+use eigenhedge::span::Span;
+use eigenhedge::spec::AnyRule;
+use eigenhedge::subspace::Subspace;
+use eigenhedge::{Instance, Learner, Loss, Random};
+
+/// A loss may exceed the energy of its row by this share of it.
+pub const EXCESS: f64 = 1e-12;
+/// Loss and squared coordinates may miss the energy by this share of it.
+pub const DEFECT: f64 = 1e-9;
+/// Largest deviation of the Gram matrix of the columns from the identity.
+pub const DRIFT: f64 = 1e-12;
+
+/// The worst that was measured over some rows.
+#[derive(Debug, Clone, Default)]
+pub struct Soundness {
+    /// Rows measured.
+    pub rows: u64,
+    /// Rows that broke a law.
+    pub violations: u64,
+    /// Largest loss over the energy of its row, expected or realised.
+    pub loss: f64,
+    /// Largest Pythagoras defect over the energy.
+    pub defect: f64,
+    /// Largest drift of the columns.
+    pub drift: f64,
+    /// The first row that broke a law, and how.
+    pub first: Option<(u64, String)>,
+}
+
+impl Soundness {
+    /// Judges one row: its energy `square`, known to within `known_to`, what it was charged, and the kept coordinates.
+    pub fn row(&mut self, square: f64, known_to: f64, loss: Loss, coordinates: &[f64]) {
+        let mut broken = Vec::new();
+        for (name, loss) in [("expected", loss.expected), ("realised", loss.realised)] {
+            let over = loss - square;
+            if !(loss >= -known_to && over <= EXCESS * square + known_to) {
+                broken.push(format!("{name} loss {loss:e} of the energy {square:e}"));
+            }
+            if square > 0.0 && !(loss <= known_to) {
+                self.loss = largest(self.loss, loss / square);
+            }
+        }
+        let gap = (loss.realised + dot(coordinates, coordinates) - square).abs();
+        if !(gap <= DEFECT * square + known_to) {
+            broken.push(format!("loss and coordinates miss the energy {square:e} by {:e} of it", gap / square));
+        }
+        if square > 0.0 && !(gap <= known_to) {
+            self.defect = largest(self.defect, gap / square);
+        }
+        self.note(broken);
+        self.rows += 1;
+    }
+
+    /// Judges the drift of the columns.
+    pub fn columns(&mut self, drift: f64) {
+        self.drift = largest(self.drift, drift);
+        if !(drift <= DRIFT) {
+            self.note(vec![format!("drift of the columns {drift:e}")]);
+        }
+    }
+
+    /// Notes what was broken by the row under way, or by the one before when there is none.
+    fn note(&mut self, broken: Vec<String>) {
+        if !broken.is_empty() {
+            self.violations += 1;
+            self.first.get_or_insert((self.rows, broken.join("; ")));
+        }
+    }
+
+    /// Adds what was measured elsewhere.
+    pub fn join(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.violations += other.violations;
+        self.loss = largest(self.loss, other.loss);
+        self.defect = largest(self.defect, other.defect);
+        self.drift = largest(self.drift, other.drift);
+        if self.first.is_none() {
+            self.first.clone_from(&other.first);
+        }
+    }
+}
+
+/// The larger one; what is not a number is largest of all.
+fn largest(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+}
+
+/// One trial of a subspace learner, judged. `own` is `k(x, x)` where the energy is a difference of such numbers, else 0.
+pub fn judged<S: Span<Point = [f64]>>(
+    learner: &mut Subspace<S, AnyRule>,
+    row: &[f64],
+    own: f64,
+    with_drift: bool,
+    random: &mut Random,
+    soundness: &mut Soundness,
+) {
+    let instance = Instance::from(row);
+    if let Err(error) = learner.check(&instance) {
+        soundness.note(vec![error.to_string()]);
+        soundness.rows += 1;
+        return;
+    }
+    learner.choose(random);
+    let loss = learner.incur(&instance);
+    soundness.row(learner.last_square(), 1e-13 * own, loss, learner.kept_coordinates());
+    learner.update(&instance);
+    if with_drift {
+        soundness.columns(learner.span().drift());
+    }
+}

@@ -1,0 +1,110 @@
+//! Laws of every row: on streams of every kind each learner charges what a row has lost, and its columns stay
+//! orthonormal.
+//!
+//! Smooth and repeated streams are the hard ones: each row lies nearly in the span of the rows before it.
+#![allow(clippy::unwrap_used)]
+
+#[path = "common/soundness.rs"]
+mod soundness;
+
+use eigenhedge::num::dot;
+use eigenhedge::spec::subspace_learners;
+use eigenhedge::streams::{self, HARD};
+use eigenhedge::{Kind, Mixing, Random, Spec};
+use soundness::{Soundness, judged};
+
+/// Every subspace learner at these rates and memories, with every mixing and rank cap that it reads, centered and not.
+fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
+    let mut specs = Vec::new();
+    for entry in subspace_learners() {
+        let reads = entry.reads;
+        let rates = if reads.eta { rates } else { &[1.0] };
+        let memories = if reads.forget { memories } else { &[1.0] };
+        let all = [Mixing::None, Mixing::FixedShare { alpha: 1e-3 }, Mixing::PastAverage { alpha: 1e-3 }];
+        let mixings = if reads.mixing { &all[..] } else { &all[..1] };
+        let ranks = if reads.max_rank { &[None, Some(kept), Some(kept + 4)][..] } else { &[None] };
+        let centers = if reads.center { &[None, Some(0.0)][..] } else { &[None] };
+        for (eta, forget) in rates.iter().flat_map(|eta| memories.iter().map(move |forget| (*eta, *forget))) {
+            for mixing in mixings {
+                for (max_rank, center) in ranks.iter().flat_map(|rank| centers.iter().map(move |c| (*rank, *c))) {
+                    let mixing = *mixing;
+                    specs.push(Spec { eta, forget, mixing, max_rank, center, ..Spec::new(entry.kind, kept) });
+                }
+            }
+        }
+    }
+    specs
+}
+
+fn label(spec: &Spec) -> String {
+    format!("{}{}", spec.label(), if spec.center.is_some() { ", centered" } else { "" })
+}
+
+/// Cases that broke a law, with the worst of each.
+#[derive(Default)]
+struct Broken(Vec<String>);
+
+impl Broken {
+    fn judge(&mut self, case: String, sound: &Soundness) {
+        if let Some((row, what)) = &sound.first {
+            let Soundness { violations, rows, loss, defect, drift, .. } = sound;
+            self.0.push(format!(
+                "{case}: {violations} of {rows} rows, first row {row}: {what}; largest loss/energy {loss:.3e}, \
+                 Pythagoras defect {defect:.1e}, drift {drift:.1e}"
+            ));
+        }
+    }
+
+    fn assert_none(self, cases: usize) {
+        let Self(broken) = self;
+        assert!(broken.is_empty(), "{} of {cases} cases break a law:\n{}", broken.len(), broken.join("\n"));
+    }
+}
+
+/// Every spec over every stream, one row after another.
+fn judge_plain(streams: &[(&str, Vec<Vec<f64>>)], specs: &[Spec], drift_every: usize) {
+    let mut broken = Broken::default();
+    for (name, rows) in streams {
+        for spec in specs {
+            let mut learner = spec.plain(rows[0].len()).unwrap();
+            let (mut random, mut sound) = (Random::seeded(3), Soundness::default());
+            for (t, row) in rows.iter().enumerate() {
+                judged(&mut learner, row, 0.0, t % drift_every == 0, &mut random, &mut sound);
+                if spec.center.is_none() {
+                    assert!((learner.last_square() - dot(row, row)).abs() <= 1e-14 * dot(row, row));
+                }
+            }
+            sound.columns(eigenhedge::span::Span::drift(learner.span()));
+            broken.judge(format!("{name} in {} columns, {}", rows[0].len(), label(spec)), &sound);
+        }
+    }
+    broken.assert_none(streams.len() * specs.len());
+}
+
+fn hard(length: usize, rows: usize) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+    HARD.iter().map(|stream| (stream.name, (stream.rows)(length, rows, 5))).collect()
+}
+
+#[test]
+fn short_rows_are_charged_what_they_lose() {
+    judge_plain(&hard(14, 300), &specs(2, &[1.0, 64.0], &[0.5, 0.95]), 1);
+}
+
+#[test]
+fn rows_of_middle_length_are_charged_what_they_lose() {
+    let mut specs = specs(5, &[64.0], &[0.5]);
+    specs.retain(|spec| spec.learner != Kind::PerturbedLeader);
+    judge_plain(&hard(64, 160), &specs, 1);
+}
+
+#[test]
+fn long_smooth_rows_are_charged_what_they_lose() {
+    let mut specs = specs(5, &[64.0], &[0.5]);
+    specs.retain(|spec| spec.learner != Kind::PerturbedLeader && !matches!(spec.mixing, Mixing::PastAverage { .. }));
+    let streams = [
+        ("turning images", streams::turning_images(256, 72, 160, 1)),
+        ("sines", streams::sines(600, 40, 160, 1)),
+        ("sines", streams::sines(1024, 40, 160, 1)),
+    ];
+    judge_plain(&streams, &specs, 8);
+}
