@@ -7,7 +7,10 @@
 #[path = "common/soundness.rs"]
 mod soundness;
 
+use eigenhedge::kernel::VectorKernel;
 use eigenhedge::num::dot;
+use eigenhedge::simplex::Multiplicity;
+use eigenhedge::span::Span;
 use eigenhedge::spec::subspace_learners;
 use eigenhedge::streams::{self, HARD};
 use eigenhedge::{Kind, Mixing, Random, Spec};
@@ -69,12 +72,12 @@ fn judge_plain(streams: &[(&str, Vec<Vec<f64>>)], specs: &[Spec], drift_every: u
             let mut learner = spec.plain(rows[0].len()).unwrap();
             let (mut random, mut sound) = (Random::seeded(3), Soundness::default());
             for (t, row) in rows.iter().enumerate() {
-                judged(&mut learner, row, 0.0, t % drift_every == 0, &mut random, &mut sound);
+                judged(&mut learner, row, t % drift_every == 0, &mut random, &mut sound);
                 if spec.center.is_none() {
                     assert!((learner.last_square() - dot(row, row)).abs() <= 1e-14 * dot(row, row));
                 }
             }
-            sound.columns(eigenhedge::span::Span::drift(learner.span()));
+            sound.columns(learner.span().drift(), 0.0);
             broken.judge(format!("{name} in {} columns, {}", rows[0].len(), label(spec)), &sound);
         }
     }
@@ -107,4 +110,51 @@ fn long_smooth_rows_are_charged_what_they_lose() {
         ("sines", streams::sines(1024, 40, 160, 1)),
     ];
     judge_plain(&streams, &specs, 8);
+}
+
+/// Streams through a kernel: linear, polynomial, and Gaussian at the median distance of rows and at a tenth of its width.
+fn kernels(rows: &[Vec<f64>]) -> Vec<VectorKernel> {
+    let distance = |i: usize, j: usize| rows[i].iter().zip(&rows[j]).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+    let mut distances: Vec<f64> = (1..rows.len()).map(|i| distance(i, (i * i) % i.max(2))).filter(|d| *d > 0.0).collect();
+    distances.sort_by(f64::total_cmp);
+    let gamma = 1.0 / distances[distances.len() / 2];
+    let square = rows.iter().map(|row| dot(row, row)).sum::<f64>() / rows.len() as f64;
+    vec![
+        VectorKernel::Linear,
+        VectorKernel::Polynomial { gamma: 1.0 / square, degree: 3, coef0: 1.0 },
+        VectorKernel::Rbf { gamma },
+        VectorKernel::Rbf { gamma: gamma / 100.0 },
+    ]
+}
+
+fn judge_kernels(budget: Option<usize>, rows: usize) {
+    let (mut broken, mut cases) = (Broken::default(), 0);
+    let mut specs = specs(3, &[16.0], &[0.5]);
+    specs.retain(|spec| spec.max_rank != Some(3));
+    for (name, rows) in hard(6, rows) {
+        for kernel in kernels(&rows) {
+            for spec in &specs {
+                let mut spec = Spec { budget, ..spec.clone() };
+                if spec.learner == Kind::ProductSets && matches!(kernel, VectorKernel::Rbf { .. }) {
+                    spec.dimension = Some(Multiplicity::Finite(1000)); // it has no meaning in infinite dimension
+                }
+                let mut learner = spec.kernel(kernel.clone(), 6).unwrap();
+                let (mut random, mut sound) = (Random::seeded(3), Soundness::default());
+                rows.iter().for_each(|row| judged(&mut learner, row, true, &mut random, &mut sound));
+                cases += 1;
+                broken.judge(format!("{name}, {kernel:?}, budget {budget:?}, {}", label(&spec)), &sound);
+            }
+        }
+    }
+    broken.assert_none(cases);
+}
+
+#[test]
+fn rows_in_feature_space_are_charged_what_they_lose() {
+    judge_kernels(None, 60);
+}
+
+#[test]
+fn rows_in_feature_space_under_a_budget_are_charged_what_they_lose() {
+    judge_kernels(Some(20), 120);
 }

@@ -1,6 +1,6 @@
 //! Streams that are hard on the numbers of a learner rather than on its choices: the list, and those that are no data.
 
-use super::{random_walk, signal_and_noise, sines, slow_sources, turning_images};
+use super::{oscillations, random_walk, signal_and_noise, sines, turning_images};
 use crate::random::Random;
 
 /// A stream by name: `rows(length, count, seed)` gives that many rows of that length.
@@ -26,7 +26,7 @@ pub const HARD: &[Hard] = &[
     Hard { name: "random walk", rows: random_walk },
     Hard { name: "sines", rows: |length, rows, seed| sines(length, 40, rows, seed) },
     Hard { name: "turning images", rows: |length, rows, seed| turning_images(length, 72, rows, seed) },
-    Hard { name: "slow sources", rows: |length, rows, seed| slow_sources(length, 5, 1e-3, rows, seed) },
+    Hard { name: "oscillations", rows: |length, rows, seed| oscillations(length, 0.85, rows, seed) },
     Hard { name: "near-duplicates 1e-4", rows: |length, rows, seed| near_duplicates(length, 1e-4, rows, seed) },
     Hard { name: "near-duplicates 1e-8", rows: |length, rows, seed| near_duplicates(length, 1e-8, rows, seed) },
     Hard { name: "near-duplicates 1e-12", rows: |length, rows, seed| near_duplicates(length, 1e-12, rows, seed) },
@@ -74,9 +74,9 @@ fn repeated_blocks(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     (0..rows).map(|t| stream[t / 200 * 20 + t % 20].clone()).collect()
 }
 
-/// A slow stream whose rows have their signs changed in turn.
+/// A random walk whose rows have their signs changed in turn.
 fn alternating_signs(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
-    let mut stream = slow_sources(length, 3, 1e-6, rows, seed);
+    let mut stream = random_walk(length, rows, seed);
     stream.iter_mut().skip(1).step_by(2).for_each(|row| scale(row, -1.0));
     stream
 }
@@ -90,9 +90,9 @@ fn one_huge_row(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     stream
 }
 
-/// A slow stream whose size changes by so many powers of ten from the first row to the last.
+/// Oscillations whose size changes by so many powers of ten from the first row to the last.
 fn rescaled(length: usize, rows: usize, seed: u64, powers: f64) -> Vec<Vec<f64>> {
-    let mut stream = slow_sources(length, 5, 1e-2, rows, seed);
+    let mut stream = oscillations(length, 0.85, rows, seed);
     for (t, row) in stream.iter_mut().enumerate() {
         scale(row, 10f64.powf(powers * t as f64 / rows as f64));
     }

@@ -3,7 +3,7 @@
 //! - Still: [`iid`], [`signal_and_noise`].
 //! - Moving: [`switching`] and [`three_subspaces`], [`recurring`], [`drifting`].
 //! - Against a learner: [`leader_trap`], [`starvation`], [`coins`], [`charge_surest`].
-//! - Smooth: [`random_walk`], [`sines`], [`turning_images`], [`slow_sources`].
+//! - Smooth: [`random_walk`], [`sines`], [`turning_images`], [`oscillations`].
 //! - Hard on the numbers of a learner: [`HARD`], which are all those that are smooth, repeated or of changing size.
 //!
 //! Rows of the first three groups have norm at most one, except those of [`signal_and_noise`]. The same seed gives the same
@@ -18,7 +18,7 @@ mod still;
 pub use adversary::{charge_surest, coins, leader_trap, starvation};
 pub use drift::{drifting, recurring, switching, three_subspaces};
 pub use hard::{HARD, Hard, near_duplicates};
-pub use smooth::{random_walk, sines, slow_sources, turning_images};
+pub use smooth::{oscillations, random_walk, sines, turning_images};
 pub use still::{iid, signal_and_noise};
 
 use crate::matrix::Matrix;

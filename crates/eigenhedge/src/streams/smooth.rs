@@ -98,28 +98,28 @@ pub fn turning_images(length: usize, views: usize, rows: usize, seed: u64) -> Ve
     (0..rows).map(picture).collect()
 }
 
-/// Sensors over few slow sources: `rank` damped oscillations driven by noise (autoregressions of order two), each along a
-/// random direction, around a constant level; the noise of the sensors themselves is `noise` of a source's size.
+/// Sensors over as many sources as there are columns (at most 64): damped oscillations driven by noise (autoregressions of
+/// order two) with periods of 4 to 20 rows, each along a random direction and `fall` times as large as the one before.
 ///
-/// Recordings of an electroencephalogram look like this.
+/// Electroencephalograms are like this: each row leaves a little, and not too little, outside the span of those before it.
 ///
 /// ```
-/// let rows = eigenhedge::streams::slow_sources(14, 5, 1e-3, 120, 1);
+/// let rows = eigenhedge::streams::oscillations(14, 0.85, 120, 1);
 /// assert_eq!(rows.len(), 120);
 /// ```
-pub fn slow_sources(length: usize, rank: usize, noise: f64, rows: usize, seed: u64) -> Vec<Vec<f64>> {
+pub fn oscillations(length: usize, fall: f64, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     const DAMPING: f64 = 0.98;
     let mut random = Random::seeded(seed);
-    let directions = directions(length, rank, &mut random);
-    let level = normals(length, &mut random);
-    let turns: Vec<f64> = (0..rank).map(|_| TAU / (20.0 + 80.0 * random.uniform())).collect();
-    let mut sources = vec![[0.0; 2]; rank];
+    let count = length.min(64);
+    let directions = directions(length, count, &mut random);
+    let turns: Vec<f64> = (0..count).map(|_| TAU / (4.0 + 16.0 * random.uniform())).collect();
+    let mut sources = vec![[0.0; 2]; count];
     let row = |_| {
-        let mut row: Vec<f64> = level.iter().map(|x| x + noise * random.normal()).collect();
+        let mut row = vec![0.0; length];
         for (j, ([now, before], turn)) in sources.iter_mut().zip(&turns).enumerate() {
-            let next = 2.0 * DAMPING * turn.cos() * *now - DAMPING * DAMPING * *before + 0.1 * random.normal();
+            let next = 2.0 * DAMPING * turn.cos() * *now - DAMPING * DAMPING * *before + random.normal();
             (*before, *now) = (*now, next);
-            add(&mut row, next, directions.column(j));
+            add(&mut row, fall.powi(j as i32) * next, directions.column(j));
         }
         row
     };
