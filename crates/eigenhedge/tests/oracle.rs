@@ -1,14 +1,10 @@
 //! The learners against slow dense oracles, on many random and degenerate streams.
-//!
-//! The tracking oracle keeps all N eigenvectors and diagonalises `log V` afresh in each trial with one-sided Jacobi
-//! rotations, which are as accurate for small eigenvalues as for large ones. (A backward stable dense solver is not:
-//! at `log v = -10⁵` it would lose ten digits of the weights near one.)
 
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
-use common::cap;
+use common::dense::{DenseScatter, DenseTracking, Function, Oracle};
 use eigenhedge::eigen::symmetric_eigen;
 use eigenhedge::matrix::Matrix;
 use eigenhedge::num::dot;
@@ -17,135 +13,6 @@ use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, trial
 
 /// Agreement asked for in each trial, for rows of norm at most one.
 const TOLERANCE: f64 = 1e-10;
-
-/// Eigen-directions of `-G Gᵀ` by rotations of the rows of G; the rotations are applied to the columns of `basis`.
-fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
-    let n = rows.len();
-    for _ in 0..60 {
-        let mut rotated = false;
-        for p in 0..n {
-            for q in p + 1..n {
-                let (a, b, c) = (dot(&rows[p], &rows[p]), dot(&rows[q], &rows[q]), dot(&rows[p], &rows[q]));
-                if c.abs() <= 1e-16 * (a * b).sqrt() {
-                    continue;
-                }
-                rotated = true;
-                let zeta = (b - a) / (2.0 * c);
-                let tangent = zeta.signum() / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
-                let cos = 1.0 / (1.0 + tangent * tangent).sqrt();
-                let sin = cos * tangent;
-                let (head, tail) = rows.split_at_mut(q);
-                for (x, y) in head[p].iter_mut().zip(&mut tail[0]) {
-                    (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
-                }
-                let (u, v) = basis.column_pair_mut(p, q);
-                for (x, y) in u.iter_mut().zip(v) {
-                    (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
-                }
-            }
-        }
-        if !rotated {
-            return;
-        }
-    }
-}
-
-struct Dense {
-    kept: usize,
-    eta: f64,
-    mixing: Mixing,
-    basis: Matrix,
-    log_weights: Vec<f64>,
-    past: Matrix,
-    trials: f64,
-}
-
-impl Dense {
-    fn new(n: usize, kept: usize, eta: f64, mixing: Mixing) -> Self {
-        let share = (n - kept) as f64 / n as f64;
-        let mut past = Matrix::identity(n);
-        (0..n).for_each(|j| past.column_mut(j)[j] = share);
-        let basis = Matrix::identity(n);
-        Self { kept, eta, mixing, basis, log_weights: vec![share.ln(); n], past, trials: 0.0 }
-    }
-
-    fn coordinates(&self, z: &[f64]) -> Vec<f64> {
-        (0..z.len()).map(|j| dot(self.basis.column(j), z)).collect()
-    }
-
-    fn step(&mut self, z: &[f64]) -> f64 {
-        let n = z.len();
-        let a = self.coordinates(z);
-        let loss = a.iter().zip(&self.log_weights).map(|(a, l)| l.exp() * a * a).sum();
-        let mut rows: Vec<Vec<f64>> = (0..n)
-            .map(|i| {
-                let mut row = vec![0.0; n + 1];
-                row[i] = (-self.log_weights[i]).sqrt();
-                row[n] = self.eta.sqrt() * a[i];
-                row
-            })
-            .collect();
-        jacobi(&mut rows, &mut self.basis);
-        self.log_weights = rows.iter().map(|row| -dot(row, row)).collect();
-        cap(&mut self.log_weights, self.kept);
-        self.mix();
-        loss
-    }
-
-    fn mix(&mut self) {
-        let n = self.log_weights.len();
-        self.trials += 1.0;
-        match self.mixing {
-            Mixing::None => {}
-            Mixing::FixedShare { alpha } => {
-                let uniform = (n - self.kept) as f64 / n as f64;
-                self.log_weights
-                    .iter_mut()
-                    .for_each(|l| *l = ((1.0 - alpha) * l.exp() + alpha * uniform).ln().min(0.0));
-            }
-            Mixing::PastAverage { alpha } => {
-                let mut mixed = Matrix::zeros(n, n);
-                for i in 0..n {
-                    let weight = (1.0 - alpha) * self.log_weights[i].exp();
-                    let direction = self.basis.column(i).to_vec();
-                    for j in 0..n {
-                        let column = mixed.column_mut(j);
-                        column.iter_mut().zip(&direction).for_each(|(m, d)| *m += weight * d * direction[j]);
-                    }
-                }
-                for j in 0..n {
-                    let past = self.past.column(j).to_vec();
-                    mixed.column_mut(j).iter_mut().zip(&past).for_each(|(m, p)| *m += alpha / self.trials * p);
-                    let mixed = mixed.column(j).to_vec();
-                    self.past.column_mut(j).iter_mut().zip(&mixed).for_each(|(p, m)| *p += m);
-                }
-                let eigen = symmetric_eigen(mixed.view());
-                self.basis = eigen.vectors;
-                self.log_weights = eigen.values.iter().map(|v| v.ln().min(0.0)).collect();
-            }
-        }
-    }
-}
-
-/// Scatter matrix and its spectrum from scratch in every trial.
-struct DenseAnchored {
-    kept: usize,
-    eta: f64,
-    scatter: Matrix,
-}
-
-impl DenseAnchored {
-    fn step(&mut self, z: &[f64]) -> f64 {
-        let n = z.len();
-        let eigen = symmetric_eigen(self.scatter.view());
-        let mut log_weights: Vec<f64> = eigen.values.iter().map(|v| -self.eta * v).collect();
-        cap(&mut log_weights, self.kept);
-        for j in 0..n {
-            self.scatter.column_mut(j).iter_mut().zip(z).for_each(|(s, x)| *s += x * z[j]);
-        }
-        (0..n).map(|j| log_weights[j].exp() * dot(eigen.vectors.column(j), z).powi(2)).sum()
-    }
-}
 
 /// Rows of norm at most one: full rank, rank-deficient, repeated, zero, axis-parallel, or all of these in turn.
 fn stream(n: usize, kind: usize, rows: usize, random: &mut Random) -> Vec<Vec<f64>> {
@@ -218,8 +85,8 @@ fn tracking_equals_the_dense_log_domain_oracle_on_random_and_degenerate_streams(
     let mut random = Random::seeded(11);
     for index in 0..240 {
         let case = case(index, &mut random);
-        let mut oracle = Dense::new(case.n + case.extra, case.kept, case.eta, Mixing::None);
-        let gap = largest_gap(&case, Spec::new(Kind::Tracking, case.kept), |z| oracle.step(z));
+        let mut oracle = DenseTracking::new(case.n + case.extra, case.kept, Mixing::None);
+        let gap = largest_gap(&case, Spec::new(Kind::Tracking, case.kept), |z| oracle.step(z, case.eta));
         assert!(gap <= TOLERANCE, "case {index}: gap {gap:e}, n {}, k {}, eta {}", case.n, case.kept, case.eta);
     }
 }
@@ -233,9 +100,9 @@ fn tracking_with_mixing_equals_the_dense_oracle() {
         let mixing = if index.is_multiple_of(2) { Mixing::FixedShare { alpha } } else { Mixing::PastAverage { alpha } };
         // The past average leaves the log domain on both sides, and with it digits of the smallest weights.
         let tolerance = if index.is_multiple_of(2) { TOLERANCE } else { 1e-8 };
-        let mut oracle = Dense::new(case.n + case.extra, case.kept, case.eta, mixing);
+        let mut oracle = DenseTracking::new(case.n + case.extra, case.kept, mixing);
         let spec = Spec { mixing, ..Spec::new(Kind::Tracking, case.kept) };
-        let gap = largest_gap(&case, spec, |z| oracle.step(z));
+        let gap = largest_gap(&case, spec, |z| oracle.step(z, case.eta));
         assert!(gap <= tolerance, "case {index}: gap {gap:e}, {mixing:?}, n {}, k {}", case.n, case.kept);
     }
 }
@@ -246,8 +113,8 @@ fn anchored_equals_the_dense_oracle() {
     for index in 0..200 {
         let case = case(index, &mut random);
         let size = case.n + case.extra;
-        let mut oracle = DenseAnchored { kept: case.kept, eta: case.eta, scatter: Matrix::zeros(size, size) };
-        let gap = largest_gap(&case, Spec::new(Kind::Anchored, case.kept), |z| oracle.step(z));
+        let mut oracle = DenseScatter::new(size, case.kept, Function::Exponential);
+        let gap = largest_gap(&case, Spec::new(Kind::Anchored, case.kept), |z| oracle.step(z, case.eta));
         assert!(gap <= TOLERANCE, "case {index}: gap {gap:e}, n {}, k {}, eta {}", case.n, case.kept, case.eta);
     }
 }
@@ -255,44 +122,14 @@ fn anchored_equals_the_dense_oracle() {
 #[test]
 fn anchored_equals_the_dense_oracle_where_the_chain_is_long() {
     let (n, kept, eta) = (96, 5, 2.0);
-    let mut oracle = DenseAnchored { kept, eta, scatter: Matrix::zeros(n, n) };
+    let mut oracle = DenseScatter::new(n, kept, Function::Exponential);
     let spec = Spec { eta, norm_bound: NormBound::Given(4.0), ..Spec::new(Kind::Anchored, kept) };
-    oracle.eta /= 16.0;
     let mut learner = spec.plain(n).unwrap();
     let mut random = Random::seeded(14);
     for row in eigenhedge::streams::signal_and_noise(n, kept, 0.3, 15).take(2 * n + 50) {
         let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
-        let wanted = oracle.step(&row);
+        let wanted = oracle.step(&row, eta / 16.0);
         assert!((loss.expected - wanted).abs() <= 1e-10, "{} against {wanted}", loss.expected);
-    }
-}
-
-/// Hedge over all sets of k eigenvectors of a fresh scatter matrix, set by set.
-struct DenseProducts {
-    kept: usize,
-    eta: f64,
-    scatter: Matrix,
-}
-
-impl DenseProducts {
-    fn step(&mut self, z: &[f64]) -> f64 {
-        let n = z.len();
-        let eigen = symmetric_eigen(self.scatter.view());
-        let squares: Vec<f64> = (0..n).map(|j| dot(eigen.vectors.column(j), z).powi(2)).collect();
-        let sets = || (0..1usize << n).filter(|set| set.count_ones() as usize == self.kept);
-        let members = |set: usize| (0..n).filter(move |i| set >> i & 1 == 1);
-        let log_weight = |set: usize| members(set).map(|i| self.eta * eigen.values[i].max(0.0)).sum::<f64>();
-        let largest = sets().map(log_weight).fold(f64::NEG_INFINITY, f64::max);
-        let (mut total, mut loss) = (0.0, 0.0);
-        for set in sets() {
-            let weight = (log_weight(set) - largest).exp();
-            total += weight;
-            loss += weight * members(!set).map(|i| squares[i]).sum::<f64>();
-        }
-        for j in 0..n {
-            self.scatter.column_mut(j).iter_mut().zip(z).for_each(|(s, x)| *s += x * z[j]);
-        }
-        loss / total
     }
 }
 
@@ -307,8 +144,8 @@ fn product_sets_equal_the_enumeration_of_all_sets_of_eigenvectors() {
             continue;
         }
         tried += 1;
-        let mut oracle = DenseProducts { kept: case.kept, eta: case.eta, scatter: Matrix::zeros(size, size) };
-        let gap = largest_gap(&case, Spec::new(Kind::ProductSets, case.kept), |z| oracle.step(z));
+        let mut oracle = DenseScatter::new(size, case.kept, Function::ProductSets);
+        let gap = largest_gap(&case, Spec::new(Kind::ProductSets, case.kept), |z| oracle.step(z, case.eta));
         assert!(gap <= TOLERANCE, "case {index}: gap {gap:e}, n {}, k {}, eta {}", case.n, case.kept, case.eta);
     }
     assert!(tried > 50, "{tried}");

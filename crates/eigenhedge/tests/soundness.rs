@@ -4,17 +4,17 @@
 //! Smooth and repeated streams are the hard ones: each row lies nearly in the span of the rows before it.
 #![allow(clippy::unwrap_used)]
 
-#[path = "common/soundness.rs"]
-mod soundness;
+mod common;
 
+use common::dense::{DenseAdditive, DenseScatter, DenseTracking, Function, Oracle};
+use common::soundness::{Soundness, judged};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::span::Span;
 use eigenhedge::spec::subspace_learners;
 use eigenhedge::streams::{self, HARD};
-use eigenhedge::{Kind, Mixing, Random, Spec};
-use soundness::{Soundness, judged};
+use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, Spec, trial, trials};
 
 /// Every subspace learner at these rates and memories, with every mixing and rank cap that it reads, centered and not.
 fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
@@ -78,6 +78,7 @@ fn judge_plain(streams: &[(&str, Vec<Vec<f64>>)], specs: &[Spec], drift_every: u
                 }
             }
             sound.columns(learner.span().drift(), 0.0);
+            sound.columns(learner.directions().0.drift(), 0.0);
             broken.judge(format!("{name} in {} columns, {}", rows[0].len(), label(spec)), &sound);
         }
     }
@@ -100,22 +101,49 @@ fn rows_of_middle_length_are_charged_what_they_lose() {
     judge_plain(&hard(64, 160), &specs, 1);
 }
 
-#[test]
-fn long_smooth_rows_are_charged_what_they_lose() {
+/// Learners that can be asked for long rows without waiting, and smooth streams of those.
+fn long() -> (Vec<Spec>, Vec<(&'static str, Vec<Vec<f64>>)>) {
     let mut specs = specs(5, &[64.0], &[0.5]);
     specs.retain(|spec| spec.learner != Kind::PerturbedLeader && !matches!(spec.mixing, Mixing::PastAverage { .. }));
-    let streams = [
+    let streams = vec![
         ("turning images", streams::turning_images(256, 72, 160, 1)),
         ("sines", streams::sines(600, 40, 160, 1)),
         ("sines", streams::sines(1024, 40, 160, 1)),
     ];
+    (specs, streams)
+}
+
+#[test]
+fn long_smooth_rows_are_charged_what_they_lose() {
+    let (specs, streams) = long();
     judge_plain(&streams, &specs, 8);
+}
+
+#[test]
+fn long_smooth_rows_that_are_all_at_hand_are_charged_what_they_lose() {
+    let (specs, streams) = long();
+    let mut broken = Broken::default();
+    for (name, rows) in &streams {
+        let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(&row[..])).collect();
+        for spec in &specs {
+            let mut learner = spec.plain(rows[0].len()).unwrap();
+            let mut sound = Soundness::default();
+            let judge = |learner: &PlainLearner, loss| {
+                sound.row(learner.last_square(), 0.0, loss, learner.kept_coordinates());
+            };
+            trials(&mut learner, &instances, &mut Random::seeded(3), judge).unwrap();
+            sound.columns(learner.span().drift(), 0.0);
+            broken.judge(format!("{name} in {} columns, {}", rows[0].len(), label(spec)), &sound);
+        }
+    }
+    broken.assert_none(streams.len() * specs.len());
 }
 
 /// Streams through a kernel: linear, polynomial, and Gaussian at the median distance of rows and at a tenth of its width.
 fn kernels(rows: &[Vec<f64>]) -> Vec<VectorKernel> {
     let distance = |i: usize, j: usize| rows[i].iter().zip(&rows[j]).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-    let mut distances: Vec<f64> = (1..rows.len()).map(|i| distance(i, (i * i) % i.max(2))).filter(|d| *d > 0.0).collect();
+    let mut distances: Vec<f64> =
+        (1..rows.len()).map(|i| distance(i, (i * i) % i.max(2))).filter(|d| *d > 0.0).collect();
     distances.sort_by(f64::total_cmp);
     let gamma = 1.0 / distances[distances.len() / 2];
     let square = rows.iter().map(|row| dot(row, row)).sum::<f64>() / rows.len() as f64;
@@ -141,6 +169,7 @@ fn judge_kernels(budget: Option<usize>, rows: usize) {
                 let mut learner = spec.kernel(kernel.clone(), 6).unwrap();
                 let (mut random, mut sound) = (Random::seeded(3), Soundness::default());
                 rows.iter().for_each(|row| judged(&mut learner, row, true, &mut random, &mut sound));
+                sound.columns(learner.directions().0.drift(), 0.0);
                 cases += 1;
                 broken.judge(format!("{name}, {kernel:?}, budget {budget:?}, {}", label(&spec)), &sound);
             }
@@ -157,4 +186,96 @@ fn rows_in_feature_space_are_charged_what_they_lose() {
 #[test]
 fn rows_in_feature_space_under_a_budget_are_charged_what_they_lose() {
     judge_kernels(Some(20), 120);
+}
+
+/// The oracle for a learner, where there is one.
+fn oracle(spec: &Spec, n: usize) -> Option<Box<dyn Oracle>> {
+    let scatter = |function| {
+        let max_rank = spec.max_rank.unwrap_or(n);
+        let forget = if spec.learner == Kind::ForgettingLeader { spec.forget } else { 1.0 };
+        Box::new(DenseScatter::new(n, spec.kept, function).forgetting(forget).capped(max_rank))
+    };
+    Some(match spec.learner {
+        // What a rank cap folds away depends on which directions are explicit: there is no dense form of that.
+        Kind::Tracking if spec.max_rank.is_some() => return None,
+        Kind::Tracking => Box::new(DenseTracking::new(n, spec.kept, spec.mixing)),
+        Kind::Anchored => scatter(Function::Exponential),
+        Kind::Leader | Kind::ForgettingLeader => scatter(Function::Leader),
+        Kind::ProductSets => scatter(Function::ProductSets),
+        Kind::Additive => Box::new(DenseAdditive::new(n, spec.kept)),
+        _ => return None,
+    })
+}
+
+/// Gap to the oracle that is allowed, as a share of the energy of the row.
+const GAP: f64 = 1e-8;
+/// A second oracle sees rows with this relative change: its gap to the first tells how far rows determine losses at all.
+const CHANGE: f64 = 1e-14;
+/// Gaps of the second oracle that are allowed besides.
+const CHANGES: f64 = 1e3;
+
+/// A learner beside its oracle: the first row whose loss differs, or how many rows determine their losses too badly for a
+/// comparison.
+fn compare(
+    spec: &Spec,
+    rows: &[Vec<f64>],
+    mut oracle: Box<dyn Oracle>,
+    mut twin: Box<dyn Oracle>,
+) -> Result<usize, String> {
+    let mut learner = spec.plain(rows[0].len()).unwrap();
+    let (mut random, mut moves) = (Random::seeded(3), Random::seeded(4));
+    let (mut bound, mut unsure, mut loose) = (0f64, 0f64, 0);
+    for (t, row) in rows.iter().enumerate() {
+        let square = dot(row, row);
+        bound = bound.max(square);
+        let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap().expected;
+        let wanted = oracle.step(row, spec.eta / bound);
+        let moved: Vec<f64> = row.iter().map(|x| x * (1.0 + CHANGE * moves.normal())).collect();
+        let other = twin.step(&moved, spec.eta / bound);
+        if square == 0.0 {
+            assert_eq!(loss, 0.0);
+            continue;
+        }
+        unsure = unsure.max((other - wanted).abs() / square);
+        loose += usize::from(CHANGES * unsure > GAP);
+        let gap = (loss - wanted).abs() / square;
+        if !(gap <= GAP + CHANGES * unsure) {
+            return Err(format!("row {t} of energy {square:e} loses {loss:e}, by the oracle {wanted:e}"));
+        }
+    }
+    Ok(loose)
+}
+
+fn compare_all(specs: &[Spec], streams: &[(&str, Vec<Vec<f64>>)]) {
+    let (mut broken, mut compared, mut loose) = (Vec::new(), 0, 0);
+    for (name, rows) in streams {
+        for spec in specs {
+            let n = rows[0].len();
+            let (Some(first), Some(second)) = (oracle(spec, n), oracle(spec, n)) else { continue };
+            compared += rows.len();
+            match compare(spec, rows, first, second) {
+                Ok(rows) => loose += rows,
+                Err(what) => broken.push(format!("{name} in {n} columns, {}: {what}", label(spec))),
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{} cases differ from the oracle:\n{}", broken.len(), broken.join("\n"));
+    assert!(loose <= compared / 10, "only {} of {compared} rows determine their losses", compared - loose);
+}
+
+#[test]
+fn losses_equal_those_of_a_dense_oracle_over_a_thousand_rows() {
+    let mut specs = specs(2, &[4.0], &[0.9]);
+    specs.retain(|spec| spec.center.is_none());
+    compare_all(&specs, &hard(7, 1000));
+}
+
+#[test]
+fn losses_equal_those_of_a_dense_oracle_over_a_thousand_smooth_rows() {
+    let mut specs = specs(2, &[64.0], &[0.5]);
+    // The oracle of product sets walks through all of them.
+    specs.retain(|spec| spec.center.is_none() && spec.learner != Kind::ProductSets);
+    let mut streams = hard(14, 1000);
+    streams.retain(|(name, _)| ["oscillations", "turning images"].contains(name));
+    compare_all(&specs, &streams);
 }

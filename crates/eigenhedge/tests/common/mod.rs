@@ -1,6 +1,9 @@
 //! What several test files share.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod dense;
+pub mod soundness;
+
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::spec::subspace_learners;

@@ -31,6 +31,8 @@ pub struct Soundness {
     pub drift: f64,
     /// The first row that broke a law, and how.
     pub first: Option<(u64, String)>,
+    /// The last one.
+    last: Option<u64>,
 }
 
 impl Soundness {
@@ -53,8 +55,8 @@ impl Soundness {
         if square > 0.0 && !(gap <= known_to) {
             self.defect = largest(self.defect, gap / square);
         }
-        self.note(broken);
         self.rows += 1;
+        self.note(broken);
     }
 
     /// Judges the drift of the columns, known to within `known_to`.
@@ -65,11 +67,13 @@ impl Soundness {
         }
     }
 
-    /// Notes what was broken by the row under way, or by the one before when there is none.
+    /// Notes what the last row has broken.
     fn note(&mut self, broken: Vec<String>) {
-        if !broken.is_empty() {
+        let row = self.rows - 1;
+        if !broken.is_empty() && self.last != Some(row) {
             self.violations += 1;
-            self.first.get_or_insert((self.rows, broken.join("; ")));
+            self.last = Some(row);
+            self.first.get_or_insert((row, broken.join("; ")));
         }
     }
 
@@ -136,8 +140,8 @@ pub fn judged<S: Measured>(
     let instance = Instance::from(row);
     let known_to = learner.span().energy_known_to(row);
     if let Err(error) = learner.check(&instance) {
-        soundness.note(vec![error.to_string()]);
         soundness.rows += 1;
+        soundness.note(vec![error.to_string()]);
         return;
     }
     learner.choose(random);

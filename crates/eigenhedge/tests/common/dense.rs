@@ -1,0 +1,265 @@
+//! Slow dense oracles: every update as it is printed, with an eigendecomposition from scratch.
+//!
+//! The one for tracking uses one-sided Jacobi rotations, which are as accurate for small eigenvalues as for large ones. (A
+//! backward stable dense solver is not: at `log v = -10⁵` it would lose ten digits of the weights near one.)
+
+use super::cap;
+use eigenhedge::Mixing;
+use eigenhedge::eigen::symmetric_eigen;
+use eigenhedge::matrix::Matrix;
+use eigenhedge::num::dot;
+
+/// A learner written as its paper writes it.
+pub trait Oracle {
+    /// Expected loss of a row; then learns from it. The rate is that of the update behind this row.
+    fn step(&mut self, z: &[f64], rate: f64) -> f64;
+}
+
+/// Eigen-directions of `-G Gᵀ` by rotations of the rows of G; the rotations are applied to the columns of `basis`.
+fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
+    let n = rows.len();
+    for _ in 0..60 {
+        let mut rotated = false;
+        for p in 0..n {
+            for q in p + 1..n {
+                let (a, b, c) = (dot(&rows[p], &rows[p]), dot(&rows[q], &rows[q]), dot(&rows[p], &rows[q]));
+                if c.abs() <= 1e-16 * (a * b).sqrt() {
+                    continue;
+                }
+                rotated = true;
+                let zeta = (b - a) / (2.0 * c);
+                let tangent = zeta.signum() / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
+                let cos = 1.0 / (1.0 + tangent * tangent).sqrt();
+                let sin = cos * tangent;
+                let (head, tail) = rows.split_at_mut(q);
+                for (x, y) in head[p].iter_mut().zip(&mut tail[0]) {
+                    (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+                }
+                let (u, v) = basis.column_pair_mut(p, q);
+                for (x, y) in u.iter_mut().zip(v) {
+                    (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+                }
+            }
+        }
+        if !rotated {
+            return;
+        }
+    }
+}
+
+/// Mirror descent with all N eigenvectors, whose `log V` is diagonalised afresh in each trial.
+pub struct DenseTracking {
+    kept: usize,
+    mixing: Mixing,
+    basis: Matrix,
+    log_weights: Vec<f64>,
+    past: Matrix,
+    trials: f64,
+}
+
+impl DenseTracking {
+    /// The uniform start.
+    pub fn new(n: usize, kept: usize, mixing: Mixing) -> Self {
+        let share = (n - kept) as f64 / n as f64;
+        let mut past = Matrix::identity(n);
+        (0..n).for_each(|j| past.column_mut(j)[j] = share);
+        let basis = Matrix::identity(n);
+        Self { kept, mixing, basis, log_weights: vec![share.ln(); n], past, trials: 0.0 }
+    }
+
+    fn coordinates(&self, z: &[f64]) -> Vec<f64> {
+        (0..z.len()).map(|j| dot(self.basis.column(j), z)).collect()
+    }
+
+    fn mix(&mut self) {
+        let n = self.log_weights.len();
+        self.trials += 1.0;
+        match self.mixing {
+            Mixing::None => {}
+            Mixing::FixedShare { alpha } => {
+                let uniform = (n - self.kept) as f64 / n as f64;
+                self.log_weights
+                    .iter_mut()
+                    .for_each(|l| *l = ((1.0 - alpha) * l.exp() + alpha * uniform).ln().min(0.0));
+            }
+            Mixing::PastAverage { alpha } => {
+                let mut mixed = Matrix::zeros(n, n);
+                for i in 0..n {
+                    let weight = (1.0 - alpha) * self.log_weights[i].exp();
+                    let direction = self.basis.column(i).to_vec();
+                    for j in 0..n {
+                        let column = mixed.column_mut(j);
+                        column.iter_mut().zip(&direction).for_each(|(m, d)| *m += weight * d * direction[j]);
+                    }
+                }
+                for j in 0..n {
+                    let past = self.past.column(j).to_vec();
+                    mixed.column_mut(j).iter_mut().zip(&past).for_each(|(m, p)| *m += alpha / self.trials * p);
+                    let mixed = mixed.column(j).to_vec();
+                    self.past.column_mut(j).iter_mut().zip(&mixed).for_each(|(p, m)| *p += m);
+                }
+                let eigen = symmetric_eigen(mixed.view());
+                self.basis = eigen.vectors;
+                self.log_weights = eigen.values.iter().map(|v| v.ln().min(0.0)).collect();
+            }
+        }
+    }
+}
+
+impl Oracle for DenseTracking {
+    fn step(&mut self, z: &[f64], rate: f64) -> f64 {
+        let n = z.len();
+        let a = self.coordinates(z);
+        let loss = a.iter().zip(&self.log_weights).map(|(a, l)| l.exp() * a * a).sum();
+        let mut rows: Vec<Vec<f64>> = (0..n)
+            .map(|i| {
+                let mut row = vec![0.0; n + 1];
+                row[i] = (-self.log_weights[i]).sqrt();
+                row[n] = rate.sqrt() * a[i];
+                row
+            })
+            .collect();
+        jacobi(&mut rows, &mut self.basis);
+        self.log_weights = rows.iter().map(|row| -dot(row, row)).collect();
+        cap(&mut self.log_weights, self.kept);
+        self.mix();
+        loss
+    }
+}
+
+/// Probabilities as a function of the eigenvalues of a scatter matrix.
+#[derive(Clone, Copy)]
+pub enum Function {
+    /// `log V = cap(-rate · C)`.
+    Exponential,
+    /// Hedge over all sets of k eigenvectors, set by set.
+    ProductSets,
+    /// The top k; equal eigenvalues share evenly.
+    Leader,
+}
+
+/// A scatter matrix, and its spectrum from scratch in every trial.
+pub struct DenseScatter {
+    kept: usize,
+    function: Function,
+    rate: f64,
+    forget: f64,
+    max_rank: usize,
+    scatter: Matrix,
+}
+
+impl DenseScatter {
+    /// No rows yet, and a memory of everything.
+    pub fn new(n: usize, kept: usize, function: Function) -> Self {
+        Self { kept, function, rate: 1.0, forget: 1.0, max_rank: n, scatter: Matrix::zeros(n, n) }
+    }
+
+    /// Multiplies the matrix by this factor at each row.
+    pub fn forgetting(self, forget: f64) -> Self {
+        Self { forget, ..self }
+    }
+
+    /// Keeps this many eigenpairs of the matrix.
+    pub fn capped(self, max_rank: usize) -> Self {
+        Self { max_rank, ..self }
+    }
+
+    /// Probabilities of being dropped, for eigenvalues in ascending order.
+    fn dropped(&self, values: &[f64]) -> Vec<f64> {
+        let n = values.len();
+        match self.function {
+            Function::Exponential => {
+                let mut log_weights: Vec<f64> = values.iter().map(|v| -self.rate * v).collect();
+                cap(&mut log_weights, self.kept);
+                log_weights.iter().map(|l| l.exp()).collect()
+            }
+            Function::Leader => {
+                let (boundary, tie) = (values[n - self.kept], 1e-12 * values[n - 1]);
+                let above = values.iter().filter(|v| **v > boundary + tie).count();
+                let tied = values.iter().filter(|v| (**v - boundary).abs() <= tie).count();
+                let shared = 1.0 - (self.kept - above) as f64 / tied as f64;
+                let dropped = |v: &f64| match *v - boundary {
+                    over if over > tie => 0.0,
+                    over if over >= -tie => shared,
+                    _ => 1.0,
+                };
+                values.iter().map(dropped).collect()
+            }
+            Function::ProductSets => {
+                let sets = || (0..1usize << n).filter(|set| set.count_ones() as usize == self.kept);
+                let members = |set: usize| (0..n).filter(move |i| set >> i & 1 == 1);
+                let log_weight = |set: usize| members(set).map(|i| self.rate * values[i].max(0.0)).sum::<f64>();
+                let largest = sets().map(log_weight).fold(f64::NEG_INFINITY, f64::max);
+                let (mut total, mut dropped) = (0.0, vec![0.0; n]);
+                for set in sets() {
+                    let weight = (log_weight(set) - largest).exp();
+                    total += weight;
+                    (0..n).filter(|i| set >> i & 1 == 0).for_each(|i| dropped[i] += weight);
+                }
+                dropped.iter().map(|d| d / total).collect()
+            }
+        }
+    }
+}
+
+impl Oracle for DenseScatter {
+    fn step(&mut self, z: &[f64], rate: f64) -> f64 {
+        let eigen = symmetric_eigen(self.scatter.view());
+        let dropped = self.dropped(&eigen.values);
+        let loss = (0..z.len()).map(|j| dropped[j] * dot(eigen.vectors.column(j), z).powi(2)).sum();
+        for j in 0..z.len() {
+            self.scatter.column_mut(j).iter_mut().zip(z).for_each(|(s, x)| *s = self.forget * *s + x * z[j]);
+        }
+        if self.max_rank < z.len() {
+            let eigen = symmetric_eigen(self.scatter.view());
+            self.scatter = sum(&eigen.vectors, |j| if j + self.max_rank >= z.len() { eigen.values[j] } else { 0.0 });
+        }
+        self.rate = rate;
+        loss
+    }
+}
+
+/// `Σ value(j) b_j b_jᵀ` over the columns of a basis.
+fn sum(basis: &Matrix, value: impl Fn(usize) -> f64) -> Matrix {
+    let n = basis.rows();
+    let mut sum = Matrix::zeros(n, n);
+    for i in 0..basis.columns() {
+        let (direction, value) = (basis.column(i), value(i));
+        for j in 0..n {
+            sum.column_mut(j).iter_mut().zip(direction).for_each(|(s, d)| *s += value * d * direction[j]);
+        }
+    }
+    sum
+}
+
+/// Gradient descent on the expected projection.
+pub struct DenseAdditive {
+    kept: usize,
+    projection: Matrix,
+}
+
+impl DenseAdditive {
+    /// The uniform start.
+    pub fn new(n: usize, kept: usize) -> Self {
+        Self { kept, projection: sum(&Matrix::identity(n), |_| kept as f64 / n as f64) }
+    }
+}
+
+impl Oracle for DenseAdditive {
+    fn step(&mut self, z: &[f64], rate: f64) -> f64 {
+        let kept: f64 = (0..z.len()).map(|j| z[j] * dot(self.projection.column(j), z)).sum();
+        for j in 0..z.len() {
+            self.projection.column_mut(j).iter_mut().zip(z).for_each(|(p, x)| *p += rate * x * z[j]);
+        }
+        let eigen = symmetric_eigen(self.projection.view());
+        let clipped = |shift: f64, j: usize| (eigen.values[j] + shift).clamp(0.0, 1.0);
+        let (mut low, mut high) = (-1.0 - eigen.values[z.len() - 1], 1.0);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            let trace: f64 = (0..z.len()).map(|j| clipped(middle, j)).sum();
+            *(if trace < self.kept as f64 { &mut low } else { &mut high }) = middle;
+        }
+        self.projection = sum(&eigen.vectors, |j| clipped(high, j));
+        dot(z, z) - kept
+    }
+}
