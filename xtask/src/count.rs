@@ -9,7 +9,7 @@
 use crate::run;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Share by which a count may exceed the one in the file.
@@ -21,7 +21,7 @@ const BUILD: &str = "build --profile test --workspace --exclude eigenhedge-pytho
 
 /// One path: its program, its name, and the two numbers of rows.
 struct Case {
-    program: std::path::PathBuf,
+    program: PathBuf,
     name: String,
     few: u64,
     many: u64,
@@ -129,14 +129,18 @@ impl Counts {
     }
 }
 
-fn cases(root: &Path) -> Result<Vec<Case>, String> {
+/// Builds examples as `cargo test` does, and says where they are.
+pub fn build(root: &Path, programs: &[&str]) -> Result<Vec<PathBuf>, String> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(BUILD.split(' ')).current_dir(root);
-    cargo.args(PROGRAMS.iter().flat_map(|program| ["--example", program]));
+    cargo.args(programs.iter().flat_map(|program| ["--example", program]));
     run(&mut cargo)?;
+    Ok(programs.iter().map(|program| root.join("target/debug/examples").join(program)).collect())
+}
+
+fn cases(root: &Path) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
-    for program in PROGRAMS {
-        let program = root.join("target/debug/examples").join(program);
+    for program in build(root, &PROGRAMS)? {
         for line in output(&mut Command::new(&program))?.0.lines() {
             let words: Vec<&str> = line.split(' ').collect();
             let [name, few, many] = words[..] else {

@@ -14,6 +14,7 @@ cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
+cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
 
@@ -41,6 +42,9 @@ const CHECKS: &[Step] = &[
     step("benches", "check --workspace --benches --locked"),
 ];
 
+/// Rows of the soak that is part of the tests: some ten seconds.
+const SOAKED: &str = "300000";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),
+        ["soak", rest @ ..] => outcome(soak(rest)),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             ExitCode::SUCCESS
@@ -81,11 +86,18 @@ fn test() -> ExitCode {
     // Last: they use the programs that the tests have built.
     let result = checks
         .and_then(|()| timed("instructions", &|| count::compare(&root())))
+        .and_then(|()| timed("soak", &|| soak(&["--rows", SOAKED])))
         .and_then(|()| timed("python", &|| python::test(&root())));
     if result.is_ok() {
         println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
     }
     outcome(result)
+}
+
+/// Every learner over streams that never settle; the program says what it checks.
+fn soak(arguments: &[&str]) -> Result<(), String> {
+    let programs = count::build(&root(), &["soak"])?;
+    programs.iter().try_for_each(|program| run(Command::new(program).args(arguments)))
 }
 
 fn outcome(result: Result<(), String>) -> ExitCode {

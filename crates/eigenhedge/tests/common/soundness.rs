@@ -67,6 +67,12 @@ impl Soundness {
         }
     }
 
+    /// A row that was refused, or never got its loss.
+    pub fn refused(&mut self, reason: String) {
+        self.rows += 1;
+        self.note(vec![reason]);
+    }
+
     /// Notes what the last row has broken.
     fn note(&mut self, broken: Vec<String>) {
         let row = self.rows - 1;
@@ -140,9 +146,7 @@ pub fn judged<S: Measured>(
     let instance = Instance::from(row);
     let known_to = learner.span().energy_known_to(row);
     if let Err(error) = learner.check(&instance) {
-        soundness.rows += 1;
-        soundness.note(vec![error.to_string()]);
-        return;
+        return soundness.refused(error.to_string());
     }
     learner.choose(random);
     let loss = learner.incur(&instance);

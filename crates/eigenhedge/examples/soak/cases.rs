@@ -1,0 +1,108 @@
+//! Every learner of the registry in every space, with the options that change its code path.
+
+use eigenhedge::kernel::VectorKernel;
+use eigenhedge::simplex::Multiplicity;
+use eigenhedge::spec::{Entry, Family, REGISTRY};
+use eigenhedge::{Kind, Mixing, Spec};
+
+/// A learner over rows of one length.
+pub struct Case {
+    /// Name for `--case`.
+    pub name: String,
+    /// The line of the table it is counted in.
+    pub group: String,
+    pub spec: Spec,
+    pub length: usize,
+    /// Rows of one life at most: without a budget a kernel's memory grows with every row.
+    pub longest_life: u64,
+    /// Rows between two looks at the drift of the columns.
+    pub drift_every: u64,
+}
+
+/// A space: its name, the length of rows, kernel and budget.
+struct Space {
+    name: &'static str,
+    length: usize,
+    kernel: Option<VectorKernel>,
+    budget: Option<usize>,
+}
+
+fn spaces() -> Vec<Space> {
+    let plain = |name, length| Space { name, length, kernel: None, budget: None };
+    let kernel = |name, kernel, budget| Space { name, length: 6, kernel: Some(kernel), budget };
+    let cubic = VectorKernel::Polynomial { gamma: 1.0, degree: 3, coef0: 1.0 };
+    vec![
+        plain("plain-14", 14),
+        plain("plain-64", 64),
+        plain("plain-600", 600),
+        kernel("linear", VectorKernel::Linear, None),
+        kernel("linear-budget-20", VectorKernel::Linear, Some(20)),
+        kernel("cubic-budget-20", cubic, Some(20)),
+        kernel("rbf", VectorKernel::Rbf { gamma: 1.0 }, None),
+        kernel("rbf-budget-20", VectorKernel::Rbf { gamma: 1.0 }, Some(20)),
+        kernel("wide-rbf-budget-20", VectorKernel::Rbf { gamma: 0.02 }, Some(20)),
+    ]
+}
+
+/// The variants of a learner that have code of their own.
+fn variants(entry: &Entry, k: usize) -> Vec<Spec> {
+    let reads = entry.reads;
+    let k = if entry.kind == Kind::Oja { 1 } else { k };
+    // Hebbian rates are shares of a step; the others are exponents.
+    let rates: &[f64] = match entry.family {
+        Family::Hebbian => &[0.1],
+        _ if reads.eta => &[1.0, 64.0],
+        _ => &[1.0],
+    };
+    let memories: &[f64] = if reads.forget { &[0.5, 0.99] } else { &[1.0] };
+    let mut specs = Vec::new();
+    for (eta, forget) in rates.iter().flat_map(|eta| memories.iter().map(move |forget| (*eta, *forget))) {
+        let base = Spec { eta, forget, ..Spec::new(entry.kind, k) };
+        for center in [None, Some(0.0)].into_iter().take(if reads.center { 2 } else { 1 }) {
+            let base = Spec { center, ..base.clone() };
+            specs.push(base.clone());
+            if reads.max_rank {
+                specs.extend([k, k + 4].map(|rank| Spec { max_rank: Some(rank), ..base.clone() }));
+            }
+            if reads.mixing {
+                let mixings = [Mixing::FixedShare { alpha: 1e-3 }, Mixing::PastAverage { alpha: 1e-3 }];
+                specs.extend(mixings.map(|mixing| Spec { mixing, max_rank: Some(k + 4), ..base.clone() }));
+            }
+        }
+    }
+    specs
+}
+
+/// Learners that cost O(n k) for each row, so that they can be asked for long rows.
+fn is_cheap(spec: &Spec) -> bool {
+    spec.max_rank.is_some() || matches!(spec.learner.entry().family, Family::Portfolio | Family::Hebbian)
+}
+
+/// Every case.
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for space in spaces() {
+        for entry in REGISTRY {
+            for spec in variants(entry, 2) {
+                let mut spec = Spec { kernel: space.kernel.clone(), budget: space.budget, ..spec };
+                if space.length > 64 && !is_cheap(&spec) || space.length > 14 && entry.kind == Kind::PerturbedLeader {
+                    continue;
+                }
+                if entry.kind == Kind::ProductSets && matches!(space.kernel, Some(VectorKernel::Rbf { .. })) {
+                    spec.dimension = Some(Multiplicity::Finite(1000)); // it has no meaning in infinite dimension
+                }
+                let label = spec.label().replace(", ", "-").replace(' ', "-");
+                let center = if spec.center.is_some() { "-centered" } else { "" };
+                cases.push(Case {
+                    name: format!("{}/{label}{center}", space.name),
+                    group: format!("{} {}", entry.name, if space.kernel.is_some() { "kernel" } else { "plain" }),
+                    length: space.length,
+                    longest_life: if space.kernel.is_some() && space.budget.is_none() { 120 } else { u64::MAX },
+                    drift_every: if space.kernel.is_some() { 8 } else { (space.length / 14).pow(2) as u64 },
+                    spec,
+                });
+            }
+        }
+    }
+    cases
+}

@@ -1,0 +1,101 @@
+//! One learner over a stream that keeps changing its kind, every row judged.
+
+use crate::cases::Case;
+use crate::soundness::{Measured, Soundness};
+use eigenhedge::kernel::VectorKernel;
+use eigenhedge::num::dot;
+use eigenhedge::portfolio::Portfolio;
+use eigenhedge::run::AnyLearner;
+use eigenhedge::streams::HARD;
+use eigenhedge::{Loss, Random, Run, Watch};
+
+/// Rows without end: pieces of 20 to 300 rows of one kind of [`HARD`] after another, each with a size of its own.
+pub struct Endless {
+    random: Random,
+    length: usize,
+    piece: std::vec::IntoIter<Vec<f64>>,
+}
+
+impl Endless {
+    pub fn new(length: usize, seed: u64) -> Self {
+        Self { random: Random::seeded(seed), length, piece: Vec::new().into_iter() }
+    }
+
+    /// A piece whose longest row has a norm between 0.1 and 10.
+    fn next_piece(&mut self) -> Vec<Vec<f64>> {
+        let stream = HARD[self.random.below(HARD.len())];
+        let rows = 20 + self.random.below(281);
+        let mut piece = (stream.rows)(self.length, rows, self.random.below(1 << 30) as u64);
+        let longest = piece.iter().map(|row| dot(row, row)).fold(0.0, f64::max).sqrt();
+        let factor = 10f64.powf(2.0 * self.random.uniform() - 1.0) / longest;
+        piece.iter_mut().flatten().for_each(|x| *x *= factor);
+        piece
+    }
+}
+
+impl Iterator for Endless {
+    type Item = Vec<f64>;
+
+    fn next(&mut self) -> Option<Vec<f64>> {
+        if let Some(row) = self.piece.next() {
+            return Some(row);
+        }
+        self.piece = self.next_piece().into_iter();
+        self.piece.next()
+    }
+}
+
+/// What one life came to.
+#[derive(Default)]
+pub struct Outcome {
+    pub sound: Soundness,
+    /// Rows before which the columns were made orthonormal again.
+    pub healed: Option<u64>,
+}
+
+/// Lives for so many rows. A panic is a violation like any other.
+pub fn live(case: &Case, seed: u64, rows: u64) -> Outcome {
+    let mut sound = Soundness::default();
+    let whole = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| walk(case, seed, rows, &mut sound)));
+    match whole {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => sound.refused(error.to_string()),
+        Err(_) => sound.refused("panic".to_owned()),
+    }
+    Outcome { sound, healed: None }
+}
+
+fn walk(case: &Case, seed: u64, rows: u64, sound: &mut Soundness) -> Result<(), eigenhedge::Error> {
+    let mut run = Run::watching(case.spec.clone(), case.length, seed, Watch { hindsight: false, segments: 0 })?;
+    for (t, row) in (0..rows).zip(Endless::new(case.length, seed)) {
+        let loss = run.step(&row)?;
+        let with_drift = t % case.drift_every == 0 || t + 1 == rows;
+        match run.learner() {
+            AnyLearner::Plain(portfolio) => judge(portfolio, &run, &row, loss, with_drift, sound),
+            AnyLearner::Kernel(portfolio) => judge(portfolio, &run, &row, loss, with_drift, sound),
+            // Their weight vectors are not orthonormal, and need not be.
+            AnyLearner::Hebbian(_) | AnyLearner::KernelHebbian(_) => {
+                let kernel = case.spec.kernel.as_ref().unwrap_or(&VectorKernel::Linear);
+                sound.row(kernel.value(&row, &row), 0.0, loss, run.coordinates());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn judge<S: Measured>(
+    portfolio: &Portfolio<S>,
+    run: &Run,
+    row: &[f64],
+    loss: Loss,
+    with_drift: bool,
+    sound: &mut Soundness,
+) {
+    let chosen = portfolio.chosen();
+    sound.row(chosen.last_square(), chosen.span().energy_known_to(row), loss, run.coordinates());
+    if with_drift {
+        for member in portfolio.members() {
+            sound.columns(member.span().drift(), member.span().drift_known_to());
+        }
+    }
+}
