@@ -10,9 +10,10 @@
 //!
 //! Numerics: kernels are known to rounding, so a column with coefficients a is known to rounding times `|a|²`, and no
 //! arithmetic can do better. The squared norm of a residual is computed in two ways, `|z|² - |c|²` and `eᵀK e` with the coefficients e of the
-//! residual; when they differ by more than [`CERTAIN`] of it, the residual is not resolved: it makes no column and stays part of
-//! the complement. Coordinates are computed twice when ρ is under [`REPEAT`] of the norm. Each time the dictionary has
-//! doubled, the images are computed afresh, the drift `|AᵀK A - I|` is measured against them and, past [`REFRESH`], removed.
+//! residual; when they differ by more than [`CERTAIN`] of it, or it is under [`RESOLVED`] of `k(x, x)`, the residual is not
+//! resolved: it makes no column and stays part of the complement, unlearned. Coordinates are computed twice when ρ is under [`REPEAT`] of the norm. Each time the dictionary has
+//! doubled, the images are computed afresh. Then, and when columns were combined, the drift `|AᵀK A - I|` is measured and,
+//! past [`REFRESH`], removed.
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5; the span argument makes tracking work here too.
 
@@ -70,8 +71,10 @@ struct Working {
     residual_square: f64,
     correction: Vec<f64>,
     expansion: Vec<f64>,
-    /// Whether the point looked at became an atom.
+    /// True if the point looked at became an atom.
     is_atom: bool,
+    /// True if the columns were combined in this trial.
+    combined: bool,
     /// For evictions: what matters, what each atom costs, who goes.
     parts: Matrix,
     costs: Vec<f64>,
@@ -84,10 +87,10 @@ struct Working {
     change: Matrix,
 }
 
-/// Under a budget a residual with a smaller share is lost: it is worth no atom.
-const CARRIED: f64 = 1e-7;
+/// Residuals with a smaller share of `k(x, x)` are not resolved: the rounding of kernels would decide their direction.
+const RESOLVED: f64 = 1e-8;
 /// The squared norm of a residual must be known to within this share of it.
-const CERTAIN: f64 = 1e-8;
+const CERTAIN: f64 = 1e-3;
 /// Residuals under this share of the point's norm are computed twice.
 const REPEAT: f64 = 0.75;
 /// Rows between two healings: a dictionary that cannot do better is not asked at every row.
@@ -201,18 +204,21 @@ impl<D: Dictionary> Feature<D> {
     fn push_carried(&mut self, atom: usize, factor: f64) -> f64 {
         let Working { row, own, residual, correction, coordinates, expansion, moved, .. } = &mut self.scratch.0;
         expansion[atom] += factor;
-        self.images.transpose_times(expansion, correction);
-        self.coefficients.subtract_times(correction, expansion);
-        let overlap = dot(expansion, residual);
         // The overlaps of the point with the atoms give way to those of the atom.
+        let of_point = residual.clone();
         self.dictionary.atom_row(atom, moved);
         for ((r, kernel), of_atom) in residual.iter_mut().zip(row).zip(moved) {
             *r += factor * *of_atom - *kernel;
         }
-        self.images.subtract_times(correction, residual);
+        for _ in 0..2 {
+            self.coefficients.transpose_times(residual, correction);
+            self.coefficients.subtract_times(correction, expansion);
+            self.images.subtract_times(correction, residual);
+        }
+        let overlap = dot(expansion, &of_point);
         let norm = dot(expansion, residual).max(0.0).sqrt();
         let coordinate = overlap / norm;
-        if !(norm * norm > CARRIED * *own && coordinate > 0.0 && coordinate * coordinate > CARRIED * *own) {
+        if !(norm * norm > RESOLVED * *own && coordinate > 0.0 && coordinate * coordinate > RESOLVED * *own) {
             return 0.0;
         }
         coordinates.push(coordinate);
@@ -262,6 +268,12 @@ impl<D: Dictionary> Feature<D> {
             origin.square = dot(&origin.coefficients, &origin.image);
         }
         self.stale = 0;
+    }
+
+    /// Measures the drift and removes it. True when columns were lost, as [`Self::orthonormalise`] says.
+    fn remove_drift(&mut self) -> bool {
+        // Coefficients may cancel: the first time leaves roundings of what they were.
+        (0..2).any(|_| self.drift() > REFRESH && self.orthonormalise(true))
     }
 
     /// Replaces the columns by the nearest orthonormal ones. True when the dictionary cannot carry that many: then the
@@ -367,16 +379,14 @@ impl<D: Dictionary> Span for Feature<D> {
             if let Some((atom, factor)) = budget.carrier(row, *own) {
                 return self.push_carried(atom, factor);
             }
-            if !(*residual_square > CARRIED * *own) {
-                return 0.0;
-            }
         }
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = *own + dot(expansion, row);
         // Two ways to the same number. Where the dictionary is nearly complete both are rounding, and a column made of
         // that would have any length.
         let same = dot(expansion, residual) + own_overlap;
-        if !((same - *residual_square).abs() <= CERTAIN * *residual_square) {
+        let certain = (same - *residual_square).abs() <= CERTAIN * *residual_square;
+        if !(certain && *residual_square > RESOLVED * *own) {
             return 0.0;
         }
         let coordinate = residual_square.sqrt();
@@ -407,6 +417,7 @@ impl<D: Dictionary> Span for Feature<D> {
         std::mem::swap(product, &mut self.coefficients);
         multiply(product, self.images.view(), rotation.view());
         std::mem::swap(product, &mut self.images);
+        self.scratch.0.combined = true;
     }
 
     fn shift_origin(&mut self, step: f64) {
@@ -462,11 +473,12 @@ impl<D: Dictionary> Span for Feature<D> {
     fn end_trial(&mut self) -> Option<&Matrix> {
         self.trials += 1;
         self.stale = self.stale.saturating_add(1);
-        if self.stale <= self.dictionary.len().max(64) {
-            return None;
+        let due = self.stale > self.dictionary.len().max(64);
+        if due {
+            self.refresh();
         }
-        self.refresh();
-        let lost = self.drift() > REFRESH && self.orthonormalise(true);
+        let combined = std::mem::take(&mut self.scratch.0.combined);
+        let lost = (due || combined) && self.remove_drift();
         lost.then_some(&self.scratch.0.rotation)
     }
 }

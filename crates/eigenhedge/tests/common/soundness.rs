@@ -16,6 +16,9 @@ pub const DEFECT: f64 = 1e-9;
 /// Largest deviation of the Gram matrix of the columns from the identity.
 pub const DRIFT: f64 = 1e-12;
 
+/// Roundings in an entry of the images of a column: kernels are true to one or two, and every other column was taken away.
+const ROUNDINGS: f64 = 16.0;
+
 /// The worst that was measured over some rows.
 #[derive(Debug, Clone, Default)]
 pub struct Soundness {
@@ -31,6 +34,8 @@ pub struct Soundness {
     pub drift: f64,
     /// The first row that broke a law, and how.
     pub first: Option<(u64, String)>,
+    /// Largest rounding of a drift so far.
+    known_to: f64,
     /// The last one.
     last: Option<u64>,
 }
@@ -59,8 +64,11 @@ impl Soundness {
         self.note(broken);
     }
 
-    /// Judges the drift of the columns, known to within `known_to`.
+    /// Judges the drift of the columns, known to within `known_to` now. Columns whose coefficients cancel when they are combined
+    /// keep the roundings of what they came from.
     pub fn columns(&mut self, drift: f64, known_to: f64) {
+        self.known_to = self.known_to.max(known_to);
+        let known_to = self.known_to;
         self.drift = largest(self.drift, drift - known_to);
         if !(drift <= DRIFT + known_to) {
             self.note(vec![format!("drift of the columns {drift:e}")]);
@@ -131,7 +139,7 @@ impl Measured for Feature<Vectors> {
         let roots: Vec<f64> = (0..dictionary.len()).map(|i| square(i).sqrt()).collect();
         let sum = |j| coefficients.column(j).iter().zip(&roots).map(|(a, root)| a.abs() * root).sum::<f64>();
         let most = (0..coefficients.columns()).map(sum).fold(0.0, f64::max);
-        f64::EPSILON * most * most
+        ROUNDINGS * f64::EPSILON * most * most
     }
 }
 

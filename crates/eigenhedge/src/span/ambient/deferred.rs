@@ -96,7 +96,7 @@ impl Deferred {
         products: &[f64],
         square: f64,
         coordinates: &mut [f64],
-        coefficients: &mut Vec<f64>,
+        coefficients: &mut [f64],
         working: &mut Refinement,
     ) -> f64 {
         let Refinement { left, more } = working;

@@ -35,7 +35,7 @@ impl<D: Dictionary> Feature<D> {
         self.weigh(directions, importance);
         self.drop_cheapest(low);
         self.image_afresh();
-        self.orthonormalise(true)
+        self.remove_drift()
     }
 
     /// Drops every atom that has no part in a column or in the origin.
