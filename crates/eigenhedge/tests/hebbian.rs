@@ -575,3 +575,22 @@ fn bad_parameters_are_named() {
     assert_eq!(start(&[&[1.0, 0.0, 0.0], &[0.0; 3]]), "the squared norm of an initial point must be positive, got 0");
     assert_eq!(start(&[&[1.0, 0.0, 0.0], &[0.0; 2]]), "row must have 3 entries, got 2");
 }
+
+#[test]
+fn nearly_parallel_vectors_explain_no_more_than_the_row() {
+    let (n, mut random) = (9, Random::seeded(81));
+    for noise in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7] {
+        for seed in 0..20 {
+            let rows = eigenhedge::streams::near_duplicates(n, noise, 40, seed);
+            for params in [Params::apex(3, 0.1), Params::simultaneous(3, 0.1, 1.0)] {
+                let mut learner = Hebbian::new(params, AmbientWeights::new(n)).unwrap();
+                for (t, row) in rows.iter().enumerate() {
+                    let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+                    let (coordinates, square) = (learner.coordinates(), dot(row, row));
+                    let gap = (loss.realised + dot(coordinates, coordinates) - square).abs();
+                    assert!(gap <= 1e-9 * square, "noise {noise}, seed {seed}, row {t}: {gap:e} of {square}");
+                }
+            }
+        }
+    }
+}

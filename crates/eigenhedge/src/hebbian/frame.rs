@@ -9,7 +9,9 @@
 //!
 //! Numerics: R comes from rotations alone, never from a difference, so its error is relative to W, where a Gram
 //! matrix would lose twice the digits. A vector whose part outside the span of those before it is shorter than
-//! [`DEPENDENT`] times itself counts as lying in that span; while there is one, a projection costs O(P³).
+//! [`DEPENDENT`] times itself counts as lying in that span; while there is one, a projection costs O(P³). R is known to
+//! about 1e-7 of a vector where points lie in the span to rounding, so that coordinates along what is nearly dependent can
+//! come out longer than the point: what is charged is then shortened ([`Frame::shorten`]), what is learned is not.
 
 use super::step::{Step, move_column};
 use crate::matrix::Matrix;
@@ -37,6 +39,8 @@ struct Working {
 const DEPENDENT: f64 = 1e-6;
 /// Share of `|z|²` under which what lies outside the span is rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Share of `|z|²` by which coordinates in a frame that is known well enough can exceed the point.
+const UNCERTAIN: f64 = 1e-10;
 
 impl Frame {
     /// No vectors yet.
@@ -56,18 +60,29 @@ impl Frame {
         for (p, product) in products.iter().enumerate() {
             let column = &self.triangle.column(p)[..=p];
             if !(column[p] > DEPENDENT * norm(column)) {
-                self.project_dependent(products, coordinates);
+                self.project_dependent(products, DEPENDENT, coordinates);
                 break;
             }
             coordinates.push((product - dot(&column[..p], coordinates)) / column[p]);
         }
-        let outside = square - dot(coordinates, coordinates);
-        if outside > ROUNDING * square { outside.sqrt() } else { 0.0 }
+        distance(square, coordinates)
     }
 
-    /// The same when some vector lies in the span of earlier ones: Gram–Schmidt on the columns of R, each twice, which
-    /// leaves such vectors out.
-    fn project_dependent(&mut self, products: &[f64], coordinates: &mut Vec<f64>) {
+    /// Replaces coordinates that are longer than the point itself, which shows that some vector is too near the span of the
+    /// others for R to tell: vectors ten times as far from it are left out, then a hundred times, until they are not longer.
+    /// Returns the distance of the point from the span that is left.
+    pub fn shorten(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
+        let mut apart = DEPENDENT;
+        while dot(coordinates, coordinates) > (1.0 + UNCERTAIN) * square {
+            apart *= 10.0;
+            self.project_dependent(products, apart, coordinates);
+        }
+        distance(square, coordinates)
+    }
+
+    /// Coordinates without the vectors of which less than the share `apart` lies outside the span of earlier ones:
+    /// Gram–Schmidt on the columns of R, each twice.
+    fn project_dependent(&mut self, products: &[f64], apart: f64, coordinates: &mut Vec<f64>) {
         let Self { triangle, scratch: Scratch(Working { basis, inner, .. }) } = self;
         let rows = triangle.rows();
         coordinates.clear();
@@ -89,7 +104,7 @@ impl Frame {
             }
             let column = basis.column_mut(count);
             let length = norm(column);
-            if !(length > DEPENDENT * norm(triangle.column(p))) {
+            if !(length > apart * norm(triangle.column(p))) {
                 basis.resize(rows, count);
                 continue;
             }
@@ -145,6 +160,12 @@ impl Frame {
             (row + 1..count).for_each(|j| rotate(triangle.column_mut(j), row, cosine, sine));
         }
     }
+}
+
+/// Distance of a point from the span in which it has these coordinates, exactly zero at rounding level.
+fn distance(square: f64, coordinates: &[f64]) -> f64 {
+    let outside = square - dot(coordinates, coordinates);
+    if outside > ROUNDING * square { outside.sqrt() } else { 0.0 }
 }
 
 /// The rotation that takes (a, b) to (length, 0).

@@ -138,6 +138,8 @@ struct Working {
     outputs: Vec<f64>,
     coordinates: Vec<f64>,
     residual: f64,
+    /// Coordinates that are charged for.
+    charged: Vec<f64>,
     step: Step,
     change: Change,
     /// Coordinates of a displacement.
@@ -218,7 +220,7 @@ impl<W: Weights> Hebbian<W> {
     /// Coordinates of the last row in the orthonormal frame of the weight vectors it met: vector p lies in the span
     /// of the first p directions of the frame, with a positive coordinate in the last of them.
     pub fn coordinates(&self) -> &[f64] {
-        &self.scratch.0.coordinates
+        &self.scratch.0.charged
     }
 
     /// The same coordinates, of a point that is not learned from.
@@ -227,6 +229,7 @@ impl<W: Weights> Hebbian<W> {
         *looking = false;
         *square = self.weights.look(point, outputs)?;
         self.project();
+        self.charge();
         Ok(self.coordinates())
     }
 
@@ -276,9 +279,17 @@ impl<W: Weights> Hebbian<W> {
         *residual = self.frame.project(outputs, *square, coordinates);
     }
 
+    /// Loss of the point projected.
+    fn charge(&mut self) -> f64 {
+        let Working { outputs, square, coordinates, charged, .. } = &mut self.scratch.0;
+        charged.clone_from(coordinates);
+        self.frame.shorten(outputs, *square, charged).powi(2)
+    }
+
     /// Makes the point a vector while some are missing, and moves the vectors otherwise.
     fn learn(&mut self, point: &W::Point) {
-        let Working { outputs, square, coordinates, residual, step, change, displaced, looking } = &mut self.scratch.0;
+        let Working { outputs, square, coordinates, residual, step, change, displaced, looking, .. } =
+            &mut self.scratch.0;
         *looking = false;
         self.largest_square = self.largest_square.max(*square);
         if outputs.len() < self.params.components {
@@ -329,7 +340,7 @@ where
             unreachable!("the instance was checked");
         }
         self.project();
-        let loss = self.scratch.0.residual.powi(2);
+        let loss = self.charge();
         Loss { expected: loss, realised: loss }
     }
 
