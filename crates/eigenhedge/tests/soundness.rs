@@ -279,3 +279,36 @@ fn losses_equal_those_of_a_dense_oracle_over_a_thousand_smooth_rows() {
     streams.retain(|(name, _)| ["oscillations", "turning images"].contains(name));
     compare_all(&specs, &streams);
 }
+
+/// Rows of a file in the folder that the environment names; none without it.
+fn real(name: &str) -> Option<Vec<Vec<f64>>> {
+    let path = std::path::PathBuf::from(std::env::var_os("EIGENHEDGE_DATA")?).join(name);
+    let rows = |shape: &[u64], data: Vec<f64>| data.chunks(shape[1] as usize).map(<[f64]>::to_vec).collect();
+    if name.ends_with(".npy") {
+        let array = npyz::NpyFile::new(std::io::BufReader::new(std::fs::File::open(path).unwrap())).unwrap();
+        return Some(rows(&array.shape().to_vec(), array.into_vec().unwrap()));
+    }
+    let mut archive = npyz::npz::NpzArchive::open(path).unwrap();
+    let array = archive.by_name("rows").unwrap().unwrap();
+    Some(rows(&array.shape().to_vec(), array.into_vec().unwrap()))
+}
+
+/// Judges a file of real rows; the perturbed leader costs too much for many.
+fn judge_real(name: &'static str, kept: usize) {
+    let Some(rows) = real(name) else {
+        return println!("skipped: EIGENHEDGE_DATA does not name the folder of {name}");
+    };
+    let mut specs = specs(kept, &[64.0], &[0.5]);
+    specs.retain(|spec| rows.len() < 1000 || spec.learner != Kind::PerturbedLeader);
+    judge_plain(&[(name, rows)], &specs, 16);
+}
+
+#[test]
+fn an_electroencephalogram_is_charged_what_it_loses() {
+    judge_real("smooth_rows.npy", 2);
+}
+
+#[test]
+fn a_chemical_process_is_charged_what_it_loses() {
+    judge_real("tep_centered.npz", 10);
+}
