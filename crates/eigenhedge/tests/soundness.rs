@@ -39,6 +39,9 @@ fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
     specs
 }
 
+/// The rows of a stream, with its name.
+type Named = (&'static str, Vec<Vec<f64>>);
+
 fn label(spec: &Spec) -> String {
     format!("{}{}", spec.label(), if spec.center.is_some() { ", centered" } else { "" })
 }
@@ -65,7 +68,7 @@ impl Broken {
 }
 
 /// Every spec over every stream, one row after another.
-fn judge_plain(streams: &[(&str, Vec<Vec<f64>>)], specs: &[Spec], drift_every: usize) {
+fn judge_plain(streams: &[Named], specs: &[Spec], drift_every: usize) {
     let mut broken = Broken::default();
     for (name, rows) in streams {
         for spec in specs {
@@ -85,7 +88,7 @@ fn judge_plain(streams: &[(&str, Vec<Vec<f64>>)], specs: &[Spec], drift_every: u
     broken.assert_none(streams.len() * specs.len());
 }
 
-fn hard(length: usize, rows: usize) -> Vec<(&'static str, Vec<Vec<f64>>)> {
+fn hard(length: usize, rows: usize) -> Vec<Named> {
     HARD.iter().map(|stream| (stream.name, (stream.rows)(length, rows, 5))).collect()
 }
 
@@ -102,7 +105,7 @@ fn rows_of_middle_length_are_charged_what_they_lose() {
 }
 
 /// Learners that can be asked for long rows without waiting, and smooth streams of those.
-fn long() -> (Vec<Spec>, Vec<(&'static str, Vec<Vec<f64>>)>) {
+fn long() -> (Vec<Spec>, Vec<Named>) {
     let mut specs = specs(5, &[64.0], &[0.5]);
     specs.retain(|spec| spec.learner != Kind::PerturbedLeader && !matches!(spec.mixing, Mixing::PastAverage { .. }));
     let streams = vec![
@@ -246,7 +249,7 @@ fn compare(
     Ok(loose)
 }
 
-fn compare_all(specs: &[Spec], streams: &[(&str, Vec<Vec<f64>>)]) {
+fn compare_all(specs: &[Spec], streams: &[Named]) {
     let (mut broken, mut compared, mut loose) = (Vec::new(), 0, 0);
     for (name, rows) in streams {
         for spec in specs {
@@ -283,14 +286,14 @@ fn losses_equal_those_of_a_dense_oracle_over_a_thousand_smooth_rows() {
 /// Rows of a file in the folder that the environment names; none without it.
 fn real(name: &str) -> Option<Vec<Vec<f64>>> {
     let path = std::path::PathBuf::from(std::env::var_os("EIGENHEDGE_DATA")?).join(name);
-    let rows = |shape: &[u64], data: Vec<f64>| data.chunks(shape[1] as usize).map(<[f64]>::to_vec).collect();
+    let rows = |width: u64, data: Vec<f64>| data.chunks(width as usize).map(<[f64]>::to_vec).collect();
     if name.ends_with(".npy") {
         let array = npyz::NpyFile::new(std::io::BufReader::new(std::fs::File::open(path).unwrap())).unwrap();
-        return Some(rows(&array.shape().to_vec(), array.into_vec().unwrap()));
+        return Some(rows(array.shape()[1], array.into_vec().unwrap()));
     }
     let mut archive = npyz::npz::NpzArchive::open(path).unwrap();
     let array = archive.by_name("rows").unwrap().unwrap();
-    Some(rows(&array.shape().to_vec(), array.into_vec().unwrap()))
+    Some(rows(array.shape()[1], array.into_vec().unwrap()))
 }
 
 /// Judges a file of real rows; the perturbed leader costs too much for many.

@@ -136,10 +136,11 @@ pub struct Hebbian<W> {
 struct Working {
     square: f64,
     outputs: Vec<f64>,
-    coordinates: Vec<f64>,
+    /// Coordinates and residual as the frame learns from them.
+    framed: Vec<f64>,
     residual: f64,
-    /// Coordinates that are charged for.
-    charged: Vec<f64>,
+    /// Coordinates as they are charged.
+    coordinates: Vec<f64>,
     step: Step,
     change: Change,
     /// Coordinates of a displacement.
@@ -220,7 +221,7 @@ impl<W: Weights> Hebbian<W> {
     /// Coordinates of the last row in the orthonormal frame of the weight vectors it met: vector p lies in the span
     /// of the first p directions of the frame, with a positive coordinate in the last of them.
     pub fn coordinates(&self) -> &[f64] {
-        &self.scratch.0.charged
+        &self.scratch.0.coordinates
     }
 
     /// The same coordinates, of a point that is not learned from.
@@ -275,28 +276,27 @@ impl<W: Weights> Hebbian<W> {
 
     /// Coordinates and residual of the point looked at.
     fn project(&mut self) {
-        let Working { outputs, square, coordinates, residual, .. } = &mut self.scratch.0;
-        *residual = self.frame.project(outputs, *square, coordinates);
+        let Working { outputs, square, framed, residual, .. } = &mut self.scratch.0;
+        *residual = self.frame.project(outputs, *square, framed);
     }
 
     /// Loss of the point projected.
     fn charge(&mut self) -> f64 {
-        let Working { outputs, square, coordinates, charged, .. } = &mut self.scratch.0;
-        charged.clone_from(coordinates);
-        self.frame.shorten(outputs, *square, charged).powi(2)
+        let Working { outputs, square, framed, coordinates, .. } = &mut self.scratch.0;
+        coordinates.clone_from(framed);
+        self.frame.shorten(outputs, *square, coordinates).powi(2)
     }
 
     /// Makes the point a vector while some are missing, and moves the vectors otherwise.
     fn learn(&mut self, point: &W::Point) {
-        let Working { outputs, square, coordinates, residual, step, change, displaced, looking, .. } =
-            &mut self.scratch.0;
+        let Working { outputs, square, framed, residual, step, change, displaced, looking, .. } = &mut self.scratch.0;
         *looking = false;
         self.largest_square = self.largest_square.max(*square);
         if outputs.len() < self.params.components {
             if *square > SMALLEST_SQUARE {
                 let scale = 1.0 / square.sqrt();
                 self.weights.begin(point, scale);
-                self.frame.append(coordinates, *residual, scale);
+                self.frame.append(framed, *residual, scale);
             }
             return;
         }
@@ -305,7 +305,7 @@ impl<W: Weights> Hebbian<W> {
             return;
         }
         self.weights.learn(point, step);
-        self.frame.advance(step, coordinates, *residual);
+        self.frame.advance(step, framed, *residual);
         for p in 0..self.lateral.columns() {
             let column = &mut self.lateral.column_mut(p)[..p];
             column.iter_mut().zip(&*outputs).for_each(|(a, y)| *a = step.keep[p] * *a - step.push[p] * y);
