@@ -55,18 +55,28 @@ pub struct Outcome {
 
 /// Lives for so many rows. A panic is a violation like any other.
 pub fn live(case: &Case, seed: u64, rows: u64) -> Outcome {
-    let mut sound = Soundness::default();
-    let whole = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| walk(case, seed, rows, &mut sound)));
+    let mut outcome = Outcome::default();
+    let whole = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| walk(case, seed, rows, &mut outcome)));
     match whole {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => sound.refused(error.to_string()),
-        Err(_) => sound.refused("panic".to_owned()),
+        Ok(Err(error)) => outcome.sound.refused(error.to_string()),
+        Err(_) => outcome.sound.refused("panic".to_owned()),
     }
-    Outcome { sound, healed: None }
+    outcome
 }
 
-fn walk(case: &Case, seed: u64, rows: u64, sound: &mut Soundness) -> Result<(), eigenhedge::Error> {
+/// Rows before which a subspace learner has healed itself, over all members.
+fn healed(learner: &AnyLearner) -> Option<u64> {
+    match learner {
+        AnyLearner::Plain(portfolio) => Some(portfolio.members().iter().map(|member| member.healed()).sum()),
+        AnyLearner::Kernel(portfolio) => Some(portfolio.members().iter().map(|member| member.healed()).sum()),
+        AnyLearner::Hebbian(_) | AnyLearner::KernelHebbian(_) => None,
+    }
+}
+
+fn walk(case: &Case, seed: u64, rows: u64, outcome: &mut Outcome) -> Result<(), eigenhedge::Error> {
     let mut run = Run::watching(case.spec.clone(), case.length, seed, Watch { hindsight: false, segments: 0 })?;
+    let Outcome { sound, healed: all_healed } = outcome;
     for (t, row) in (0..rows).zip(Endless::new(case.length, seed)) {
         let loss = run.step(&row)?;
         let with_drift = t % case.drift_every == 0 || t + 1 == rows;
@@ -79,6 +89,7 @@ fn walk(case: &Case, seed: u64, rows: u64, sound: &mut Soundness) -> Result<(), 
                 sound.row(kernel.value(&row, &row), 0.0, loss, run.coordinates());
             }
         }
+        *all_healed = healed(run.learner());
     }
     Ok(())
 }
@@ -92,7 +103,9 @@ fn judge<S: Measured>(
     sound: &mut Soundness,
 ) {
     let chosen = portfolio.chosen();
-    sound.row(chosen.last_square(), chosen.span().energy_known_to(row), loss, run.coordinates());
+    let most = portfolio.members().iter().map(|member| member.last_square()).fold(0.0, f64::max);
+    let known_to = chosen.span().energy_known_to(row);
+    sound.row_of_many(chosen.last_square(), most, known_to, loss, run.coordinates());
     if with_drift {
         for member in portfolio.members() {
             sound.columns(member.span().drift(), member.span().drift_known_to());

@@ -66,9 +66,9 @@ fn main() -> ExitCode {
 fn one(name: &str, given: &Arguments) -> Result<bool, String> {
     let cases = cases::cases();
     let case = cases.iter().find(|case| case.name == name).ok_or_else(|| format!("no case {name}"))?;
+    let (mut totals, start) = (Totals::default(), Instant::now());
     let outcome = life::live(case, given.seed, given.rows);
-    let mut totals = Totals::default();
-    totals.enter(case, given.seed, given.rows, outcome, Duration::ZERO);
+    totals.enter(case, given.seed, given.rows, outcome, start.elapsed());
     totals.print();
     Ok(totals.violations() == 0)
 }

@@ -43,17 +43,26 @@ pub struct Soundness {
 impl Soundness {
     /// Judges one row: its energy `square`, known to within `known_to`, what it was charged, and the kept coordinates.
     pub fn row(&mut self, square: f64, known_to: f64, loss: Loss, coordinates: &[f64]) {
+        self.row_of_many(square, square, known_to, loss, coordinates);
+    }
+
+    /// The same for a learner made of several, which may have centers of their own: `square` is the energy for the one that
+    /// was chosen, `most` the largest for any of them.
+    pub fn row_of_many(&mut self, square: f64, most: f64, known_to: f64, loss: Loss, coordinates: &[f64]) {
         let mut broken = Vec::new();
-        for (name, loss) in [("expected", loss.expected), ("realised", loss.realised)] {
-            let over = loss - square;
-            if !(loss >= -known_to && over <= EXCESS * square + known_to) {
-                broken.push(format!("{name} loss {loss:e} of the energy {square:e}"));
-            }
+        let Loss { expected, realised } = loss;
+        if !(expected >= -known_to && expected <= (1.0 + EXCESS) * most + known_to) {
+            broken.push(format!("expected loss {expected:e} of the energy {most:e}"));
+        }
+        if !(realised >= -known_to) {
+            broken.push(format!("realised loss {realised:e} of the energy {square:e}"));
+        }
+        for (loss, square) in [(expected, most), (realised, square)] {
             if square > 0.0 && !(loss <= known_to) {
                 self.loss = largest(self.loss, loss / square);
             }
         }
-        let gap = (loss.realised + dot(coordinates, coordinates) - square).abs();
+        let gap = (realised + dot(coordinates, coordinates) - square).abs();
         if !(gap <= DEFECT * square + known_to) {
             broken.push(format!("loss and coordinates miss the energy {square:e} by {:e} of it", gap / square));
         }
