@@ -1,7 +1,7 @@
 //! `eigenhedge`: online PCA from the command line.
 //!
 //! [`args`] is what was typed, [`plan`] is what that means once it has been checked, [`commands`] does it.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 mod commands;
@@ -10,13 +10,15 @@ mod number;
 mod plan;
 mod record;
 mod sheet;
+mod standard;
 mod stop;
 mod summary;
 mod table;
 
+use anyhow::Context;
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 /// Bad data, or a run that failed.
@@ -25,7 +27,44 @@ const FAILED: u8 = 1;
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let outcome = match Cli::try_parse() {
+        Err(message) => return explain(&message),
+        Ok(cli) => execute(cli.command),
+    };
+    match outcome {
+        Err(error) if !is_broken_pipe(&error) => {
+            complain(&format!("{error:#}"));
+            ExitCode::from(if error.is::<table::Usage>() { USAGE } else { FAILED })
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// One line on standard error, whatever the names in it hold.
+fn complain(sentence: &str) {
+    // Nobody may be there to read it.
+    let _ = writeln!(io::stderr(), "eigenhedge: {}", eigenhedge_io::printable(sentence));
+}
+
+/// Prints the help, the version, or what is wrong with the command line.
+fn explain(message: &clap::Error) -> ExitCode {
+    if message.use_stderr() {
+        let _ = message.print();
+        return ExitCode::from(USAGE);
+    }
+    let printed =
+        standard::output().and_then(|mut out| message.print().and_then(|()| out.flush()).context(standard::UNWRITABLE));
+    match printed {
+        Err(error) if !is_broken_pipe(&error) => {
+            complain(&format!("{error:#}"));
+            ExitCode::from(FAILED)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+fn execute(command: Command) -> anyhow::Result<()> {
+    match command {
         Command::Demo(args) => commands::demo(&args),
         Command::Run(args) => plan::Plan::new(&args).map_err(Into::into).and_then(|plan| commands::run(&plan)),
         Command::Compare(args) => commands::compare(&args),
@@ -43,17 +82,10 @@ fn main() -> ExitCode {
             // By way of memory: the generator panics when nobody reads what it writes.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut script);
-            io::Write::write_all(&mut io::stdout(), &script).map_err(Into::into)
+            standard::print(&String::from_utf8_lossy(&script))
         }
         Command::Man { out } => commands::man(&out),
         Command::Reproduce(args) => commands::reproduce(&args),
-    };
-    match outcome {
-        Err(error) if !is_broken_pipe(&error) => {
-            eprintln!("eigenhedge: {error:#}");
-            ExitCode::from(if error.is::<table::Usage>() { USAGE } else { FAILED })
-        }
-        _ => ExitCode::SUCCESS,
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Plan {
     pub source: Source,
     /// How the table is laid out.
     pub layout: Layout,
+    /// Which learner.
+    pub learner: Kind,
     /// The learner, but for what the length of rows decides.
     pub options: Checked,
     /// What the run compares itself with.
@@ -48,6 +50,7 @@ impl Plan {
             layout: table::layout(&args.table, &source)?,
             form: form(args, &target)?,
             source,
+            learner: args.learner,
             options,
             watch: Watch { hindsight: true, segments: args.segments },
             seed: args.seed,

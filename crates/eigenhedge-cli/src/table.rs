@@ -1,7 +1,8 @@
 //! Tables as built: where they are and how they are laid out.
 
 use crate::args::{BadRow, TableArgs};
-use eigenhedge_io::{Format, Layout, OnBadRow, Selector, Source};
+use eigenhedge::Kind;
+use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream};
 use std::path::Path;
 
 /// A command line that cannot mean anything, as one sentence.
@@ -24,6 +25,17 @@ pub fn plan(path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     let source = source(path);
     let layout = layout(args, &source)?;
     Ok((source, layout))
+}
+
+/// Refuses rows that are too long for the learners to begin with. What they need later depends on the rows.
+pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
+    /// Numbers that a learner holds for each column at least: a mean, a row, some directions.
+    const VECTORS: u128 = 16;
+    /// Members of `auto`.
+    const MEMBERS: u128 = 8;
+    let count: u128 = learners.iter().map(|kind| if *kind == Kind::Auto { MEMBERS } else { 1 }).sum();
+    let length = stream.columns().len() as u128;
+    stream.allow(&format!("learning from rows of {length} numbers"), 8 * VECTORS * count * length)
 }
 
 /// How a table is laid out.
@@ -69,6 +81,7 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
             BadRow::Skip => OnBadRow::Skip,
         },
         standardize: args.standardize,
+        max_memory: args.max_memory.unwrap_or_default(),
         ..plain
     };
     for (option, selectors) in [("--columns", &layout.columns), ("--exclude", &layout.exclude)] {

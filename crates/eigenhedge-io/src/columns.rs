@@ -1,6 +1,6 @@
 //! Names of columns, and which of them are wanted.
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, quoted};
 use crate::reader::Tap;
 use crate::stream::Layout;
 
@@ -36,12 +36,21 @@ pub(crate) struct Columns {
     pub selected: Vec<usize>,
 }
 
+/// Bytes that a column costs at most before a row is read: its name, its position, its cell, and copies of these.
+const COLUMN: u128 = 256;
+
+/// An error if so many columns would take more memory than reading may.
+pub(crate) fn allow_columns(tap: &Tap, count: u128) -> Result<(), Error> {
+    tap.allow(format_args!("{count} columns"), COLUMN.saturating_mul(count))
+}
+
 impl Columns {
     /// The selected columns of a table whose columns have these names, or just this number.
     pub fn choose(tap: &Tap, layout: &Layout, names: Option<Vec<String>>, count: usize) -> Result<Self, Error> {
         if count == 0 {
             return Err(Error::at(tap.name(), Fault::ZeroColumns));
         }
+        allow_columns(tap, count as u128)?;
         let selected = select(names.as_deref(), count, layout, "").map_err(|fault| Error::at(tap.name(), fault))?;
         Ok(Self { names, selected })
     }
@@ -49,7 +58,7 @@ impl Columns {
     /// How messages call a column.
     pub fn label(&self, position: usize) -> String {
         match &self.names {
-            Some(names) => format!("column {position} ({:?})", names[position]),
+            Some(names) => format!("column {position} ({})", quoted(&names[position])),
             None => format!("column {position}"),
         }
     }
@@ -153,7 +162,7 @@ fn hint(name: &str, names: &[String]) -> String {
     const NEAR: f64 = 0.75;
     let near = names.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
     let best = near.filter(|(nearness, _)| *nearness > NEAR).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or(String::new(), |(_, candidate)| format!("; did you mean {candidate:?}?"))
+    best.map_or(String::new(), |(_, candidate)| format!("; did you mean {}?", quoted(candidate)))
 }
 
 /// Whether a text has the form of the pattern. Takes time in proportion to the product of the lengths at most.

@@ -1,5 +1,6 @@
 //! What can be wrong with a table or a file, and where: always one sentence.
 
+use crate::memory::MaxMemory;
 use std::io;
 
 /// What is wrong, and where.
@@ -11,10 +12,11 @@ pub struct Error {
 
 impl std::fmt::Display for Error {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.fault {
-            fault @ (Fault::Unwritable(_) | Fault::Busy) => write!(out, "{} {fault}", self.place),
-            fault => write!(out, "{}: {fault}", self.place),
-        }
+        // Names in files and of files may hold anything.
+        out.write_str(&printable(&match &self.fault {
+            fault @ (Fault::Unwritable(_) | Fault::Busy) => format!("{} {fault}", self.place),
+            fault => format!("{}: {fault}", self.place),
+        }))
     }
 }
 
@@ -24,6 +26,11 @@ impl Error {
     /// A fault at a place: a file, or a row of it.
     pub(crate) fn at(place: impl Into<String>, fault: Fault) -> Self {
         Self { place: place.into(), fault }
+    }
+
+    /// The same fault at a place that is known better.
+    pub(crate) fn moved_to(self, place: String) -> Self {
+        Self { place, ..self }
     }
 
     /// Whether only one row is bad, so that the rows after it can still be read.
@@ -49,9 +56,9 @@ pub(crate) enum Fault {
     NotJson(String),
     #[error("must be {wanted} like the first row, got {found}")]
     OtherShape { wanted: &'static str, found: &'static str },
-    #[error("the key {0:?} must be in the first row too; --columns would leave it out")]
+    #[error("the key {} must be in the first row too; --columns would leave it out", quoted(.0))]
     ExtraKey(String),
-    #[error("the key {0:?} must stand in an object once, not twice")]
+    #[error("the key {} must stand in an object once, not twice", quoted(.0))]
     TwiceKey(String),
     #[error("must be a label and then INDEX:VALUE, got {0}")]
     NotPair(String),
@@ -105,6 +112,12 @@ pub(crate) enum Fault {
     NoArray { names: String, got: String },
     #[error("holds no arrays")]
     NoArrays,
+    #[error("{what} would take {wanted} of memory, and --max-memory allows {limit}")]
+    Memory { what: String, wanted: String, limit: String },
+    #[error("must be at most {longest} bytes long, a sixteenth of --max-memory, {limit}")]
+    LongLine { longest: u64, limit: MaxMemory },
+    #[error("{what} would take {wanted} of memory, and the system does not give that")]
+    NoMemory { what: String, wanted: String },
     #[error("a pipe cannot be read as {0}: give a file")]
     NeedsFile(&'static str),
     #[error("the number of columns must be given with --dim when LIBSVM rows come through a pipe")]
@@ -145,6 +158,33 @@ impl Fault {
                 | Self::Standardized(_)
                 | Self::Refused(_)
         )
+    }
+}
+
+/// The text with characters that a terminal would obey, or that would hide others, written as `\u{1b}` is.
+pub fn printable(text: &str) -> String {
+    let is_obeyed = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_obeyed(c) { shown.extend(c.escape_debug()) } else { shown.push(c) }
+    }
+    shown
+}
+
+/// The path as messages show it.
+pub fn printable_path(path: &std::path::Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+/// A name as messages show it: quoted, and not all of it when it is long.
+pub(crate) fn quoted(name: &str) -> String {
+    const LONGEST: usize = 200;
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{:?}…", &name[..end]),
+        None => format!("{name:?}"),
     }
 }
 

@@ -9,11 +9,13 @@
 //! | [`format`](mod@format) | the formats by name and by extension |
 //! | [`columns`] | names of columns, and which are wanted |
 //! | [`stream`], [`standardize`] | what every format has in common: bad rows, units, places |
+//! | [`memory`] | the memory that reading may take |
 //! | [`stop`] | waits for rows that can be ended |
 //! | `text/` | CSV, JSON lines, LIBSVM |
 //! | `binary/` | NPY, NPZ |
 //! | `columnar/` | Parquet, Arrow, Feather (feature `parquet`) |
-//! | `answers/` | rows out, and the staging file that makes them complete or absent |
+//! | `answers/` | rows out |
+//! | `staging` | files that are complete or absent |
 //!
 //! **Cost.** Memory does not depend on the number of rows, with two exceptions that the format forces: an array in
 //! Fortran order that comes out of a pipe or an archive, and the rows of a warm-up. A cell of a CSV table costs some tens
@@ -44,7 +46,9 @@ mod columnar {
 }
 mod error;
 pub mod format;
+pub mod memory;
 mod reader;
+mod staging;
 pub mod standardize;
 pub mod stop;
 pub mod stream;
@@ -52,9 +56,11 @@ mod text;
 
 pub use answers::{Answer, Answers, Form, Position, Target};
 pub use columns::Selector;
-pub use error::Error;
+pub use error::{Error, printable, printable_path};
 pub use format::Format;
+pub use memory::MaxMemory;
 pub use reader::{Progress, Source};
+pub use staging::{Reservation, WholeFile, write_whole};
 pub use standardize::Standardize;
 pub use stop::Stop;
 pub use stream::{Layout, OnBadRow, Stream, StreamState};

@@ -1,8 +1,9 @@
 //! What every format offers, and where its bytes come from.
 
 use crate::columns::Columns;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, printable_path};
 use crate::format::signature;
+use crate::memory::MaxMemory;
 use crate::stop::Stop;
 use crate::stream::Layout;
 use serde::{Deserialize, Serialize};
@@ -73,12 +74,14 @@ pub(crate) struct Tap {
     /// Bytes in it, when it is a regular file: only then can it be opened twice.
     size: Option<u64>,
     stop: Option<Stop>,
+    /// Memory that reading may take.
+    pub memory: MaxMemory,
 }
 
 impl Tap {
     /// Looks at the source; refuses a file that is plainly of another format.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        let mut tap = Self { source: source.clone(), size: None, stop: layout.stop.clone() };
+        let mut tap = Self { source: source.clone(), size: None, stop: layout.stop.clone(), memory: layout.max_memory };
         let format = layout.format;
         if let Source::File(path) = source {
             let there = std::fs::metadata(path).map_err(|error| tap.unreadable(error))?;
@@ -101,8 +104,13 @@ impl Tap {
     pub fn name(&self) -> String {
         match &self.source {
             Source::Standard => "standard input".to_owned(),
-            Source::File(path) => path.display().to_string(),
+            Source::File(path) => printable_path(path),
         }
+    }
+
+    /// An error if `what` would take more memory than reading may.
+    pub fn allow(&self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Error> {
+        self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
 
     /// Bytes in it, when it is a regular file.

@@ -11,6 +11,7 @@
 use crate::columns::{Columns, Selector};
 use crate::error::{Error, Fault};
 use crate::format::Format;
+use crate::memory::MaxMemory;
 use crate::reader::{Mark, Opened, Progress, Reader, Source, Tap};
 use crate::standardize::{Standardize, Standardizer};
 use crate::stop::Stop;
@@ -39,6 +40,8 @@ pub struct Layout {
     pub on_bad_row: OnBadRow,
     /// How columns are brought to a common scale.
     pub standardize: Standardize,
+    /// Memory that reading may take.
+    pub max_memory: MaxMemory,
     /// What ends the wait for rows of a pipe.
     pub stop: Option<Stop>,
 }
@@ -56,6 +59,7 @@ impl Layout {
             dim: None,
             on_bad_row: OnBadRow::Fail,
             standardize: Standardize::None,
+            max_memory: MaxMemory::of_machine(),
             stop: None,
         }
     }
@@ -110,6 +114,9 @@ pub struct Stream {
     /// The first few messages with their rows, in the order of the rows.
     messages: Vec<(u64, String)>,
 }
+
+/// Bytes of a row that waits, besides its numbers.
+const WAITING_ROW: usize = 256;
 
 struct Waiting {
     raw: Vec<f64>,
@@ -192,6 +199,11 @@ impl Stream {
     /// Name of the source.
     pub fn source(&self) -> String {
         self.tap.name()
+    }
+
+    /// An error if `what` would take more memory than reading the table may: for programs that keep rows.
+    pub fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
+        self.tap.allow(what, bytes)
     }
 
     /// Names of the selected columns; positions where there are no names.
@@ -298,6 +310,8 @@ impl Stream {
             }
             self.standardizer.count_in(&self.raw);
             let (mark, place) = (self.reader.mark(), self.reader.place());
+            let rows = self.waiting.len() as u128 + 1;
+            self.tap.allow("the rows of the warm-up", rows * (8 * self.raw.capacity() + WAITING_ROW) as u128)?;
             self.waiting.push_back(Waiting { raw: std::mem::take(&mut self.raw), mark, bad: self.bad, place });
         }
         self.standardizer.settle();

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use eigenhedge_io::{Format, Standardize};
+use eigenhedge_io::{Format, MaxMemory, Standardize};
 
 /// Options of tables.
 #[derive(Debug, Clone, Args)]
@@ -36,6 +36,10 @@ pub struct TableArgs {
     /// What a bad row does: a missing cell, NaN, infinity, too few cells, or a row that the learner must refuse
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,
+    /// Memory that reading the table may take, in bytes or with a unit: 500M, 2G. What would take more is refused; a
+    /// line of text may have a sixteenth of it [default: half of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = max_memory)]
+    pub max_memory: Option<MaxMemory>,
 }
 
 /// What a bad row does.
@@ -54,6 +58,10 @@ fn formats() -> impl TypedValueParser<Value = Format> {
 
 fn standardize(text: &str) -> Result<Standardize, String> {
     Standardize::from_text(text).ok_or_else(|| "must be none, running or warmup:ROWS".to_owned())
+}
+
+fn max_memory(text: &str) -> Result<MaxMemory, String> {
+    MaxMemory::from_text(text).ok_or_else(|| "must be a number of bytes, or one of K, M, G or T such as 2G".to_owned())
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

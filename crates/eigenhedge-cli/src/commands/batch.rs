@@ -2,13 +2,14 @@
 
 use crate::args::{KernelArgs, KernelPcaArgs, KernelRidgeArgs, PcaArgs, TableArgs};
 use crate::sheet::{Sheet, coordinate_names};
+use crate::standard;
 use crate::table;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
 use eigenhedge::batch::{Center, Expansion, KernelPca, KernelRidge, Pca, Solver};
 use eigenhedge::kernel::{KernelParameters, VectorKernel, Vectors};
 use eigenhedge_io::Stream;
-use std::io::{self, Write};
+use std::fmt::Write;
 use std::path::Path;
 
 struct Rows {
@@ -17,12 +18,22 @@ struct Rows {
     source: String,
 }
 
-fn read(path: &Path, args: &TableArgs) -> Result<Rows> {
+/// Reads all rows; `by_pairs` if there will be a number for each pair of them.
+fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
     let (source, layout) = table::plan(path, args)?;
     let mut stream = Stream::open(&source, &layout)?;
     let mut rows = Vec::new();
+    let bytes = 8 * stream.columns().len() + size_of::<Vec<f64>>();
     while let Some(row) = stream.next_row()? {
         rows.push(row.to_vec());
+        // Up to twice as many before the next time, and again as many numbers for what is made of them.
+        if rows.len().is_power_of_two() {
+            stream.allow("all rows", 4 * rows.len() as u128 * bytes as u128)?;
+        }
+    }
+    let pairs = (rows.len() as u128).saturating_mul(rows.len() as u128);
+    if by_pairs {
+        stream.allow("all pairs of rows", 8 * pairs)?;
     }
     Ok(Rows { names: stream.columns().to_vec(), rows, source: stream.source() })
 }
@@ -33,7 +44,7 @@ fn center(centered: bool) -> Center {
 
 /// Eigenvalues on standard output, coordinates in a file.
 pub fn pca(args: &PcaArgs) -> Result<()> {
-    let table = read(&args.input, &args.table)?;
+    let table = read(&args.input, &args.table, false)?;
     let pca = Pca::fit(&table.rows, args.k, center(!args.no_center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
     spectrum(pca.eigenvalues(), &pca.explained_ratio(), pca.total_loss())?;
     if let Some(path) = &args.components {
@@ -50,13 +61,13 @@ pub fn pca(args: &PcaArgs) -> Result<()> {
 }
 
 fn spectrum(values: &[f64], ratios: &[f64], lost: f64) -> Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = String::new();
     writeln!(out, "{:<10}{:>16}{:>10}", "component", "eigenvalue", "share")?;
     for (i, (value, ratio)) in values.iter().zip(ratios).enumerate() {
         writeln!(out, "{i:<10}{value:>16.6e}{:>9.2}%", 100.0 * ratio)?;
     }
     writeln!(out, "lost      {lost:>16.6e}")?;
-    Ok(out.flush()?)
+    standard::print(&out)
 }
 
 fn kernel(args: &KernelArgs, length: usize) -> Result<VectorKernel> {
@@ -80,7 +91,7 @@ fn solver(rows: usize) -> Solver {
 
 /// The same in a feature space.
 pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
-    let table = read(&args.input, &args.table)?;
+    let table = read(&args.input, &args.table, true)?;
     let model = fit_kernel_pca(args, &table)?;
     spectrum(model.eigenvalues(), &model.explained_ratio(), model.losses().iter().sum())?;
     let Some(path) = &args.out else { return Ok(()) };
@@ -92,7 +103,7 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
 
 /// Rows whose features are near the projections of the rows' features: what kernel PCA takes for the signal in them.
 pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
-    let table = read(&args.input, &args.table)?;
+    let table = read(&args.input, &args.table, true)?;
     let mut model = fit_kernel_pca(args, &table)?;
     let mut sheet = Sheet::create(args.out.as_deref(), &table.names)?;
     let stop = Stop { steps: 300, tolerance: 1e-9 };
@@ -114,7 +125,7 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
 
 /// Predictions with their standard deviations.
 pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
-    let table = read(&args.input, &args.table)?;
+    let table = read(&args.input, &args.table, true)?;
     let target = position(&table, &args.target)?;
     let split = |rows: &[Vec<f64>]| -> Vec<Vec<f64>> {
         let without = |row: &Vec<f64>| row.iter().enumerate().filter(|(i, _)| *i != target).map(|(_, x)| *x).collect();
@@ -129,7 +140,7 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     let asked = match &args.predict {
         None => points,
         Some(path) => {
-            let table = read(path, &args.table)?;
+            let table = read(path, &args.table, false)?;
             match table.names.len() {
                 found if found == length + 1 => split(&table.rows),
                 found if found == length => table.rows,

@@ -4,6 +4,7 @@ use crate::args::CompareArgs;
 use crate::files::{judge_place, write_whole};
 use crate::number::readable;
 use crate::plan;
+use crate::standard;
 use crate::table;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::{Center, Pca};
@@ -11,7 +12,7 @@ use eigenhedge::regret::{Best, Hindsight};
 use eigenhedge::{Run, Watch};
 use eigenhedge_io::Stream;
 use eigenhedge_report::{Block, Chart, Keep, Page, Series, Table, Thin, svg};
-use std::io::{self, Write};
+use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
 /// One learner at work.
@@ -40,6 +41,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     let (source, layout) = table::plan(&args.input, &args.table)?;
     let mut stream = Stream::open(&source, &layout)?;
     let length = stream.columns().len();
+    table::allow_learners(&stream, &args.learners)?;
     let centered = !args.no_center;
     let fits = |error: eigenhedge::Error| anyhow!("{}: {error}", stream.source());
     let watch = Watch { hindsight: false, segments: 0 };
@@ -72,6 +74,9 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
         }
         hindsight.add(&row);
         frozen.charge(&row, args.k, centered)?;
+        if frozen.rows.len().is_power_of_two() {
+            stream.allow("the rows of the warm-up", 32 * (frozen.rows.len() * length) as u128)?;
+        }
         energy += row.iter().map(|x| x * x).sum::<f64>();
     }
     let best = hindsight.best(args.k).context("no best loss")?;
@@ -109,10 +114,10 @@ impl Frozen {
 }
 
 fn report(contestants: &[Contestant], frozen: &Frozen, best: Best, energy: f64) -> Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = String::new();
     let share = |loss: f64| if energy > 0.0 { format!("{:.2} %", 100.0 * loss / energy) } else { "-".into() };
     writeln!(out, "{:<34}{:>14}{:>11}{:>14}{:>12}", "learner", "expected loss", "of energy", "over best", "µs a row")?;
-    let mut line = |name: &str, loss: f64, micros: String| -> io::Result<()> {
+    let mut line = |name: &str, loss: f64, micros: String| -> fmt::Result {
         let over = readable(loss - best.high());
         writeln!(out, "{name:<34}{:>14}{:>11}{over:>14}{micros:>12}", readable(loss), share(loss))
     };
@@ -125,7 +130,7 @@ fn report(contestants: &[Contestant], frozen: &Frozen, best: Best, energy: f64) 
         let micros = 1e6 * contestant.spent.as_secs_f64() / ledger.rows.max(1) as f64;
         line(&contestant.name, ledger.expected, format!("{micros:.1}"))?;
     }
-    Ok(out.flush()?)
+    standard::print(&out)
 }
 
 fn page(source: &str, chart: Chart, contestants: &[Contestant], frozen: &Frozen, best: Best) -> Page {

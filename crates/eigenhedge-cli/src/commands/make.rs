@@ -2,12 +2,21 @@
 
 use crate::args::{Made, MakeArgs};
 use crate::sheet::Sheet;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use eigenhedge::streams;
+use eigenhedge_io::MaxMemory;
 
 /// Writes the rows of a made-up stream.
 pub fn make(args: &MakeArgs) -> Result<()> {
     let (n, k, rows, seed) = (args.dim, args.k, args.rows, args.seed);
+    // All rows are made before the first is written.
+    let bytes = 16u128.saturating_mul(n as u128).saturating_mul(rows.saturating_add(k) as u128);
+    let most = MaxMemory::of_machine();
+    if bytes > most.bytes().into() {
+        return Err(anyhow!(
+            "--rows and --dim must leave room in half of the machine's memory, {most}, got {rows} and {n}"
+        ));
+    }
     let each = rows.div_ceil(3).max(1);
     let stream = match args.stream {
         Made::ThreeSubspaces => streams::switching(n, k, 3, each, seed),

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Writes one page for each command.
 pub fn man(folder: &Path) -> Result<()> {
-    let unwritable = || format!("{} cannot be written", folder.display());
+    let unwritable = || format!("{} cannot be written", eigenhedge_io::printable_path(folder));
     fs::create_dir_all(folder).with_context(unwritable)?;
     clap_mangen::generate_to(Cli::command(), folder).with_context(unwritable)
 }

@@ -3,11 +3,11 @@
 use crate::args::{InspectArgs, ReconstructArgs, TransformArgs};
 use crate::files::read_snapshot;
 use crate::sheet::{Sheet, coordinate_names};
+use crate::standard;
 use crate::summary::{Summary, Text};
 use crate::table;
 use anyhow::{Result, anyhow};
-use eigenhedge_io::Stream;
-use std::io::{self, Write};
+use eigenhedge_io::{Stream, printable};
 
 /// Coordinates of rows in the directions that a model would keep, and what these lose.
 pub fn transform(args: &TransformArgs) -> Result<()> {
@@ -90,12 +90,10 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
         let probabilities: Vec<String> = embedding.inclusion().iter().map(|p| format!("{p:.3}")).collect();
         let columns = surroundings["columns"].as_array().map_or(String::new(), |names| {
             let names: Vec<&str> = names.iter().filter_map(|name| name.as_str()).collect();
-            format!("columns    {}\n", names.join(", "))
+            format!("columns    {}\n", printable(&names.join(", ")))
         });
         let kept = format!("kept with  probability {}\n", probabilities.join(", "));
         format!("{}{kept}{columns}", summary.text(snapshot.run.spec(), &Default::default()))
     };
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    standard::print(&text)
 }

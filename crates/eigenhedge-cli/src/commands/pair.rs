@@ -3,14 +3,15 @@
 use crate::args::{ExpertsArgs, PairArgs};
 use crate::number::readable;
 use crate::sheet::Sheet;
+use crate::standard;
 use crate::table;
 use anyhow::{Result, anyhow};
 use eigenhedge::experts::CappedHedge;
 use eigenhedge::regret::{BestPair, bounds};
 use eigenhedge::subspace::Pair;
-use eigenhedge::{Mixing, Random, trial};
+use eigenhedge::{Kind, Mixing, Random, trial};
 use eigenhedge_io::Stream;
-use std::io::{self, Write};
+use std::fmt::Write;
 
 /// Two streams side by side: directions of one that go with directions of the other.
 pub fn pair(args: &PairArgs) -> Result<()> {
@@ -20,6 +21,7 @@ pub fn pair(args: &PairArgs) -> Result<()> {
     };
     let (mut left, mut right) = (open(&args.left)?, open(&args.right)?);
     let (n, m) = (left.columns().len(), right.columns().len());
+    [&left, &right].into_iter().try_for_each(|stream| table::allow_learners(stream, &[Kind::Tracking]))?;
     let mixing = if args.alpha > 0.0 { Mixing::FixedShare { alpha: args.alpha } } else { Mixing::None };
     let mut learner = Pair::new(n, m, args.k, args.eta, mixing)?;
     let mut best = BestPair::new(n, m);
@@ -50,13 +52,13 @@ pub fn pair(args: &PairArgs) -> Result<()> {
     if let Some(sheet) = sheet {
         sheet.finish()?;
     }
-    let mut out = io::stdout().lock();
+    let mut out = String::new();
     writeln!(out, "read       {rows} pairs of {n} and {m} numbers")?;
     writeln!(out, "gained     {} expected, {} by the choices drawn", readable(expected), readable(realised))?;
     if let Some(best) = best {
         writeln!(out, "best       {} by the best fixed pair of subspaces in hindsight", readable(best.gain(args.k)))?;
     }
-    Ok(out.flush()?)
+    standard::print(&out)
 }
 
 /// Losses of experts, one column each: k of them are kept, the others pay.
@@ -64,6 +66,7 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     let (source, layout) = table::plan(&args.losses, &args.table)?;
     let mut stream = Stream::open(&source, &layout)?;
     let count = stream.columns().len();
+    table::allow_learners(&stream, &[Kind::Tracking])?;
     let names = stream.columns().to_vec();
     let mixing = if args.alpha > 0.0 { Mixing::FixedShare { alpha: args.alpha } } else { Mixing::None };
     let mut learner = CappedHedge::new(count, args.k, args.eta)
@@ -98,7 +101,7 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     // The best set keeps those that lose most.
     totals.sort_by(f64::total_cmp);
     let best: f64 = totals[..count - args.k].iter().sum();
-    let mut out = io::stdout().lock();
+    let mut out = String::new();
     writeln!(out, "read       {rows} rows of {count} losses, {} kept", args.k)?;
     writeln!(out, "lost       {} expected, {} by the choices drawn", readable(expected), readable(realised))?;
     writeln!(out, "best       {} by the best fixed set in hindsight", readable(best))?;
@@ -109,5 +112,5 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
         }
         None => writeln!(out, "bound      none: no theorem covers mixing")?,
     }
-    Ok(out.flush()?)
+    standard::print(&out)
 }

@@ -1,7 +1,9 @@
 //! `reproduce`: the papers' figures, with their claims checked.
 
 use crate::args::ReproduceArgs;
+use crate::standard;
 use anyhow::{Context, Result, bail};
+use eigenhedge_io::printable_path;
 use eigenhedge_lab::{REPRODUCTIONS, Reproduction, Setting, Tally, run_all};
 use std::io::{self, IsTerminal, Write as _};
 use std::path::PathBuf;
@@ -11,19 +13,19 @@ const DATA: &str = "EIGENHEDGE_DATA";
 
 /// Lists reproductions, or runs them, writes their files and prints their claims.
 pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = standard::output()?;
     let chosen: Vec<&Reproduction> = match args.name.as_str() {
         "list" => {
             let widest = REPRODUCTIONS.iter().map(|one| one.name.len()).max().unwrap_or(0);
             let lines = REPRODUCTIONS.iter().map(|one| format!("{:widest$}  {}\n", one.name, one.title));
             let text: String = lines.collect();
-            return out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("the list cannot be printed");
+            return out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(standard::UNWRITABLE);
         }
         "all" => REPRODUCTIONS.iter().collect(),
         name => Reproduction::from_name(name).into_iter().collect(),
     };
     if let Some(folder) = args.data.as_ref().filter(|folder| !folder.is_dir()) {
-        bail!("--data must be a folder, got {}", folder.display());
+        bail!("--data must be a folder, got {}", printable_path(folder));
     }
     let data = args.data.clone().or_else(|| std::env::var_os(DATA).map(PathBuf::from));
     let setting = Setting { data, quick: args.quick, seed: args.seed };
@@ -39,8 +41,8 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
     let pages = args.out.join(if chosen.len() == 1 { chosen[0].name } else { "*" }).join("index.html");
     writeln!(out, "{} passed, {} failed", tally.passed, tally.failed)
         .and_then(|()| out.flush())
-        .context("the tally cannot be printed")?;
-    eprintln!("Pages: {}", pages.display());
+        .context(standard::UNWRITABLE)?;
+    let _ = writeln!(io::stderr(), "Pages: {}", printable_path(&pages));
     verdict(tally)
 }
 

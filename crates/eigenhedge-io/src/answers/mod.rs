@@ -1,7 +1,7 @@
 //! The answers to rows: complete, or absent.
 //!
-//! A file is written under another name beside its own, and renamed when everything has been said. That other name follows
-//! from the target's, so that a run that was killed finds what it had written: [`Answers::sync`] makes what was written
+//! A file is written under another name beside its own, and renamed when everything has been said (see
+//! [`crate::WholeFile`]). That other name follows from the target's, so that a run that was killed finds what it had written: [`Answers::sync`] makes what was written
 //! durable and says how much that is, and [`Answers::resume`] cuts the rest off and goes on. The result is
 //! byte for byte what one run would have written. After a sync the staging file stays when a run fails; before, and when
 //! the run is complete, it goes. Should a run be taken up from before its end although it was complete, its answers are
@@ -14,14 +14,13 @@
 
 mod form;
 mod parquet;
-mod staging;
 
 pub use form::Form;
 
 use crate::error::{Error, Fault};
+use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
 use serde::{Deserialize, Serialize};
-use staging::Staging;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
@@ -152,23 +151,14 @@ impl Answers {
     }
 }
 
-fn unwritable(path: &Path, error: io::Error) -> Error {
-    Error::at(path.display().to_string(), Fault::Unwritable(error))
-}
-
 fn open_file(typed: &Path, written: Option<(u64, Option<u64>)>) -> Result<Sink, Error> {
-    // A link is followed: what it points to is replaced, not the link.
-    let path = fs::canonicalize(typed).unwrap_or_else(|_| typed.to_owned());
-    match fs::metadata(&path) {
-        Ok(there) if there.is_dir() => return Err(unwritable(typed, io::ErrorKind::IsADirectory.into())),
-        Ok(there) if !there.is_file() => {
-            let device = File::options().write(true).open(&path).map_err(|error| unwritable(typed, error))?;
-            return Ok(Sink::Device(BufWriter::new(device), typed.to_owned()));
-        }
-        _ => {}
+    let place = match Place::look(typed)? {
+        Kind::Device(device) => return Ok(Sink::Device(BufWriter::new(device), typed.to_owned())),
+        Kind::File(place) => place,
+    };
+    let Some((bytes, lines)) = written else { return Staging::create(place).map(Sink::File) };
+    if let Some(lines) = lines {
+        cut_from_target(&place, bytes, lines)?;
     }
-    if let Some((bytes, Some(lines))) = written {
-        staging::cut_from_target(&path, bytes, lines).map_err(|error| unwritable(typed, error))?;
-    }
-    Staging::open(typed, path, written.map(|(bytes, _)| bytes)).map(Sink::File)
+    Staging::resume(place, bytes).map(Sink::File)
 }

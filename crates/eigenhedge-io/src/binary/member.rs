@@ -21,6 +21,9 @@ pub struct Member {
 
 const FORMAT: &str = "npz";
 
+/// Most bytes that a deflated byte can hold: a match of 258 bytes takes 2 bits.
+const DEFLATE_RATIO: u64 = 1032;
+
 /// The array of this name, or the only one.
 pub fn find(tap: &Tap, array: Option<&str>) -> Result<Member, Error> {
     let unsound = |reason: String| tap.fault(Fault::Unsound { format: FORMAT, reason });
@@ -53,10 +56,15 @@ pub fn find(tap: &Tap, array: Option<&str>) -> Result<Member, Error> {
         CompressionMethod::DEFLATE => true,
         other => return Err(unsound(format!("the array {name:?} is compressed by {other}, which NumPy does not do"))),
     };
+    let (compressed, size) = (member.compressed_size(), member.size());
+    // More than that cannot come out of so few bytes.
+    if size > if deflated { compressed.saturating_mul(DEFLATE_RATIO) } else { compressed } {
+        return Err(unsound(format!("the array {name:?} has {compressed} bytes, which cannot hold {size}")));
+    }
     Ok(Member {
         start: member.data_start().ok_or_else(|| unsound(format!("the array {name:?} cannot be found")))?,
-        compressed: member.compressed_size(),
-        size: member.size(),
+        compressed,
+        size,
         deflated,
         checksum: member.crc32(),
     })
@@ -68,6 +76,11 @@ fn no_array(arrays: &[(usize, String)], got: String) -> Fault {
 }
 
 impl Member {
+    /// Bytes of the array and its header, as the directory says.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
     /// The bytes of the array.
     pub fn open(&self, tap: &Tap) -> Result<Box<dyn Read>, Error> {
         let mut file = tap.file(FORMAT)?;

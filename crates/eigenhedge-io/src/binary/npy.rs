@@ -4,12 +4,13 @@
 //! file a piece of each selected column is read for a block of rows; out of a pipe or an archive that is impossible, and
 //! the whole array is kept in memory.
 //!
-//! **Trust.** The header's numbers are not believed: a file must be as long as they say, and a pipe must deliver its
-//! first row, before memory of that size is asked for.
+//! **Trust.** The header's numbers are not believed: a file must be as long as they say, a member of an archive must be
+//! able to hold as much, and a pipe must deliver its first row, before memory of that size is asked for. A row, or an
+//! array that is kept as a whole, takes no more than reading may.
 
 use super::header::{Element, Header};
 use super::member::Member;
-use crate::columns::Columns;
+use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault};
 use crate::reader::{Mark, Opened, Progress, Reader, Tap};
 use crate::stream::Layout;
@@ -86,6 +87,13 @@ impl Npy {
         {
             return Err(tap.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
         }
+        if let Origin::Member(member) = &origin {
+            let found = member.size().saturating_sub(header.size);
+            if found < data {
+                return Err(tap.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
+            }
+        }
+        allow_columns(tap, width.into())?;
         let width_here = usize::try_from(width).map_err(|_| tap.fault(too_large()))?;
         let by_column = header.by_column && rows > 1 && width > 1;
         let mut array = Self {
@@ -108,6 +116,9 @@ impl Npy {
             },
             next: 0,
         };
+        if by_column && !in_file {
+            tap.allow(format_args!("all {rows} rows, which must be held because columns are together,"), data.into())?;
+        }
         // A row of a pipe must have come before its length is believed.
         if !in_file {
             array.fill()?;

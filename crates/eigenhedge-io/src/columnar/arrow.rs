@@ -1,20 +1,32 @@
 //! Arrow IPC: files (which Feather version 2 is too) and streams.
 //!
-//! A file starts with `ARROW1`; anything else is taken for a stream, which a pipe always is. What a batch holds was
-//! decided by whoever wrote it, and one batch is in memory at a time.
+//! A file starts with `ARROW1`; anything else is taken for a stream, which a pipe always is. How many rows a batch holds
+//! was decided by its writer, and one batch is in memory at a time. Batches of dictionaries are passed over: columns of
+//! numbers need none.
+//!
+//! **Trust.** Messages are read here and decoded by the library. Lengths that a file states are compared with its own
+//! length, and those of compressed buffers with what their bytes can hold at all, before either of us allocates.
 
 use super::batches::{Batches, Table, choose};
 use super::unsound;
 use crate::error::{Error, Fault};
+use crate::memory::{Ratio, most_unpacked};
 use crate::reader::{Opened, Tap};
 use crate::stream::Layout;
-use arrow_ipc::reader::{FileReader, StreamReader};
-use std::io::{BufReader, Read};
+use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::RecordBatchDecoder;
+use arrow_ipc::{CompressionType, Message, MessageHeader, root_as_footer, root_as_message};
+use arrow_schema::{Schema, SchemaRef};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 /// Opens a file or stream.
 pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
     let format = layout.format.name();
-    let broken = |error: arrow_schema::ArrowError| unsound(tap, format, error);
     let mut start = Vec::new();
     if !tap.is_pipe() {
         tap.open()?.take(8).read_to_end(&mut start).map_err(|error| tap.unreadable(error))?;
@@ -22,20 +34,9 @@ pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
     if start.is_empty() && !tap.is_pipe() {
         return Err(tap.fault(Fault::Empty));
     }
-    let (chosen, batches): (_, Batches) = match start.as_slice() {
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => {
-            let schema = FileReader::try_new(BufReader::new(tap.file(format)?), None).map_err(broken)?.schema();
-            let chosen = choose(tap, layout, &schema)?;
-            let source = BufReader::new(tap.file(format)?);
-            (chosen.clone(), Box::new(FileReader::try_new(source, Some(chosen.1)).map_err(broken)?))
-        }
-        // A stream is read once, so that the columns cannot be chosen before it is opened.
-        start if tap.is_pipe() || start.starts_with(&[0xff; 4]) => {
-            let reader = StreamReader::try_new(BufReader::new(tap.open()?), None).map_err(broken)?;
-            let chosen = choose(tap, layout, &reader.schema())?;
-            let projection = chosen.1.clone();
-            (chosen, Box::new(reader.map(move |batch| batch.and_then(|batch| batch.project(&projection)))))
-        }
+    let (schema, messages) = match start.as_slice() {
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Messages::of_file(tap, format)?,
+        start if tap.is_pipe() || start.starts_with(&[0xff; 4]) => Messages::of_stream(tap, format)?,
         other => {
             let reason = match crate::format::signature(other) {
                 Some(found) => format!("it starts like {found}"),
@@ -44,6 +45,225 @@ pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
             return Err(unsound(tap, format, reason));
         }
     };
+    let schema = Arc::new(schema);
+    let chosen = choose(tap, layout, &schema)?;
+    // Projecting takes time in proportion to the square of the number of columns.
+    let projection = (chosen.1.len() < schema.fields().len()).then(|| chosen.1.clone());
     let columns = chosen.0.clone();
+    let batches: Batches = Box::new(Decoder { messages, schema, projection });
     Ok(Opened { reader: Box::new(Table::new(tap, format, chosen, batches, None, None)?), columns })
+}
+
+/// Messages of a file or a stream, one after the other.
+struct Messages {
+    tap: Tap,
+    format: &'static str,
+    source: Source,
+}
+
+enum Source {
+    /// A file, and the places of its batches.
+    File(File, std::vec::IntoIter<Place>),
+    Stream(BufReader<Box<dyn Read>>),
+}
+
+/// Where a message is in a file.
+struct Place {
+    start: u64,
+    metadata: u64,
+    body: u64,
+}
+
+impl Messages {
+    /// Reads the footer of a file.
+    fn of_file(tap: &Tap, format: &'static str) -> Result<(Schema, Self), Error> {
+        const END: u64 = 10;
+        let broken = |reason: &str| unsound(tap, format, reason);
+        let mut file = tap.file(format)?;
+        let size = tap.size().unwrap_or(0);
+        let mut end = [0; END as usize];
+        let read = size.checked_sub(END).map(|start| read_at(&mut file, start, &mut end));
+        read.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into())).map_err(|error| broken(&error.to_string()))?;
+        let [a, b, c, d, magic @ ..] = end;
+        let length = u64::from(u32::from_le_bytes([a, b, c, d]));
+        let start = size.checked_sub(END + length).filter(|_| &magic == b"ARROW1");
+        let start = start.ok_or_else(|| broken("it does not end in a footer"))?;
+        tap.allow("the footer", length.into())?;
+        let mut footer = vec![0; length as usize];
+        read_at(&mut file, start, &mut footer).map_err(|error| tap.unreadable(error))?;
+        let footer = root_as_footer(&footer).map_err(|error| unsound(tap, format, error))?;
+        let schema = footer.schema().ok_or_else(|| broken("its footer has no schema"))?;
+        let schema = understood(tap, format, schema)?;
+        let place = |block: &arrow_ipc::Block| {
+            let place = Place {
+                start: u64::try_from(block.offset()).ok()?,
+                metadata: u64::try_from(block.metaDataLength()).ok()?,
+                body: u64::try_from(block.bodyLength()).ok()?,
+            };
+            let end = place.start.checked_add(place.metadata)?.checked_add(place.body)?;
+            (end <= size).then_some(place)
+        };
+        let places = footer.recordBatches().into_iter().flatten().map(place).collect::<Option<Vec<Place>>>();
+        let places = places.ok_or_else(|| broken("its footer names batches that lie outside of it"))?;
+        Ok((schema, Self { tap: tap.clone(), format, source: Source::File(file, places.into_iter()) }))
+    }
+
+    /// Reads the schema that a stream starts with.
+    fn of_stream(tap: &Tap, format: &'static str) -> Result<(Schema, Self), Error> {
+        let source = Source::Stream(BufReader::new(tap.open()?));
+        let mut messages = Self { tap: tap.clone(), format, source };
+        let broken = |reason: &str| unsound(tap, format, reason);
+        let Some((metadata, _)) = messages.advance()? else {
+            return Err(tap.fault(Fault::Empty));
+        };
+        let message = messages.parse(&metadata)?;
+        let schema = message.header_as_schema().ok_or_else(|| broken("it does not start with a schema"))?;
+        Ok((understood(tap, format, schema)?, messages))
+    }
+
+    /// The next message and its body; none at the end.
+    fn advance(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, Error> {
+        let Self { tap, format, source } = self;
+        match source {
+            Source::File(file, places) => {
+                let Some(Place { start, metadata, body }) = places.next() else { return Ok(None) };
+                file.seek(SeekFrom::Start(start)).map_err(|error| tap.unreadable(error))?;
+                let mut message = read_bounded(tap, format, file, metadata)?;
+                // The length, of which the footer knows already, after a mark that old files do not have.
+                let prefix = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
+                message.drain(..prefix.min(message.len()));
+                Ok(Some((message, read_bounded(tap, format, file, body)?)))
+            }
+            Source::Stream(stream) => {
+                let Some(length) = message_length(stream).map_err(|error| tap.unreadable(error))? else {
+                    return Ok(None);
+                };
+                let length = u64::try_from(length).map_err(|_| unsound(tap, format, "a message has no length"))?;
+                let message = read_bounded(tap, format, stream, length)?;
+                let body = root_as_message(&message).map_err(|error| unsound(tap, format, error))?.bodyLength();
+                let body = u64::try_from(body).map_err(|_| unsound(tap, format, "a batch has no length"))?;
+                let body = read_bounded(tap, format, stream, body)?;
+                Ok(Some((message, body)))
+            }
+        }
+    }
+
+    fn parse<'a>(&self, metadata: &'a [u8]) -> Result<Message<'a>, Error> {
+        root_as_message(metadata).map_err(|error| unsound(&self.tap, self.format, error))
+    }
+}
+
+/// The schema, if its numbers have the order of bytes of this machine.
+fn understood(tap: &Tap, format: &'static str, schema: arrow_ipc::Schema<'_>) -> Result<Schema, Error> {
+    if !schema.endianness().equals_to_target_endianness() {
+        return Err(unsound(tap, format, "its numbers have another order of bytes than this machine's"));
+    }
+    try_fb_to_schema(schema).map_err(|error| unsound(tap, format, error))
+}
+
+fn read_at(file: &mut File, start: u64, bytes: &mut [u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(start))?;
+    file.read_exact(bytes)
+}
+
+/// Length of the message that follows; none at the end, which may be marked or not.
+fn message_length(stream: &mut impl Read) -> io::Result<Option<i32>> {
+    let mut length = [0; 4];
+    let mut next = || match stream.read_exact(&mut length) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        outcome => outcome.map(|()| Some(i32::from_le_bytes(length)).filter(|length| *length != 0)),
+    };
+    match next()? {
+        Some(-1) => next(),
+        other => Ok(other),
+    }
+}
+
+/// Reads so many bytes. Memory grows with what comes, not with what was promised.
+fn read_bounded(tap: &Tap, format: &'static str, source: &mut impl Read, length: u64) -> Result<Vec<u8>, Error> {
+    let too_short = || unsound(tap, format, "it ends within a message");
+    if tap.size().is_some_and(|size| size < length) {
+        return Err(too_short());
+    }
+    tap.allow("a batch", length.into())?;
+    let mut bytes = Vec::new();
+    if tap.size().is_some() {
+        bytes.reserve_exact(length as usize);
+    }
+    let found = source.take(length).read_to_end(&mut bytes).map_err(|error| tap.unreadable(error))?;
+    if found as u64 == length { Ok(bytes) } else { Err(too_short()) }
+}
+
+/// Batches out of messages.
+struct Decoder {
+    messages: Messages,
+    schema: SchemaRef,
+    /// Positions of the columns that are wanted, unless all are.
+    projection: Option<Vec<usize>>,
+}
+
+impl Decoder {
+    /// The next batch; none at the end.
+    fn decode(&mut self) -> Result<Option<RecordBatch>, Error> {
+        while let Some((metadata, body)) = self.messages.advance()? {
+            let (tap, format) = (&self.messages.tap, self.messages.format);
+            let message = self.messages.parse(&metadata)?;
+            if message.header_type() == MessageHeader::DictionaryBatch {
+                continue;
+            }
+            let Some(batch) = message.header_as_record_batch() else {
+                return Err(unsound(tap, format, "it holds a message that is no batch"));
+            };
+            judge_buffers(tap, format, &batch, &body)?;
+            let body = Buffer::from_vec(body);
+            let (none, version, projection) = (HashMap::new(), message.version(), self.projection.as_deref());
+            let decoded = RecordBatchDecoder::try_new(&body, batch, self.schema.clone(), &none, &version)
+                .and_then(|decoder| decoder.with_projection(projection).read_record_batch());
+            return decoded.map(Some).map_err(|error| unsound(tap, format, error));
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Decoder {
+    type Item = Result<RecordBatch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.decode().transpose()
+    }
+}
+
+/// Refuses a batch whose buffers cannot be what they say, or would take too much memory.
+fn judge_buffers(
+    tap: &Tap,
+    format: &'static str,
+    batch: &arrow_ipc::RecordBatch<'_>,
+    body: &[u8],
+) -> Result<(), Error> {
+    let ratio = match batch.compression().map(|compression| compression.codec()) {
+        None => Ratio::Plain,
+        Some(CompressionType::LZ4_FRAME) => Ratio::Lz4,
+        Some(CompressionType::ZSTD) => Ratio::Zstd,
+        Some(_) => return Err(unsound(tap, format, "a batch is compressed in an unknown way")),
+    };
+    let mut total = body.len() as u128;
+    for buffer in batch.buffers().into_iter().flatten() {
+        let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
+        let bytes = place.and_then(|(start, length)| body.get(start..start.checked_add(length)?));
+        let bytes = bytes.ok_or_else(|| unsound(tap, format, "a buffer lies outside of its batch"))?;
+        // Compressed bytes follow their number once they are not; -1 says that they are not compressed.
+        let unpacked = match (ratio, bytes.split_first_chunk()) {
+            (Ratio::Plain, _) | (_, None) => bytes.len() as u64,
+            (_, Some((length, packed))) => match u64::try_from(i64::from_le_bytes(*length)) {
+                Err(_) => packed.len() as u64,
+                Ok(length) if length > most_unpacked(packed.len() as u64, ratio) => {
+                    let reason = format!("a buffer of {} bytes cannot hold {length}", packed.len());
+                    return Err(unsound(tap, format, reason));
+                }
+                Ok(length) => length,
+            },
+        };
+        total += u128::from(unpacked);
+    }
+    tap.allow("a batch", total)
 }

@@ -1,7 +1,7 @@
 //! Rows out of batches of columns.
 
 use super::guard::guarded;
-use super::unsound;
+use super::{BATCH_CELLS, unsound};
 use crate::columns::Columns;
 use crate::error::{Error, Fault};
 use crate::reader::{Mark, Progress, Reader, Tap};
@@ -12,10 +12,10 @@ use arrow_array::types::{
     UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::{DataType, Schema};
 
 /// Batches one after the other; from some row on when that is cheap.
-pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
+pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>>>;
 
 /// Opens the batches again so that they start after so many rows.
 pub type Reopen = Box<dyn Fn(u64) -> Result<Batches, Error>>;
@@ -30,8 +30,9 @@ pub struct Table {
     /// Where the selected columns are in a batch, which has them in the order of the file.
     order: Vec<usize>,
     batch: Option<RecordBatch>,
-    /// The batch, row by row.
+    /// Some rows of the batch, one after the other, and the number of the first.
     block: Vec<f64>,
+    block_first: usize,
     /// The next row within the batch.
     at: usize,
     rows: u64,
@@ -72,8 +73,20 @@ impl Table {
         let order =
             columns.selected.iter().map(|position| projection.partition_point(|before| before < position)).collect();
         let (tap, block) = (tap.clone(), Vec::new());
-        let mut table =
-            Self { tap, format, batches, reopen, columns, order, batch: None, block, at: 0, rows: 0, total };
+        let mut table = Self {
+            tap,
+            format,
+            batches,
+            reopen,
+            columns,
+            order,
+            batch: None,
+            block,
+            block_first: 0,
+            at: 0,
+            rows: 0,
+            total,
+        };
         if !table.advance()? {
             return Err(table.tap.fault(Fault::Empty));
         }
@@ -88,23 +101,27 @@ impl Table {
                 self.batch = None;
                 return Ok(false);
             };
-            let batch = batch.map_err(|error| unsound(&self.tap, self.format, error))?;
+            let batch = batch?;
             self.at = 0;
             if batch.num_rows() > 0 {
                 self.batch = Some(batch);
                 self.block.clear();
+                self.block_first = 0;
                 return Ok(true);
             }
         }
     }
 
-    /// Turns the batch into rows.
+    /// Turns the next rows of the batch from columns into rows.
     fn transpose(&mut self) -> Result<(), Error> {
         let Some(batch) = &self.batch else { return Ok(()) };
         let width = self.order.len();
-        self.block.resize(batch.num_rows() * width, 0.0);
+        let rows = (BATCH_CELLS / width).max(1).min(batch.num_rows() - self.at);
+        self.block_first = self.at;
+        self.block.resize(rows * width, 0.0);
         for (place, &column) in self.order.iter().enumerate() {
-            let known = batch.columns().get(column).is_some_and(|array| spread(array, &mut self.block[place..], width));
+            let array = batch.columns().get(column).map(|array| array.slice(self.at, rows));
+            let known = array.is_some_and(|array| spread(&array, &mut self.block[place..], width));
             if !known {
                 return Err(unsound(&self.tap, self.format, "a batch does not have the columns of the schema"));
             }
@@ -158,11 +175,13 @@ impl Reader for Table {
         if self.batch.as_ref().is_none_or(|batch| self.at == batch.num_rows()) && !self.advance()? {
             return Ok(false);
         }
-        if self.block.is_empty() {
+        let width = self.order.len();
+        // The block is empty, or behind, also after rows have been passed over.
+        if (self.at - self.block_first + 1) * width > self.block.len() {
             self.transpose()?;
         }
-        let width = self.order.len();
-        row.extend_from_slice(&self.block[self.at * width..(self.at + 1) * width]);
+        let start = (self.at - self.block_first) * width;
+        row.extend_from_slice(&self.block[start..start + width]);
         self.at += 1;
         self.rows += 1;
         match row.iter().position(|value| !value.is_finite()) {
@@ -183,7 +202,8 @@ impl Reader for Table {
         if let (Some(reopen), Some(total)) = (&self.reopen, self.total) {
             self.rows = mark.rows.min(total);
             self.batches = reopen(self.rows)?;
-            (self.batch, self.at) = (None, 0);
+            (self.batch, self.at, self.block_first) = (None, 0, 0);
+            self.block.clear();
             return Ok(self.rows);
         }
         while self.rows < mark.rows {

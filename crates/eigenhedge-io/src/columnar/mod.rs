@@ -6,6 +6,7 @@
 mod arrow;
 mod batches;
 mod guard;
+mod page_header;
 mod parquet;
 
 use crate::error::{Error, Fault};

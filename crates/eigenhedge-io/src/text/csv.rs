@@ -9,12 +9,12 @@
 //! **Going on.** A file without carriage returns is taken up at its byte; another one is read again from the start.
 
 use super::lines::Lines;
-use crate::columns::{Columns, Selector, select};
+use crate::columns::{Columns, Selector, allow_columns, select};
 use crate::error::{Error, Fault, shown};
 use crate::reader::{Mark, Opened, Progress, Reader, Tap};
 use crate::stream::{Layout, OnBadRow};
 use csv::ByteRecord;
-use std::io::Read;
+use std::io::{self, Read};
 
 type Records = csv::Reader<Lines<Box<dyn Read>>>;
 
@@ -59,6 +59,7 @@ impl Csv {
             return Err(tap.fault(Fault::Empty));
         }
         table.cells = table.record.len();
+        allow_columns(tap, table.cells as u128)?;
         table.settle(layout).map_err(|fault| tap.fault(fault))?;
         let columns = table.columns.clone();
         Ok(Opened { reader: Box::new(table), columns })
@@ -66,7 +67,17 @@ impl Csv {
 
     /// Reads one record; false at the end.
     fn advance(&mut self) -> Result<bool, Error> {
-        self.records.read_byte_record(&mut self.record).map_err(|error| self.tap.unreadable(error.into()))
+        let longest = self.tap.memory.line();
+        self.records.get_mut().allow(longest);
+        let line = self.lines_before + self.records.position().line();
+        self.records.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
+            csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                let place = format!("{}, line {line}", self.tap.name());
+                Error::at(place, Fault::LongLine { longest, limit: self.tap.memory })
+            }
+            csv::ErrorKind::Io(error) => self.tap.unreadable(error),
+            other => self.tap.unreadable(io::Error::other(format!("{other:?}"))),
+        })
     }
 
     /// Decides which columns are used and whether the first line is a header.

@@ -4,7 +4,7 @@
 //! first object lacks makes a row bad, unless the columns were chosen: then only those are looked at.
 
 use super::line_reader::LineReader;
-use crate::columns::Columns;
+use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
 use crate::reader::{Mark, Opened, Progress, Reader, Tap};
 use crate::stream::{Layout, OnBadRow};
@@ -71,6 +71,7 @@ impl Jsonl {
         let mut first = First::default();
         let parsed = parse(lines.line(), FirstRow(&mut first));
         parsed.map_err(|reason| Error::at(lines.place(), Fault::NotJson(reason)))?;
+        allow_columns(tap, first.count as u128)?;
         let keys = match &first.names {
             None => None,
             Some(names) => {

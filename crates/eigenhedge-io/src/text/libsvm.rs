@@ -4,7 +4,7 @@
 //! number of columns is given, or is the largest index of a file that is read once for it first.
 
 use super::line_reader::LineReader;
-use crate::columns::Columns;
+use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
 use crate::reader::{Mark, Opened, Progress, Reader, Tap};
 use crate::stream::Layout;
@@ -27,6 +27,7 @@ impl Libsvm {
             None if tap.is_pipe() => return Err(tap.fault(Fault::NeedsDim)),
             None => largest_index(tap)?,
         };
+        allow_columns(tap, dim as u128)?;
         let mut lines = LineReader::open(tap)?;
         if !lines.advance()? {
             return Err(tap.fault(Fault::Empty));
@@ -112,8 +113,6 @@ fn pair(word: &[u8]) -> Result<(u64, &[u8]), Fault> {
 
 /// The largest index of a file. Lines that are wrong are judged when they are read as rows.
 fn largest_index(tap: &Tap) -> Result<usize, Error> {
-    // A slip of the keyboard must not become a row that fills the memory.
-    const LARGEST: u64 = 1 << 28;
     let mut lines = LineReader::open(tap)?;
     let mut largest = 0;
     while lines.advance()? {
@@ -121,10 +120,8 @@ fn largest_index(tap: &Tap) -> Result<usize, Error> {
         // Indices increase, but the last word may not be a pair.
         let indices = words.skip(1).filter_map(|word| pair(word).ok()).map(|(index, _)| index);
         largest = indices.fold(largest, u64::max);
-        if largest > LARGEST {
-            let fault = Fault::IndexRange { index: largest, dim: LARGEST as usize };
-            return Err(Error::at(lines.place(), fault));
-        }
+        // A slip of the keyboard must not become a row that fills the memory.
+        allow_columns(tap, largest.into()).map_err(|error| error.moved_to(lines.place()))?;
     }
     match (lines.rows(), largest) {
         (0, _) => Err(tap.fault(Fault::Empty)),

@@ -1,6 +1,6 @@
 //! Lines as they stand, counted; blank ones are passed over.
 
-use crate::error::Error;
+use crate::error::{Error, Fault};
 use crate::reader::{Mark, Progress, Tap};
 use std::io::{BufRead, BufReader, Read};
 
@@ -35,11 +35,16 @@ impl LineReader {
         }
         loop {
             self.line.clear();
-            let read = self.source.read_until(b'\n', &mut self.line).map_err(|error| self.tap.unreadable(error))?;
+            let longest = self.tap.memory.line();
+            let mut bounded = self.source.by_ref().take(longest.saturating_add(1));
+            let read = bounded.read_until(b'\n', &mut self.line).map_err(|error| self.tap.unreadable(error))?;
             if read == 0 {
                 return Ok(false);
             }
             self.lines += 1;
+            if read as u64 > longest {
+                return Err(Error::at(self.place(), Fault::LongLine { longest, limit: self.tap.memory }));
+            }
             self.bytes += read as u64;
             if self.lines == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
                 self.line.drain(..3);

@@ -11,17 +11,24 @@ pub struct Lines<R> {
     after_return: bool,
     /// No `\r` has been read, so that bytes handed out are bytes read.
     exact: bool,
+    /// Bytes that may still be handed out before [`Lines::allow`] is called again.
+    left: u64,
 }
 
 impl<R: Read> Lines<R> {
     /// Reads lines from here.
     pub fn new(inner: R) -> Self {
-        Self { inner, last: b'\n', after_return: false, exact: true }
+        Self { inner, last: b'\n', after_return: false, exact: true, left: u64::MAX }
     }
 
     /// Whether counting the bytes handed out counts the bytes of the source.
     pub fn is_exact(&self) -> bool {
         self.exact
+    }
+
+    /// Hands out at most so many bytes more; then reading is an error, of the kind `FileTooLarge`.
+    pub fn allow(&mut self, bytes: u64) {
+        self.left = bytes;
     }
 
     /// Changes the bytes in place and returns how many are left.
@@ -47,6 +54,9 @@ impl<R: Read> Lines<R> {
 
 impl<R: Read> Read for Lines<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         loop {
             let found = self.inner.read(buffer)?;
             if found == 0 {
@@ -59,6 +69,7 @@ impl<R: Read> Read for Lines<R> {
             // Nothing left is not the end: the `\n` of a `\r\n` came alone.
             if let kept @ 1.. = self.change(&mut buffer[..found]) {
                 self.last = buffer[kept - 1];
+                self.left = self.left.saturating_sub(kept as u64);
                 return Ok(kept);
             }
         }

@@ -47,6 +47,10 @@ pub fn all_formats(matrix: &Matrix) -> Vec<(&'static str, Vec<u8>)> {
         ("plain.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::UNCOMPRESSED)),
         ("zstd.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::ZSTD(Default::default()))),
         ("snappy.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::SNAPPY)),
+        ("lz4.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::LZ4_RAW)),
+        ("gzip.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::GZIP(Default::default()))),
+        ("lz4.arrow", arrow_packed(&batches(matrix, 7), arrow_ipc::CompressionType::LZ4_FRAME)),
+        ("zstd.arrow", arrow_packed(&batches(matrix, 7), arrow_ipc::CompressionType::ZSTD)),
         ("file.arrow", arrow_file(&batches(matrix, 7))),
         ("stream.arrow", arrow_stream(&batches(matrix, 5))),
         ("file.feather", arrow_file(&batches(matrix, 100))),
@@ -120,6 +124,19 @@ pub fn npz(arrays: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
+/// Zeros in Fortran order, in an archive that is a thousandth of their size.
+pub fn zeros_npz(rows: usize, width: usize) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut archive = npyz::npz::NpzWriter::new(&mut bytes);
+    let builder = archive.array("only", Default::default()).unwrap();
+    let options = builder.default_dtype().shape(&[rows as u64, width as u64]).order(npyz::Order::Fortran);
+    let mut writer = options.begin_nd().unwrap();
+    writer.extend(std::iter::repeat_n(0f64, rows * width)).unwrap();
+    writer.finish().unwrap();
+    drop(archive);
+    bytes.into_inner()
+}
+
 fn deflated(matrix: &Matrix, order: npyz::Order) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let mut archive = npyz::npz::NpzWriter::new(&mut bytes);
@@ -158,6 +175,14 @@ pub fn parquet(batches: &[RecordBatch], compression: parquet::basic::Compression
 
 pub fn arrow_file(batches: &[RecordBatch]) -> Vec<u8> {
     let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.into_inner().unwrap()
+}
+
+pub fn arrow_packed(batches: &[RecordBatch], compression: arrow_ipc::CompressionType) -> Vec<u8> {
+    let options = arrow_ipc::writer::IpcWriteOptions::default().try_with_compression(Some(compression)).unwrap();
+    let schema = batches[0].schema();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new_with_options(Vec::new(), &schema, options).unwrap();
     batches.iter().for_each(|batch| writer.write(batch).unwrap());
     writer.into_inner().unwrap()
 }

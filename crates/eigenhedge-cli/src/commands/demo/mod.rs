@@ -4,12 +4,12 @@ mod page;
 
 use crate::args::DemoArgs;
 use crate::files::{judge_place, write_whole};
+use crate::standard;
 use anyhow::{Context, Result};
 use eigenhedge::regret::{BestSubspace, Ledger};
 use eigenhedge::run::AnyLearner;
 use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, streams, trial};
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::time::{Duration, Instant};
 
 const KEPT: usize = 2;
@@ -34,16 +34,15 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
     let best = best_loss(&stream)?;
     let results: Vec<Outcome> =
         learners().into_iter().map(|(name, spec)| measure(name, &spec, &stream, args)).collect::<Result<_>>()?;
-    let mut out = io::stdout().lock();
     let text = introduction(args, &stream) + &table(best, &results, args) + &remarks(best, &results);
     let text = match path {
         Some(path) => {
             write_whole(path, page::page(&stream, &results, args.seed)?.html().as_bytes())?;
-            format!("{text}\nReport: {}; open it in a browser.\n{NEXT}", path.display())
+            format!("{text}\nReport: {}; open it in a browser.\n{NEXT}", eigenhedge_io::printable_path(path))
         }
         None => format!("{text}\n{NEXT}"),
     };
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output cannot be written")
+    standard::print(&text)
 }
 
 fn learners() -> Vec<(&'static str, Spec)> {

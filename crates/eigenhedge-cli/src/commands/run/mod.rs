@@ -9,11 +9,12 @@ use crate::files::{judge_place, write_whole};
 use crate::number::exact;
 use crate::plan::Plan;
 use crate::record::{Heading, page};
+use crate::standard;
 use crate::stop::Asked;
 use crate::summary::{Summary, Text, sentences};
 use anyhow::{Context, Result};
 use eigenhedge::{Error, set_threads};
-use eigenhedge_io::{Format, Stream, Target};
+use eigenhedge_io::{Format, Stream, Target, printable, printable_path};
 use progress::Progress;
 use session::{Finished, Session, Step};
 use std::io::{self, Write};
@@ -23,6 +24,9 @@ pub fn run(plan: &Plan) -> Result<()> {
     let keep = &plan.keep;
     keep.threads.into_iter().for_each(set_threads);
     [&keep.report, &keep.plot, &keep.snapshot].into_iter().flatten().try_for_each(|path| judge_place(path))?;
+    if plan.target == Target::Standard {
+        drop(standard::output()?);
+    }
     let asked = Asked::listen()?;
     let mut session = match Session::open(plan, &asked) {
         Err(_) if asked.to_stop() => return stopped_early(),
@@ -39,7 +43,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     session.save(ended)?;
     match &keep.snapshot {
         Some(path) if !ended => {
-            let path = path.display();
+            let path = printable_path(path);
             say(&format!("stopped after {rows} rows; the same command with --resume {path} goes on"));
             return Ok(());
         }
@@ -91,15 +95,14 @@ fn close(plan: &Plan, finished: Finished) -> Result<()> {
     if plan.target == Target::Standard {
         return io::stderr().write_all(text.as_bytes()).context("standard error cannot be written");
     }
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output cannot be written")
+    standard::print(&text)
 }
 
 /// Where the pictures are, or how to get some.
 fn next_step(plan: &Plan) -> String {
     match (&plan.keep.report, &plan.keep.plot) {
-        (Some(path), _) => format!("report     {}: open it in a browser\n", path.display()),
-        (None, Some(path)) => format!("plot       {}\n", path.display()),
+        (Some(path), _) => format!("report     {}: open it in a browser\n", printable_path(path)),
+        (None, Some(path)) => format!("plot       {}\n", printable_path(path)),
         (None, None) => "next       --report FILE.html draws what happened\n".to_owned(),
     }
 }
@@ -119,7 +122,7 @@ fn list_skipped(stream: &Stream) {
     let mut err = io::stderr().lock();
     let mut listed = 0;
     for message in stream.messages() {
-        let _ = writeln!(err, "eigenhedge: skipped: {message}");
+        let _ = writeln!(err, "eigenhedge: skipped: {}", printable(message));
         listed += 1;
     }
     if stream.skipped() > listed {

@@ -7,10 +7,11 @@ use crate::plan::Plan;
 use crate::record::Recorder;
 use crate::stop::Asked;
 use crate::summary::Notes;
+use crate::table::allow_learners;
 use anyhow::{Result, anyhow};
 use eigenhedge::Run;
 use eigenhedge::snapshot::Snapshot;
-use eigenhedge_io::{Answer, Answers, Layout, Source, Standardize, Stream, Target};
+use eigenhedge_io::{Answer, Answers, Layout, Reservation, Source, Standardize, Stream, Target};
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -30,6 +31,8 @@ pub struct Session<'a> {
     recorder: Option<Recorder>,
     options: Map<String, Value>,
     start: Instant,
+    /// Keeps another run from the snapshot.
+    _reservation: Option<Reservation>,
 }
 
 /// What came of asking for a row.
@@ -46,15 +49,17 @@ impl<'a> Session<'a> {
     /// Opens what the plan names.
     pub fn open(plan: &'a Plan, asked: &Asked) -> Result<Self> {
         let layout = Layout { stop: asked.waits.clone(), ..plan.layout.clone() };
+        let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
         match &plan.keep.resume {
-            None => Self::begin(plan, &layout),
-            Some(path) => Self::resume(plan, &layout, path),
+            None => Self::begin(plan, &layout, reservation),
+            Some(path) => Self::resume(plan, &layout, path, reservation),
         }
     }
 
-    fn begin(plan: &'a Plan, layout: &Layout) -> Result<Self> {
+    fn begin(plan: &'a Plan, layout: &Layout, reservation: Option<Reservation>) -> Result<Self> {
         let stream = Stream::open(&plan.source, layout)?;
         let length = stream.columns().len();
+        allow_learners(&stream, &[plan.learner])?;
         let run = plan
             .options
             .spec(length)
@@ -72,10 +77,11 @@ impl<'a> Session<'a> {
             closed: false,
             notes: Notes { standardized: is_standardized(plan), ..Notes::default() },
             start: Instant::now(),
+            _reservation: reservation,
         })
     }
 
-    fn resume(plan: &'a Plan, layout: &Layout, path: &Path) -> Result<Self> {
+    fn resume(plan: &'a Plan, layout: &Layout, path: &Path, reservation: Option<Reservation>) -> Result<Self> {
         let snapshot = read_snapshot(path)?;
         let before = Surroundings::from_bytes(&snapshot.surroundings, path)?;
         let options = options(plan);
@@ -106,6 +112,7 @@ impl<'a> Session<'a> {
             answers,
             closed,
             start: Instant::now(),
+            _reservation: reservation,
         })
     }
 

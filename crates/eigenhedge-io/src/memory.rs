@@ -1,0 +1,172 @@
+//! The memory that reading a table may take.
+//!
+//! A few bytes of a file can ask for any amount of memory: a column index, a number of rows in a header, a compressed
+//! block, a line without an end. Every reader asks [`MaxMemory::allow`] before it asks the allocator, so that the answer
+//! is a sentence and not the end of the process.
+
+use crate::error::Fault;
+
+/// The largest number of bytes that a table may make its reader hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MaxMemory(u64);
+
+/// Units by the letter that follows a number.
+const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
+
+/// Bytes held for each byte of a line of text, at most: cells, names and positions are made of it.
+const LINE_FACTOR: u64 = 16;
+
+impl MaxMemory {
+    /// This number of bytes.
+    pub fn of_bytes(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
+    /// Half of the memory that the machine has, or that the process may have if that is less; 4 GiB where it cannot be
+    /// asked for.
+    pub fn of_machine() -> Self {
+        const UNKNOWN: u64 = 8 << 30;
+        Self(system_memory().unwrap_or(UNKNOWN) / 2)
+    }
+
+    /// A number of bytes, or of a unit of 1024, 1024², 1024³ or 1024⁴ bytes: `500M`, `1.5G`.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let text = text.trim().to_ascii_uppercase();
+        let text = text.strip_suffix("IB").or_else(|| text.strip_suffix('B')).unwrap_or(&text);
+        let unit = UNITS.iter().find_map(|(letter, power)| Some((text.strip_suffix(*letter)?, *power)));
+        let (number, power) = unit.unwrap_or((text, 0));
+        if let Ok(whole) = number.parse::<u64>() {
+            return whole.checked_mul(1 << power).filter(|bytes| *bytes > 0).map(Self);
+        }
+        let bytes = number.parse::<f64>().ok()? * (1u64 << power) as f64;
+        (bytes >= 1.0 && bytes < u64::MAX as f64 && power > 0).then_some(Self(bytes as u64))
+    }
+
+    /// Number of bytes.
+    pub fn bytes(self) -> u64 {
+        self.0
+    }
+
+    /// Longest line of text, or record of a text table.
+    pub(crate) fn line(self) -> u64 {
+        (self.0 / LINE_FACTOR).max(1)
+    }
+
+    /// An error if `what` would take more than allowed, or more than the system has to give.
+    pub(crate) fn allow(self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Fault> {
+        if wanted > u128::from(self.0) {
+            return Err(Fault::Memory { what: what.to_string(), wanted: shown(wanted), limit: shown(self.0.into()) });
+        }
+        // What is asked for and given back at once costs nothing, and tells what the system would say.
+        const WORTH_ASKING: u128 = 1 << 20;
+        let probe = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+        if wanted < WORTH_ASKING || usize::try_from(wanted).is_ok_and(probe) {
+            return Ok(());
+        }
+        Err(Fault::NoMemory { what: what.to_string(), wanted: shown(wanted) })
+    }
+}
+
+impl Default for MaxMemory {
+    fn default() -> Self {
+        Self::of_machine()
+    }
+}
+
+impl std::fmt::Display for MaxMemory {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&shown(self.0.into()))
+    }
+}
+
+/// A number of bytes in the largest unit that leaves a whole part.
+fn shown(bytes: u128) -> String {
+    match UNITS.iter().rev().find(|(_, power)| bytes >> power > 0) {
+        None if bytes == 1 => "1 byte".to_owned(),
+        None => format!("{bytes} bytes"),
+        Some((letter, power)) if bytes.is_multiple_of(1 << power) => format!("{}{letter}", bytes >> power),
+        Some((letter, power)) => format!("{:.1}{letter}", bytes as f64 / (1u64 << power) as f64),
+    }
+}
+
+/// Bytes of the machine, or of the limits that the process runs under.
+#[cfg(target_os = "linux")]
+fn system_memory() -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
+    let machine = rustix::system::sysinfo();
+    let machine = u64::try_from(machine.totalram).ok()?.saturating_mul(machine.mem_unit.into());
+    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    let limits = [group, getrlimit(Resource::As).current, getrlimit(Resource::Data).current];
+    Some(limits.into_iter().flatten().fold(machine, u64::min))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn system_memory() -> Option<u64> {
+    None
+}
+
+/// Most bytes that `packed` bytes can hold when they are compressed in this way.
+#[cfg(feature = "parquet")]
+pub(crate) fn most_unpacked(packed: u64, ratio: Ratio) -> u64 {
+    // What a header or a single symbol may add.
+    const SLACK: u64 = 1 << 10;
+    packed.saturating_mul(ratio as u64).saturating_add(SLACK)
+}
+
+/// Bytes out of a byte in, at most, by way of compression.
+#[cfg(feature = "parquet")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ratio {
+    /// Nothing is compressed.
+    Plain = 1,
+    /// A copy of 64 bytes takes 3.
+    Snappy = 22,
+    /// A byte of a length stands for 255.
+    Lz4 = 255,
+    /// A match of 258 bytes takes 2 bits.
+    Deflate = 1032,
+    /// A block of 128 KiB takes 4 bytes.
+    Zstd = 1 << 15,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_shown_with_their_units() {
+        let cases = [
+            ("1", Some(1), "1 byte"),
+            ("500M", Some(500 << 20), "500M"),
+            ("2G", Some(2 << 30), "2G"),
+            ("1.5g", Some(3 << 29), "1.5G"),
+            ("64 KiB", None, ""),
+            ("64KiB", Some(1 << 16), "64K"),
+            ("3tb", Some(3 << 40), "3T"),
+            ("0", None, ""),
+            ("-1G", None, ""),
+            ("nanG", None, ""),
+            ("infG", None, ""),
+            ("1.5", None, ""),
+            ("99999999999T", None, ""),
+            ("", None, ""),
+            ("G", None, ""),
+        ];
+        for (text, wanted, back) in cases {
+            let found = MaxMemory::from_text(text);
+            assert_eq!(found.map(MaxMemory::bytes), wanted, "{text:?}");
+            assert_eq!(found.map_or(String::new(), |limit| limit.to_string()), back, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_is_what_is_not_more() {
+        let limit = MaxMemory::of_bytes(1 << 30);
+        assert!(limit.allow("it", 1 << 30).is_ok());
+        let refused = limit.allow("it", (1 << 30) + 1).unwrap_err().to_string();
+        assert_eq!(refused, "it would take 1.0G of memory, and --max-memory allows 1G");
+        // More than any address space.
+        let refused = MaxMemory::of_bytes(u64::MAX).allow("it", 1 << 62).unwrap_err().to_string();
+        assert_eq!(refused, "it would take 4194304T of memory, and the system does not give that");
+    }
+}

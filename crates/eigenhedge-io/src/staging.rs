@@ -1,0 +1,443 @@
+//! Files that are complete or absent, after a power failure too.
+//!
+//! Everything that is written for users goes the same way: into a staging file beside the target, whose bytes are synced;
+//! then the staging file takes the target's name, and the folder is synced. What was there before is there until then,
+//! and its rights are those of the file that replaces it.
+//!
+//! **Names.** `.NAME.eigenhedge-part` holds what is written row by row, `.NAME.eigenhedge-next` what is written at once,
+//! `.NAME.eigenhedge-last` what is made out of a part. The names are fixed, so that a run that was killed leaves one
+//! file, which the next run takes up or removes, and no heap of them.
+//!
+//! **Others.** A staging file is locked while it is written: by two programs that write the same target, the second is
+//! refused, or waits when the first will not take long. A staging file is created, never opened, unless a run is resumed;
+//! links are not followed, so that nobody can have another file overwritten by planting its name.
+
+use crate::error::{Error, Fault, printable_path};
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A file to be: where it was typed to be, for messages, and where it really will be.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    typed: PathBuf,
+    target: PathBuf,
+}
+
+/// Something that can be written to under a name.
+pub(crate) enum Kind {
+    /// A regular file, or none yet: it can be replaced.
+    File(Place),
+    /// Something else, such as a device: it is written in place.
+    Device(File),
+}
+
+impl Place {
+    /// Looks at what is there. A link to a file is followed: that file is replaced, not the link.
+    pub fn look(typed: &Path) -> Result<Kind, Error> {
+        let target = fs::canonicalize(typed).unwrap_or_else(|_| typed.to_owned());
+        let place = Self { typed: typed.to_owned(), target };
+        match fs::metadata(&place.target) {
+            Ok(there) if there.is_dir() => Err(place.refuse(io::ErrorKind::IsADirectory.into())),
+            Ok(there) if !there.is_file() => {
+                let device = File::options().write(true).open(&place.target);
+                device.map(Kind::Device).map_err(|error| place.refuse(error))
+            }
+            _ => Ok(Kind::File(place)),
+        }
+    }
+
+    pub fn refuse(&self, error: io::Error) -> Error {
+        unwritable(&self.typed, error)
+    }
+
+    /// `.NAME.eigenhedge-WHAT`: hidden, and found again when a run is resumed.
+    fn beside(&self, what: &str) -> PathBuf {
+        let mut name = OsString::from(".");
+        name.push(self.target.file_name().unwrap_or_default());
+        name.push(format!(".eigenhedge-{what}"));
+        folder_of(&self.target).join(name)
+    }
+
+    /// Renames a staging file to the target and makes that durable.
+    fn replace(&self, staging: &Path) -> io::Result<()> {
+        fs::rename(staging, &self.target)?;
+        self.sync_folder()
+    }
+
+    /// Makes names durable. Where a folder cannot be opened or synced, they will be in time.
+    fn sync_folder(&self) -> io::Result<()> {
+        let Ok(folder) = File::open(folder_of(&self.target)) else { return Ok(()) };
+        match folder.sync_all() {
+            Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// Makes a staging file that nobody else has, and locks it.
+    fn create(&self, what: &str, wait: bool) -> Result<(PathBuf, File), Error> {
+        let path = self.beside(what);
+        create_locked(&path, &self.target, wait).map(|file| (path, file)).map_err(|error| self.refuse_lock(error))
+    }
+
+    fn refuse_lock(&self, error: TryLockError) -> Error {
+        match error {
+            TryLockError::WouldBlock => Error::at(printable_path(&self.typed), Fault::Busy),
+            TryLockError::Error(error) => self.refuse(error),
+        }
+    }
+}
+
+/// Bytes that become a file when all of them have been written.
+pub(crate) struct Staging {
+    out: BufWriter<File>,
+    place: Place,
+    part: PathBuf,
+    /// A position in it was given out, so that it stays if the run fails.
+    synced: bool,
+}
+
+impl Staging {
+    /// Starts anew.
+    pub fn create(place: Place) -> Result<Self, Error> {
+        let (part, file) = place.create("part", false)?;
+        Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: false })
+    }
+
+    /// Goes on after so many bytes of an earlier run.
+    pub fn resume(place: Place, wanted: u64) -> Result<Self, Error> {
+        let part = place.beside("part");
+        let shrunk = |found| Error::at(printable_path(&part), Fault::PartShrunk { wanted, found });
+        let mut file = open_locked(&part, false).map_err(|error| match error {
+            TryLockError::Error(error) if error.kind() == io::ErrorKind::NotFound => shrunk(0),
+            error => place.refuse_lock(error),
+        })?;
+        let found = file.metadata().map_err(|error| place.refuse(error))?.len();
+        if found < wanted {
+            return Err(shrunk(found));
+        }
+        file.set_len(wanted).and_then(|()| file.seek(SeekFrom::End(0))).map_err(|error| place.refuse(error))?;
+        Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: true })
+    }
+
+    /// Writes something.
+    pub fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        write(&mut self.out).map_err(|error| self.place.refuse(error))
+    }
+
+    /// Makes durable what was written, and the name it has; from now on the file stays if the run fails.
+    pub fn sync(&mut self) -> Result<u64, Error> {
+        let mut sync = || {
+            self.out.flush()?;
+            let file = self.out.get_mut();
+            file.sync_data()?;
+            if !self.synced {
+                self.place.sync_folder()?;
+            }
+            file.stream_position()
+        };
+        let bytes = sync().map_err(|error| self.place.refuse(error))?;
+        self.synced = true;
+        Ok(bytes)
+    }
+
+    /// Gives the file its name.
+    pub fn finish(mut self) -> Result<(), Error> {
+        let mut finish = || {
+            self.out.flush()?;
+            keep_rights(self.out.get_ref(), &self.place.target)?;
+            self.out.get_ref().sync_all()?;
+            // Should the name be refused, what was written is still there.
+            self.synced = true;
+            self.place.replace(&self.part)
+        };
+        finish().map_err(|error| self.place.refuse(error))
+    }
+
+    /// Gives the name to another file, which is made out of this one.
+    pub fn finish_through(
+        mut self,
+        convert: impl FnOnce(BufReader<&File>, File) -> io::Result<File>,
+    ) -> Result<(), Error> {
+        self.sync()?;
+        // Nobody else makes one while this file is locked.
+        let (last, file) = self.place.create("last", false)?;
+        let make = || {
+            self.out.get_mut().rewind()?;
+            let made = convert(BufReader::with_capacity(1 << 16, self.out.get_ref()), file)?;
+            made.sync_all()?;
+            self.place.replace(&last)
+        };
+        make().map_err(|error| self.place.refuse(error)).inspect_err(|_| drop(fs::remove_file(&last)))?;
+        // Dropping it removes it.
+        self.synced = false;
+        Ok(())
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if !self.synced {
+            drop(fs::remove_file(&self.part));
+        }
+    }
+}
+
+/// Makes the staging file anew out of the first bytes of a target that is complete, if these are so many whole lines.
+pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(), Error> {
+    let part = place.beside("part");
+    if fs::symlink_metadata(&part).is_ok() || !place.target.is_file() {
+        return Ok(());
+    }
+    // Under another name first: a staging file that is there is whole.
+    let (last, file) = place.create("last", false)?;
+    let cut = || {
+        let mut from = BufReader::new(File::open(&place.target)?.take(bytes));
+        let mut to = BufWriter::new(file);
+        let (mut copied, mut ends, mut at_end) = (0, 0, false);
+        loop {
+            let piece = from.fill_buf()?;
+            let Some(last_byte) = piece.last() else { break };
+            at_end = *last_byte == b'\n';
+            ends += piece.iter().filter(|byte| **byte == b'\n').count() as u64;
+            to.write_all(piece)?;
+            let length = piece.len();
+            copied += length as u64;
+            from.consume(length);
+        }
+        let file = to.into_inner().map_err(io::IntoInnerError::into_error)?;
+        if (copied, ends, at_end) != (bytes, lines, true) {
+            return fs::remove_file(&last);
+        }
+        file.sync_all()?;
+        fs::rename(&last, &part)
+    };
+    cut().map_err(|error| place.refuse(error))
+}
+
+/// A file that is written piece by piece and appears when it is complete; a device is written in place.
+pub struct WholeFile(Sink);
+
+enum Sink {
+    Staged(Staging),
+    Device(BufWriter<File>, PathBuf),
+}
+
+impl WholeFile {
+    /// Makes sure that the file can be written; nothing is visible yet.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        Ok(Self(match Place::look(path)? {
+            Kind::File(place) => Sink::Staged(Staging::create(place)?),
+            Kind::Device(device) => Sink::Device(BufWriter::new(device), path.to_owned()),
+        }))
+    }
+
+    /// Writes a piece.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        match &mut self.0 {
+            Sink::Staged(staging) => staging.hand_over(|out| out.write_all(bytes)),
+            Sink::Device(out, path) => out.write_all(bytes).map_err(|error| unwritable(path, error)),
+        }
+    }
+
+    /// Makes the file visible.
+    pub fn finish(self) -> Result<(), Error> {
+        match self.0 {
+            Sink::Staged(staging) => staging.finish(),
+            Sink::Device(mut out, path) => out.flush().map_err(|error| unwritable(&path, error)),
+        }
+    }
+}
+
+/// Writes a file that is there as a whole, after a power failure too, or is what it was before. What is no regular file,
+/// such as a device, is written in place.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let place = match Place::look(path)? {
+        Kind::File(place) => place,
+        Kind::Device(mut device) => return device.write_all(bytes).map_err(|error| unwritable(path, error)),
+    };
+    let (next, mut file) = place.create("next", true)?;
+    let mut write = || {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        place.replace(&next)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&next))).map_err(|error| place.refuse(error))
+}
+
+/// Keeps other runs from a file for as long as it lives.
+pub struct Reservation {
+    lock: PathBuf,
+    /// Locked until it is closed.
+    _file: File,
+}
+
+impl Reservation {
+    /// Reserves a file that will be written more than once; an error if another run has. A device cannot be reserved,
+    /// and need not be.
+    pub fn of(path: &Path) -> Result<Option<Self>, Error> {
+        match Place::look(path)? {
+            Kind::Device(_) => Ok(None),
+            Kind::File(place) => {
+                let lock = place.beside("lock");
+                let file = open_locked(&lock, true).map_err(|error| place.refuse_lock(error))?;
+                Ok(Some(Self { lock, _file: file }))
+            }
+        }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        drop(fs::remove_file(&self.lock));
+    }
+}
+
+/// An error about a file that cannot be written.
+pub(crate) fn unwritable(path: &Path, error: io::Error) -> Error {
+    Error::at(printable_path(path), Fault::Unwritable(error))
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Creates a file that was not there, with the rights of the target, and locks it. What an earlier run has left under
+/// the name is removed, but not while another run writes it.
+fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLockError> {
+    loop {
+        // Held until the new file is there, so that two runs do not remove one another's.
+        let left = match fs::symlink_metadata(path) {
+            Ok(there) if there.is_file() => match open_existing(path) {
+                Ok(file) => {
+                    lock(&file, wait)?;
+                    if !is_at(&file, path) {
+                        continue;
+                    }
+                    Some(file)
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                // Another user's, perhaps: it can be removed if the folder lets us.
+                Err(_) => None,
+            },
+            _ => None,
+        };
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(TryLockError::Error(error)),
+            _ => {}
+        }
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        restrict(&mut options, target);
+        let file = match options.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            outcome => outcome.map_err(TryLockError::Error)?,
+        };
+        lock(&file, wait)?;
+        drop(left);
+        if is_at(&file, path) {
+            keep_rights(&file, target).map_err(TryLockError::Error)?;
+            return Ok(file);
+        }
+    }
+}
+
+/// Opens and locks a file that an earlier run has left, or makes one. Another run may have renamed or removed it in
+/// between: then this is another file by now, and the name is tried again.
+fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
+    loop {
+        let file = match open_existing(path) {
+            Err(error) if create && error.kind() == io::ErrorKind::NotFound => {
+                match File::options().read(true).write(true).create_new(true).open(path) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    outcome => outcome.map_err(TryLockError::Error)?,
+                }
+            }
+            outcome => outcome.map_err(TryLockError::Error)?,
+        };
+        lock(&file, false)?;
+        if is_at(&file, path) {
+            return Ok(file);
+        }
+    }
+}
+
+fn lock(file: &File, wait: bool) -> Result<(), TryLockError> {
+    if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() }
+}
+
+/// Opens a regular file that has only this name, without following a link.
+fn open_existing(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags((rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    let there = file.metadata()?;
+    if there.is_file() && has_one_name(&there) {
+        return Ok(file);
+    }
+    Err(io::Error::other(format!("{} is no plain file of an earlier run", printable_path(path))))
+}
+
+#[cfg(unix)]
+fn has_one_name(there: &fs::Metadata) -> bool {
+    // None, if it was removed in between.
+    std::os::unix::fs::MetadataExt::nlink(there) <= 1
+}
+
+#[cfg(not(unix))]
+fn has_one_name(_: &fs::Metadata) -> bool {
+    true
+}
+
+/// A file that will replace another one is not open to more users than that one, at any time.
+#[cfg(unix)]
+fn restrict(options: &mut OpenOptions, target: &Path) {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    if let Ok(there) = fs::metadata(target) {
+        options.mode(there.permissions().mode() & 0o777);
+    }
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &mut OpenOptions, _: &Path) {}
+
+/// Gives a file the rights of that which it will replace, if there is one.
+#[cfg(unix)]
+fn keep_rights(file: &File, target: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(there) = fs::metadata(target) else { return Ok(()) };
+    let wanted = there.permissions().mode() & 0o777;
+    // Some file systems have no rights, and refuse to change them.
+    if file.metadata()?.permissions().mode() & 0o777 == wanted {
+        return Ok(());
+    }
+    file.set_permissions(fs::Permissions::from_mode(wanted))
+}
+
+#[cfg(not(unix))]
+fn keep_rights(_: &File, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(file), Ok(there)) => (file.dev(), file.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
+}
