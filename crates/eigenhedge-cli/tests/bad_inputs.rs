@@ -125,8 +125,8 @@ fn text_cases() -> Vec<Case> {
         bad("t.libsvm", "1 1:2 2:\n", "t.libsvm, line 1, column 1: must be a finite number, got an empty cell"),
         bad("t.libsvm", "1 1:2\n1 4:1\n", "t.libsvm, line 2: an index must not exceed the number of columns, 3, got 4")
             .with("-k 1 --dim 3"),
-        bad("t.libsvm", "1 99999999999:2\n", "t.libsvm, line 1: an index must not exceed the number of columns, \
-             268435456, got 99999999999"),
+        bad("t.libsvm", "1 99999999999:2\n", "t.libsvm, line 1: 99999999999 columns would take 23.3T of memory, and \
+             --max-memory allows 1G").with("-k 1 --max-memory 1G"),
     ]
 }
 
@@ -248,18 +248,8 @@ fn columnar_cases() -> Vec<Case> {
         bad("t.arrow", "", "t.arrow: must hold at least one row, got nothing"),
         bad("t.arrow", "1,2,3,4\n", "t.arrow: must be a sound arrow file: it does not start like one"),
         bad("t.feather", b"FEA1....", "t.feather: must be a sound feather file: it starts like feather version 1"),
-        bad(
-            "t.arrow",
-            &file[..file.len() - 20],
-            "t.arrow: must be a sound arrow file: Parser error: Arrow file does not \
-             contain correct footer",
-        ),
-        bad(
-            "t.arrow",
-            &stream[..stream.len() - 60],
-            "t.arrow: must be a sound arrow file: Io error: failed to fill whole \
-             buffer",
-        ),
+        bad("t.arrow", &file[..file.len() - 20], "t.arrow: must be a sound arrow file: it does not end in a footer"),
+        bad("t.arrow", &stream[..stream.len() - 60], "t.arrow: must be a sound arrow file: it ends within a message"),
         bad(
             "t.arrow",
             arrow_file(&[with_gap()]),
