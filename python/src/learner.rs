@@ -8,13 +8,13 @@ use crate::state::State;
 use eigenhedge::snapshot::Snapshot;
 use eigenhedge::summary::Summary;
 use eigenhedge::{Loss, Run};
+use eigenhedge_io::write_whole;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
 /// What one row cost.
@@ -353,8 +353,7 @@ impl Learner {
     /// Writes a snapshot; the file is complete or absent.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let bytes = self.state(py)?.to_bytes();
-        py.detach(|| write_whole(&path, &bytes))
-            .map_err(|error| PyOSError::new_err(format!("{} cannot be written: {error}", path.display())))
+        py.detach(|| write_whole(&path, &bytes)).map_err(|error| PyOSError::new_err(error.to_string()))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -385,12 +384,3 @@ impl Learner {
 
 type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
-
-/// Writes to a temporary file next to the target, syncs it, and renames it.
-fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map(drop).map_err(|error| error.error)
-}

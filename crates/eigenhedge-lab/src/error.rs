@@ -26,6 +26,9 @@ pub enum LabError {
         /// Why.
         source: io::Error,
     },
+    /// A table, a picture or a page cannot be written.
+    #[error(transparent)]
+    Unsaved(#[from] eigenhedge_io::Error),
     /// The lines about claims cannot be written.
     #[error("the claims cannot be printed: {0}")]
     Unprintable(#[source] io::Error),

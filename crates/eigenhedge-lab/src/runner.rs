@@ -1,6 +1,7 @@
 //! Runs reproductions, writes what they give, and says which claims hold.
 
 use crate::{LabError, Outcome, Reproduction, Setting, Table};
+use eigenhedge_io::write_whole;
 use eigenhedge_report::{Block, Page, svg};
 use std::fs;
 use std::io::Write;
@@ -48,7 +49,7 @@ fn write(reproduction: &Reproduction, outcome: &Outcome, folder: &Path) -> Resul
     let name = reproduction.name;
     for table in &outcome.tables {
         let file = if table.suffix.is_empty() { format!("{name}.csv") } else { format!("{name}-{}.csv", table.suffix) };
-        replace(&folder.join(file), &csv(table).map_err(unwritable)?)?;
+        write_whole(&folder.join(file), &csv(table).map_err(unwritable)?)?;
     }
     let picture = match outcome.charts.as_slice() {
         [] => None,
@@ -56,16 +57,9 @@ fn write(reproduction: &Reproduction, outcome: &Outcome, folder: &Path) -> Resul
         charts => Some(svg::grid(&sentence(reproduction.title), charts, 2)),
     };
     if let Some(picture) = picture {
-        replace(&folder.join(format!("{name}.svg")), picture.as_bytes())?;
+        write_whole(&folder.join(format!("{name}.svg")), picture.as_bytes())?;
     }
-    replace(&folder.join("index.html"), page(reproduction, outcome).html().as_bytes())
-}
-
-/// Writes a file under another name and renames it, so that it is complete or absent.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
-    let unfinished = path.with_extension("unfinished");
-    let unwritable = |source| LabError::Unwritable { path: path.to_path_buf(), source };
-    fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, path)).map_err(unwritable)
+    Ok(write_whole(&folder.join("index.html"), page(reproduction, outcome).html().as_bytes())?)
 }
 
 fn csv(table: &Table) -> std::io::Result<Vec<u8>> {
