@@ -94,7 +94,8 @@ fn shown(bytes: u128) -> String {
 fn system_memory() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
     let machine = rustix::system::sysinfo();
-    let machine = u64::try_from(machine.totalram).ok()?.saturating_mul(machine.mem_unit.into());
+    // Its type differs between machines.
+    let machine = (machine.totalram as u64).saturating_mul(machine.mem_unit.into());
     let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
     let limits = [group, getrlimit(Resource::As).current, getrlimit(Resource::Data).current];
     Some(limits.into_iter().flatten().fold(machine, u64::min))

@@ -74,6 +74,12 @@ struct Place {
     body: u64,
 }
 
+/// A message: a description, and the bytes of the buffers that it describes.
+struct Parts {
+    metadata: Vec<u8>,
+    body: Vec<u8>,
+}
+
 impl Messages {
     /// Reads the footer of a file.
     fn of_file(tap: &Tap, format: &'static str) -> Result<(Schema, Self), Error> {
@@ -113,7 +119,7 @@ impl Messages {
         let source = Source::Stream(BufReader::new(tap.open()?));
         let mut messages = Self { tap: tap.clone(), format, source };
         let broken = |reason: &str| unsound(tap, format, reason);
-        let Some((metadata, _)) = messages.advance()? else {
+        let Some(Parts { metadata, .. }) = messages.advance()? else {
             return Err(tap.fault(Fault::Empty));
         };
         let message = messages.parse(&metadata)?;
@@ -122,7 +128,7 @@ impl Messages {
     }
 
     /// The next message and its body; none at the end.
-    fn advance(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, Error> {
+    fn advance(&mut self) -> Result<Option<Parts>, Error> {
         let Self { tap, format, source } = self;
         match source {
             Source::File(file, places) => {
@@ -132,7 +138,7 @@ impl Messages {
                 // The length, of which the footer knows already, after a mark that old files do not have.
                 let prefix = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
                 message.drain(..prefix.min(message.len()));
-                Ok(Some((message, read_bounded(tap, format, file, body)?)))
+                Ok(Some(Parts { metadata: message, body: read_bounded(tap, format, file, body)? }))
             }
             Source::Stream(stream) => {
                 let Some(length) = message_length(stream).map_err(|error| tap.unreadable(error))? else {
@@ -143,7 +149,7 @@ impl Messages {
                 let body = root_as_message(&message).map_err(|error| unsound(tap, format, error))?.bodyLength();
                 let body = u64::try_from(body).map_err(|_| unsound(tap, format, "a batch has no length"))?;
                 let body = read_bounded(tap, format, stream, body)?;
-                Ok(Some((message, body)))
+                Ok(Some(Parts { metadata: message, body }))
             }
         }
     }
@@ -205,7 +211,7 @@ struct Decoder {
 impl Decoder {
     /// The next batch; none at the end.
     fn decode(&mut self) -> Result<Option<RecordBatch>, Error> {
-        while let Some((metadata, body)) = self.messages.advance()? {
+        while let Some(Parts { metadata, body }) = self.messages.advance()? {
             let (tap, format) = (&self.messages.tap, self.messages.format);
             let message = self.messages.parse(&metadata)?;
             if message.header_type() == MessageHeader::DictionaryBatch {
