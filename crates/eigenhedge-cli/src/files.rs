@@ -1,7 +1,7 @@
 //! Snapshots in, and files out: complete or absent.
 
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::snapshot::Snapshot;
+use eigenhedge::snapshot::{Refusal, Snapshot};
 use eigenhedge_io::{MaxMemory, printable_path};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,16 +9,26 @@ use std::path::Path;
 
 /// Reads a snapshot.
 pub fn read_snapshot(path: &Path) -> Result<Snapshot> {
-    let most = MaxMemory::of_machine();
+    let name = printable_path(path);
+    let bytes = snapshot_bytes(path).with_context(|| format!("{name} cannot be read"))?;
+    Snapshot::from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}"))
+}
+
+/// The head of a snapshot and as many bytes as it states, and one more if there is one: not all that can be opened has
+/// an end.
+fn snapshot_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    const HEAD: u64 = 24;
+    let mut file = File::open(path)?;
     let mut bytes = Vec::new();
-    // Not all that can be opened has an end.
-    File::open(path)
-        .and_then(|file| file.take(most.bytes()).read_to_end(&mut bytes))
-        .with_context(|| format!("{} cannot be read", printable_path(path)))?;
-    if bytes.len() as u64 == most.bytes() {
-        return Err(anyhow!("{}: must be less than half of the machine's memory, {most}", printable_path(path)));
+    file.by_ref().take(HEAD).read_to_end(&mut bytes)?;
+    if let Err(Refusal::Length { expected, .. }) = Snapshot::from_bytes(&bytes) {
+        let most = MaxMemory::of_machine();
+        if expected > most.bytes() {
+            return Err(io::Error::other(format!("it says that it has {expected} bytes, and {most} are allowed")));
+        }
+        file.take(expected + 1).read_to_end(&mut bytes)?;
     }
-    Snapshot::from_bytes(&bytes).map_err(|refusal| anyhow!("{}: {refusal}", printable_path(path)))
+    Ok(bytes)
 }
 
 /// Writes a file that is there as a whole, after a power failure too, or is what it was before.

@@ -268,7 +268,20 @@ fn rows_that_are_kept_are_counted() {
 
 #[test]
 fn a_model_without_end_is_refused() {
-    refused(&Place::new(), "inspect /dev/zero", "/dev/zero: must be less than half of the machine's memory, 512M");
+    let place = Place::new();
+    let outcome = within(&place, "inspect /dev/zero", std::iter::empty());
+    assert_eq!(outcome.status, 1);
+    assert!(outcome.err.starts_with("eigenhedge: /dev/zero: "), "{}", outcome.err);
+    place.write("t.csv", "1,2\n3,4\n");
+    assert_eq!(place.run("run t.csv -k 1 --quiet --snapshot m.snap").status, 0);
+    let mut model = std::fs::read(place.path("m.snap")).unwrap();
+    model[12..20].copy_from_slice(&(1u64 << 50).to_le_bytes());
+    place.write("m.snap", model);
+    refused(
+        &place,
+        "inspect m.snap",
+        "m.snap cannot be read: it says that it has 1125899906842624 bytes, and 512M are allowed",
+    );
 }
 
 #[test]
