@@ -1,7 +1,7 @@
 //! The memory that reading a table may take.
 //!
 //! A few bytes of a file can ask for any amount of memory: a column index, a number of rows in a header, a compressed
-//! block, a line without an end. Every reader asks [`MaxMemory::allow`] before it asks the allocator, so that the answer
+//! block, a line without an end. Every reader asks a [`MaxMemory`] before it asks the allocator, so that the answer
 //! is a sentence and not the end of the process.
 
 use crate::error::Fault;
