@@ -67,6 +67,8 @@ struct Working {
     square: f64,
     /// Overlap of the residual with the atoms, and the coordinates that were taken away.
     residual: Vec<f64>,
+    /// The same before an atom takes the place of the point.
+    of_point: Vec<f64>,
     coordinates: Vec<f64>,
     residual_square: f64,
     correction: Vec<f64>,
@@ -89,6 +91,8 @@ struct Working {
 
 /// Residuals with a smaller share of `k(x, x)` are not resolved: the rounding of kernels would decide their direction.
 const RESOLVED: f64 = 1e-8;
+/// The same for what another atom carries of a residual.
+const CARRIED: f64 = 1e-6;
 /// The squared norm of a residual must be known to within this share of it.
 const CERTAIN: f64 = 1e-3;
 /// Residuals under this share of the point's norm are computed twice.
@@ -202,10 +206,12 @@ impl<D: Dictionary> Feature<D> {
     /// Makes what one atom carries of the residual a column: the point is replaced by `factor` times the atom. Returns the
     /// coordinate of the point in the column; zero when there is none.
     fn push_carried(&mut self, atom: usize, factor: f64) -> f64 {
-        let Working { row, own, residual, correction, coordinates, expansion, moved, .. } = &mut self.scratch.0;
+        let Working {
+            row, own, residual, residual_square, of_point, correction, coordinates, expansion, moved, ..
+        } = &mut self.scratch.0;
         expansion[atom] += factor;
         // The overlaps of the point with the atoms give way to those of the atom.
-        let of_point = residual.clone();
+        of_point.clone_from(residual);
         self.dictionary.atom_row(atom, moved);
         for ((r, kernel), of_atom) in residual.iter_mut().zip(row).zip(moved) {
             *r += factor * *of_atom - *kernel;
@@ -215,10 +221,10 @@ impl<D: Dictionary> Feature<D> {
             self.coefficients.subtract_times(correction, expansion);
             self.images.subtract_times(correction, residual);
         }
-        let overlap = dot(expansion, &of_point);
+        let overlap = dot(expansion, of_point);
         let norm = dot(expansion, residual).max(0.0).sqrt();
-        let coordinate = overlap / norm;
-        if !(norm * norm > RESOLVED * *own && coordinate > 0.0 && coordinate * coordinate > RESOLVED * *own) {
+        let coordinate = (overlap / norm).min(residual_square.sqrt());
+        if !(norm * norm > CARRIED * *own && coordinate > 0.0 && coordinate * coordinate > CARRIED * *own) {
             return 0.0;
         }
         coordinates.push(coordinate);
