@@ -82,6 +82,8 @@ enum Place {
 
 /// Residuals under this share of the point's norm are computed twice.
 const REPEAT: f64 = 0.75;
+/// A residual whose overlap with the columns is under this share of it is orthogonal to them, and not computed again.
+const ORTHOGONAL: f64 = 4e-15;
 /// A second pass that leaves less than this share of the residual has found rounding.
 const HALVED: f64 = 0.5;
 /// Residuals under this share of the point's norm are rounding.
@@ -93,7 +95,7 @@ const LOOK_EVERY: u64 = 32;
 /// Rows at least this long take one pass where they can.
 const LONG: usize = 512;
 /// Norm of the coefficients of a deferred column over the stored vectors, at most.
-const LARGEST_COEFFICIENTS: f64 = 8.0;
+const LARGEST_COEFFICIENTS: f64 = 12.0;
 /// Squared norms from here on could overflow in sums.
 const LARGEST_SQUARE: f64 = 1e300;
 
@@ -205,10 +207,12 @@ impl Ambient {
             self.columns.transpose_times_spare(correction);
             self.deferred.scale(correction);
             self.deferred.resolve(correction);
-            coordinates.iter_mut().zip(&*correction).for_each(|(c, more)| *c += *more);
-            self.deferred.expand(correction, explained);
-            self.deferred.scale(explained);
-            left = self.columns.subtract_from_spare(explained);
+            if dot(correction, correction) > ORTHOGONAL * ORTHOGONAL * first {
+                coordinates.iter_mut().zip(&*correction).for_each(|(c, more)| *c += *more);
+                self.deferred.expand(correction, explained);
+                self.deferred.scale(explained);
+                left = self.columns.subtract_from_spare(explained);
+            }
             if left < HALVED * HALVED * first {
                 left = 0.0;
             }

@@ -47,6 +47,8 @@ struct Working {
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Less than this share outside is computed twice.
 const REPEAT: f64 = 0.75;
+/// What lies outside and overlaps the directions by less than this share of it is orthogonal to them.
+const ORTHOGONAL: f64 = 4e-15;
 /// A second pass that leaves less than this share of the first has found rounding.
 const HALVED: f64 = 0.5;
 /// Changes between two looks at the drift of the rotation, and the drift that calls for a fresh one.
@@ -116,8 +118,10 @@ impl Frame {
         if left < REPEAT * REPEAT * square {
             let first = left;
             self.rotation.transpose_times(outside, correction);
-            left = self.rotation.subtract_times(correction, outside);
-            coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
+            if dot(correction, correction) > ORTHOGONAL * ORTHOGONAL * first {
+                left = self.rotation.subtract_times(correction, outside);
+                coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
+            }
             if left < HALVED * HALVED * first {
                 left = 0.0;
             }

@@ -103,6 +103,9 @@ impl Deferred {
         self.products_left(products, coefficients, left);
         // |z - V x|² = |z|² - x·(Vᵀz) - x·(Vᵀ(z - V x)), whatever C is.
         let residual = square - dot(coefficients, products) - dot(coefficients, left);
+        if dot(left, left) <= ORTHOGONAL * ORTHOGONAL * residual {
+            return residual;
+        }
         self.resolve(left);
         coordinates.iter_mut().zip(&*left).for_each(|(c, more)| *c += more);
         self.expand(left, more);
@@ -175,6 +178,8 @@ impl Deferred {
     }
 }
 
+/// A residual whose products with the stored vectors are under this share of it is orthogonal to them.
+const ORTHOGONAL: f64 = 4e-15;
 /// Defects of written columns that are left alone until the next combination, which multiplies them by at most the square of
 /// the coefficients.
 const NEGLIGIBLE: f64 = 4e-15;
