@@ -94,6 +94,17 @@ pub enum Error {
     /// A combination of choices that has no meaning.
     #[error("{0}")]
     Unsupported(&'static str),
+    /// Something does not fit into memory.
+    #[error("{what} would take {gigabytes:.3} GB of memory, more than there is")]
+    Memory {
+        /// What would take it.
+        what: &'static str,
+        /// Units of 10⁹ bytes.
+        gigabytes: f64,
+    },
+    /// The computation was asked to end.
+    #[error("the computation was cancelled")]
+    Cancelled,
     /// One of many points is wrong.
     #[error("point {point}: {source}")]
     At {
@@ -105,8 +116,11 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same error, with the position of the point that caused it.
+    /// The same error, with the position of the point that caused it; no point causes [`Self::Cancelled`].
     pub fn at(self, point: usize) -> Self {
+        if self == Self::Cancelled {
+            return self;
+        }
         Self::At { point, source: Box::new(self) }
     }
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+mod cancel;
 pub mod eigen;
 pub mod error;
 pub mod experts;
@@ -13,6 +14,7 @@ pub mod hebbian;
 pub mod kernel;
 pub mod learner;
 pub mod matrix;
+pub mod memory;
 pub mod mixing;
 pub mod num;
 pub mod options;
@@ -30,6 +32,7 @@ pub mod subspace;
 pub mod summary;
 mod threads;
 
+pub use cancel::cancellable;
 pub use error::Error;
 pub use learner::{Learner, Loss, trial, trials};
 pub use mixing::Mixing;

@@ -12,6 +12,7 @@
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012.
 
 use super::gram::{check_fresh, checked_row};
+use crate::cancel;
 use crate::error::Error;
 use crate::kernel::Dictionary;
 use crate::num::dot;
@@ -32,6 +33,7 @@ impl Expansion {
         check_row("weights", &weights, dictionary.len())?;
         let mut square = 0.0;
         for (i, weight) in weights.iter().enumerate() {
+            cancel::check()?;
             let atom = dictionary.atom(i);
             let before: f64 = (0..i).map(|j| weights[j] * dictionary.value(dictionary.atom(j), atom)).sum();
             square += weight * (2.0 * before + weight * dictionary.value(atom, atom));

@@ -1,5 +1,6 @@
 //! The kernel matrix of a set of points.
 
+use crate::cancel;
 use crate::error::Error;
 use crate::kernel::Dictionary;
 use crate::matrix::Matrix;
@@ -40,6 +41,7 @@ pub(super) fn checked_row<D: Dictionary>(
     point: &D::Point,
     row: &mut Vec<f64>,
 ) -> Result<f64, Error> {
+    cancel::check()?;
     let own = check_own(dictionary.row(point, row)?)?;
     check_kernel_row(row)?;
     Ok(own)

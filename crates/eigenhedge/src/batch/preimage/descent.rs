@@ -11,6 +11,7 @@
 
 use super::{Preimage, Stop};
 use crate::batch::{Differentiable, Expansion};
+use crate::cancel;
 use crate::error::Error;
 use crate::kernel::Dictionary;
 use crate::num::dot;
@@ -76,6 +77,7 @@ struct Objective<'a, K, D> {
 
 impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
     fn at(&self, point: Vec<f64>) -> Result<Place, Error> {
+        cancel::check()?;
         let mut gradient = vec![0.0; point.len()];
         let mut value = self.kernel.add_gradient(&point, &point, 2.0, &mut gradient)?;
         let mut terms = value.abs();

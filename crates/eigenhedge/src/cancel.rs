@@ -1,0 +1,42 @@
+//! Ends a long batch computation from another thread.
+//!
+//! A flag belongs to the thread that computes. The loops of batch methods look at it once for each kernel row, and end with
+//! [`Error::Cancelled`] when it is set. A single dense decomposition does not look.
+
+use crate::error::Error;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+thread_local! {
+    static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// Does the work on this thread; batch methods within it end early once the flag is set.
+///
+/// ```
+/// use eigenhedge::batch::{Center, KernelPca, Solver};
+/// use eigenhedge::kernel::{VectorKernel, Vectors};
+/// use eigenhedge::{Error, cancellable};
+/// use std::sync::Arc;
+/// use std::sync::atomic::AtomicBool;
+///
+/// let fit = || {
+///     let atoms = Vectors::new(VectorKernel::Linear, 2)?;
+///     KernelPca::fit(atoms, &[[1.0, 2.0], [3.0, 5.0]], 1, Center::Mean, Solver::Dense)
+/// };
+/// assert!(cancellable(Arc::new(AtomicBool::new(false)), fit).is_ok());
+/// assert_eq!(cancellable(Arc::new(AtomicBool::new(true)), fit), Err(Error::Cancelled));
+/// ```
+pub fn cancellable<T>(flag: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    let before = FLAG.replace(Some(flag));
+    let done = work();
+    FLAG.set(before);
+    done
+}
+
+/// An error once the flag of this thread is set.
+pub(crate) fn check() -> Result<(), Error> {
+    let is_set = FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)));
+    if is_set { Err(Error::Cancelled) } else { Ok(()) }
+}
