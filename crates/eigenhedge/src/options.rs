@@ -313,7 +313,7 @@ impl Checked {
         let dimension = self.spec.dimension.unwrap_or(Multiplicity::Finite((kept as u64).saturating_add(1)));
         let kernel = self.kernel.as_ref().and_then(|(name, parameters)| VectorKernel::from_name(name, parameters, 1));
         let spec = Spec { dimension: Some(dimension), kernel, ..self.spec.clone() };
-        let shortest = if spec.learner.entry().family == Family::Hebbian { kept + 1 } else { 1 };
+        let shortest = if spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
         match AnyLearner::new(&spec, shortest) {
             Ok(_) => Ok(()),
             Err(Error::Parameter { name, rule, value }) => {

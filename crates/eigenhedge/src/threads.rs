@@ -9,9 +9,13 @@ static THREADS: AtomicUsize = AtomicUsize::new(1);
 /// Numbers in a pass that are worth a second thread: starting one takes as long as reading so many.
 const WORTHWHILE: usize = 1 << 20;
 
-/// Lets passes over long rows use so many threads, in this process from now on. One is what a process starts with.
+/// Most threads of a pass: systems refuse to start any number of them.
+const MOST: usize = 256;
+
+/// Lets passes over long rows use so many threads, at most 256, in this process from now on. One is what a process starts
+/// with.
 pub fn set_threads(count: NonZeroUsize) {
-    THREADS.store(count.get(), Ordering::Relaxed);
+    THREADS.store(count.get().min(MOST), Ordering::Relaxed);
 }
 
 /// How many threads passes over long rows may use.

@@ -28,7 +28,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, Mixer, check_kept, check_losses};
+use super::{Choice, Mixer, check_distribution, check_kept, check_losses};
 use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, Select, cap};
 use crate::{Error, Learner, Loss, Mixing, Random, error};
@@ -44,6 +44,7 @@ use crate::{Error, Learner, Loss, Mixing, Random, error};
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
 pub struct CappedHedge {
     kept: usize,
     eta: f64,
@@ -52,6 +53,30 @@ pub struct CappedHedge {
     log_dropped: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<(CapScratch, Choice)>,
+}
+
+/// What is saved.
+#[derive(Deserialize)]
+#[serde(rename = "CappedHedge")]
+struct Saved {
+    kept: usize,
+    eta: f64,
+    select: Select,
+    mixer: Mixer,
+    log_dropped: Vec<f64>,
+}
+
+impl TryFrom<Saved> for CappedHedge {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let Saved { kept, eta, select, mixer, log_dropped } = saved;
+        check_kept(kept, log_dropped.len())?;
+        error::positive("eta", eta)?;
+        check_distribution(&log_dropped, log_dropped.len() - kept)?;
+        mixer.check(log_dropped.len(), kept)?;
+        Ok(Self { kept, eta, select, mixer, log_dropped, scratch: Scratch::default() })
+    }
 }
 
 /// Hedge: pays for one expert per trial, drawn by exponential weights.
@@ -88,6 +113,11 @@ impl CappedHedge {
     pub fn with_select(mut self, select: Select) -> Self {
         self.select = select;
         self
+    }
+
+    /// Number of experts kept.
+    pub fn kept(&self) -> usize {
+        self.kept
     }
 
     /// `log v`: how surely each expert is dropped in the next trial.
@@ -136,6 +166,30 @@ impl Learner<[f64]> for CappedHedge {
 mod tests {
     use super::*;
     use crate::trial;
+
+    #[test]
+    fn a_saved_state_that_no_learner_has_is_refused() {
+        let mixing = Mixing::PastAverage { alpha: 0.1 };
+        let whole = CappedHedge::new(4, 1, 0.5).unwrap().with_mixing(mixing).unwrap();
+        let read = |learner: &CappedHedge| {
+            postcard::from_bytes::<CappedHedge>(&postcard::to_stdvec(learner).unwrap())
+                .is_ok_and(|read| read == *learner)
+        };
+        assert!(read(&whole));
+        let changes: [fn(&mut CappedHedge); 6] = [
+            |learner| learner.kept = 4,
+            |learner| learner.kept = 2,
+            |learner| learner.eta = f64::NAN,
+            |learner| learner.log_dropped[1] = f64::NAN,
+            |learner| learner.log_dropped[1] = 0.5,
+            |learner| learner.mixer = Mixer::new(Mixing::PastAverage { alpha: 0.1 }, &[0.0; 3]),
+        ];
+        for (i, change) in changes.iter().enumerate() {
+            let mut changed = whole.clone();
+            change(&mut changed);
+            assert!(!read(&changed), "change {i}");
+        }
+    }
 
     /// Loss of the best set of `dropped` experts in hindsight.
     fn best(sequence: &[Vec<f64>], dropped: usize) -> f64 {

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::check_distribution;
+use crate::Error;
 use crate::mixing::{Blend, Mixing, blend};
 
 /// A mixing rule with the memory that it needs.
@@ -29,6 +31,23 @@ impl Mixer {
         self.rule
     }
 
+    /// `Ok` when this is a mixer of a learner over this many experts: asked of what was read from a file.
+    pub fn check(&self, experts: usize, kept: usize) -> Result<(), Error> {
+        self.rule.checked()?;
+        if self.played == 0 {
+            return Err(Error::Parameter {
+                name: "the number of distributions played",
+                rule: "at least 1",
+                value: 0.0,
+            });
+        }
+        let expected = if matches!(self.rule, Mixing::PastAverage { .. }) { experts } else { 0 };
+        if self.past.len() != expected {
+            return Err(Error::Length { what: "mean of the past", expected, found: self.past.len() });
+        }
+        if expected > 0 { check_distribution(&self.past, experts - kept) } else { Ok(()) }
+    }
+
     /// Mixes the weights after an update. `log_uniform` is the log-weight `log(d/n)` of the uniform distribution.
     pub fn mix(&mut self, log_dropped: &mut [f64], log_uniform: f64) {
         match self.rule {
@@ -38,7 +57,7 @@ impl Mixer {
                 log_dropped.iter_mut().for_each(|weight| *weight = share.of(*weight));
             }
             Mixing::PastAverage { alpha } => {
-                self.played += 1;
+                self.played = self.played.saturating_add(1);
                 let newest = 1.0 / self.played as f64;
                 for (weight, past) in log_dropped.iter_mut().zip(&mut self.past) {
                     *weight = blend(*weight, *past, alpha);

@@ -22,12 +22,34 @@ pub use mixing::Mixer;
 pub use perturbed::PerturbedLeader;
 pub use sets::{ProductSets, SetDistribution};
 
+use crate::memory::{check_numbers, product};
 use crate::simplex::{DrawScratch, Select, draw};
 use crate::{Error, Loss, Random};
 
-/// `Ok` when `1 ≤ kept < experts`.
+/// Numbers for each expert, at most: weights, mixtures, the choice and scratch.
+const NUMBERS: usize = 16;
+
+/// `Ok` when `1 ≤ kept < experts`, and there is memory for so many.
 fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
-    if 0 < kept && kept < experts { Ok(()) } else { Err(Error::Kept { kept, dimension: experts }) }
+    if !(0 < kept && kept < experts) {
+        return Err(Error::Kept { kept, dimension: experts });
+    }
+    check_numbers("the weights of the experts", product(&[NUMBERS, experts]))
+}
+
+/// `Ok` when these are logarithms of probabilities that total `dropped`.
+fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> {
+    // Rounding of a long run.
+    const SLACK: f64 = 1e-6;
+    if let Some(index) = log_dropped.iter().position(|log| !(*log <= SLACK)) {
+        let (what, rule) = ("logarithms of probabilities", "at most 0");
+        return Err(Error::Entry { what, index, rule, value: log_dropped[index] });
+    }
+    let (total, dropped) = (log_dropped.iter().map(|log| log.exp()).sum::<f64>(), dropped as f64);
+    if (total - dropped).abs() <= SLACK * dropped {
+        return Ok(());
+    }
+    Err(Error::Parameter { name: "the total of the probabilities", rule: "the number dropped", value: total })
 }
 
 /// `Ok` when there is one loss in `[0, 1]` for each expert.

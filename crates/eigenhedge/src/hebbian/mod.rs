@@ -53,6 +53,7 @@ pub use weights::{Change, Weights};
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
 use crate::matrix::Matrix;
+use crate::memory::{check_numbers, product};
 use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::subspace::{Instance, NormBound, SLACK, SMALLEST_SQUARE, check_kept};
@@ -168,6 +169,7 @@ impl<W: Weights> Hebbian<W> {
         }
         assert_eq!(weights.count(), 0, "weights without vectors");
         let lateral = if params.rule.is_lateral() { components } else { 0 };
+        check_numbers("the lateral weights", product(&[lateral, lateral]))?;
         Ok(Self {
             params,
             weights,

@@ -6,6 +6,7 @@ use crate::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
 use crate::kernel::{Dictionary, Vectors};
 use crate::learner::{Learner, Loss};
 use crate::matrix::{Matrix, multiply};
+use crate::memory::{check_numbers, product};
 use crate::portfolio::{Portfolio, auto};
 use crate::random::Random;
 use crate::regret::{Facts, Promise, Reason, promise};
@@ -50,9 +51,31 @@ macro_rules! of_portfolio {
     };
 }
 
+/// Most directions that are kept, so that sums and products of sizes do not overflow.
+const MOST_KEPT: u64 = 1 << 32;
+/// Numbers for each column of the rows that a learner holds after a few of them, at most: basis, center and scratch.
+const OF_LENGTH: usize = 12;
+/// Numbers for each direction kept: probabilities, coordinates and scratch.
+const OF_KEPT: usize = 4;
+
 impl AnyLearner {
+    /// An error if there is no memory for what the spec names after a few rows of this length.
+    pub(super) fn check_memory(spec: &Spec, length: usize) -> Result<(), Error> {
+        let of_one = product(&[OF_LENGTH, length]).saturating_add(product(&[OF_KEPT, spec.kept]));
+        let numbers = match spec.learner.entry().family {
+            Family::Subspace => of_one,
+            Family::Portfolio => of_one.saturating_mul(3),
+            Family::Hebbian => of_one.saturating_add(product(&[spec.kept, length])),
+        };
+        check_numbers("a learner of this size", numbers)
+    }
+
     /// Builds what the spec names, for rows of this length.
     pub fn new(spec: &Spec, length: usize) -> Result<Self, Error> {
+        if spec.kept as u64 > MOST_KEPT {
+            return Err(Error::Parameter { name: "k", rule: "at most 4294967296", value: spec.kept as f64 });
+        }
+        check_numbers("a learner over rows of this length", product(&[OF_LENGTH, length]))?;
         let specs = match spec.learner.entry().family {
             Family::Hebbian => return Self::hebbian(spec, length),
             Family::Portfolio => auto(spec, length),

@@ -80,6 +80,7 @@ impl Run {
     /// The same, with a choice of what to follow.
     pub fn watching(spec: Spec, length: usize, seed: u64, watch: Watch) -> Result<Self, Error> {
         let learner = AnyLearner::new(&spec, length)?;
+        AnyLearner::check_memory(&spec, length)?;
         let centered = spec.center.is_some();
         let hindsight = match &spec.kernel {
             _ if !watch.hindsight => None,
