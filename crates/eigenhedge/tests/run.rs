@@ -47,6 +47,35 @@ fn run(spec: Spec, rows: &[Vec<f64>]) -> Run {
 }
 
 #[test]
+fn directions_beyond_the_length_of_rows_are_zero() {
+    for kind in [Kind::Auto, Kind::Additive, Kind::Leader] {
+        let spec = Spec { dimension: Some(Multiplicity::Finite(9)), ..Spec::new(kind, 4) };
+        let mut embedding = run(spec, &[vec![1.0, 2.0], vec![2.0, -1.0], vec![0.5, 0.5]]).embedding();
+        let components = embedding.components().unwrap().clone();
+        let squares: Vec<f64> = (0..4).map(|j| dot(components.column(j), components.column(j))).collect();
+        assert!((squares[0] - 1.0).abs() < 1e-14 && (squares[1] - 1.0).abs() < 1e-14, "{kind:?}: {squares:?}");
+        assert_eq!(squares[2..], [0.0, 0.0], "{kind:?}");
+        let mut coordinates = Vec::new();
+        let left = embedding.transform(&[3.0, 4.0], &mut coordinates).unwrap();
+        assert!(left < 1e-25 && coordinates.len() == 4, "{kind:?}: {left}");
+    }
+}
+
+#[test]
+fn sizes_that_memory_cannot_hold_are_refused() {
+    for entry in REGISTRY {
+        for length in [1 << 48, usize::MAX] {
+            let error = Run::new(Spec::new(entry.kind, 1), length, 0).unwrap_err().to_string();
+            assert!(error.ends_with("GB of memory, more than there is"), "{}: {error}", entry.name);
+        }
+        let error = Run::new(Spec::new(entry.kind, usize::MAX), 8, 0).unwrap_err().to_string();
+        assert!(error.starts_with("k must be at most 4294967296, got"), "{}: {error}", entry.name);
+    }
+    let error = eigenhedge::experts::CappedHedge::new(1 << 60, 2, 0.5).unwrap_err().to_string();
+    assert!(error.starts_with("the weights of the experts would take"), "{error}");
+}
+
+#[test]
 fn a_run_that_is_saved_and_restored_goes_on_bit_for_bit() {
     let rows = rows(90);
     for spec in specs() {

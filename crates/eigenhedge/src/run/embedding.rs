@@ -6,8 +6,8 @@
 //! Cost: O(n k) for each row; for kernels a kernel row and O(t k) over t atoms.
 //!
 //! Numerics: while fewer than k directions are known, plain embeddings are completed with unit vectors made orthogonal to
-//! them, and those of features with zeros. Signs are fixed: the largest entry of a direction (coefficient, for
-//! features) is positive.
+//! them, and those of features with zeros. Directions beyond the length of rows (when the dimension was given) are zero.
+//! Signs are fixed: the largest entry of a direction (coefficient, for features) is positive.
 
 use crate::batch::preimage::{Stop, descend, fixed_point};
 use crate::batch::{Expansion, fix_sign};
@@ -35,10 +35,11 @@ enum Place {
 }
 
 impl Embedding {
-    /// The first `kept` columns, completed when there are fewer.
+    /// The first `kept` columns, completed when there are fewer; with zeros when rows are shorter than that.
     pub(super) fn plain(mut components: Matrix, mut inclusion: Vec<f64>, center: Vec<f64>, kept: usize) -> Self {
         components.resize(components.rows(), kept.min(components.columns()));
         complete(&mut components, kept);
+        components.resize(components.rows(), kept);
         (0..kept).for_each(|j| _ = fix_sign(components.column_mut(j)));
         inclusion.resize(kept, 0.0);
         Self { inclusion, place: Place::Plain { center, components }, deviation: Vec::new() }
