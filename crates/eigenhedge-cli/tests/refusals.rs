@@ -84,7 +84,7 @@ const DATA: &[Case] = &[
         2,
         "--forget must be greater than 0 and at most 1, got 0",
     ),
-    ("1,2\n3,4\n", "-k 1 --center-prior -2", 2, "--center-prior must be finite and not negative, got -2"),
+    ("1,2\n3,4\n", "-k 1 --center-prior -2", 2, "--center-prior must be 0, or finite and at least 1e-100, got -2"),
     ("1,2\n3,4\n", "-k 1 --norm-bound 0", 2, "--norm-bound must be positive and finite, got 0"),
     ("1,2\n3,4\n", "-k 4 --feature-dim 4", 2, "-k must be less than --feature-dim 4, got 4"),
     ("1,2\n3,4\n", "-k 1 --eta 1 --learner leader", 2, "--eta is not read by the learner leader"),

@@ -128,8 +128,8 @@ fn bad_parameters_are_named() {
             let message = format!("norm-bound must be positive and finite, got {bound}");
             refused(Spec { norm_bound: NormBound::Given(bound), ..spec.clone() }, 5, &message);
         }
-        for prior in [-1.0, f64::NAN] {
-            let message = format!("center-prior must be finite and not negative, got {prior}");
+        for prior in [-1.0, 1e-320, f64::NAN] {
+            let message = format!("center-prior must be 0, or finite and at least 1e-100, got {prior}");
             refused(Spec { center: Some(prior), ..spec.clone() }, 5, &message);
         }
         let dimension = Some(Multiplicity::Finite(4));

@@ -147,6 +147,9 @@ fn centering_step(prior: f64, trials: u64) -> f64 {
     1.0 / (prior + (trials + 1) as f64)
 }
 
+/// Fewest imaginary rows: the second row is scaled by their number, and must not vanish.
+const SMALLEST_PRIOR: f64 = 1e-100;
+
 impl<S: Span, R: Rule> Subspace<S, R> {
     /// Puts a rule over a span.
     pub fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
@@ -155,9 +158,10 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             error::positive("norm-bound", bound)?;
         }
         if let Some(prior) = options.center
-            && !(prior >= 0.0 && prior.is_finite())
+            && !(prior == 0.0 || prior >= SMALLEST_PRIOR && prior.is_finite())
         {
-            return Err(Error::Parameter { name: "center-prior", rule: "finite and not negative", value: prior });
+            let rule = "0, or finite and at least 1e-100";
+            return Err(Error::Parameter { name: "center-prior", rule, value: prior });
         }
         Ok(Self {
             kept,
