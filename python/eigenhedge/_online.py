@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _snapshot
 from ._core import Learner
-from ._rows import blocks, is_plain
+from ._rows import blocks, check_numbers, is_plain
 
 RATE = [Interval(numbers.Real, 0, None, closed="neither"), str, None]
 WHOLE = [Interval(numbers.Integral, 1, None, closed="left"), None]
@@ -129,6 +129,7 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X_original : ndarray of shape (n_samples, n_features)
         """
         learner = self._fitted()
+        check_numbers(X)
         return learner.inverse_transform(check_array(X, dtype=np.float64, order="C"))
 
     def score_samples(self, X):
@@ -211,6 +212,7 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise NotFittedError(f"This {name} instance is not fitted yet: call fit or partial_fit first.") from None
 
     def _prepared(self, X, reset):
+        check_numbers(X)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
 
     def _is_plain(self, X):

@@ -58,7 +58,7 @@ class OnlinePCA(Online):
 
     Notes
     -----
-    A call with a C-ordered array of float64 makes no copy. The interpreter lock is released, and Control-C ends a long
+    A C-ordered array of float64 is read a few rows at a time. The interpreter lock is released, and Control-C ends a long
     call between rows: the rows before it have been learned.
 
     Examples

@@ -1,28 +1,85 @@
 """Tables of any kind as C-ordered arrays of float64."""
 
+import datetime
+
 import numpy as np
 from scipy import sparse
 
 #: Most entries of a sparse table that are made dense at once: 8 MiB.
 BLOCK = 1 << 20
 
+#: For each kind of NumPy's types that are no numbers: its name, and the way to numbers.
+NO_NUMBERS = {
+    "c": ("complex numbers", "Complex data not supported: give real and imaginary parts as columns of their own"),
+    "m": ("durations", "divide them by a unit first, for example by numpy.timedelta64(1, 's')"),
+    "M": ("dates", "turn them into numbers first, for example seconds since the first one, or leave them out"),
+    "V": ("records", "numpy.lib.recfunctions.structured_to_unstructured turns them into columns"),
+}
+
+#: The types of single values of these kinds.
+TYPES = {
+    "c": (complex, np.complexfloating),
+    "m": (datetime.timedelta, np.timedelta64),
+    "M": (datetime.date, datetime.time, np.datetime64),
+}
+
 
 def as_rows(X):
     """Return a two-dimensional C-ordered float64 array with the rows of ``X``.
 
     NumPy arrays of float64 in C order are returned as they are. Accepted are other arrays, nested lists, SciPy sparse
-    matrices, and tables of pandas, polars and Arrow.
+    matrices, and tables of pandas, polars and Arrow. Masked entries, dates, durations and complex numbers are refused.
     """
+    check_numbers(X)
     if sparse.issparse(X):
         X = X.toarray()
     elif hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
         X = X.to_numpy()
-    elif type(X).__module__.partition(".")[0] == "pyarrow":
+    elif _is_arrow(X):
         X = np.column_stack([np.asarray(column) for column in X.columns])
-    rows = np.ascontiguousarray(X, dtype=np.float64)
-    if np.ndim(X) != 2:
-        raise ValueError(f"the rows must form a table of 2 dimensions, got {np.ndim(X)}")
-    return rows
+    return _required(X, 2, "the rows must form a table of 2 dimensions")
+
+
+def as_numbers(x):
+    """Return a one-dimensional C-ordered float64 array with the numbers of ``x``."""
+    if isinstance(x, (str, bytes, dict)) or np.ndim(x) == 0:
+        raise TypeError(f"must be a list of numbers, got {type(x).__name__}")
+    check_numbers(x)
+    return _required(x, 1, "must be a list of numbers of 1 dimension")
+
+
+def check_numbers(X):
+    """Raise a ``ValueError`` if ``X`` has masked entries, or holds what is no number but would be converted to one."""
+    if isinstance(X, np.ndarray):
+        _check_mask(X)
+        _check_array(X, "")
+    elif sparse.issparse(X):
+        _check_array(np.empty(0, X.dtype), "")
+    elif hasattr(X, "iloc") and np.ndim(X) == 2:
+        for place, dtype in enumerate(X.dtypes):
+            if getattr(dtype, "kind", "O") not in "biuf":
+                _check_array(X.iloc[:, place].to_numpy(), f" in column {X.columns[place]!r}")
+    elif hasattr(X, "get_columns"):
+        for column in X.get_columns():
+            if not column.dtype.is_numeric():
+                _check_array(column.to_numpy(), f" in column {column.name!r}")
+    elif _is_arrow(X) and hasattr(X, "column_names"):
+        for name, column in zip(X.column_names, X.columns, strict=True):
+            _check_array(np.asarray(column), f" in column {name!r}")
+    elif isinstance(X, (list, tuple)):
+        for row in X:
+            if isinstance(row, np.ma.MaskedArray):
+                _check_mask(row)
+        _check_array(np.asarray(X), "")
+    elif isinstance(getattr(X, "dtype", None), np.dtype):
+        _check_array(np.asarray(X), "")
+
+
+def check_value(value, place):
+    """Raise a ``ValueError`` if the value is a date, a duration or a complex number; ``place`` ends the sentence."""
+    kind = _kind(type(value))
+    if kind is not None:
+        raise _refused(kind, type(value).__name__, place)
 
 
 def blocks(X):
@@ -47,3 +104,48 @@ def is_plain(X, width):
         and X.flags.c_contiguous
         and bool(np.isfinite(X.sum()))
     )
+
+
+def _is_arrow(X):
+    return type(X).__module__.partition(".")[0] == "pyarrow"
+
+
+def _required(X, ndim, rule):
+    # "E": a plain array, because subclasses may mean something else by their entries.
+    numbers = np.require(X, np.float64, ["C", "A", "E"])
+    if np.ndim(X) != ndim:
+        raise ValueError(f"{rule}, got {np.ndim(X)}")
+    return numbers
+
+
+def _check_mask(X):
+    mask = np.ma.getmask(X)
+    if np.any(mask):
+        place = ", ".join(map(str, np.argwhere(mask)[0]))
+        raise ValueError(
+            f"entry ({place}) is masked: fill masked entries first, for example with X.filled(0.0) or "
+            "numpy.ma.filled(X, X.mean(axis=0))"
+        )
+
+
+def _check_array(array, place):
+    kind = array.dtype.kind
+    if kind in NO_NUMBERS:
+        raise _refused(kind, array.dtype, place)
+    if kind != "O":
+        return
+    others = {type(value): _kind(type(value)) for value in array.flat}
+    if not any(others.values()):
+        return
+    index = next(index for index, value in np.ndenumerate(array) if others[type(value)])
+    place = f" at entry ({', '.join(map(str, index))}){place}"
+    raise _refused(others[type(array[index])], type(array[index]).__name__, place)
+
+
+def _kind(what):
+    return next((kind for kind, types in TYPES.items() if issubclass(what, types)), None)
+
+
+def _refused(kind, name, place):
+    what, way = NO_NUMBERS[kind]
+    return ValueError(f"the input must hold numbers, got {what} ({name}){place}: {way}")

@@ -5,7 +5,7 @@ Features are known by name. The features of the first row, and those that appear
 lacks is taken to be at its mean, so that its absence says nothing. A feature that is new to a running model has been at
 zero so far.
 
-Values must be numbers; anything else (text, None) counts as missing.
+Values must be numbers. Text and None count as missing; dates, durations and complex numbers are refused.
 """
 
 import numbers
@@ -14,6 +14,7 @@ import numpy as np
 from river import base
 
 from ._core import Learner
+from ._rows import check_numbers, check_value
 
 __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
@@ -100,6 +101,7 @@ class _Stream(base.Estimator):
         x
             Names and values of features.
         """
+        _check(x)
         self._welcome(x)
         self._learner.step(self._row(x))
 
@@ -181,6 +183,7 @@ class OnlinePCA(_Stream, base.MiniBatchTransformer):
         Coordinates, by number.
 
         """
+        _check(x)
         if self._learner is None:
             return dict.fromkeys(range(self.n_components), 0.0)
         return dict(enumerate(self._learner.transform(self._row(x)[None, :])[0].tolist()))
@@ -197,6 +200,7 @@ class OnlinePCA(_Stream, base.MiniBatchTransformer):
         names = list(X.columns)
         if len(X) == 0:
             return
+        check_numbers(X)
         self._welcome(names)
         if set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any():
             self._learner.learn(self._table(X))
@@ -220,6 +224,7 @@ class OnlinePCA(_Stream, base.MiniBatchTransformer):
         """
         import pandas as pd
 
+        check_numbers(X)
         if self._learner is None:
             coordinates = np.zeros((len(X), self.n_components))
         else:
@@ -298,6 +303,7 @@ class SubspaceAnomaly(_Stream, base.AnomalyDetector):
             Names and values of features.
 
         """
+        _check(x)
         self._welcome(x)
         row = self._row(x)
         if self._learner.rows > 0:
@@ -319,11 +325,18 @@ class SubspaceAnomaly(_Stream, base.AnomalyDetector):
         The score.
 
         """
+        _check(x)
         if self._learner is None or self._weight == 0.0:
             return 0.0
         loss = float(self._learner.losses(self._row(x)[None, :])[0])
         total = loss + self._loss / self._weight
         return loss / total if total > 0 else 0.0
+
+
+def _check(x):
+    for name, value in x.items():
+        if type(value) is not float:
+            check_value(value, f" in feature {name!r}")
 
 
 def _sortable(name):
