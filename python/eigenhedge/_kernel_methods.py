@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._core import KernelComponents, KernelRegression, _preimage
 from ._lift import Lift, is_given, names_its_kernel
-from ._rows import as_rows
+from ._rows import as_numbers, as_rows, check_numbers
 
 KERNEL = {
     "kernel": [str, callable],
@@ -120,7 +120,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self : object
         """
         self._validate_params()
-        X = _dense(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C"))
+        X = _checked(self, X, reset=True)
         kept = X.shape[0] if self.n_components is None else min(self.n_components, X.shape[0])
         max_rank = max(10 * kept, 100) if self.max_rank is None else self.max_rank
         kernel, gamma, degree, coef0 = self.kernel, self.gamma, self.degree, self.coef0
@@ -169,7 +169,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X_new : ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"))
+        X = _checked(self, X, reset=False)
         return self._model.embed(X if self._lift is None else self._lift(X))[0]
 
     @available_if(names_its_kernel)
@@ -186,7 +186,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         scores : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"))
+        X = _checked(self, X, reset=False)
         return -self._model.embed(X)[1]
 
     @available_if(names_its_kernel)
@@ -203,6 +203,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X_original : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
+        check_numbers(X)
         weights = self._model.expand(check_array(X, dtype=np.float64, order="C"))
         atoms = self._model.atoms()
         kernel = {"kernel": self.kernel, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
@@ -275,6 +276,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self : object
         """
         self._validate_params()
+        check_numbers(X)
+        check_numbers(y)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, order="C", multi_output=True, y_numeric=True
         )
@@ -312,7 +315,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Only with ``return_std``.
         """
         check_is_fitted(self)
-        X = _dense(validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"))
+        X = _checked(self, X, reset=False)
         mean, variance = self._model.predict(X, return_std)
         mean = self._shaped(mean)
         return (mean, np.sqrt(variance)) if return_std else mean
@@ -324,6 +327,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _shaped(self, columns):
         return columns[:, 0].copy() if self._one_target else np.ascontiguousarray(columns)
+
+
+def _checked(estimator, X, reset):
+    check_numbers(X)
+    return _dense(validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C"))
 
 
 def _dense(X):
@@ -388,6 +396,5 @@ def preimage(
     array([0.5, 0. ])
     """
     if start is not None:
-        start = np.ascontiguousarray(start, dtype=np.float64)
-    weights = np.ascontiguousarray(weights, dtype=np.float64)
-    return Preimage(*_preimage(as_rows(atoms), weights, kernel, gamma, degree, coef0, start, steps, tolerance))
+        start = as_numbers(start)
+    return Preimage(*_preimage(as_rows(atoms), as_numbers(weights), kernel, gamma, degree, coef0, start, steps, tolerance))

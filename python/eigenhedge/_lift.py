@@ -5,7 +5,8 @@ point with kernel values ``κ``: what a method over plain rows does with them, i
 """
 
 import numpy as np
-from scipy import linalg
+
+from ._core import _symmetric_eigen
 
 #: Negative eigenvalues beyond this share of the largest are no rounding, not even in single precision.
 INDEFINITE = 1e-5
@@ -45,7 +46,8 @@ class Lift:
         gram = self._values(X)
         if gram.shape[0] != gram.shape[1]:
             raise ValueError(f"a precomputed kernel must be a square matrix, got shape {gram.shape}")
-        values, vectors = linalg.eigh((gram + gram.T) / 2)
+        values, vectors = _symmetric_eigen(np.ascontiguousarray((gram + gram.T) / 2))
+        vectors = vectors.T
         carries = values > NOTHING * max(values[-1], 0.0)
         if values[0] < -INDEFINITE * abs(values).max() and carries.sum() < kept:
             raise ValueError(

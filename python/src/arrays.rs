@@ -1,79 +1,123 @@
 //! Arrays in and out.
 
 use numpy::ndarray::Array2;
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt, PyList};
+use std::ops::Range;
 
 /// A table: C-ordered float64, not copied.
 pub type Table<'py> = PyReadonlyArray2<'py, f64>;
-/// A list of numbers.
-pub type List<'py> = PyReadonlyArray1<'py, f64>;
 
-/// A table out of anything that holds numbers in rows: an array of float64 in C order as it is, anything else through
-/// `eigenhedge._rows`.
+/// A table out of anything that holds numbers in rows: a plain array of float64 in C order as it is, anything else
+/// (subclasses too: a mask is no number) through `eigenhedge._rows`.
 pub fn as_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
-    if let Ok(array) = object.cast::<PyArray2<f64>>()
-        && array.is_c_contiguous()
+    if let Ok(array) = object.cast_exact::<PyArray2<f64>>()
+        && let Ok(table) = array.try_readonly()
+        && entries(&table).is_some()
     {
-        return Ok(array.readonly());
+        return Ok(table);
     }
     let made = object.py().import("eigenhedge._rows")?.call_method1("as_rows", (object,))?;
-    Ok(made.cast::<PyArray2<f64>>()?.readonly())
+    Ok(made.cast::<PyArray2<f64>>()?.try_readonly()?)
 }
 
-/// The entries, row after row. Python's side has seen to the order.
-pub fn entries<'a>(table: &'a Table<'_>) -> PyResult<&'a [f64]> {
-    table.as_slice().map_err(|_| PyTypeError::new_err("the array must be C-ordered"))
+/// The entries row after row, when the array is C-ordered and aligned.
+fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
+    // Arrays in Fortran order have a slice, too.
+    table.is_c_contiguous().then(|| table.as_slice().ok()).flatten()
 }
 
-/// The rows.
-pub fn rows<'a>(table: &'a Table<'_>) -> PyResult<Vec<&'a [f64]>> {
-    let (count, length) = shape(table);
-    let entries = entries(table)?;
-    Ok((0..count).map(|i| &entries[i * length..(i + 1) * length]).collect())
+/// The rows of a table, copied before they are used: while the interpreter lock is released, other threads may write to
+/// the array, and what was checked must be what is learned.
+pub struct Rows<'a> {
+    entries: &'a [f64],
+    count: usize,
+    length: usize,
+    copy: Vec<f64>,
 }
 
-/// Rows and columns.
-pub fn shape(table: &Table<'_>) -> (usize, usize) {
-    let shape = table.as_array().dim();
-    (shape.0, shape.1)
-}
-
-/// Numbers of any kind that Python can turn into float64: an array without a copy, when it is one.
-pub enum Numbers<'py> {
-    /// An array of float64.
-    Array(List<'py>),
-    /// Anything else.
-    Owned(Vec<f64>),
-}
-
-impl<'py> Numbers<'py> {
-    /// Reads them.
-    pub fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(array) = object.cast::<PyArray1<f64>>() {
-            let array = array.readonly();
-            return Ok(match array.as_slice() {
-                Ok(_) => Self::Array(array),
-                Err(_) => Self::Owned(array.as_array().to_vec()),
-            });
-        }
-        let numbers = object.extract::<Vec<f64>>();
-        numbers.map(Self::Owned).map_err(|_| {
-            let name = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
-            PyTypeError::new_err(format!("must be a list of numbers, got {name}"))
-        })
+impl<'a> Rows<'a> {
+    /// The rows of a table.
+    pub fn of(table: &'a Table<'_>) -> PyResult<Self> {
+        let entries = entries(table).ok_or_else(|| PyTypeError::new_err("the array must be C-ordered"))?;
+        let [count, length] = *table.shape() else { return Err(PyTypeError::new_err("the array must be a table")) };
+        Ok(Self { entries, count, length, copy: Vec::new() })
     }
 
-    /// The numbers.
-    pub fn slice(&self) -> &[f64] {
-        match self {
-            Self::Array(array) => array.as_slice().unwrap_or_default(),
-            Self::Owned(numbers) => numbers,
-        }
+    /// Number of rows.
+    pub fn count(&self) -> usize {
+        self.count
     }
+
+    /// Length of a row.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// One row.
+    pub fn row(&mut self, i: usize) -> &[f64] {
+        self.take(i..i + 1);
+        &self.copy
+    }
+
+    /// A range of rows.
+    pub fn lot(&mut self, lot: Range<usize>) -> Vec<&[f64]> {
+        self.take(lot.clone());
+        split(&self.copy, lot.len(), self.length)
+    }
+
+    /// All rows, one after another.
+    pub fn all(&self) -> OwnedRows {
+        OwnedRows { entries: self.entries.to_vec(), count: self.count, length: self.length }
+    }
+
+    fn take(&mut self, lot: Range<usize>) {
+        self.copy.clear();
+        self.copy.extend_from_slice(&self.entries[lot.start * self.length..lot.end * self.length]);
+    }
+}
+
+/// Rows that belong to no array.
+pub struct OwnedRows {
+    entries: Vec<f64>,
+    count: usize,
+    length: usize,
+}
+
+impl OwnedRows {
+    /// The rows.
+    pub fn rows(&self) -> Vec<&[f64]> {
+        split(&self.entries, self.count, self.length)
+    }
+}
+
+fn split(entries: &[f64], count: usize, length: usize) -> Vec<&[f64]> {
+    (0..count).map(|i| &entries[i * length..(i + 1) * length]).collect()
+}
+
+/// A copy of numbers of any kind that Python can turn into float64.
+pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    if let Ok(array) = object.cast_exact::<PyArray1<f64>>()
+        && let Ok(numbers) = array.try_readonly()?.as_slice()
+    {
+        return Ok(numbers.to_vec());
+    }
+    if let Ok(list) = object.cast_exact::<PyList>()
+        && let Some(numbers) = list.iter().map(|item| plain_number(&item)).collect()
+    {
+        return Ok(numbers);
+    }
+    let made = object.py().import("eigenhedge._rows")?.call_method1("as_numbers", (object,))?;
+    let made = made.cast::<PyArray1<f64>>()?.try_readonly()?;
+    Ok(made.as_slice().map_err(|_| PyTypeError::new_err("the array must be contiguous"))?.to_vec())
+}
+
+/// The value of a float or an int.
+fn plain_number(object: &Bound<'_, PyAny>) -> Option<f64> {
+    let is_plain = object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>();
+    is_plain.then(|| object.extract().ok()).flatten()
 }
 
 /// A table out of rows written one after another.

@@ -1,8 +1,8 @@
 //! Batch kernel methods: everything at once.
 
-use crate::arrays::{Table, entries, rows, shape, table, transposed};
-use crate::errors::{refused, refused_row};
-use crate::interrupt::each;
+use crate::arrays::{Rows, Table, table, transposed};
+use crate::errors::{check_room, refused, refused_row};
+use crate::interrupt::{alone, each};
 use crate::options::{Named, kernel};
 use eigenhedge::Error;
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
@@ -11,6 +11,7 @@ use eigenhedge::matrix::Matrix;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,8 +23,9 @@ pub struct KernelComponents {
     state: Mutex<KernelPca<Vectors>>,
 }
 
-fn lock<T>(state: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
-    state.lock().map_err(|_| PyRuntimeError::new_err("the model was broken by an earlier failure"))
+/// The model, once no other thread uses it; the interpreter lock is released while it waits.
+fn lock<'a, T>(py: Python<'_>, state: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
+    state.lock_py_attached(py).map_err(|_| PyRuntimeError::new_err("the model was broken by an earlier failure"))
 }
 
 fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'py, PyBytes>> {
@@ -62,26 +64,29 @@ impl KernelComponents {
         tolerance: f64,
         max_rank: usize,
     ) -> PyResult<Self> {
-        let length = shape(&x).1;
+        let x = Rows::of(&x)?;
+        let (count, length) = (x.count(), x.length());
         let kernel = kernel(kernel_name, gamma, degree, coef0, length)?;
         let solver = solver(solver_name, tolerance, max_rank)?;
-        let points = rows(&x)?;
+        let width = if let Solver::Cholesky { .. } = solver { max_rank.min(count) } else { count };
+        check_room("the kernel matrix of the rows", &[3, count, width])?;
+        let points = x.all();
         let center = if centered { Center::Mean } else { Center::None };
-        let fit = || KernelPca::fit(Vectors::new(kernel, length)?, &points, k, center, solver);
-        let pca = py.detach(fit).map_err(|error| refused(&error))?;
+        let fit = move || KernelPca::fit(Vectors::new(kernel, length)?, &points.rows(), k, center, solver);
+        let pca = alone(py, fit)?.map_err(|error| refused(&error))?;
         Ok(Self { state: Mutex::new(pca) })
     }
 
     /// Coordinates of rows and their losses.
     fn embed<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<WithNumbers<'py>> {
-        let (count, length) = shape(&x);
-        let entries = entries(&x)?;
-        let mut state = lock(&self.state)?;
+        let mut x = Rows::of(&x)?;
+        let count = x.count();
+        let mut state = lock(py, &self.state)?;
         let pca = &mut *state;
         let kept = pca.eigenvalues().len();
         let (mut coordinates, mut losses) = (Vec::with_capacity(count * kept), Vec::with_capacity(count));
         let work = |i: usize| -> Result<(), Error> {
-            let row = &entries[i * length..(i + 1) * length];
+            let row = x.row(i);
             coordinates.extend_from_slice(&pca.transform(row)?);
             losses.push(pca.loss(row)?);
             Ok(())
@@ -92,20 +97,24 @@ impl KernelComponents {
 
     /// Weights on the atoms of the elements with these coordinates.
     fn expand<'py>(&self, py: Python<'py>, coordinates: Table<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let state = lock(&self.state)?;
-        let rows = rows(&coordinates)?;
-        let mut weights = Vec::new();
-        for (i, row) in rows.iter().enumerate() {
-            let expansion = state.expand(row).map_err(|error| refused_row(i, &error))?;
-            weights.extend_from_slice(expansion.weights());
-        }
-        let atoms = state.coefficients().rows();
-        table(py, weights, rows.len(), atoms)
+        let mut rows = Rows::of(&coordinates)?;
+        let count = rows.count();
+        let state = lock(py, &self.state)?;
+        let pca = &*state;
+        let atoms = pca.coefficients().rows();
+        check_room("the weights on the atoms", &[count, atoms])?;
+        let mut weights = Vec::with_capacity(count * atoms);
+        let work = |i: usize| -> Result<(), Error> {
+            weights.extend_from_slice(pca.expand(rows.row(i))?.weights());
+            Ok(())
+        };
+        each(py, count, work, |i, error| refused_row(i, &error))?;
+        table(py, weights, count, atoms)
     }
 
     /// Atoms that the components are written in.
     fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let state = lock(&self.state)?;
+        let state = lock(py, &self.state)?;
         let atoms = state.dictionary();
         let entries = (0..atoms.len()).flat_map(|i| atoms.atom(i)).copied().collect();
         table(py, entries, atoms.len(), atoms.length())
@@ -113,29 +122,29 @@ impl KernelComponents {
 
     #[getter]
     fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_slice(py, lock(&self.state)?.eigenvalues()))
+        Ok(PyArray1::from_slice(py, lock(py, &self.state)?.eigenvalues()))
     }
 
     /// One row of weights on the atoms for each component.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        transposed(py, lock(&self.state)?.coefficients())
+        transposed(py, lock(py, &self.state)?.coefficients())
     }
 
     /// One row of scores of the points for each component.
     #[getter]
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        transposed(py, lock(&self.state)?.scores())
+        transposed(py, lock(py, &self.state)?.scores())
     }
 
     #[getter]
     fn explained_ratio<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(lock(&self.state)?.explained_ratio().into_pyarray(py))
+        Ok(lock(py, &self.state)?.explained_ratio().into_pyarray(py))
     }
 
     #[getter]
-    fn trace_error(&self) -> PyResult<f64> {
-        Ok(lock(&self.state)?.trace_error())
+    fn trace_error(&self, py: Python<'_>) -> PyResult<f64> {
+        Ok(lock(py, &self.state)?.trace_error())
     }
 
     #[staticmethod]
@@ -144,7 +153,7 @@ impl KernelComponents {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let bytes = saved(slf.py(), &*lock(&slf.get().state)?)?;
+        let bytes = saved(slf.py(), &*lock(slf.py(), &slf.get().state)?)?;
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
     }
 }
@@ -180,30 +189,32 @@ impl KernelRegression {
         degree: Option<u32>,
         coef0: Option<f64>,
     ) -> PyResult<Self> {
-        let length = shape(&x).1;
+        let (x, y) = (Rows::of(&x)?, Rows::of(&y)?);
+        let length = x.length();
         let kernel = kernel(kernel_name, gamma, degree, coef0, length)?;
-        let points = rows(&x)?;
-        let targets = rows(&y)?;
-        let fit = || {
+        check_room("the kernel matrix of the rows", &[2, x.count(), x.count()])?;
+        let (points, targets) = (x.all(), y.all());
+        let fit = move || {
+            let targets = targets.rows();
             let mut columns = Matrix::zeros(targets.len(), targets.first().map_or(0, |row| row.len()));
             for (i, row) in targets.iter().enumerate() {
                 row.iter().enumerate().for_each(|(j, value)| columns.column_mut(j)[i] = *value);
             }
-            KernelRidge::fit_many(Vectors::new(kernel, length)?, &points, &columns, rho)
+            KernelRidge::fit_many(Vectors::new(kernel, length)?, &points.rows(), &columns, rho)
         };
-        Ok(Self { state: Mutex::new(py.detach(fit).map_err(|error| refused(&with_alpha(error)))?) })
+        Ok(Self { state: Mutex::new(alone(py, fit)?.map_err(|error| refused(&with_alpha(error)))?) })
     }
 
     /// Means, one row for each row, and variances when they are asked for.
     fn predict<'py>(&self, py: Python<'py>, x: Table<'py>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
-        let (count, length) = shape(&x);
-        let entries = entries(&x)?;
-        let mut ridge = lock(&self.state)?;
+        let mut x = Rows::of(&x)?;
+        let count = x.count();
+        let mut ridge = lock(py, &self.state)?;
         let ridge = &mut *ridge;
         let outputs = ridge.coefficients().columns();
         let (mut means, mut variances) = (Vec::with_capacity(count * outputs), Vec::new());
         let work = |i: usize| -> Result<(), Error> {
-            let row = &entries[i * length..(i + 1) * length];
+            let row = x.row(i);
             if with_variance {
                 let posterior = ridge.posterior(row)?;
                 means.extend_from_slice(&posterior.mean);
@@ -220,19 +231,20 @@ impl KernelRegression {
     /// One row of weights on the points for each output.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        transposed(py, lock(&self.state)?.coefficients())
+        transposed(py, lock(py, &self.state)?.coefficients())
     }
 
     /// One row of leave-one-out errors for each output.
     fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let state = lock(&self.state)?;
-        let ridge = &*state;
-        transposed(py, &py.detach(|| ridge.leave_one_out()))
+        let ridge = lock(py, &self.state)?;
+        check_room("the inverse of the kernel matrix", &[2, ridge.coefficients().rows(), ridge.coefficients().rows()])?;
+        let ridge = ridge.clone();
+        transposed(py, &alone(py, move || ridge.leave_one_out())?)
     }
 
     /// Log marginal likelihood of each output.
     fn log_likelihood<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(lock(&self.state)?.log_likelihood().into_pyarray(py))
+        Ok(lock(py, &self.state)?.log_likelihood().into_pyarray(py))
     }
 
     #[staticmethod]
@@ -241,10 +253,39 @@ impl KernelRegression {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let bytes = saved(slf.py(), &*lock(&slf.get().state)?)?;
+        let bytes = saved(slf.py(), &*lock(slf.py(), &slf.get().state)?)?;
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
     }
 }
+
+/// Eigenvalues of a symmetric matrix, ascending, and one row for each eigenvector.
+#[pyfunction]
+#[pyo3(name = "_symmetric_eigen")]
+pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eigen<'py>> {
+    let matrix = Rows::of(&matrix)?;
+    let size = matrix.count();
+    if matrix.length() != size {
+        return Err(refused(&Error::Length { what: "row", expected: size, found: matrix.length() }));
+    }
+    check_room("the eigenvectors", &[3, size, size])?;
+    let rows = matrix.all();
+    let decompose = move || {
+        let mut matrix = Matrix::zeros(size, size);
+        for (j, row) in rows.rows().into_iter().enumerate() {
+            if let Some(column) = row.iter().position(|value| !value.is_finite()) {
+                let (what, rule) = ("kernel matrix", "finite");
+                return Err(Error::MatrixEntry { what, row: j, column, rule, value: row[column] });
+            }
+            matrix.column_mut(j).copy_from_slice(row);
+        }
+        Ok(eigenhedge::eigen::symmetric_eigen(matrix.view()))
+    };
+    let eigen = alone(py, decompose)?.map_err(|error| refused(&error))?;
+    Ok((PyArray1::from_slice(py, &eigen.values), transposed(py, &eigen.vectors)?))
+}
+
+/// Eigenvalues and eigenvectors.
+type Eigen<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
 /// A table, and a number for each of its rows.
 type WithNumbers<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);

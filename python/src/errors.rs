@@ -1,13 +1,23 @@
-//! The library's errors as Python's: the same sentences. Bad data and bad parameters are a `ValueError`.
+//! The library's errors as Python's: the same sentences. Bad data and bad parameters are a `ValueError`, sizes
+//! that memory cannot hold a `MemoryError`.
 
 use eigenhedge::Error;
+use eigenhedge::memory::{check_numbers, product};
 use eigenhedge::num::exact;
-use pyo3::PyErr;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::{PyErr, PyResult};
 
 /// An error that no row is to blame for.
 pub fn refused(error: &Error) -> PyErr {
-    PyValueError::new_err(sentence(error))
+    match error {
+        Error::Memory { .. } => PyMemoryError::new_err(sentence(error)),
+        error => PyValueError::new_err(sentence(error)),
+    }
+}
+
+/// A `MemoryError` if there is no room for a table of these sizes.
+pub fn check_room(what: &'static str, sizes: &[usize]) -> PyResult<()> {
+    check_numbers(what, product(sizes)).map_err(|error| refused(&error))
 }
 
 /// An error about the row with this position in the array.

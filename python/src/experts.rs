@@ -1,6 +1,6 @@
 //! Experts: capped Hedge, the projection onto the capped simplex, its corners.
 
-use crate::arrays::Numbers;
+use crate::arrays::numbers;
 use crate::errors::refused;
 use crate::options::Named;
 use eigenhedge::options::MixingRule;
@@ -57,14 +57,16 @@ impl CappedHedge {
     #[new]
     #[pyo3(signature = (n, k, eta, *, mixing=None, alpha=None, select=None, seed=0))]
     fn new(
-        n: usize,
-        k: usize,
+        n: &Bound<'_, PyAny>,
+        k: &Bound<'_, PyAny>,
         eta: f64,
         mixing: Option<&Bound<'_, PyAny>>,
         alpha: Option<f64>,
         select: Option<&Bound<'_, PyAny>>,
         seed: u64,
     ) -> PyResult<Self> {
+        let n = Named { name: "n", value: n }.whole()?;
+        let k = Named { name: "k", value: k }.whole()?;
         let alpha = alpha.unwrap_or(1e-3);
         let mixing = match mixing {
             None => Mixing::None,
@@ -98,10 +100,10 @@ impl CappedHedge {
     /// expected_loss, loss : float
     ///     Of the dropped experts: on average, and for the set that was drawn.
     fn step(&self, losses: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
-        let losses = Numbers::of(losses)?;
+        let losses = numbers(losses)?;
         let mut state = self.state()?;
         let (hedge, random) = &mut *state;
-        let loss = trial(hedge, losses.slice(), random).map_err(|error| refused(&error))?;
+        let loss = trial(hedge, &losses[..], random).map_err(|error| refused(&error))?;
         Ok((loss.expected, loss.realised))
     }
 
@@ -136,8 +138,15 @@ impl CappedHedge {
     }
 
     fn __setstate__(&self, state: &[u8]) -> PyResult<()> {
-        let read = postcard::from_bytes(state);
-        *self.state()? = read.map_err(|error| PyValueError::new_err(format!("not a saved learner: {error}")))?;
+        let read: Result<(experts::CappedHedge, Random), _> = postcard::from_bytes(state);
+        let read = read.map_err(|error| PyValueError::new_err(format!("not a saved learner: {error}")))?;
+        let (n, k) = (read.0.log_dropped().len(), read.0.kept());
+        if (n, k) != self.shape {
+            let (wanted_n, wanted_k) = self.shape;
+            let sentence = format!("the state must be that of n = {wanted_n} and k = {wanted_k}, got {n} and {k}");
+            return Err(PyValueError::new_err(sentence));
+        }
+        *self.state()? = read;
         Ok(())
     }
 
@@ -167,8 +176,7 @@ impl CappedHedge {
 /// array([0.5   , 0.3333, 0.1667])
 #[pyfunction]
 pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let weights = Numbers::of(w)?;
-    let weights = weights.slice();
+    let weights = numbers(w)?;
     let wrong = weights.iter().position(|w| !(*w >= 0.0 && w.is_finite()));
     if let Some(index) = wrong {
         let value = weights[index];
@@ -210,10 +218,10 @@ pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResul
 /// [(0.5, [0, 1]), (0.5, [0, 2])]
 #[pyfunction]
 pub fn corners(w: &Bound<'_, PyAny>, d: usize) -> PyResult<Vec<(f64, Vec<usize>)>> {
-    let weights = Numbers::of(w)?;
+    let weights = numbers(w)?;
     // What rounding adds to a weight at its cap is taken back; anything more is refused.
     let scaled = |w: &f64| Some(w * d as f64).map(|p| if p > 1.0 && p < 1.0 + 1e-9 { 1.0 } else { p });
-    let probabilities: Vec<f64> = weights.slice().iter().filter_map(scaled).collect();
+    let probabilities: Vec<f64> = weights.iter().filter_map(scaled).collect();
     let total: f64 = probabilities.iter().sum();
     if (total - d as f64).abs() > 1e-6 * (d as f64).max(1.0) {
         return Err(PyValueError::new_err(format!("w must total 1, got {}", total / d as f64)));

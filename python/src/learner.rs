@@ -1,9 +1,9 @@
 //! The bare learner.
 
-use crate::arrays::{Numbers, as_table, entries, rows, shape, table, transposed};
-use crate::errors::{refused, refused_row};
-use crate::interrupt::{each, each_lot};
-use crate::options::{given, spelling};
+use crate::arrays::{Rows, as_table, numbers, table, transposed};
+use crate::errors::{check_room, refused, refused_row};
+use crate::interrupt::{alone, each, each_lot};
+use crate::options::{Named, given, spelling};
 use crate::state::State;
 use eigenhedge::snapshot::Snapshot;
 use eigenhedge::summary::Summary;
@@ -97,7 +97,9 @@ impl Learner {
 impl Learner {
     #[new]
     #[pyo3(signature = (dim, k, **options))]
-    fn new(dim: usize, k: usize, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn new(dim: &Bound<'_, PyAny>, k: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let dim = Named { name: "dim", value: dim }.whole()?;
+        let k = Named { name: "k", value: k }.whole()?;
         let given = given(k, options)?;
         let checked = given.options.checked(spelling).map_err(|misuse| PyValueError::new_err(misuse.to_string()))?;
         let spec = checked.spec(dim).map_err(|error| refused(&error))?;
@@ -110,16 +112,16 @@ impl Learner {
     /// Parameters
     /// ----------
     /// x : array-like of shape (dim,)
-    ///     The row. A C-ordered array of float64 is not copied.
+    ///     The row.
     ///
     /// Returns
     /// -------
     /// Trial
     ///     The losses and the coordinates.
     fn step(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<Trial> {
-        let numbers = Numbers::of(x)?;
+        let row = numbers(x)?;
         let mut state = self.state(py)?;
-        let loss = state.step(numbers.slice()).map_err(|error| refused(&error))?;
+        let loss = state.step(&row).map_err(|error| refused(&error))?;
         let coordinates = state.run().coordinates().to_vec();
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
     }
@@ -133,16 +135,16 @@ impl Learner {
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<()> {
-        let table = as_table(X)?;
-        let (count, length) = shape(&table);
-        let rows = rows(&table)?;
+        let given = as_table(X)?;
+        let mut rows = Rows::of(&given)?;
+        let (count, length) = (rows.count(), rows.length());
         let mut state = self.state(py)?;
         let state = &mut *state;
         if length != state.run().length() && count > 0 {
             let (expected, found) = (state.run().length(), length);
             return Err(refused(&eigenhedge::Error::Length { what: "row", expected, found }));
         }
-        each_lot(py, count, |lot| state.step_each(&rows[lot], |_, _| ()), |i, error| refused_row(i, &error))
+        each_lot(py, count, |lot| state.step_each(&rows.lot(lot), |_, _| ()), |i, error| refused_row(i, &error))
     }
 
     /// Learns from every row, in order, and tells what each one cost.
@@ -161,11 +163,12 @@ impl Learner {
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn answer<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
         let given = as_table(X)?;
-        let rows = rows(&given)?;
-        let count = rows.len();
+        let mut rows = Rows::of(&given)?;
+        let count = rows.count();
         let mut state = self.state(py)?;
         let state = &mut *state;
         let kept = state.run().spec().kept;
+        check_room("the coordinates of the rows", &[2, count, kept])?;
         let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
         let mut tell = |run: &Run, loss: Loss| {
@@ -173,7 +176,7 @@ impl Learner {
             losses.push(loss.realised);
             coordinates.extend_from_slice(run.coordinates());
         };
-        each_lot(py, count, |lot| state.step_each(&rows[lot], &mut tell), |i, error| refused_row(i, &error))?;
+        each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell), |i, error| refused_row(i, &error))?;
         Ok((expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?))
     }
 
@@ -211,16 +214,17 @@ impl Learner {
 
     #[pyo3(name = "_embed")]
     fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
-        let rows = as_table(rows)?;
-        let (count, length) = shape(&rows);
-        let entries = entries(&rows)?;
+        let given = as_table(rows)?;
+        let mut rows = Rows::of(&given)?;
+        let count = rows.count();
         let mut state = self.state(py)?;
         let embedding = state.embedding();
         let kept = embedding.kept();
+        check_room("the coordinates of the rows", &[2, count, kept])?;
         let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));
         let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
         let work = |i: usize| {
-            losses.push(embedding.transform(&entries[i * length..(i + 1) * length], &mut row)?);
+            losses.push(embedding.transform(rows.row(i), &mut row)?);
             coordinates.extend_from_slice(&row);
             Ok(())
         };
@@ -241,15 +245,16 @@ impl Learner {
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn inverse_transform<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let coordinates = as_table(X)?;
-        let (count, width) = shape(&coordinates);
-        let entries = entries(&coordinates)?;
+        let given = as_table(X)?;
+        let mut coordinates = Rows::of(&given)?;
+        let count = coordinates.count();
         let mut state = self.state(py)?;
         let length = state.run().length();
         let embedding = state.embedding();
+        check_room("the rows", &[2, count, length])?;
         let mut rows = Vec::with_capacity(count.saturating_mul(length));
         let work = |i: usize| {
-            rows.extend_from_slice(&embedding.reconstruct(&entries[i * width..(i + 1) * width])?);
+            rows.extend_from_slice(&embedding.reconstruct(coordinates.row(i))?);
             Ok(())
         };
         each(py, count, work, |i, error: eigenhedge::Error| refused_row(i, &error))?;
@@ -311,9 +316,11 @@ impl Learner {
     /// eigendecomposition or two.
     #[getter]
     fn ledger<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let state = self.state(py)?;
-        let state = &*state;
-        let text = py.detach(|| serde_json::to_string(&Summary::new(state.run(), state.seconds())));
+        let (run, seconds) = {
+            let state = self.state(py)?;
+            (state.run().clone(), state.seconds())
+        };
+        let text = alone(py, move || serde_json::to_string(&Summary::new(&run, seconds)))?;
         let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         py.import("json")?.call_method1("loads", (text,))
     }

@@ -1,7 +1,7 @@
 //! What the Python package is made of: thin classes over the crate `eigenhedge`.
 //!
-//! Python code in `eigenhedge/` turns whatever users have into C-ordered arrays of float64; this module takes those without
-//! a copy, releases the interpreter lock while it works, and answers with arrays. Rules live in the crate alone.
+//! Python code in `eigenhedge/` turns whatever users have into C-ordered arrays of float64; this module copies a few rows of
+//! those at a time, releases the interpreter lock while it works, and answers with arrays. Rules live in the crate alone.
 #![forbid(unsafe_code)]
 
 mod arrays;
@@ -18,6 +18,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // All of the machine's memory, of which files may take a half.
+    eigenhedge::memory::set_max_memory(eigenhedge_io::MaxMemory::of_machine().bytes().saturating_mul(2));
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<learner::Learner>()?;
     module.add_class::<learner::Trial>()?;
@@ -26,6 +28,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<experts::CappedHedge>()?;
     module.add_function(wrap_pyfunction!(experts::capping, module)?)?;
     module.add_function(wrap_pyfunction!(experts::corners, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::symmetric_eigen, module)?)?;
     module.add_function(wrap_pyfunction!(preimage::preimage, module)?)?;
     module.add_function(wrap_pyfunction!(options::learners, module)?)?;
     module.add_function(wrap_pyfunction!(options::kernels, module)?)?;

@@ -135,8 +135,9 @@ impl Named<'_, '_> {
         self.value.extract().map_err(|_| self.wrong("True or False"))
     }
 
-    fn whole<T: for<'a, 'py> FromPyObject<'a, 'py>>(&self) -> PyResult<T> {
-        self.value.extract().map_err(|_| self.wrong("a whole number that is not negative"))
+    /// A whole number.
+    pub fn whole<T: for<'a, 'py> FromPyObject<'a, 'py>>(&self) -> PyResult<T> {
+        self.value.extract().map_err(|_| self.wrong("a whole number that is not negative or too large"))
     }
 
     fn or_word<T>(&self, word: &str, meaning: T, otherwise: impl Fn(f64) -> T) -> PyResult<T> {

@@ -1,7 +1,8 @@
 //! Pre-images.
 
-use crate::arrays::{Numbers, Table, rows, shape};
+use crate::arrays::{Rows, Table, numbers};
 use crate::errors::refused;
+use crate::interrupt::alone;
 use crate::options::kernel;
 use eigenhedge::Error;
 use eigenhedge::batch::Expansion;
@@ -28,14 +29,15 @@ pub fn preimage<'py>(
     steps: usize,
     tolerance: f64,
 ) -> PyResult<Found<'py>> {
-    let length = shape(&atoms).1;
+    let atoms = Rows::of(&atoms)?;
+    let length = atoms.length();
     let kernel = kernel(kernel_name, gamma, degree, coef0, length)?;
-    let weights = Numbers::of(weights)?.slice().to_vec();
-    let start = start.map(Numbers::of).transpose()?.map(|start| start.slice().to_vec());
-    let atoms = rows(&atoms)?;
-    let find = || {
+    let weights = numbers(weights)?;
+    let start = start.map(numbers).transpose()?;
+    let atoms = atoms.all();
+    let find = move || {
         let mut dictionary = Vectors::new(kernel.clone(), length)?;
-        atoms.iter().for_each(|atom| dictionary.push(atom));
+        atoms.rows().iter().for_each(|atom| dictionary.push(atom));
         let expansion = Expansion::new(&dictionary, weights)?;
         let start = match start {
             Some(start) => start,
@@ -47,7 +49,7 @@ pub fn preimage<'py>(
             kernel => descend(kernel, &dictionary, &expansion, &start, stop),
         }
     };
-    let found = py.detach(find).map_err(|error| refused(&error))?;
+    let found = alone(py, find)?.map_err(|error| refused(&error))?;
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
 }
 

@@ -76,11 +76,17 @@ def test_sizeof_tells_the_state_on_the_other_side():
 def test_control_c_ends_a_long_call(rng):
     X = rng.normal(size=(200_000, 150))
     learner = Learner(150, 40, learner="anchored")
+    # A process that was started in the background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT])
     timer.start()
     began = time.perf_counter()
-    with pytest.raises(KeyboardInterrupt):
-        learner.learn(X)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            learner.learn(X)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
     assert time.perf_counter() - began < 10
     assert 0 < learner.rows < len(X)
     learner.step(X[0])
