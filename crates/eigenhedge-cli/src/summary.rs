@@ -80,6 +80,9 @@ impl Text for Summary {
                 line("", format!("{} is the heaviest now, weight {:.2}", heaviest.name, heaviest.weight));
             }
         }
+        if self.certificate.healed_rows > 0 {
+            line("healed", format!("{} rows found directions that were not orthonormal", self.certificate.healed_rows));
+        }
         if self.certificate.budget_error > 0.0 {
             line("budget", format!("{} of features given up in all", readable(self.certificate.budget_error)));
         }

@@ -128,7 +128,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         ("bound", Value::from(bound)),
         ("bound_holds", Value::from(true)),
         ("bound_reason", Value::from("JMLR Theorem 6")),
-        ("certificate", serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0})),
+        ("certificate", serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0, "healed_rows": 0})),
         ("members", Value::Array(Vec::new())),
         ("partitions", Value::Array(Vec::new())),
         ("rank_mean", Value::from(run.ledger().rank_mean())),

@@ -58,6 +58,8 @@ pub struct Certificate {
     pub hedge_term: f64,
     /// Norms of features that a budget on atoms gave up.
     pub budget_error: f64,
+    /// Rows before which directions were orthonormalised, because the parts of the row did not add up to it.
+    pub healed_rows: u64,
 }
 
 impl Summary {
@@ -93,6 +95,7 @@ impl Summary {
                 price: Some(statement.price).filter(|price| price.is_finite()),
                 hedge_term: statement.hedge_term,
                 budget_error: statement.budget_error,
+                healed_rows: statement.healed_rows,
             },
             rank_mean: statement.rank_mean,
             rank_max: statement.rank_max,

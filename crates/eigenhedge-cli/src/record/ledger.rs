@@ -21,6 +21,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("certificate.price", "added to the theorem's constant by mixing and caps"),
     ("certificate.hedge_term", "added to the best member's loss by the portfolio, at most"),
     ("certificate.budget_error", "norms of features that a budget gave up"),
+    ("certificate.healed_rows", "rows before which directions were orthonormalised"),
     ("rank_mean", "explicit directions in use, on average"),
     ("rank_max", "explicit directions in use, at most"),
 ];

@@ -224,6 +224,16 @@ impl AnyLearner {
         of_portfolio!(self, portfolio => portfolio.members().iter().map(|member| member.rule().price()).sum(), 0.0)
     }
 
+    /// Rows before which a learner's directions were orthonormalised, because the parts of the row did not add up to it;
+    /// summed over members.
+    pub fn healed(&self) -> u64 {
+        match self {
+            Self::Plain(portfolio) => portfolio.members().iter().map(Subspace::healed).sum(),
+            Self::Kernel(portfolio) => portfolio.members().iter().map(Subspace::healed).sum(),
+            Self::Hebbian(_) | Self::KernelHebbian(_) => 0,
+        }
+    }
+
     /// What a budget has cost: the norms of all the parts of directions that were given up, summed over members.
     pub fn budget_error(&self) -> f64 {
         match self {

@@ -27,6 +27,8 @@ pub struct Statement {
     pub hedge_term: f64,
     /// What a budget on atoms has cost in norms of features.
     pub budget_error: f64,
+    /// Rows before which directions were orthonormalised, because the parts of the row did not add up to it.
+    pub healed_rows: u64,
     /// The members of a portfolio.
     pub members: Vec<Member>,
     /// The best partitions into 1, 2, … segments, when they were followed.
@@ -72,6 +74,7 @@ impl Statement {
             price: run.learner.price(),
             hedge_term: run.learner.hedge_term(),
             budget_error: run.learner.budget_error(),
+            healed_rows: run.learner.healed(),
             members: members.collect(),
             partitions: match &run.blocks {
                 Some(blocks) if segments > 0 => blocks.best(spec.kept, segments),
