@@ -33,8 +33,11 @@ fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'py, P
     Ok(PyBytes::new(py, &bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
 }
 
-fn restored<T: DeserializeOwned>(data: &[u8]) -> PyResult<T> {
-    postcard::from_bytes(data).map_err(|error| PyValueError::new_err(format!("not a saved model: {error}")))
+/// A model out of bytes that anybody may have written.
+fn restored<T: DeserializeOwned>(data: &[u8], checked: fn(T) -> Result<T, Error>) -> PyResult<T> {
+    let refuse = |reason: String| PyValueError::new_err(format!("not a saved model: {reason}"));
+    let model = postcard::from_bytes(data).map_err(|error| refuse(error.to_string()))?;
+    checked(model).map_err(|error| refuse(error.to_string()))
 }
 
 fn solver(name: &Bound<'_, PyAny>, tolerance: f64, max_rank: usize) -> PyResult<Solver> {
@@ -149,7 +152,7 @@ impl KernelComponents {
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        Ok(Self { state: Mutex::new(restored(data)?) })
+        Ok(Self { state: Mutex::new(restored(data, KernelPca::checked)?) })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -249,7 +252,7 @@ impl KernelRegression {
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        Ok(Self { state: Mutex::new(restored(data)?) })
+        Ok(Self { state: Mutex::new(restored(data, KernelRidge::checked)?) })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

@@ -20,12 +20,20 @@ pub enum Source {
     File(PathBuf),
 }
 
+/// Reads a number of rows or lines: one that can be counted further.
+pub(crate) fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let count = u64::deserialize(deserializer)?;
+    if count <= 1 << 53 { Ok(count) } else { Err(serde::de::Error::custom("a count must be at most 2^53")) }
+}
+
 /// Where reading goes on: after how many rows, lines and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Mark {
     /// Rows before it, bad ones included.
+    #[serde(deserialize_with = "count")]
     pub rows: u64,
     /// Lines before it; zero in formats that have none.
+    #[serde(deserialize_with = "count")]
     pub lines: u64,
     /// Bytes before it, when reading can start there.
     pub bytes: Option<u64>,

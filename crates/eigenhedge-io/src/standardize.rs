@@ -15,6 +15,7 @@
 //!
 //! Losses are then in squared standardized units, no longer in those of the input.
 
+use crate::reader::count;
 use serde::{Deserialize, Serialize};
 
 /// How columns are brought to a common scale.
@@ -46,12 +47,24 @@ impl Standardize {
 pub struct Standardizer {
     how: Standardize,
     /// Rows that have been counted in.
+    #[serde(deserialize_with = "count")]
     rows: u64,
     mean: Vec<f64>,
     /// Sums of squared distances from the mean.
+    #[serde(deserialize_with = "sums_of_squares")]
     squares: Vec<f64>,
     /// Nothing is counted in any more.
     settled: bool,
+}
+
+/// Reads sums of squares: none is negative.
+fn sums_of_squares<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let sums = Vec::<f64>::deserialize(deserializer)?;
+    if sums.iter().all(|sum| *sum >= 0.0) {
+        Ok(sums)
+    } else {
+        Err(serde::de::Error::custom("a sum of squares is negative"))
+    }
 }
 
 impl Standardizer {

@@ -12,7 +12,7 @@ use crate::columns::{Columns, Selector};
 use crate::error::{Error, Fault};
 use crate::format::Format;
 use crate::memory::MaxMemory;
-use crate::reader::{Mark, Opened, Progress, Reader, Source, Tap};
+use crate::reader::{Mark, Opened, Progress, Reader, Source, Tap, count};
 use crate::standardize::{Standardize, Standardizer};
 use crate::stop::Stop;
 use crate::{binary, columnar, text};
@@ -83,7 +83,9 @@ pub struct StreamState {
     /// Names of the selected columns.
     pub columns: Vec<String>,
     mark: Mark,
+    #[serde(deserialize_with = "count")]
     delivered: u64,
+    #[serde(deserialize_with = "count")]
     skipped: u64,
     messages: Vec<(u64, String)>,
     standardizer: Standardizer,

@@ -17,9 +17,28 @@ pub struct Entry {
 
 /// The rows with the largest values so far, largest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
 pub struct Largest {
     capacity: usize,
     entries: Vec<Entry>,
+}
+
+/// What a saved list claims to be.
+#[derive(Deserialize)]
+struct Saved {
+    capacity: usize,
+    entries: Vec<Entry>,
+}
+
+impl TryFrom<Saved> for Largest {
+    type Error = &'static str;
+
+    fn try_from(Saved { capacity, entries }: Saved) -> Result<Self, &'static str> {
+        if entries.len() > capacity || !entries.is_sorted_by(|a, b| a.value >= b.value) {
+            return Err("the largest rows must be at most so many, largest first");
+        }
+        Ok(Self { capacity, entries })
+    }
 }
 
 impl Default for Largest {
@@ -44,6 +63,11 @@ impl Largest {
         let place = self.entries.partition_point(|entry| entry.value >= value);
         self.entries.insert(place, Entry { row, value, label: label() });
         self.entries.truncate(self.capacity);
+    }
+
+    /// Most rows that are kept.
+    pub fn capacity(&self) -> usize {
+        self.capacity
     }
 
     /// The rows, largest first.

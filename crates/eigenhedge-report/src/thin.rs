@@ -55,6 +55,11 @@ impl Thin {
         Self { keep, capacity, width, shift: 0, rows, values, ends: None, first: vec![], last: vec![] }
     }
 
+    /// True if the other recorder was made for the same number of curves and points.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.keep, self.capacity, self.width) == (other.keep, other.capacity, other.width)
+    }
+
     /// Number of curves.
     pub fn width(&self) -> usize {
         self.width

@@ -33,6 +33,16 @@ pub enum Error {
         /// Entries found.
         found: usize,
     },
+    /// A matrix has the wrong shape.
+    #[error("{what} must be {} × {}, got {} × {}", expected.0, expected.1, found.0, found.1)]
+    Shape {
+        /// What was measured, e.g. "basis".
+        what: &'static str,
+        /// Rows and columns required.
+        expected: (usize, usize),
+        /// Rows and columns found.
+        found: (usize, usize),
+    },
     /// One entry of a row, weight vector or matrix breaks a rule.
     #[error("entry {index} of the {what} must be {rule}, got {value}")]
     Entry {
@@ -105,6 +115,9 @@ pub enum Error {
     /// The computation was asked to end.
     #[error("the computation was cancelled")]
     Cancelled,
+    /// A saved state that nothing can have come to.
+    #[error("{0}")]
+    State(&'static str),
     /// One of many points is wrong.
     #[error("point {point}: {source}")]
     At {

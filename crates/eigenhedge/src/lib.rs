@@ -27,6 +27,7 @@ pub mod simplex;
 pub mod snapshot;
 pub mod span;
 pub mod spec;
+mod state;
 pub mod streams;
 pub mod subspace;
 pub mod summary;

@@ -365,6 +365,10 @@ impl PartialEq for Matrix {
     }
 }
 
+/// Rows and columns that a saved matrix without entries may have, at most.
+const MOST_EMPTY_ROWS: usize = 1 << 32;
+const MOST_EMPTY_COLUMNS: usize = 1 << 12;
+
 /// What a matrix looks like when it is saved.
 #[derive(Serialize, Deserialize)]
 struct Saved {
@@ -385,6 +389,10 @@ impl<'de> Deserialize<'de> for Matrix {
         let saved = Saved::deserialize(deserializer)?;
         if saved.rows.checked_mul(saved.columns) != Some(saved.entries.len()) {
             return Err(serde::de::Error::custom("a matrix must hold rows × columns entries"));
+        }
+        // No entries justify any number of rows or columns; loops over them must end.
+        if saved.entries.is_empty() && (saved.rows > MOST_EMPTY_ROWS || saved.columns > MOST_EMPTY_COLUMNS) {
+            return Err(serde::de::Error::custom("a matrix without entries must be small"));
         }
         let mut matrix = Self::zeros(saved.rows, saved.columns);
         for j in 0..saved.columns {
@@ -480,6 +488,16 @@ mod tests {
             }
             assert!((square - dot(&wanted, &wanted)).abs() <= tolerance);
         }
+    }
+
+    #[test]
+    fn a_saved_matrix_without_entries_is_no_wider_than_it_may_be() {
+        let text = |rows: usize, columns: usize| format!(r#"{{"rows":{rows},"columns":{columns},"entries":[]}}"#);
+        for (rows, columns) in [(0, 1 << 60), (usize::MAX, 0)] {
+            assert!(serde_json::from_str::<Matrix>(&text(rows, columns)).is_err());
+        }
+        let long: Matrix = serde_json::from_str(&text(1 << 30, 0)).unwrap();
+        assert_eq!((long.rows(), long.columns()), (1 << 30, 0));
     }
 
     #[test]

@@ -27,8 +27,9 @@ use crate::mixing::{Mixing, blend};
 use crate::num::log_sum_exp;
 use crate::random::Random;
 use crate::scratch::Scratch;
-use crate::span::Span;
+use crate::span::{Beside, Span};
 use crate::spec::{AnyRule, Kind, Spec};
+use crate::state::{LARGEST_LOG, State, energy, ensure, entries, length, within};
 use crate::subspace::{Instance, SMALLEST_SQUARE, Subspace};
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +86,31 @@ pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     members
 }
 
+impl<S: Span + State + Beside> State for Portfolio<S> {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        let count = built.members.len();
+        ensure(self.specs == built.specs, "the members of a portfolio must be those that its options give")?;
+        length("the members of a portfolio", self.members.len(), count)?;
+        length("the weights of a portfolio", self.log_weights.len(), count)?;
+        length("the losses of a portfolio", self.totals.len(), count)?;
+        for (member, built) in self.members.iter().zip(&built.members) {
+            member.check_state(built)?;
+            member.span().check_beside(self.members[0].span())?;
+        }
+        entries("logarithms of the weights of a portfolio", &self.log_weights, -LARGEST_LOG..=1e-6)?;
+        let total = log_sum_exp(self.log_weights.iter().copied());
+        within("the logarithm of the total weight of a portfolio", total, -1e-6..=1e-6)?;
+        self.totals.iter().try_for_each(|total| energy("the loss of a member", *total))?;
+        energy("the largest squared norm of a row", self.largest_square)?;
+        energy("the cost of the portfolio", self.gaps)?;
+        energy("the cost of sharing", self.share_cost)?;
+        let Some(eta) = self.eta else { return Ok(()) };
+        let largest = (1.0 + 1e-6) * LARGEST_ETA / self.largest_square.max(SMALLEST_SQUARE);
+        within("the rate of the portfolio", eta, f64::MIN_POSITIVE..=largest)?;
+        energy("the cost of the portfolio", self.hedge_term())
+    }
+}
+
 impl<S: Span> Portfolio<S> {
     /// Builds every member over a span of its own.
     pub fn new(specs: Vec<Spec>, mut span: impl FnMut() -> Result<S, Error>) -> Result<Self, Error> {
@@ -104,15 +130,6 @@ impl<S: Span> Portfolio<S> {
             largest_square: 0.0,
             scratch: Scratch::default(),
         })
-    }
-
-    /// Whether there is a member for each spec, with a weight and a total.
-    pub(crate) fn is_whole(&self) -> bool {
-        let (specs, count) = (&self.specs, self.members.len());
-        let kept = |(member, spec): (&Subspace<S, AnyRule>, &Spec)| member.kept() == spec.kept;
-        count == specs.len()
-            && (self.log_weights.len(), self.totals.len()) == (count, count)
-            && self.members.iter().zip(specs).all(kept)
     }
 
     /// What the members were built from.

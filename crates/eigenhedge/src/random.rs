@@ -1,12 +1,31 @@
 //! The generator that every choice draws from: seedable, and part of a saved state.
 
+use crate::error::Error;
+use crate::state::ensure;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 
 /// A small fast generator with a state that can be saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
 pub struct Random(Pcg64Mcg);
+
+/// A generator when it is saved.
+#[derive(Deserialize)]
+struct Saved {
+    state: u128,
+}
+
+impl TryFrom<Saved> for Random {
+    type Error = Error;
+
+    /// Refuses an even state: such a generator repeats itself soon, and that of zero at once.
+    fn try_from(Saved { state }: Saved) -> Result<Self, Error> {
+        ensure(state & 1 == 1, "the state of a generator must be odd")?;
+        Ok(Self(Pcg64Mcg::new(state)))
+    }
+}
 
 impl Random {
     /// The same seed gives the same draws, everywhere.

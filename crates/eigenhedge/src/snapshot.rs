@@ -8,9 +8,10 @@
 //! | 4 | CRC-32 (IEEE) of version, length and body, little-endian |
 //! | the rest | the body: a [`Snapshot`] in postcard's wire format |
 //!
-//! Reading refuses what is damaged, cut short, foreign or of another version with a sentence. It allocates no more than a
-//! small multiple of the bytes given.
+//! Reading refuses what is damaged, cut short, foreign or of another version with a sentence, and a state that no run can
+//! have come to: a checksum is no proof of origin. It allocates no more than a small multiple of the bytes given.
 
+use crate::error::Error;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,7 @@ pub struct Snapshot {
 }
 
 /// Why bytes are no snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// Something else.
     #[error("is not an eigenhedge snapshot")]
@@ -49,6 +50,9 @@ pub enum Refusal {
     /// Not what a program of this version writes.
     #[error("is damaged: its content makes no sense")]
     Content,
+    /// A state that no run can have come to.
+    #[error("is damaged: {0}")]
+    State(Error),
 }
 
 /// The version that is written.
@@ -103,16 +107,12 @@ impl Snapshot {
         if self::checksum(bytes) != u32::from_le_bytes(*checksum) {
             return Err(Refusal::Checksum);
         }
-        match postcard::take_from_bytes(body) {
-            Ok((snapshot, [])) if Self::is_plausible(&snapshot) => Ok(snapshot),
-            _ => Err(Refusal::Content),
+        let (snapshot, rest) = postcard::take_from_bytes::<Self>(body).map_err(|_| Refusal::Content)?;
+        if !rest.is_empty() {
+            return Err(Refusal::Content);
         }
-    }
-}
-
-impl Snapshot {
-    fn is_plausible(&self) -> bool {
-        self.run.fits_its_spec()
+        snapshot.run.check_state(body.len()).map_err(Refusal::State)?;
+        Ok(snapshot)
     }
 }
 

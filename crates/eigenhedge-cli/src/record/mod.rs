@@ -152,9 +152,33 @@ impl Recorder {
             })
             .collect();
         let recorder: Self = postcard::from_bytes(&bytes?).ok()?;
-        let members = run.learner().members().len();
-        let fits = recorder.weights.as_ref().map_or(0, Thin::width) == members && recorder.stride != Some(0);
-        fits.then_some(recorder)
+        recorder.fits(&Self::new(run)).then_some(recorder)
+    }
+
+    /// True if it is what a recorder made like this one can have become.
+    fn fits(&self, built: &Self) -> bool {
+        let curves = |recorder: &Self| {
+            let Self { totals, losses, plane, kept, weights, .. } = recorder.clone();
+            [Some(totals), Some(losses), Some(plane), Some(kept), weights]
+        };
+        let alike = curves(self).iter().zip(&curves(built)).all(|pair| match pair {
+            (Some(own), Some(built)) => own.is_like(built),
+            (own, built) => own.is_none() && built.is_none(),
+        });
+        let strides = match (self.stride, built.stride) {
+            (Some(own), Some(first)) => own.is_power_of_two() && (first..1 << 53).contains(&own),
+            (own, first) => own == first,
+        };
+        let told = |checkpoint: &Checkpoint| {
+            let Checkpoint { rows, expected, low, high, bound, .. } = checkpoint;
+            *rows > 0 && [*expected, *low, *high, bound.unwrap_or(0.0)].iter().all(|x| !x.is_nan())
+        };
+        alike
+            && strides
+            && self.largest.capacity() == built.largest.capacity()
+            && self.checkpoints.len() <= CHECKPOINTS
+            && self.checkpoints.iter().all(told)
+            && self.checkpoints.is_sorted_by(|a, b| a.rows < b.rows && a.row < b.row)
     }
 }
 

@@ -27,7 +27,9 @@ pub use ridge::{KernelRidge, Posterior};
 pub(crate) use gram::{center as center_gram, gram};
 
 use crate::error::Error;
+use crate::kernel::Dictionary;
 use crate::matrix::Matrix;
+use crate::state::{energy, within};
 use serde::{Deserialize, Serialize};
 
 /// What deviations are measured from.
@@ -43,6 +45,26 @@ pub enum Center {
 /// `Ok` when k directions can be asked of this many points (or entries).
 fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error> {
     if (1..=most).contains(&kept) { Ok(()) } else { Err(Error::Parameter { name: "k", rule, value: kept as f64 }) }
+}
+
+/// Part of a component along one atom, at most, and weight of an atom in a mean: components have length one.
+const LARGEST_PART: f64 = 1e12;
+
+/// Checks coefficients of unit vectors over atoms that were read from bytes; returns the most that such a vector can have
+/// along an atom.
+fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f64, Error> {
+    let mut largest = 0f64;
+    for atom in 0..dictionary.len() {
+        let square = dictionary.value(dictionary.atom(atom), dictionary.atom(atom));
+        energy("the kernel of an atom with itself", square)?;
+        largest = largest.max(square.sqrt());
+        for j in 0..coefficients.columns() {
+            let part = coefficients.column(j)[atom] * square.sqrt();
+            within("a part of a component", part, -LARGEST_PART..=LARGEST_PART)?;
+            energy("a coefficient of a component", coefficients.column(j)[atom].abs())?;
+        }
+    }
+    Ok(LARGEST_PART * largest)
 }
 
 /// Negates the column when its entry of largest absolute value is negative; returns the sign applied. The sign of an

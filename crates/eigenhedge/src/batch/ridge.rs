@@ -31,6 +31,7 @@ use crate::kernel::Dictionary;
 use crate::matrix::Matrix;
 use crate::num::dot;
 use crate::span::check_row;
+use crate::state::{LARGEST, ensure, entries, matrix_entries, shape};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::triangular_inverse::invert_lower_triangular;
@@ -95,6 +96,22 @@ impl<D: Dictionary> KernelRidge<D> {
         solve_upper_triangular_in_place(factor.view().transpose(), coefficients.view_mut(), Par::Seq);
         let fits = (0..targets.columns()).map(|j| dot(targets.column(j), coefficients.column(j))).collect();
         Ok(Self { dictionary, rho, factor, coefficients, fits })
+    }
+
+    /// The model itself when it is one that a fit can give: asked of what was read from bytes.
+    pub fn checked(self) -> Result<Self, Error> {
+        positive("rho", self.rho)?;
+        let (points, outputs) = (self.dictionary.len(), self.fits.len());
+        ensure(points > 0 && outputs > 0, "a regression must have points and outputs")?;
+        shape("the factor of the regression", &self.factor, points, points)?;
+        shape("the coefficients of the regression", &self.coefficients, points, outputs)?;
+        matrix_entries("coefficients of the regression", &self.coefficients, -LARGEST..=LARGEST)?;
+        entries("fits of the outputs", &self.fits, -LARGEST..=LARGEST)?;
+        for i in 0..points {
+            entries("factor of the regression", &self.factor.column(i)[i..], -LARGEST..=LARGEST)?;
+            positive("the diagonal of the factor", self.factor.column(i)[i])?;
+        }
+        Ok(self)
     }
 
     /// The points of the fit.

@@ -15,6 +15,8 @@
 //! References: Gu & Eisenstat, *A stable and efficient algorithm for the rank-one modification of the symmetric
 //! eigenproblem*, SIAM J. Matrix Anal. Appl. 15 (1994); Li, LAPACK Working Note 89 (1993).
 
+mod state;
+
 use super::columns::{self, Points};
 use super::lanes::{self, Point};
 use super::secular::{self, Root};

@@ -6,7 +6,7 @@
 use pulp::Simd;
 
 /// The widest lanes there are; lists are filled up to a multiple of this.
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 
 /// Fills poles and weights up to whole lanes. The added poles lie above all others by more than one.
 pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {

@@ -2,15 +2,17 @@
 //!
 //! Cost: two passes over the n × P numbers for each trial. Nothing is allocated once all vectors are there.
 
-use super::LARGEST_SQUARE;
+use super::frame::Frame;
 use super::step::{Step, move_column};
 use super::weights::Weights;
+use super::{LARGEST_SQUARE, SavedWeights};
 use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use crate::span::check_row;
+use crate::state::shape;
 use serde::{Deserialize, Serialize};
 
 /// Plain vectors.
@@ -30,6 +32,13 @@ impl AmbientWeights {
     /// The weight vectors, one a column.
     pub fn vectors(&self) -> &Matrix {
         &self.vectors
+    }
+}
+
+impl SavedWeights for AmbientWeights {
+    fn check_state(&self, built: &Self, frame: &Frame) -> Result<(), Error> {
+        shape("the weight vectors", &self.vectors, built.vectors.rows(), self.count())?;
+        frame.check_products(1e-6, |p, q| dot(self.vectors.column(p), self.vectors.column(q)))
     }
 }
 

@@ -15,7 +15,10 @@
 //! Cost for each trial with M atoms: O(MP), and O(M) for every atom whose nearest neighbour was dropped. Memory: M² kernel
 //! values, so that none is computed twice.
 
+use crate::error::Error;
+use crate::kernel::{Dictionary, Vectors};
 use crate::matrix::Matrix;
+use crate::state::{ensure, length, shape, within};
 use serde::{Deserialize, Serialize};
 
 /// What is remembered about the atoms in order to drop the right one.
@@ -54,6 +57,31 @@ pub(super) struct Merge {
 impl Budget {
     pub(super) fn new(most: usize) -> Self {
         Self { most, kernel: Matrix::zeros(0, 0), squares: Vec::new(), nearest: Vec::new() }
+    }
+
+    /// Checks what was read from bytes, for these atoms.
+    pub(super) fn check_state(&self, built: &Self, dictionary: &Vectors) -> Result<(), Error> {
+        let atoms = dictionary.len();
+        ensure(self.most == built.most && atoms <= self.most, "the atoms must be within the budget of the learner")?;
+        shape("the kernel of the atoms", &self.kernel, atoms, atoms)?;
+        length("the squares of the atoms", self.squares.len(), atoms)?;
+        length("the neighbours of the atoms", self.nearest.len(), atoms)?;
+        let (mut dictionary, mut row) = (dictionary.clone(), Vec::new());
+        for atom in 0..atoms {
+            dictionary.atom_row(atom, &mut row);
+            for (other, value) in row.iter().enumerate() {
+                let most = 1e-9 * row[atom].max(value.abs());
+                within("a kernel of two atoms", self.kernel.column(atom)[other], value - most..=value + most)?;
+            }
+            let square = self.squares[atom];
+            let diagonal = square > 0.0 && square == self.kernel.column(atom)[atom];
+            ensure(diagonal, "the squares of the atoms must be those of the kernel")?;
+        }
+        (0..atoms).try_for_each(|atom| {
+            let (own, best) = (self.nearest[atom], self.find_nearest(atom));
+            let there = own.atom < atoms && own.atom != atom && (own.share - best.share).abs() <= 1e-9;
+            ensure(there || own == best, "the neighbour of an atom must be the nearest one")
+        })
     }
 
     /// Largest number of atoms.

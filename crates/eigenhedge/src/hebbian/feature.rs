@@ -9,16 +9,18 @@
 //! Numerics: when the size of ψ_p leaves the range from 1e-100 to 1e100, it is multiplied into its coefficients and starts
 //! again at one.
 
-use super::LARGEST_SQUARE;
 use super::budget::Budget;
+use super::frame::Frame;
 use super::step::{Step, move_column};
 use super::weights::{Change, Weights};
+use super::{LARGEST_SQUARE, SavedWeights};
 use crate::error::Error;
-use crate::kernel::Dictionary;
+use crate::kernel::{Dictionary, Vectors};
 use crate::matrix::Matrix;
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
+use crate::state::{State, energy, ensure, shape, within};
 use serde::{Deserialize, Serialize};
 
 /// Expansions over a dictionary.
@@ -96,6 +98,55 @@ impl<D: Dictionary> FeatureWeights<D> {
         }
         self.dictionary.push(point);
         self.coefficients.resize(self.dictionary.len(), self.shrink.len());
+    }
+}
+
+/// Part of a vector along one atom, at most: vectors are no longer than 1e8, and their parts cancel to some extent.
+const LARGEST_PART: f64 = 1e12;
+
+/// Most atoms whose kernels are all computed to check what was read from bytes.
+const MOST_CHECKED: usize = 2000;
+
+impl SavedWeights for FeatureWeights<Vectors> {
+    fn check_state(&self, built: &Self, frame: &Frame) -> Result<(), Error> {
+        self.dictionary.check_state(&built.dictionary)?;
+        let (atoms, count) = (self.dictionary.len(), self.count());
+        shape("the coefficients of the weight vectors", &self.coefficients, atoms, count)?;
+        for (p, shrink) in self.shrink.iter().enumerate() {
+            let whole = COMFORTABLE.contains(&shrink.abs());
+            ensure(whole, "the factor of a weight vector must be within its range")?;
+            for (atom, alpha) in self.coefficients.column(p).iter().enumerate() {
+                let atom = self.dictionary.atom(atom);
+                let part = shrink * alpha * self.dictionary.value(atom, atom).sqrt();
+                within("a part of a weight vector", part, -LARGEST_PART..=LARGEST_PART)?;
+                energy("a coefficient of a weight vector", alpha.abs())?;
+            }
+        }
+        energy("what was forgotten", self.forgotten)?;
+        match (&self.budget, &built.budget) {
+            (None, None) => {}
+            (Some(budget), Some(built)) => budget.check_state(built, &self.dictionary)?,
+            _ => return Err(Error::State("the budget must be that of the learner")),
+        }
+        if atoms > MOST_CHECKED { Ok(()) } else { frame.check_products(0.5, self.products()) }
+    }
+}
+
+impl FeatureWeights<Vectors> {
+    /// Inner products of the weight vectors.
+    fn products(&self) -> impl Fn(usize, usize) -> f64 {
+        let (mut dictionary, mut row, mut outputs) = (self.dictionary.clone(), Vec::new(), Vec::new());
+        let mut products = Matrix::zeros(self.count(), self.count());
+        for atom in 0..dictionary.len() {
+            dictionary.atom_row(atom, &mut row);
+            self.coefficients.transpose_times(&row, &mut outputs);
+            for (p, shrink) in self.shrink.iter().enumerate() {
+                let part = shrink * self.coefficients.column(p)[atom];
+                let outputs = outputs.iter().zip(&self.shrink);
+                products.column_mut(p).iter_mut().zip(outputs).for_each(|(sum, (y, s))| *sum += part * s * y);
+            }
+        }
+        move |p, q| products.column(q)[p]
     }
 }
 

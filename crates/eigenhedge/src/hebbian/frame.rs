@@ -13,15 +13,18 @@
 //! about 1e-7 of a vector where points lie in the span to rounding, so that coordinates along what is nearly dependent can
 //! come out longer than the point: what is charged is then shortened ([`Frame::shorten`]), what is learned is not.
 
+use super::LONGEST;
 use super::step::{Step, move_column};
+use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::num::dot;
 use crate::scratch::Scratch;
+use crate::state::{ensure, shape, within};
 use serde::{Deserialize, Serialize};
 
 /// The factor R of the weight vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// P+1 rows, of which the last is zero between moves.
     triangle: Matrix,
     #[serde(skip)]
@@ -46,6 +49,30 @@ impl Frame {
     /// No vectors yet.
     pub fn new() -> Self {
         Self { triangle: Matrix::zeros(1, 0), scratch: Scratch::default() }
+    }
+
+    /// Checks what was read from bytes: the triangle of so many vectors.
+    pub fn check_state(&self, count: usize) -> Result<(), Error> {
+        let what = "the triangle of the weight vectors";
+        shape(what, &self.triangle, count + 1, count)?;
+        for p in 0..count {
+            let (upper, lower) = self.triangle.column(p).split_at(p + 1);
+            within("the length of a weight vector", norm(upper), 0.0..=LONGEST)?;
+            ensure(upper[p] >= 0.0 && lower.iter().all(|r| *r == 0.0), "the weight vectors must have a triangle")?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the triangle is that of vectors with these inner products, up to a share of their lengths.
+    pub fn check_products(&self, share: f64, product: impl Fn(usize, usize) -> f64) -> Result<(), Error> {
+        for p in 0..self.triangle.columns() {
+            for q in 0..=p {
+                let value = dot(self.triangle.column(q), self.triangle.column(p));
+                let most = share * self.length(p) * self.length(q);
+                within("an inner product of weight vectors", product(q, p), value - most..=value + most)?;
+            }
+        }
+        Ok(())
     }
 
     /// Length of a weight vector.

@@ -56,6 +56,7 @@ use crate::matrix::Matrix;
 use crate::memory::{check_numbers, product};
 use crate::random::Random;
 use crate::scratch::Scratch;
+use crate::state::{self, State, energy, ensure, matrix_entries, shape};
 use crate::subspace::{Instance, NormBound, SLACK, SMALLEST_SQUARE, check_kept};
 use frame::Frame;
 use rule::Seen;
@@ -154,6 +155,26 @@ struct Working {
 const LARGEST_SQUARE: f64 = 1e300;
 /// Weight vectors this long are on their way to infinity.
 const LONGEST: f64 = 1e8;
+
+impl<W: Weights + SavedWeights> State for Hebbian<W> {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        ensure(self.params == built.params, "the parameters of a learner must be those that its options give")?;
+        let count = self.weights.count();
+        ensure(count <= self.params.components, "there must be no more weight vectors than components")?;
+        self.frame.check_state(count)?;
+        self.weights.check_state(&built.weights, &self.frame)?;
+        shape("the lateral weights", &self.lateral, built.lateral.rows(), built.lateral.columns())?;
+        matrix_entries("lateral weights", &self.lateral, -LONGEST..=LONGEST)?;
+        energy("the largest squared norm of a row", self.largest_square)?;
+        state::count("the number of rows", self.trials)
+    }
+}
+
+/// Weight vectors that were read from bytes.
+pub(crate) trait SavedWeights {
+    /// Checks them against those that were built, and against the frame that they have.
+    fn check_state(&self, built: &Self, frame: &Frame) -> Result<(), Error>;
+}
 
 impl<W: Weights> Hebbian<W> {
     /// Starts without vectors; the first rows become them.

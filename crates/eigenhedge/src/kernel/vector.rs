@@ -7,6 +7,7 @@ use crate::matrix::Matrix;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use crate::span::check_row;
+use crate::state::{State, energies, energy, ensure};
 use serde::{Deserialize, Serialize};
 
 /// A dictionary of vectors of one length, with a kernel on them.
@@ -73,6 +74,18 @@ impl Vectors {
     /// Length of a vector.
     pub fn length(&self) -> usize {
         self.atoms.rows()
+    }
+}
+
+impl State for Vectors {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        let parameters = (&self.kernel, self.length()) == (&built.kernel, built.length());
+        ensure(parameters, "the kernel and the length of atoms must be those of the learner")?;
+        energies("the energy of the atoms", &self.atoms)?;
+        (0..self.len()).try_for_each(|atom| {
+            let square = self.kernel.value(self.atoms.column(atom), self.atoms.column(atom));
+            energy("the kernel of an atom with itself", square)
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use super::sketch::Sketch;
 use crate::error::Error;
 use crate::kernel::VectorKernel;
 use crate::matrix::Matrix;
+use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
 /// The total loss of the best fixed subspace: a number, or a lower and an upper end.
@@ -89,13 +90,26 @@ impl Hindsight {
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
-            None => Ok(Self::Sketched(Box::new(Sketch::new(length, 8 * kept + 16, centered)?))),
+            None => Ok(Self::Sketched(Box::new(Sketch::new(length, retained(kept), centered)?))),
         }
     }
 
     /// No rows yet, for the features of rows.
     pub fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
         Self::Features(Box::new(FeatureRows::new(kernel, length, centered)))
+    }
+
+    /// Checks what was read from bytes: what [`Self::new`] or [`Self::of_features`] would have made.
+    pub(crate) fn check_state(&self, spec: &Spec, length: usize) -> Result<(), Error> {
+        let centered = spec.center.is_some();
+        match (self, &spec.kernel) {
+            (Self::Exact(best), None) if length <= BestSubspace::LONGEST => best.check_state(length, centered),
+            (Self::Sketched(sketch), None) if length > BestSubspace::LONGEST => {
+                sketch.check_state(length, retained(spec.kept), centered)
+            }
+            (Self::Features(rows), Some(kernel)) => rows.check_state(kernel, length, centered),
+            _ => Err(Error::State("the comparator must be of the kind that the rows call for")),
+        }
     }
 
     /// Adds a row.
@@ -132,6 +146,11 @@ impl Hindsight {
             Self::Features(_) => None,
         }
     }
+}
+
+/// Directions that a sketch retains for so many that are kept.
+fn retained(kept: usize) -> usize {
+    8 * kept + 16
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@
 //! Rows longer than [`BestSubspace::LONGEST`] are not followed.
 
 use crate::eigen::symmetric_eigenvalues;
+use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::num::dot;
+use crate::state::{self, count, energies, energy, ensure, scatter, shape};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
@@ -27,7 +29,26 @@ pub struct BestSubspace {
 
 const BLOCK: usize = 64;
 
+/// Checks a mean that was read from bytes.
+pub(super) fn check_mean(mean: Option<&[f64]>, length: usize, centered: bool) -> Result<(), Error> {
+    ensure(mean.is_some() == centered, "the comparator must be centered if the learner is")?;
+    let Some(mean) = mean else { return Ok(()) };
+    state::length("the mean of the rows", mean.len(), length)?;
+    energy("the squared norm of the mean", dot(mean, mean))
+}
+
 impl BestSubspace {
+    /// Checks what was read from bytes, for rows of this length.
+    pub(super) fn check_state(&self, length: usize, centered: bool) -> Result<(), Error> {
+        check_mean(self.mean(), length, centered)?;
+        shape("the scatter matrix of all rows", &self.scatter, length, length)?;
+        shape("the last rows", &self.block, length, BLOCK)?;
+        scatter("the scatter matrix of all rows", &self.scatter)?;
+        energies("the energy of the last rows", &self.block)?;
+        ensure(self.filled < BLOCK, "the last rows must be fewer than a block")?;
+        count("the number of rows", self.rows)
+    }
+
     /// Longest rows that are followed exactly: 128 MiB of scatter matrix.
     pub const LONGEST: usize = 4096;
 

@@ -11,8 +11,10 @@
 use super::best::Best;
 use crate::batch::{PivotedCholesky, center_gram, gram};
 use crate::eigen::symmetric_eigenvalues;
+use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
 use crate::matrix::{Matrix, multiply};
+use crate::state::{energies, ensure, shape};
 use serde::{Deserialize, Serialize};
 
 /// Remembers rows, to compare with when the stream has ended.
@@ -27,6 +29,14 @@ pub struct FeatureRows {
 }
 
 impl FeatureRows {
+    /// Checks what was read from bytes, for rows of this length.
+    pub(super) fn check_state(&self, kernel: &VectorKernel, length: usize, centered: bool) -> Result<(), Error> {
+        let parameters = (&self.kernel, self.centered) == (kernel, centered);
+        ensure(parameters, "the comparator must have the kernel and the centering of the learner")?;
+        shape("the rows to compare with", &self.rows, length, self.rows.columns())?;
+        energies("the energy of the rows to compare with", &self.rows)
+    }
+
     /// Most rows whose kernel matrix is decomposed.
     pub const EXACT: usize = 1500;
     /// Most numbers that are remembered: 128 MiB.

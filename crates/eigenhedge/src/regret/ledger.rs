@@ -1,6 +1,8 @@
 //! Running totals of a run.
 
+use crate::error::Error;
 use crate::learner::Loss;
+use crate::state::{count, energy, ensure};
 use serde::{Deserialize, Serialize};
 
 /// What has been lost so far, in squared input units.
@@ -19,6 +21,16 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Checks what was read from bytes.
+    pub(crate) fn check_state(&self) -> Result<(), Error> {
+        count("the number of rows", self.rows)?;
+        energy("the expected loss", self.expected)?;
+        energy("the loss", self.realised)?;
+        let most = (self.rank_max as u64).saturating_mul(self.rows);
+        ensure(self.rank_sum <= most, "the directions in use must be at most the largest number of them")?;
+        count("the number of directions in use", self.rank_sum)
+    }
+
     /// Enters one trial.
     pub fn enter(&mut self, loss: Loss, rank: usize) {
         self.rows += 1;

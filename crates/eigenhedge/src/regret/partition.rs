@@ -22,6 +22,8 @@ use super::comparator::BestSubspace;
 use crate::eigen::symmetric_eigenvalues;
 use crate::error::Error;
 use crate::matrix::Matrix;
+use crate::num::dot;
+use crate::state::{self, count, energy, ensure, scatter, shape};
 use serde::{Deserialize, Serialize};
 
 /// A stream cut into segments, and what the best subspaces of the segments lose.
@@ -131,6 +133,25 @@ impl Block {
 }
 
 impl Blocks {
+    /// Checks what was read from bytes, for at most so many blocks of rows of this length.
+    pub(crate) fn check_state(&self, length: usize, centered: bool, most: usize) -> Result<(), Error> {
+        let parameters = (self.length, self.centered) == (length, centered);
+        ensure(parameters, "the partition must be of rows like those of the learner")?;
+        ensure(self.rows_each > 0 && self.blocks.len() < most, "the partition must have blocks, but not too many")?;
+        count("the number of rows of a block", self.rows_each as u64)?;
+        let mut total = 0.0;
+        for (i, block) in self.blocks.iter().enumerate() {
+            let whole = block.rows == self.rows_each || (i + 1 == self.blocks.len() && block.rows < self.rows_each);
+            ensure(whole && block.rows > 0, "all blocks but the last must be full")?;
+            state::length("the mean of a block", block.mean.len(), length)?;
+            shape("the scatter matrix of a block", &block.scatter, length, length)?;
+            let spread = block.rows as f64 * dot(&block.mean, &block.mean);
+            total += scatter("the scatter matrix of a block", &block.scatter)? + spread;
+        }
+        // Joining blocks can add four times what separates their means.
+        energy("the energy of all blocks", 4.0 * total)
+    }
+
     /// No rows yet; cuts will be multiples of `rows_each`, at least 1.
     pub fn new(length: usize, rows_each: usize, centered: bool) -> Result<Self, Error> {
         if rows_each == 0 {

@@ -23,11 +23,13 @@
 //! References: Liberty, KDD 2013; Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016 (merging).
 
 use super::best::Best;
+use super::comparator::check_mean;
 use crate::eigen::{Eigen, symmetric_eigenvalues};
 use crate::error::Error;
 use crate::matrix::{Matrix, multiply};
 use crate::num::dot;
 use crate::scratch::Scratch;
+use crate::state::{count, energies, energy, ensure, shape};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
@@ -72,6 +74,19 @@ struct Working {
 const BLOCK: usize = 512;
 
 impl Sketch {
+    /// Checks what was read from bytes, for rows of this length.
+    pub(super) fn check_state(&self, length: usize, retained: usize, centered: bool) -> Result<(), Error> {
+        check_mean(self.mean(), length, centered)?;
+        ensure(self.retained == retained, "the sketch must be made for as many directions as are kept")?;
+        let columns = self.buffer.columns();
+        shape("the sketch", &self.buffer, length, columns)?;
+        ensure(columns <= 2 * retained, "the sketch must be no wider than twice what it retains")?;
+        energies("the energy of the sketch", &self.buffer)?;
+        energy("the energy of all rows", self.energy)?;
+        energy("the shrinkage of the sketch", self.shrinkage)?;
+        count("the number of rows", self.rows)
+    }
+
     /// No rows yet. Retains `retained` directions: at least 1, and several times the k to be asked for.
     pub fn new(length: usize, retained: usize, centered: bool) -> Result<Self, Error> {
         if retained == 0 {

@@ -12,6 +12,7 @@ use crate::random::Random;
 use crate::regret::{Facts, Promise, Reason, promise};
 use crate::span::{Ambient, Feature, Span};
 use crate::spec::{AnyRule, Family, Kind, Spec};
+use crate::state::{State, ensure};
 use crate::subspace::{Instance, Rule, Subspace};
 use serde::{Deserialize, Serialize};
 
@@ -76,11 +77,19 @@ impl AnyLearner {
             return Err(Error::Parameter { name: "k", rule: "at most 4294967296", value: spec.kept as f64 });
         }
         check_numbers("a learner over rows of this length", product(&[OF_LENGTH, length]))?;
+        if length == 0 {
+            return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
+        }
         let specs = match spec.learner.entry().family {
             Family::Hebbian => return Self::hebbian(spec, length),
             Family::Portfolio => auto(spec, length),
             Family::Subspace => vec![spec.clone()],
         };
+        Self::over(spec, length, specs)
+    }
+
+    /// A portfolio of these members.
+    fn over(spec: &Spec, length: usize, specs: Vec<Spec>) -> Result<Self, Error> {
         Ok(match &spec.kernel {
             None => Self::Plain(Box::new(Portfolio::new(specs, || spec.ambient(length))?)),
             Some(kernel) => {
@@ -105,9 +114,6 @@ impl AnyLearner {
         };
         let params = Params { norm_bound: spec.norm_bound, ..params };
         Ok(match &spec.kernel {
-            None if length == 0 => {
-                return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
-            }
             None => Self::Hebbian(Box::new(Hebbian::new(params, AmbientWeights::new(length))?)),
             Some(kernel) => {
                 let weights = FeatureWeights::new(Vectors::new(kernel.clone(), length)?)?;
@@ -120,38 +126,34 @@ impl AnyLearner {
         })
     }
 
-    /// Whether the parameters are those that the spec gives, and the parts fit each other.
-    pub(super) fn is_built_from(&self, spec: &Spec, length: usize) -> bool {
-        // The members of `auto` are those of the version that saved it, which may have had others than this one: they
-        // must be learners that could be members, over the same space, and fit to be built.
-        let could_be = |members: &[Spec]| {
-            let shares = |member: &Spec| {
-                member.learner.entry().family == Family::Subspace
-                    && (member.kept, &member.kernel) == (spec.kept, &spec.kernel)
-                    && (member.center, member.norm_bound) == (spec.center, spec.norm_bound)
-                    && Self::new(member, length).is_ok()
-            };
-            members.len() > 1 && members.iter().all(shares)
+    /// Builds a twin of a learner that was read from bytes. The members of `auto` are those of the program that saved it,
+    /// which may have had others than this one: they must be learners that could be members, over the same space.
+    fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
+        let own = match self {
+            Self::Plain(own) => own.specs(),
+            Self::Kernel(own) => own.specs(),
+            Self::Hebbian(_) | Self::KernelHebbian(_) => &[],
         };
-        let is_portfolio = spec.learner.entry().family == Family::Portfolio;
-        let fitting = |own: &[Spec]| if is_portfolio { could_be(own) } else { own == [spec.clone()] };
-        match (self, Self::new(spec, length)) {
-            (Self::Plain(own), Ok(Self::Plain(_))) => {
-                fitting(own.specs())
-                    && own.is_whole()
-                    && own.members().iter().all(|member| member.span().length() == length)
-            }
-            (Self::Kernel(own), Ok(Self::Kernel(_))) => {
-                let fits = |dictionary: &Vectors| {
-                    dictionary.length() == length && Some(dictionary.kernel()) == spec.kernel.as_ref()
-                };
-                fitting(own.specs())
-                    && own.is_whole()
-                    && own.members().iter().all(|member| fits(member.span().dictionary()))
-            }
-            (Self::Hebbian(own), Ok(Self::Hebbian(fresh))) => own.params() == fresh.params(),
-            (Self::KernelHebbian(own), Ok(Self::KernelHebbian(fresh))) => own.params() == fresh.params(),
-            _ => false,
+        if spec.learner.entry().family != Family::Portfolio {
+            return Self::new(spec, length);
+        }
+        let shares = |member: &Spec| {
+            member.learner.entry().family == Family::Subspace
+                && (member.kept, &member.kernel) == (spec.kept, &spec.kernel)
+                && (member.center, member.norm_bound) == (spec.center, spec.norm_bound)
+        };
+        ensure(own.len() > 1 && own.iter().all(shares), "the members of a portfolio must be learners like it")?;
+        Self::over(spec, length, own.to_vec())
+    }
+
+    /// Checks what was read from bytes against what the spec gives.
+    pub(super) fn check_state(&self, spec: &Spec, length: usize) -> Result<(), Error> {
+        match (self, self.twin(spec, length)?) {
+            (Self::Plain(own), Self::Plain(built)) => own.check_state(&built),
+            (Self::Kernel(own), Self::Kernel(built)) => own.check_state(&built),
+            (Self::Hebbian(own), Self::Hebbian(built)) => own.check_state(&built),
+            (Self::KernelHebbian(own), Self::KernelHebbian(built)) => own.check_state(&built),
+            _ => Err(Error::State("the learner must be of the kind that its options give")),
         }
     }
 

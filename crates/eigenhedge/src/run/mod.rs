@@ -14,6 +14,7 @@ use crate::random::Random;
 use crate::regret::{Blocks, Hindsight, Ledger};
 use crate::scratch::Scratch;
 use crate::spec::Spec;
+use crate::state::{energy, ensure};
 use crate::subspace::Instance;
 use serde::{Deserialize, Serialize};
 
@@ -66,8 +67,10 @@ impl Default for Watch {
 
 /// Blocks between which segments may be cut; when there are twice as many, they are joined in pairs.
 const BLOCKS: usize = 48;
-/// Longest rows that a saved run may claim: building a learner for them must not exhaust memory.
-const LONGEST: usize = 1 << 32;
+/// Longest rows that a saved run may claim without numbers to show for them.
+const LONGEST: usize = 1 << 20;
+/// Most directions that a saved run may keep.
+const MOST_KEPT: usize = 1 << 20;
 /// Longest rows whose partitions are followed.
 const LONGEST_PARTITIONED: usize = 256;
 
@@ -143,9 +146,24 @@ impl Run {
         announced(self, |run| &mut run.learner, &instances, |run, i| run.step(rows[i]).map(|loss| each(run, loss)))
     }
 
-    /// Whether the learner is one that the spec builds for rows of this length: asked of what was read from a file.
-    pub(crate) fn fits_its_spec(&self) -> bool {
-        self.length <= LONGEST && self.learner.is_built_from(&self.spec, self.length)
+    /// Checks what was read from so many bytes: all of it is what a run can have come to.
+    pub(crate) fn check_state(&self, bytes: usize) -> Result<(), Error> {
+        let justified = self.length <= LONGEST.max(bytes / size_of::<f64>());
+        ensure(self.length > 0 && justified, "the rows must have a number, and no more than the file can have seen")?;
+        ensure(self.spec.kept <= MOST_KEPT, "the number of directions kept must be at most 2^20")?;
+        self.spec.check_state()?;
+        self.learner.check_state(&self.spec, self.length)?;
+        self.ledger.check_state()?;
+        energy("the squared norm of the first row", self.first_square)?;
+        if let Some(hindsight) = &self.hindsight {
+            hindsight.check_state(&self.spec, self.length)?;
+        }
+        let fits = self.blocks.is_some() == (self.segments > 0) && self.length <= LONGEST_PARTITIONED;
+        match &self.blocks {
+            Some(blocks) if fits => blocks.check_state(self.length, self.spec.center.is_some(), 2 * BLOCKS),
+            None if self.segments == 0 => Ok(()),
+            _ => Err(Error::State("partitions must be followed if segments are asked for")),
+        }
     }
 
     /// What the learner was built from.

@@ -18,6 +18,7 @@
 
 mod ahead;
 mod deferred;
+mod state;
 
 use super::{PATIENCE, Span};
 use crate::Error;

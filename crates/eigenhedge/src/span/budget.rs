@@ -12,6 +12,7 @@
 use crate::error::Error;
 use crate::kernel::Dictionary;
 use crate::scratch::Scratch;
+use crate::state::{energy, ensure};
 use serde::{Deserialize, Serialize};
 
 /// The state of a budget.
@@ -37,6 +38,13 @@ impl Budget {
             return Err(Error::Parameter { name: "novelty", rule: "between 0 and 1", value: novelty });
         }
         Ok(Self { atoms, novelty, error: 0.0, squares: Scratch::default() })
+    }
+
+    /// Checks what was read from bytes, for so many atoms.
+    pub fn check_state(&self, built: &Self, atoms: usize) -> Result<(), Error> {
+        let parameters = (self.atoms, self.novelty) == (built.atoms, built.novelty);
+        ensure(parameters && atoms <= self.atoms, "the atoms must be within the budget of the learner")?;
+        energy("the cost of the budget", self.error)
     }
 
     /// Most atoms.

@@ -18,6 +18,7 @@
 //! References: Kuzmin & Warmuth, ICML 2007, section 5; the span argument makes tracking work here too.
 
 mod evict;
+mod state;
 
 use super::Span;
 use super::budget::Budget;

@@ -17,6 +17,16 @@ use crate::Error;
 use crate::matrix::Matrix;
 use crate::simplex::Multiplicity;
 
+/// A saved span beside that of another member of a portfolio.
+pub(crate) trait Beside {
+    /// Checks what the two take for granted about each other.
+    fn check_beside(&self, _first: &Self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl Beside for Ambient {}
+
 /// Columns that most spans wait for before they are combined.
 const PATIENCE: usize = 8;
 

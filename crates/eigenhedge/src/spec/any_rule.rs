@@ -1,8 +1,10 @@
 //! Any rule of the registry, so that learners of all kinds have one type.
 
+use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::random::Random;
 use crate::simplex::Complement;
+use crate::state::State;
 use crate::subspace::{Additive, Anchored, Observed, Perturbed, Rule, Tracking};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +31,25 @@ macro_rules! delegate {
             AnyRule::Perturbed($rule) => $call,
         }
     };
+}
+
+impl State for AnyRule {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        match (self, built) {
+            (Self::Tracking(own), Self::Tracking(built)) => own.check_state(built),
+            (Self::Anchored(own), Self::Anchored(built)) => own.check_state(built),
+            (Self::Additive(own), Self::Additive(built)) => own.check_state(built),
+            (Self::Perturbed(own), Self::Perturbed(built)) => own.check_state(built),
+            _ => Err(Error::State("the rule must be that of the learner")),
+        }
+    }
+}
+
+impl AnyRule {
+    /// Columns of the span that the rule is written in.
+    pub(crate) fn columns(&self) -> usize {
+        delegate!(self, rule => rule.columns())
+    }
 }
 
 impl Rule for AnyRule {

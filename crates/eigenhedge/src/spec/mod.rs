@@ -11,9 +11,11 @@ pub use registry::{Entry, Family, Kind, REGISTRY, Reads, subspace_learners};
 use crate::error::{self, Error};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::mixing::Mixing;
+use crate::num::dot;
 use crate::regret::bounds;
 use crate::simplex::{Multiplicity, Select};
 use crate::span::{Ambient, Feature, Span};
+use crate::state::{LARGEST, energy, entries};
 use crate::subspace::{Additive, Anchored, Law, NormBound, Options, Perturbed, Subspace, Tracking};
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +92,16 @@ impl Spec {
             novelty: 1e-3,
             merge: 0.0,
         }
+    }
+
+    /// Checks what was read from bytes: numbers, whether the learner reads them or not. The rest is judged by whoever
+    /// builds the learner.
+    pub(crate) fn check_state(&self) -> Result<(), Error> {
+        let numbers =
+            [self.eta, self.forget, self.novelty, self.merge, self.center.unwrap_or(0.0), self.mixing.alpha()];
+        entries("options", &numbers, -LARGEST..=LARGEST)?;
+        let start = self.start.as_deref().unwrap_or(&[]);
+        energy("the squared norm of the start", dot(start, start))
     }
 
     /// Sets the rate for a best loss of at most `ceiling` over rows of this length (JMLR (3), ICML (6)); needs a given

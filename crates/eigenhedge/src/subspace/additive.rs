@@ -21,6 +21,7 @@ use crate::matrix::Matrix;
 use crate::num::kept;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, ShiftScratch, shift_and_clip};
+use crate::state::{Spectrum, State, ensure, entries, length, within};
 use serde::{Deserialize, Serialize};
 
 /// The additive rule with its spectrum.
@@ -66,6 +67,26 @@ impl Additive {
         self.complement = Complement { log_weight: (-self.common).ln_1p(), multiplicity: self.frame.others() };
         self.log_weights.clear();
         self.log_weights.extend(self.frame.values.iter().map(|p| (-p).ln_1p()));
+    }
+}
+
+impl State for Additive {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        let parameters = (self.eta, self.kept) == (built.eta, built.kept);
+        ensure(parameters, "the parameters of the rule must be those of the learner")?;
+        self.frame.check_state(&built.frame)?;
+        entries("probabilities of being kept", &self.frame.values, 0.0..=1.0)?;
+        within("the common probability of being kept", self.common, 0.0..=1.0)?;
+        length("logarithms of probabilities", self.log_weights.len(), self.frame.values.len())?;
+        let Self { log_weights, complement, kept, .. } = self;
+        Spectrum { log_weights, complement, kept: *kept, dimension: self.frame.dimension() }.check()
+    }
+}
+
+impl Additive {
+    /// Columns of the span that the rule is written in.
+    pub(crate) fn columns(&self) -> usize {
+        self.frame.columns()
     }
 }
 

@@ -34,10 +34,12 @@ use super::products::{ProductScratch, drop_by_products};
 use super::rule::{Observed, Rule};
 use super::scatter::Scatter;
 use super::tracking::check_max_rank;
+use super::{check_scale, price};
 use crate::error::{self, Error};
 use crate::matrix::Matrix;
 use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, cap, keep_largest};
+use crate::state::{Spectrum, State, ensure, length};
 use serde::{Deserialize, Serialize};
 
 /// How probabilities follow from the eigenvalues of the scatter matrix.
@@ -186,6 +188,28 @@ impl Anchored {
                 keep_largest(values, &mut self.complement, self.kept, tolerance, &mut self.log_weights, limit);
             }
         }
+    }
+}
+
+impl State for Anchored {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        let parameters = |rule: &Self| (rule.law, rule.forget, rule.as_printed, rule.kept, rule.dimension);
+        ensure(parameters(self) == parameters(built), "the parameters of the rule must be those of the learner")?;
+        self.scatter.check_state(&built.scatter)?;
+        price(self.price)?;
+        let values = self.scatter.values();
+        check_scale(self.norm_square, values.iter().fold(0f64, |a, v| a.max(v.abs())))?;
+        length("logarithms of probabilities", self.log_weights.len(), values.len())?;
+        let Self { log_weights, complement, kept, dimension, .. } = self;
+        let spectrum = Spectrum { log_weights, complement, kept: *kept, dimension: *dimension };
+        spectrum.check()
+    }
+}
+
+impl Anchored {
+    /// Columns of the span that the rule is written in.
+    pub(crate) fn columns(&self) -> usize {
+        self.scatter.columns()
     }
 }
 

@@ -12,6 +12,8 @@
 //! Numerics: coordinates are computed twice when little lies outside ("twice is enough"), and what a second pass halves again is
 //! rounding. The rotation's drift is measured every [`LOOK_EVERY`] changes and removed past [`REFRESH`].
 
+mod state;
+
 use super::rule::Observed;
 use crate::eigen::{Factor, FactorScratch, symmetric_eigen};
 use crate::matrix::{Matrix, multiply};

@@ -36,6 +36,8 @@ use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::Span;
+use crate::spec::AnyRule;
+use crate::state::{LARGEST, State, count, energy, ensure, length, within};
 use choice::Choice;
 use serde::{Deserialize, Serialize};
 
@@ -149,6 +151,33 @@ fn centering_step(prior: f64, trials: u64) -> f64 {
 
 /// Fewest imaginary rows: the second row is scaled by their number, and must not vanish.
 const SMALLEST_PRIOR: f64 = 1e-100;
+
+/// Checks what approximations have cost, which may be too much to say.
+fn price(value: f64) -> Result<(), Error> {
+    ensure(value >= 0.0, "the cost of approximations must not be negative")
+}
+
+/// Checks the scale of the last update against the energy of all rows: none of them was much longer.
+fn check_scale(norm_square: f64, trace: f64) -> Result<(), Error> {
+    within("the scale of the rows", norm_square, SMALLEST_SQUARE..=LARGEST)?;
+    ensure(trace / norm_square <= 1e60, "the scatter matrix must be within the scale of the rows")
+}
+
+impl<S: Span + State> State for Subspace<S, AnyRule> {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        let parameters = (self.kept, self.options) == (built.kept, built.options);
+        ensure(parameters, "the parameters of a learner must be those that its options give")?;
+        self.span.check_state(&built.span)?;
+        self.rule.check_state(&built.rule)?;
+        length("the coordinates of the rule", self.rule.columns(), self.span.columns())?;
+        count("the number of rows", self.trials)?;
+        count("the number of rows that were healed", self.healed)?;
+        energy("the largest squared norm of a row", self.largest_square)?;
+        energy("the loss of a learner", self.lost)?;
+        energy("the scale of the rows", self.scale)?;
+        energy("the cost of rows longer than all before them", self.surprise)
+    }
+}
 
 impl<S: Span, R: Rule> Subspace<S, R> {
     /// Puts a rule over a span.

@@ -12,9 +12,11 @@
 
 use super::frame::Frame;
 use crate::eigen::Eigen;
+use crate::error::Error;
 use crate::matrix::{Matrix, multiply};
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity};
+use crate::state::{matrix_entries, shape, within};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
@@ -35,10 +37,23 @@ struct Working {
     eigen: Eigen,
 }
 
+/// Terms that can be counted exactly.
+const LARGEST_TERMS: f64 = 9e15;
+
 impl PastAverage {
     /// The past holds the uniform start only.
     pub fn new(uniform: f64) -> Self {
         Self { sum: Matrix::default(), sum_outside: uniform.exp(), terms: 1.0, scratch: Scratch::default() }
+    }
+
+    /// Checks what was read from bytes, for so many columns.
+    pub fn check_state(&self, columns: usize) -> Result<(), Error> {
+        within("the number of terms of the past", self.terms, 1.0..=LARGEST_TERMS)?;
+        shape("the sum of the past", &self.sum, columns, columns)?;
+        // Every term has eigenvalues between 0 and 1.
+        let most = (1.0 + 1e-6) * self.terms;
+        matrix_entries("sum of the past", &self.sum, -most..=most)?;
+        within("the common value of the past", self.sum_outside, 0.0..=most)
     }
 
     /// New columns bring what the past gave to everything outside.

@@ -23,6 +23,7 @@
 //! References: Kalai & Vempala 2005; Warmuth & Kuzmin, JMLR 2008, sections 4.1, 5.1 and 9; Dwork, Talwar, Thakurta &
 //! Zhang, STOC 2014 (Gaussian symmetric noise).
 
+use super::check_scale;
 use super::rule::{Observed, Rule};
 use crate::eigen::Eigen;
 use crate::error::{self, Error};
@@ -30,6 +31,7 @@ use crate::matrix::{Matrix, multiply};
 use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity};
+use crate::state::{Spectrum, State, ensure, length, orthonormal, shape, whole_scatter};
 use serde::{Deserialize, Serialize};
 
 /// The perturbed leader: a scatter matrix, and the subspace that leads, with noise after the choice and without before.
@@ -109,6 +111,27 @@ impl Perturbed {
         self.log_weights.clear();
         self.log_weights.resize(dropped, 0.0);
         self.log_weights.resize(size, f64::NEG_INFINITY);
+    }
+}
+
+impl State for Perturbed {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        let parameters = (self.eta, self.kept) == (built.eta, built.kept);
+        ensure(parameters, "the parameters of the rule must be those of the learner")?;
+        let columns = self.columns();
+        check_scale(self.norm_square, whole_scatter("the scatter matrix", &self.scatter)?)?;
+        shape("the basis of the directions", &self.directions, columns, columns)?;
+        orthonormal("the basis of the directions", &self.directions)?;
+        length("logarithms of probabilities", self.log_weights.len(), columns)?;
+        let Self { log_weights, complement, kept, .. } = self;
+        Spectrum { log_weights, complement, kept: *kept, dimension: built.complement.multiplicity }.check()
+    }
+}
+
+impl Perturbed {
+    /// Columns of the span that the rule is written in.
+    pub(crate) fn columns(&self) -> usize {
+        self.scatter.columns()
     }
 }
 

@@ -22,6 +22,7 @@
 
 use super::frame::Frame;
 use super::past::PastAverage;
+use super::price;
 use super::rule::{Observed, Rule};
 use crate::error::{self, Error};
 use crate::matrix::Matrix;
@@ -29,6 +30,7 @@ use crate::mixing::{Blend, Mixing};
 use crate::num::kept;
 use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, Multiplicity, cap};
+use crate::state::{LARGEST_LOG, Spectrum, State, ensure, entries};
 use serde::{Deserialize, Serialize};
 
 /// The tracking rule with its spectrum.
@@ -183,6 +185,34 @@ impl Tracking {
         self.price += price;
         self.complement.log_weight = mixed;
         price
+    }
+}
+
+impl State for Tracking {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        let parameters = |rule: &Self| (rule.eta, rule.mixing, rule.kept, rule.uniform, rule.max_rank, rule.merge);
+        ensure(parameters(self) == parameters(built), "the parameters of the rule must be those of the learner")?;
+        self.frame.check_state(&built.frame)?;
+        price(self.price)?;
+        entries("logarithms of probabilities", &self.frame.values, -LARGEST_LOG..=0.0)?;
+        let (complement, dimension) = (&self.complement, self.frame.dimension());
+        let spectrum = Spectrum { log_weights: &self.frame.values, complement, kept: self.kept, dimension };
+        match (&self.past, &built.past) {
+            (None, None) => spectrum.check(),
+            (Some(past), Some(_)) => {
+                // What an eviction takes out of the past is missing in the total.
+                spectrum.check_weights()?;
+                past.check_state(self.columns())
+            }
+            _ => Err(Error::State("the mixing must be that of the learner")),
+        }
+    }
+}
+
+impl Tracking {
+    /// Columns of the span that the rule is written in.
+    pub(crate) fn columns(&self) -> usize {
+        self.frame.columns()
     }
 }
 

@@ -42,6 +42,9 @@ struct SavedNotes {
     seconds: f64,
 }
 
+/// Longest time that a run can have taken, in seconds: thirty thousand years.
+const LONGEST: f64 = 1e12;
+
 impl Surroundings {
     /// Collects what is to be saved.
     pub fn new(
@@ -83,7 +86,7 @@ impl Surroundings {
             kept: self.notes.kept.unwrap_or(f64::INFINITY),
             first: self.notes.first.unwrap_or(f64::INFINITY),
             standardized,
-            before: Duration::try_from_secs_f64(self.notes.seconds).unwrap_or_default(),
+            before: Duration::try_from_secs_f64(self.notes.seconds.min(LONGEST)).unwrap_or_default(),
         }
     }
 

@@ -31,12 +31,13 @@ mod fit;
 
 use super::cholesky::PivotedCholesky;
 use super::gram::{checked_row, gram};
-use super::{Center, Expansion, check_kept, shares};
+use super::{Center, Expansion, LARGEST_PART, check_kept, check_parts, shares};
 use crate::error::Error;
 use crate::kernel::Dictionary;
 use crate::matrix::Matrix;
 use crate::num::dot;
 use crate::span::check_row;
+use crate::state::{LARGEST, energy, entries, length, matrix_entries, shape};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 
@@ -98,6 +99,27 @@ impl<D: Dictionary> KernelPca<D> {
                 Ok(Self::of_factor(dictionary, &cholesky, kept, center))
             }
         }
+    }
+
+    /// The model itself when it is one that a fit can give: asked of what was read from bytes.
+    pub fn checked(self) -> Result<Self, Error> {
+        let (atoms, kept, points) = (self.dictionary.len(), self.eigenvalues.len(), self.losses.len());
+        check_kept(kept, points, "at least 1 and at most the number of points")?;
+        shape("the coefficients of the components", &self.coefficients, atoms, kept)?;
+        let largest = check_parts(&self.dictionary, &self.coefficients)?;
+        length("the offsets of the components", self.offsets.len(), kept)?;
+        entries("offsets of the components", &self.offsets, -largest..=largest)?;
+        entries("eigenvalues", &self.eigenvalues, 0.0..=LARGEST)?;
+        entries("losses of the points", &self.losses, 0.0..=LARGEST)?;
+        shape("the scores of the points", &self.scores, points, kept)?;
+        matrix_entries("scores of the points", &self.scores, -LARGEST..=LARGEST)?;
+        entries("totals", &[self.total, self.trace_error], -LARGEST..=LARGEST)?;
+        if let Some(mean) = &self.mean {
+            length("the weights of the mean", mean.weights().len(), atoms)?;
+            entries("weights of the mean", mean.weights(), -LARGEST_PART..=LARGEST_PART)?;
+            energy("the squared norm of the mean", mean.square())?;
+        }
+        Ok(self)
     }
 
     /// The atoms that components are written in: all points, or the pivots.

@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Deferred {
     /// Column j: the coefficients of the j-th deferred column, over the stored vectors up to its own.
-    combinations: Matrix,
+    pub(super) combinations: Matrix,
     /// Column j: products of its stored vector with those before it, and the excess of its own square over one.
-    gram: Matrix,
+    pub(super) gram: Matrix,
     /// What brings the stored vectors behind the columns that are written out to unit length.
-    factors: Vec<f64>,
+    pub(super) factors: Vec<f64>,
 }
 
 /// Working space of [`Deferred::refine`].

@@ -13,8 +13,10 @@
 use super::super::frame::Frame;
 use super::super::rule::Observed;
 use super::ROUNDING;
+use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::simplex::Multiplicity;
+use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
 
 /// At most so many eigenpairs of a scatter matrix.
@@ -23,6 +25,13 @@ pub(in super::super) struct Capped {
     /// Directions with their eigenvalues, ascending.
     pub(super) frame: Frame,
     max_rank: usize,
+}
+
+impl State for Capped {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        ensure(self.max_rank == built.max_rank, "the rank cap must be that of the learner")?;
+        self.frame.check_state(&built.frame)
+    }
 }
 
 impl Capped {

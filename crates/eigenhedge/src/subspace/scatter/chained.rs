@@ -18,8 +18,10 @@
 use super::super::rule::Observed;
 use super::ROUNDING;
 use crate::eigen::{Eigen, Factor, FactorScratch};
+use crate::error::Error;
 use crate::matrix::{Matrix, multiply};
 use crate::scratch::Scratch;
+use crate::state::{LARGEST, State, energies, ensure, entries, orthonormal, shape, whole_scatter, within};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +82,32 @@ impl Default for Chained {
             chain: Chain::default(),
             scratch: Scratch::default(),
         }
+    }
+}
+
+impl State for Chained {
+    fn check_state(&self, _: &Self) -> Result<(), Error> {
+        let columns = self.values.len();
+        let sizes = [self.matrix.columns(), self.basis.columns()];
+        ensure(sizes.iter().all(|size| *size <= columns), "a decomposition must be of columns that are there")?;
+        whole_scatter("the scatter matrix", &self.matrix)?;
+        within("the share of the scatter matrix", self.matrix_scale, 0.0..=1.0)?;
+        shape("the recent rows", &self.recent, columns, self.recent_weights.len())?;
+        entries("weights of the recent rows", &self.recent_weights, 0.0..=LARGEST)?;
+        energies("the energy of the recent rows", &self.recent)?;
+        shape("the eigenvectors", &self.basis, self.basis.columns(), self.basis.columns())?;
+        orthonormal("the eigenvectors", &self.basis)?;
+        let Chain { factors, used } = &self.chain;
+        let used =
+            factors.get(..*used).ok_or(Error::State("the changes since the last decomposition must be there"))?;
+        let mut least = self.basis.columns();
+        for factor in used {
+            let fits = (least..=columns).contains(&factor.size());
+            ensure(fits, "changes since the last decomposition must be of columns that were there")?;
+            factor.check_state()?;
+            least = factor.size();
+        }
+        Ok(())
     }
 }
 

@@ -9,8 +9,10 @@ mod capped;
 mod chained;
 
 use super::rule::Observed;
+use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::simplex::Multiplicity;
+use crate::state::{LARGEST, State, energy, entries};
 use capped::Capped;
 use chained::Chained;
 use serde::{Deserialize, Serialize};
@@ -26,6 +28,20 @@ pub(super) enum Scatter {
     Full(Box<Chained>),
     /// The largest eigenpairs.
     Capped(Box<Capped>),
+}
+
+impl State for Scatter {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        match (self, built) {
+            (Self::Full(own), Self::Full(built)) => own.check_state(built)?,
+            (Self::Capped(own), Self::Capped(built)) => own.check_state(built)?,
+            _ => return Err(Error::State("the rank cap must be that of the learner")),
+        }
+        let values = self.values();
+        let largest = values.iter().fold(0f64, |a, v| a.max(*v));
+        entries("eigenvalues of the scatter matrix", values, -1e-6 * largest..=LARGEST)?;
+        energy("the trace of the scatter matrix", values.iter().sum::<f64>().max(0.0))
+    }
 }
 
 impl Scatter {
@@ -44,6 +60,14 @@ impl Scatter {
         match self {
             Self::Full(full) => full.values(),
             Self::Capped(capped) => &capped.frame.values,
+        }
+    }
+
+    /// Columns of the span that the matrix is written in.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Full(full) => full.values().len(),
+            Self::Capped(capped) => capped.frame.columns(),
         }
     }
 
