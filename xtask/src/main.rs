@@ -15,6 +15,7 @@ cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
 cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
+cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
 
@@ -44,6 +45,8 @@ const CHECKS: &[Step] = &[
 
 /// Rows of the soak that is part of the tests: some ten seconds.
 const SOAKED: &str = "300000";
+/// Hostile inputs of the fuzzing that is part of the tests: some ten seconds.
+const FUZZED: &str = "10000";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -58,7 +61,7 @@ fn main() -> ExitCode {
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),
-        ["soak", rest @ ..] => outcome(soak(rest)),
+        [program @ ("soak" | "fuzz"), rest @ ..] => outcome(example(program, rest)),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             ExitCode::SUCCESS
@@ -86,7 +89,8 @@ fn test() -> ExitCode {
     // Last: they use the programs that the tests have built.
     let result = checks
         .and_then(|()| timed("instructions", &|| count::compare(&root())))
-        .and_then(|()| timed("soak", &|| soak(&["--rows", SOAKED])))
+        .and_then(|()| timed("soak", &|| example("soak", &["--rows", SOAKED])))
+        .and_then(|()| timed("fuzz", &|| example("fuzz", &["--cases", FUZZED])))
         .and_then(|()| timed("python", &|| python::test(&root())));
     if result.is_ok() {
         println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
@@ -94,10 +98,10 @@ fn test() -> ExitCode {
     outcome(result)
 }
 
-/// Every learner over streams that never settle; the program says what it checks.
-fn soak(arguments: &[&str]) -> Result<(), String> {
-    let programs = count::build(&root(), &["soak"])?;
-    programs.iter().try_for_each(|program| run(Command::new(program).args(arguments)))
+/// Runs an example that checks; it says itself what it checks.
+fn example(name: &str, arguments: &[&str]) -> Result<(), String> {
+    let programs = count::build(&root(), &[name])?;
+    programs.iter().try_for_each(|program| run(Command::new(program).args(arguments).current_dir(root())))
 }
 
 fn outcome(result: Result<(), String>) -> ExitCode {

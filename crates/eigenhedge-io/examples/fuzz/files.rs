@@ -1,0 +1,222 @@
+//! Tables of every format, through the reader that all share.
+
+use crate::{Outcome, Target, common, mutate};
+use eigenhedge::Random;
+use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Source, Standardize, Stream, StreamState};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Most rows that are read.
+const MOST_ROWS: usize = 20_000;
+/// What the readers are told that they may take: less than the limit, which stands for all of it.
+const MAX_MEMORY: u64 = 100 << 20;
+
+/// Good files of one format.
+struct Tables {
+    format: Format,
+    ending: &'static str,
+    seeds: Vec<Vec<u8>>,
+    /// Good arrays, for archives.
+    arrays: Vec<Vec<u8>>,
+}
+
+/// One for every ending.
+pub fn targets() -> Vec<Box<dyn Target>> {
+    let matrices = [common::matrix(23, 5), common::matrix(300, 3)];
+    let endings = ["csv", "tsv", "jsonl", "npy", "npz", "parquet", "arrow", "feather", "libsvm"];
+    let of = |ending: &'static str| {
+        let named = |ending: &str| {
+            let all = matrices.iter().flat_map(common::all_formats);
+            all.filter(|(name, _)| name.ends_with(&format!(".{ending}"))).map(|(_, bytes)| bytes).collect()
+        };
+        let (mut seeds, arrays): (Vec<Vec<u8>>, _) = (named(ending), named("npy"));
+        if ending == "arrow" || ending == "feather" {
+            seeds.extend(matrices.iter().flat_map(compressed));
+        }
+        let format = Format::of_path(Path::new(&format!("table.{ending}")));
+        Box::new(Tables { format, ending, seeds, arrays }) as Box<dyn Target>
+    };
+    let mut targets: Vec<Box<dyn Target>> = endings.map(of).into();
+    targets.push(Box::new(States::new()));
+    targets
+}
+
+/// Arrow files whose buffers are compressed.
+fn compressed(matrix: &common::Matrix) -> Vec<Vec<u8>> {
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+    let batches = common::batches(matrix, 100);
+    let write = |how| {
+        let options = IpcWriteOptions::default().try_with_compression(Some(how)).unwrap();
+        let mut writer = FileWriter::try_new_with_options(Vec::new(), &batches[0].schema(), options).unwrap();
+        batches.iter().for_each(|batch| writer.write(batch).unwrap());
+        writer.into_inner().unwrap()
+    };
+    vec![write(CompressionType::LZ4_FRAME), write(CompressionType::ZSTD)]
+}
+
+impl Target for Tables {
+    fn name(&self) -> String {
+        self.ending.into()
+    }
+
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        let (seed, other) = (&self.seeds[random.below(self.seeds.len())], &self.seeds[random.below(self.seeds.len())]);
+        match self.ending {
+            "npz" if random.below(2) == 0 => {
+                let pick = |random: &mut Random| &self.arrays[random.below(self.arrays.len())];
+                archive(pick(random), pick(random), random)
+            }
+            "npy" if random.below(3) == 0 => header(seed, random),
+            _ => {
+                let mut bytes = seed.clone();
+                mutate::change(&mut bytes, other, random);
+                bytes
+            }
+        }
+    }
+
+    fn try_input(&self, input: &[u8], folder: &Path, random: &mut Random) -> Result<Outcome, String> {
+        let path = folder.join(format!("table.{}", self.ending));
+        std::fs::write(&path, input).unwrap();
+        let mut layout = Layout::new(self.format);
+        layout.max_memory = MaxMemory::of_bytes(MAX_MEMORY);
+        layout.on_bad_row = [OnBadRow::Fail, OnBadRow::Skip][random.below(2)];
+        layout.may_have_header = random.below(4) > 0;
+        layout.standardize =
+            [Standardize::None, Standardize::None, Standardize::Running, Standardize::Warmup(5)][random.below(4)];
+        if self.format == Format::Libsvm {
+            layout.dim = [None, None, Some(5), Some(1 << 40), Some(usize::MAX)][random.below(5)];
+        }
+        let stop = (random.below(3) == 0).then(|| random.below(40));
+        read(&Source::File(path), &layout, stop)
+    }
+}
+
+/// Reads all rows; from a saved state on after so many of them.
+fn read(source: &Source, layout: &Layout, stop: Option<usize>) -> Result<Outcome, String> {
+    let Ok(mut stream) = Stream::open(source, layout) else { return Ok(Outcome::Refused) };
+    let width = stream.columns().len();
+    for count in 0..MOST_ROWS {
+        if stop == Some(count) && count > 0 {
+            let state = serde_json::to_string(&stream.state()).map_err(|error| format!("state: {error}"))?;
+            let state: StreamState = serde_json::from_str(&state).map_err(|error| format!("state: {error}"))?;
+            stream = Stream::resume(source, layout, &state).map_err(|error| format!("resume: {error}"))?;
+        }
+        match stream.next_row() {
+            Err(_) => return Ok(Outcome::Refused),
+            Ok(None) => break,
+            Ok(Some(row)) => check_row(row, width)?,
+        }
+    }
+    Ok(Outcome::Accepted)
+}
+
+fn check_row(row: &[f64], width: usize) -> Result<(), String> {
+    if row.len() != width {
+        return Err(format!("a row of {} numbers in a table of {width} columns", row.len()));
+    }
+    row.iter().all(|x| x.is_finite()).then_some(()).ok_or_else(|| "a row that is not finite".into())
+}
+
+/// An archive whose member was changed before it was put there.
+fn archive(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut array = seed.to_vec();
+    if random.below(2) == 0 {
+        array = header(&array, random);
+    } else {
+        mutate::change(&mut array, other, random);
+    }
+    zipped(&array, random.below(2) == 0)
+}
+
+/// An archive of one array, as the specification of the format has it.
+fn zipped(content: &[u8], deflated: bool) -> Vec<u8> {
+    let stored = if deflated {
+        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    } else {
+        content.to_vec()
+    };
+    let (name, method) = (b"x.npy", if deflated { 8u16 } else { 0 });
+    let mut entry = Vec::new();
+    [20, 0, method, 0, 0x21].iter().for_each(|field: &u16| entry.extend(field.to_le_bytes()));
+    let sizes = [crc32fast::hash(content), stored.len() as u32, content.len() as u32];
+    sizes.iter().for_each(|field| entry.extend(field.to_le_bytes()));
+    entry.extend((name.len() as u16).to_le_bytes());
+    entry.extend([0, 0]);
+    let local = [b"PK\x03\x04", &entry[..], name, &stored].concat();
+    let directory = [b"PK\x01\x02\x14\x00", &entry[..], &[0; 14], name].concat();
+    let mut end = b"PK\x05\x06\x00\x00\x00\x00\x01\x00\x01\x00".to_vec();
+    end.extend((directory.len() as u32).to_le_bytes());
+    end.extend((local.len() as u32).to_le_bytes());
+    end.extend([0, 0]);
+    [local, directory, end].concat()
+}
+
+/// The array under another header.
+fn header(seed: &[u8], random: &mut Random) -> Vec<u8> {
+    let sizes = ["0", "1", "3", "5", "23", "300", "4294967296", "1152921504606846976", "18446744073709551615", "-1"];
+    let mut size = || sizes[random.below(sizes.len())];
+    let shapes =
+        [format!("({}, {})", size(), size()), format!("({},)", size()), "()".into(), format!("({}, 5)", size())];
+    let shape = &shapes[random.below(shapes.len())];
+    let elements =
+        ["'<f8'", "'>f8'", "'<f4'", "'<i8'", "'|u1'", "'|b1'", "'<f2'", "'O'", "'<U9999999999'", "[('a', '<f8')]"];
+    let order = ["False", "True"][random.below(2)];
+    let data = seed.get(random.below(200)..).unwrap_or_default();
+    common::npy_raw(elements[random.below(elements.len())], shape, order, data)
+}
+
+/// States of streams over good tables.
+struct States {
+    seeds: Vec<(&'static str, Layout, Vec<u8>, String)>,
+}
+
+impl States {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let matrix = common::matrix(40, 3);
+        let state = |(name, bytes): (&'static str, Vec<u8>)| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, &bytes).unwrap();
+            let mut layout = Layout::new(Format::of_path(&path));
+            layout.standardize = Standardize::Running;
+            let mut stream = Stream::open(&Source::File(path), &layout).unwrap();
+            (0..20).for_each(|_| _ = stream.next_row().unwrap());
+            let text = serde_json::to_string(&stream.state()).unwrap();
+            (name, layout, bytes, text)
+        };
+        Self { seeds: common::all_formats(&matrix).into_iter().map(state).collect() }
+    }
+}
+
+impl Target for States {
+    fn name(&self) -> String {
+        "stream-state".into()
+    }
+
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        let (_, _, _, text) = &self.seeds[random.below(self.seeds.len())];
+        let mut bytes = text.clone().into_bytes();
+        mutate::change(&mut bytes, &[], random);
+        bytes
+    }
+
+    fn try_input(&self, input: &[u8], folder: &Path, random: &mut Random) -> Result<Outcome, String> {
+        let Ok(state) = serde_json::from_slice::<StreamState>(input) else { return Ok(Outcome::Refused) };
+        let (name, layout, bytes, _) = &self.seeds[random.below(self.seeds.len())];
+        let path: PathBuf = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let Ok(mut stream) = Stream::resume(&Source::File(path), layout, &state) else { return Ok(Outcome::Refused) };
+        let width = stream.columns().len();
+        loop {
+            match stream.next_row() {
+                Err(_) => return Ok(Outcome::Refused),
+                Ok(None) => return Ok(Outcome::Accepted),
+                Ok(Some(row)) => check_row(row, width)?,
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Snapshots of learners of every family, with length and checksum made to fit.
+
+use crate::{Outcome, Target, mutate};
+use eigenhedge::kernel::VectorKernel;
+use eigenhedge::snapshot::Snapshot;
+use eigenhedge::summary::Summary;
+use eigenhedge::{Kind, Mixing, Random, Run, Spec, Watch, streams};
+use std::path::Path;
+
+const HEAD: usize = 24;
+/// Rows that a run goes on for.
+const STEPS: usize = 50;
+
+/// Good snapshots of one kind.
+struct Saved {
+    name: &'static str,
+    seeds: Vec<Vec<u8>>,
+}
+
+fn saved(spec: &Spec, length: usize, rows: usize, watch: Watch) -> Vec<u8> {
+    let mut run = Run::watching(spec.clone(), length, 1, watch).unwrap();
+    let stream = streams::recurring(length, 2, &[1, 2, 1], rows.div_ceil(3), 1).rows;
+    stream.iter().take(rows).for_each(|row| _ = run.step(row).unwrap());
+    Snapshot { run, surroundings: br#"{"columns":["a"]}"#.to_vec() }.to_bytes()
+}
+
+/// One for every kind of state.
+pub fn targets() -> Vec<Box<dyn Target>> {
+    let rbf = || Some(VectorKernel::Rbf { gamma: 1.0 }.plus(VectorKernel::Linear.scaled(0.5)));
+    let quadratic = || Some(VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 1.0 });
+    let past = Mixing::PastAverage { alpha: 0.01 };
+    let share = Mixing::FixedShare { alpha: 0.01 };
+    let centered = |spec: Spec| Spec { center: Some(0.0), ..spec };
+    let hebbian = |kind, kept| Spec { eta: 0.1, ..Spec::new(kind, kept) };
+    let plain = vec![
+        centered(Spec::new(Kind::Auto, 2)),
+        Spec { mixing: past, ..Spec::new(Kind::Tracking, 2) },
+        centered(Spec { mixing: share, merge: 0.25, ..Spec::new(Kind::Tracking, 2) }),
+        Spec { max_rank: Some(3), ..Spec::new(Kind::Anchored, 2) },
+        centered(Spec::new(Kind::ForgettingLeader, 2)),
+        Spec { as_printed: true, ..Spec::new(Kind::Anchored, 2) },
+        Spec::new(Kind::PerturbedLeader, 2),
+        Spec::new(Kind::ProductSets, 2),
+        centered(Spec::new(Kind::Additive, 2)),
+    ];
+    let features = vec![
+        centered(Spec { kernel: rbf(), budget: Some(10), ..Spec::new(Kind::Anchored, 2) }),
+        Spec { kernel: rbf(), ..Spec::new(Kind::Auto, 2) },
+        Spec { kernel: quadratic(), budget: Some(8), mixing: past, ..Spec::new(Kind::Tracking, 2) },
+        centered(Spec { kernel: quadratic(), ..Spec::new(Kind::PerturbedLeader, 2) }),
+    ];
+    let vectors = vec![
+        hebbian(Kind::Oja, 1),
+        hebbian(Kind::Apex, 2),
+        Spec { kernel: rbf(), budget: Some(10), ..hebbian(Kind::Gha, 2) },
+        Spec { kernel: quadratic(), ..hebbian(Kind::Apex, 2) },
+    ];
+    let watch = Watch { hindsight: true, segments: 3 };
+    let all = |name, specs: Vec<Spec>, watch: Watch| {
+        let seeds = specs.iter().flat_map(|spec| [0, 7, 60].map(|rows| saved(spec, 5, rows, watch))).collect();
+        Saved { name, seeds }
+    };
+    let long = vec![
+        // Columns that wait, factors that are not multiplied out, a sketch.
+        saved(&centered(Spec::new(Kind::Auto, 1)), 520, 12, Watch { hindsight: false, segments: 0 }),
+        saved(&Spec::new(Kind::ForgettingLeader, 2), 160, 150, Watch { hindsight: false, segments: 0 }),
+        saved(&centered(Spec::new(Kind::Tracking, 1)), 4100, 3, Watch::default()),
+    ];
+    vec![
+        Box::new(all("snapshot-plain", plain, watch)),
+        Box::new(all("snapshot-kernel", features, Watch::default())),
+        Box::new(all("snapshot-hebbian", vectors, Watch::default())),
+        Box::new(Saved { name: "snapshot-long-rows", seeds: long }),
+    ]
+}
+
+/// Makes length and checksum those of the body, so that the change reaches the reader of the body.
+fn seal(bytes: &mut [u8]) {
+    if bytes.len() >= HEAD {
+        let length = (bytes.len() - HEAD) as u64;
+        bytes[12..20].copy_from_slice(&length.to_le_bytes());
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&bytes[8..20]);
+        hasher.update(&bytes[HEAD..]);
+        let checksum = hasher.finalize();
+        bytes[20..24].copy_from_slice(&checksum.to_le_bytes());
+    }
+}
+
+impl Target for Saved {
+    fn name(&self) -> String {
+        self.name.into()
+    }
+
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        let (seed, other) = (&self.seeds[random.below(self.seeds.len())], &self.seeds[random.below(self.seeds.len())]);
+        let mut bytes = seed.clone();
+        if random.below(2) == 0 {
+            for _ in 0..1 + random.below(3) {
+                let at = HEAD + random.below(bytes.len() - HEAD);
+                mutate::change_number(&mut bytes, at, random);
+            }
+        } else {
+            let mut body = bytes.split_off(HEAD);
+            mutate::change(&mut body, &other[HEAD..], random);
+            bytes.extend(body);
+        }
+        if random.below(50) > 0 {
+            seal(&mut bytes);
+        }
+        bytes
+    }
+
+    fn try_input(&self, input: &[u8], _: &Path, random: &mut Random) -> Result<Outcome, String> {
+        let Ok(mut snapshot) = Snapshot::from_bytes(input) else { return Ok(Outcome::Refused) };
+        inspect(&mut snapshot.run)?;
+        let length = snapshot.run.length();
+        for step in 0..STEPS {
+            let size = if step % 10 == 0 { 3.0 } else { 0.5 };
+            let row: Vec<f64> = (0..length).map(|_| size * random.normal()).collect();
+            // A sentence leaves the run as it was.
+            let Ok(loss) = snapshot.run.step(&row) else { continue };
+            finite("a loss", &[loss.expected, loss.realised])?;
+            finite("a coordinate", snapshot.run.coordinates())?;
+            if snapshot.run.coordinates().len() != snapshot.run.spec().kept {
+                return Err("coordinates of another number than k".into());
+            }
+        }
+        inspect(&mut snapshot.run)?;
+        // What lay at the edge of the possible may have left it: then the sentence comes now.
+        let again = Snapshot::from_bytes(&snapshot.to_bytes());
+        Ok(if again.is_ok() { Outcome::Accepted } else { Outcome::Refused })
+    }
+}
+
+/// What `inspect` and `transform` ask for.
+fn inspect(run: &mut Run) -> Result<(), String> {
+    let summary = Summary::new(run, 0.0);
+    finite("a total", &[summary.expected_loss, summary.loss, summary.rank_mean])?;
+    if let Some(best) = summary.best_loss {
+        finite("the best loss", &[best.low(), best.high()])?;
+    }
+    summary.partitions.iter().try_for_each(|partition| finite("the loss of a partition", &[partition.loss]))?;
+    serde_json::to_string(&summary).map_err(|error| error.to_string())?;
+    let mut embedding = run.embedding();
+    finite("a probability", embedding.inclusion())?;
+    let (row, mut coordinates) = (vec![0.25; run.length()], Vec::new());
+    let Ok(loss) = embedding.transform(&row, &mut coordinates) else { return Ok(()) };
+    finite("the loss of a transformed row", &[loss])?;
+    finite("a coordinate of a transformed row", &coordinates)?;
+    if coordinates.len() != run.spec().kept {
+        return Err("a transformed row with another number of coordinates than k".into());
+    }
+    if let Some((energies, total)) = run.energies(&embedding) {
+        finite("an energy", &energies)?;
+        finite("an energy", &[total])?;
+    }
+    Ok(())
+}
+
+fn finite(what: &str, numbers: &[f64]) -> Result<(), String> {
+    match numbers.iter().find(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(x) => Err(format!("{what} that is {x}")),
+    }
+}
