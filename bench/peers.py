@@ -131,7 +131,7 @@ def table(quick, repeats):
     for name, rows, k in cases:
         n = rows.shape[1]
         run = eigenhedge.run(rows, k, learner="auto")
-        members = {member["name"]: member["expected"] for member in run.ledger["members"]}
+        members = {member["name"]: member["expected_loss"] for member in run.ledger["members"]}
         energy = float((rows**2).sum())
         square = float((rows**2).sum(axis=1).max())
         auto = run.ledger["expected_loss"]

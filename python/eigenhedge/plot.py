@@ -18,6 +18,8 @@ def _axes(ax):
 def losses(run, ax=None):
     """Draw total loss against rows: expected, of the choices drawn, and where the best subspace and the bound end.
 
+    A first row that only fixes the center is no part of the totals.
+
     Parameters
     ----------
     run : Run
@@ -30,9 +32,10 @@ def losses(run, ax=None):
     matplotlib Axes
     """
     ax = _axes(ax)
-    rows = np.arange(1, len(run.losses) + 1)
-    ax.plot(rows, np.cumsum(run.losses), lw=1, alpha=0.6, label="loss of the choices drawn")
-    ax.plot(rows, np.cumsum(run.expected_losses), lw=2, label="expected loss")
+    first = 0 if run.ledger["first_row_loss"] is None else 1
+    rows = np.arange(first + 1, len(run.losses) + 1)
+    ax.plot(rows, np.cumsum(run.losses[first:]), lw=1, alpha=0.6, label="loss of the choices drawn")
+    ax.plot(rows, np.cumsum(run.expected_losses[first:]), lw=2, label="expected loss")
     for key, style in (("best_loss", ":"), ("bound", "--")):
         value = run.ledger[key]
         if isinstance(value, dict):

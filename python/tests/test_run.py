@@ -12,8 +12,8 @@ import eigenhedge
 
 PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 
-KEYS = """rows skipped_rows dim k learner eta expected_loss loss best_loss regret bound bound_holds certificate rank_mean
-rank_max seconds rows_per_second""".split()
+KEYS = """rows skipped_rows dim k learner eta first_row_loss expected_loss loss best_loss regret bound bound_holds certificate
+rank_mean rank_max seconds rows_per_second""".split()
 
 
 def test_run_equals_the_learner_row_by_row(rng):
@@ -27,7 +27,9 @@ def test_run_equals_the_learner_row_by_row(rng):
         assert run.expected_losses.tolist() == [trial.expected_loss for trial in trials], name
         assert (run.coordinates == [trial.coordinates for trial in trials]).all(), name
         assert run.model.to_bytes() == learner.to_bytes(), name
-        assert run.ledger["loss"] == pytest.approx(run.losses.sum())
+        first = run.ledger["first_row_loss"]
+        assert first is None or first == run.expected_losses[0], name
+        assert run.ledger["loss"] == pytest.approx(run.losses[0 if first is None else 1 :].sum()), name
 
 
 def test_the_ledger_has_the_keys_of_the_summary_and_adds_up(rng):

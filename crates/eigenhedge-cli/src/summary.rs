@@ -13,10 +13,8 @@ const NAMES: usize = 11;
 /// What only the text mentions.
 #[derive(Debug, Default)]
 pub struct Notes {
-    /// Total squared length of the coordinates that were kept.
+    /// Total squared length of the coordinates that were kept, of the rows that were charged.
     pub kept: f64,
-    /// Expected loss of the first row.
-    pub first: f64,
     /// Whether the rows were standardized, and so the losses are.
     pub standardized: bool,
     /// Time spent before the run was resumed.
@@ -52,8 +50,8 @@ impl Text for Summary {
             "lost",
             format!("{} expected, {} by the choices drawn", readable(self.expected_loss), readable(self.loss)),
         );
-        if spec.center.is_some() && self.rows > 1 && notes.first > 0.1 * self.expected_loss {
-            line("", format!("{} of that at the first row, before a mean was known", readable(notes.first)));
+        if let Some(first) = self.first_row_loss {
+            line("", format!("without the first row, which fixes the center ({} expected)", readable(first)));
         }
         match (self.best_loss, self.regret) {
             (Some(best), Some(regret)) => {

@@ -1,5 +1,7 @@
 //! The one error type: what was wrong, the rule it broke, and the value that broke it.
 
+use crate::num::LARGEST_TOTAL;
+
 /// Everything that user data or parameters can do wrong.
 ///
 /// Whoever returns one of these has left its state unchanged.
@@ -68,6 +70,23 @@ pub enum Error {
     Overflow {
         /// Largest absolute entry of the row.
         largest: f64,
+    },
+    /// The row is not zero, but its squared norm is, or has lost its digits.
+    #[error(
+        "the squared norm of the row must be zero or at least 2.3e-308, got a row (less the center, if there is one) whose \
+         largest entry is {largest:e}: multiply all rows by a constant"
+    )]
+    Underflow {
+        /// Largest absolute entry of the row, after centering.
+        largest: f64,
+    },
+    /// The squared norms of all rows together are not representable.
+    #[error("the squared norms of all rows must add up to less than 4.4e304, got {square:e} more than {total:e}")]
+    Total {
+        /// Squared norm of the row (after centering, when the learner centers).
+        square: f64,
+        /// Sum of those before it.
+        total: f64,
     },
     /// A kernel value that no inner product can have.
     #[error("the kernel of the row with {} must be {rule}, got {value}", partner(atom))]
@@ -149,6 +168,21 @@ pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     } else {
         Err(Error::Parameter { name, rule: "positive and finite", value })
     }
+}
+
+/// `Ok` when the square of a bound on norms is a normal number; NaN fails.
+pub fn norm_bound(bound: f64) -> Result<f64, Error> {
+    if positive("norm-bound", bound)?.powi(2).is_normal() {
+        Ok(bound)
+    } else {
+        let rule = "a number whose square is between 2.3e-308 and 1.7e308";
+        Err(Error::Parameter { name: "norm-bound", rule, value: bound })
+    }
+}
+
+/// The square of a row added to the total of those before it, unless sums over all rows could overflow; NaN fails.
+pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
+    if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }
 
 /// `Ok` when the value lies in `[0, 1)`; NaN fails.

@@ -19,6 +19,36 @@ pub fn kept(log_dropped: f64) -> f64 {
     -log_dropped.exp_m1()
 }
 
+/// Largest sum of the squared norms of all rows that a learner takes, 2^1012 (4.4e304): everything that adds up losses or
+/// energies of the same rows, and bounds on them, is then finite.
+pub const LARGEST_TOTAL: f64 = f64::from_bits((1023 + 1012) << 52);
+
+/// Exponents of numbers whose fourth powers neither overflow nor underflow.
+const COMFORTABLE: std::ops::RangeInclusive<i64> = -200..=200;
+
+/// The power of two by which to divide numbers of this size before they are squared: the size rounded down, and 1 when the
+/// fourth power of the size is far from overflow and underflow, or the size is zero, subnormal or not finite.
+///
+/// Dividing by a power of two is exact, so that results scale exactly with the numbers.
+///
+/// ```
+/// use eigenhedge::num::unit;
+/// assert_eq!((unit(3.0), unit(0.0), unit(f64::INFINITY)), (1.0, 1.0, 1.0));
+/// assert_eq!(unit(3.0 * 2f64.powi(-900)), 2f64.powi(-899));
+/// ```
+pub fn unit(size: f64) -> f64 {
+    let exponent = (size.to_bits() >> 52 & 0x7ff) as i64 - 1023;
+    if COMFORTABLE.contains(&exponent) || !size.is_normal() {
+        return 1.0;
+    }
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+/// Largest absolute value; zero for none.
+pub fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0f64, |largest, x| largest.max(x.abs()))
+}
+
 /// A number as it would be typed: the shortest text that reads back as the same number.
 pub fn exact(value: f64) -> String {
     if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }

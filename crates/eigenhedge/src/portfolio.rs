@@ -11,12 +11,14 @@
 //! Guarantee: on every sequence and for every member i,
 //! `loss ≤ loss_i + Δ + ln(M)/η + Σ_t -ln(1-α)/η_t` ([`Portfolio::hedge_term`] is the sum of the last three). What the
 //! best member promises, the portfolio promises with that term added. No bound on the rows need be known: η never grows,
-//! and Δ is what the gaps were.
+//! and Δ is what the gaps were. A row that only fixes the center ([`Subspace::fixes_center`]) moves no weight and enters
+//! no total.
 //!
 //! Cost: the sum of the members' and a few operations; kernel rows are computed once for all members whose dictionaries
 //! agree.
 //!
-//! Numerics: weights are logarithms.
+//! Numerics: weights are logarithms. The rate is held as a multiple of the inverse of the largest squared norm, so that it is
+//! a number of moderate size whatever the unit of the rows.
 //!
 //! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014;
 //! Herbster & Warmuth 1998 (the share).
@@ -30,7 +32,7 @@ use crate::scratch::Scratch;
 use crate::span::{Beside, Span};
 use crate::spec::{AnyRule, Kind, Spec};
 use crate::state::{LARGEST_LOG, State, energy, ensure, entries, length, within};
-use crate::subspace::{Instance, SMALLEST_SQUARE, Subspace};
+use crate::subspace::{Instance, Subspace};
 use serde::{Deserialize, Serialize};
 
 /// Hedge over subspace learners.
@@ -41,8 +43,8 @@ pub struct Portfolio<S> {
     log_weights: Vec<f64>,
     /// Total expected loss of each member.
     totals: Vec<f64>,
-    /// Learning rate in inverse units of losses (none before a row that is not zero), sum of mixability gaps, and what
-    /// the share has cost.
+    /// Learning rate for losses divided by the largest squared norm (none before a row that is not zero), sum of mixability
+    /// gaps, and what the share has cost.
     eta: Option<f64>,
     gaps: f64,
     share_cost: f64,
@@ -105,8 +107,8 @@ impl<S: Span + State + Beside> State for Portfolio<S> {
         energy("the cost of the portfolio", self.gaps)?;
         energy("the cost of sharing", self.share_cost)?;
         let Some(eta) = self.eta else { return Ok(()) };
-        let largest = (1.0 + 1e-6) * LARGEST_ETA / self.largest_square.max(SMALLEST_SQUARE);
-        within("the rate of the portfolio", eta, f64::MIN_POSITIVE..=largest)?;
+        within("the rate of the portfolio", eta, f64::MIN_POSITIVE..=(1.0 + 1e-6) * LARGEST_ETA)?;
+        ensure(self.largest_square > 0.0, "a portfolio must have seen a row before it has a rate")?;
         energy("the cost of the portfolio", self.hedge_term())
     }
 }
@@ -176,22 +178,26 @@ impl<S: Span> Portfolio<S> {
     /// By how much the expected loss can exceed that of any one member, in squared input units; zero for one member.
     pub fn hedge_term(&self) -> f64 {
         let Some(eta) = self.eta else { return 0.0 };
-        self.gaps + (self.members.len() as f64).ln() / eta + self.share_cost
+        self.gaps + (self.members.len() as f64).ln() / eta * self.largest_square + self.share_cost
     }
 
     /// One step of AdaHedge.
-    fn reweigh(&mut self) {
+    fn reweigh(&mut self, square: f64) {
         let Self { log_weights, gaps, share_cost, .. } = self;
-        let losses = &self.scratch.0.losses;
-        let largest = LARGEST_ETA / self.largest_square;
-        let eta = self.eta.unwrap_or(largest);
-        let mean: f64 = log_weights.iter().zip(losses).map(|(w, l)| w.exp() * l).sum();
-        let total = log_sum_exp(log_weights.iter().zip(losses).map(|(w, l)| w - eta * l));
-        *gaps += (mean + total / eta).max(0.0);
+        let losses = &mut self.scratch.0.losses;
+        // The same rate, for losses in units of the largest square that is known now.
+        let before = self.largest_square;
+        self.largest_square = before.max(square);
+        let scale = self.largest_square;
+        let eta = self.eta.map_or(LARGEST_ETA, |eta| (eta * (scale / before)).min(f64::MAX));
+        losses.iter_mut().for_each(|loss| *loss /= scale);
+        let mean: f64 = log_weights.iter().zip(&*losses).map(|(w, l)| w.exp() * l).sum();
+        let total = log_sum_exp(log_weights.iter().zip(&*losses).map(|(w, l)| w - eta * l));
+        *gaps += (mean + total / eta).max(0.0) * scale;
         let count = (log_weights.len() as f64).ln();
-        *share_cost += -(-SHARE).ln_1p() / eta;
-        let next = eta.min(largest).min(count / *gaps);
-        for (weight, loss) in log_weights.iter_mut().zip(losses) {
+        *share_cost += -(-SHARE).ln_1p() / eta * scale;
+        let next = eta.min(LARGEST_ETA).min(count / (*gaps / scale));
+        for (weight, loss) in log_weights.iter_mut().zip(&*losses) {
             *weight = blend(*weight - eta * loss - total, -count, SHARE) * (next / eta);
         }
         let total = log_sum_exp(log_weights.iter().copied());
@@ -241,10 +247,14 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     }
 
     fn update(&mut self, instance: &Instance<'_, S::Point>) {
-        self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
-        self.largest_square = self.largest_square.max(self.members[0].last_square());
-        if self.members.len() > 1 && self.largest_square > SMALLEST_SQUARE {
-            self.reweigh();
+        if !self.members[0].fixes_center() {
+            self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
+            let square = self.members[0].last_square();
+            if self.members.len() > 1 && self.largest_square.max(square) > 0.0 {
+                self.reweigh(square);
+            } else {
+                self.largest_square = self.largest_square.max(square);
+            }
         }
         self.members.iter_mut().for_each(|member| member.update(instance));
     }

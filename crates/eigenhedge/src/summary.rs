@@ -7,7 +7,7 @@ use serde::Serialize;
 /// What a run amounted to. The names are those of the JSON object and of the Python ledger; what does not exist is null.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
-    /// Rows charged.
+    /// Rows read.
     pub rows: u64,
     /// Rows left out because they were bad.
     pub skipped_rows: u64,
@@ -19,6 +19,8 @@ pub struct Summary {
     pub learner: &'static str,
     /// Its rate; null when it has none, or tunes it.
     pub eta: Option<f64>,
+    /// Expected loss of the first row, when all it did was to fix the center: no other number here has a part of it.
+    pub first_row_loss: Option<f64>,
     /// Total expected loss.
     pub expected_loss: f64,
     /// Total loss of the choices drawn.
@@ -80,6 +82,7 @@ impl Summary {
             k: spec.kept,
             learner: entry.name,
             eta: (entry.reads.eta && !spec.self_confident).then_some(spec.eta),
+            first_row_loss: statement.first_row,
             expected_loss: statement.expected,
             loss: statement.realised,
             best_loss: statement.best,

@@ -121,6 +121,15 @@ fn centered_anchored_stays_within_theorem_8_and_corollary_9() {
                     let first_square = dot(&rows[0], &rows[0]);
                     let corollary_9 = |best| bounds::centered_on_the_mean(&setting, best, first_square, count);
                     assert_holds(expected(&centered, &rows), best, corollary_9, name);
+                    // Charged to nobody, the first row stands for its square.
+                    let (first, later) = (rows[0].clone(), &rows[1..]);
+                    let mean = |i: usize| later.iter().map(|row| row[i]).sum::<f64>() / (count - 1) as f64;
+                    let way: f64 = (0..n).map(|i| (mean(i) - first[i]).powi(2)).sum();
+                    let dropped = (n - kept) as f64 / n as f64;
+                    let charged = expected(&centered, &rows) - dropped * first_square;
+                    let share = (count - 1) as f64 / count as f64;
+                    let without = |best| bounds::centered_on_the_mean(&setting, best + way * share, 0.0, count);
+                    assert_holds(charged, self::best(later, kept, true), without, (name, "without the first row"));
                 }
             }
         }

@@ -219,7 +219,7 @@ fn kept_coordinates_explain_the_realised_loss() {
         let mut learner = spec.plain(10).unwrap();
         let mut random = Random::seeded(14);
         for row in &rows {
-            let origin = learner.span().origin().map_or(vec![0.0; 10], <[f64]>::to_vec);
+            let origin = learner.span().origin().unwrap_or(vec![0.0; 10]);
             let z: Vec<f64> = row.iter().zip(&origin).map(|(x, m)| x - m).collect();
             let loss = step(&mut learner, row, &mut random);
             let coordinates = learner.kept_coordinates();

@@ -27,7 +27,7 @@ pub struct CompareArgs {
     /// Norm that no row exceeds, or `auto` for the largest seen so far
     #[arg(long, value_name = "F|auto", default_value = "auto", value_parser = norm_bound)]
     pub norm_bound: NormBound,
-    /// Rows that the frozen PCA is fitted to
+    /// Rows that the frozen PCA is fitted to; everybody is charged for the rows behind them
     #[arg(long, value_name = "ROWS", default_value_t = 100)]
     pub warm_up: usize,
     /// Seed of the learners' draws

@@ -15,10 +15,11 @@ use eigenhedge_report::{Block, Chart, Keep, Page, Series, Table, Thin, svg};
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
-/// One learner at work.
+/// One learner at work, and what it was charged.
 struct Contestant {
     name: String,
     run: Run,
+    total: f64,
     curve: Thin,
     spent: Duration,
 }
@@ -28,12 +29,23 @@ struct Frozen {
     rows: Vec<Vec<f64>>,
     wanted: usize,
     pca: Option<Pca>,
-    charged: u64,
     total: f64,
     curve: Thin,
 }
 
+/// The rows that everybody is charged for: those behind the ones that the PCA is fitted to, or all that can be charged
+/// when there are too few for that.
+struct Charged {
+    from: u64,
+    rows: u64,
+    hindsight: Hindsight,
+}
+
 const POINTS: usize = 1000;
+
+fn curve() -> Thin {
+    Thin::new(Keep::First, POINTS, 1)
+}
 
 /// Runs, prints a table, draws a plot.
 pub fn compare(args: &CompareArgs) -> Result<()> {
@@ -49,99 +61,133 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     for kind in &args.learners {
         let options = plan::with_defaults(*kind, args.k, centered, args.norm_bound)?;
         let run = options.spec(length).and_then(|spec| Run::watching(spec, length, args.seed, watch)).map_err(fits)?;
-        let curve = Thin::new(Keep::First, POINTS, 1);
-        contestants.push(Contestant { name: kind.entry().name.to_owned(), run, curve, spent: Duration::ZERO });
+        let name = kind.entry().name.to_owned();
+        contestants.push(Contestant { name, run, total: 0.0, curve: curve(), spent: Duration::ZERO });
     }
-    let mut hindsight = Hindsight::new(length, centered, args.k).map_err(fits)?;
-    let mut frozen = Frozen {
-        rows: Vec::new(),
-        wanted: args.warm_up.max(args.k + 1),
-        pca: None,
-        charged: 0,
-        total: 0.0,
-        curve: Thin::new(Keep::First, POINTS, 1),
-    };
-    let mut energy = 0.0;
+    let begin = || Hindsight::new(length, centered, args.k);
+    let mut charged = Charged { from: 0, rows: 0, hindsight: begin().map_err(fits)? };
+    let wanted = args.warm_up.max(args.k + 1);
+    let mut frozen = Frozen { rows: Vec::new(), wanted, pca: None, total: 0.0, curve: curve() };
+    let mut number = 0;
     while let Some(row) = stream.next_row()? {
         let row = row.to_vec();
+        // The first row fixes the center of those that center: nobody is charged for it.
+        let fixes_center = centered && number == 0;
         for contestant in &mut contestants {
             let start = Instant::now();
             let outcome = contestant.run.step(&row);
             contestant.spent += start.elapsed();
-            outcome.map_err(|error| anyhow!("{}: {error}", stream.place()))?;
-            let ledger = contestant.run.ledger();
-            contestant.curve.push(ledger.rows - 1, &[ledger.expected]);
+            let loss = outcome.map_err(|error| anyhow!("{}: {error}", stream.place()))?;
+            if !fixes_center {
+                contestant.total += loss.expected;
+                contestant.curve.push(number, &[contestant.total]);
+            }
         }
-        hindsight.add(&row);
-        frozen.charge(&row, args.k, centered)?;
+        if fixes_center {
+            charged.hindsight.begin_at(&row);
+            charged.from = 1;
+        } else {
+            charged.hindsight.add(&row);
+            charged.rows += 1;
+        }
+        number += 1;
+        if frozen.take(&row, args.k, centered, number)? {
+            charged = Charged { from: number, rows: 0, hindsight: begin()? };
+            for contestant in &mut contestants {
+                (contestant.total, contestant.curve) = (0.0, curve());
+            }
+        }
         if frozen.rows.len().is_power_of_two() {
             stream.allow("the rows of the warm-up", 32 * (frozen.rows.len() * length) as u128)?;
         }
-        energy += row.iter().map(|x| x * x).sum::<f64>();
     }
-    let best = hindsight.best(args.k).context("no best loss")?;
-    report(&contestants, &frozen, best, energy)?;
+    let best = charged.hindsight.best(args.k).context("no best loss")?;
+    report(&contestants, &frozen, best, &charged)?;
     let chart = chart(&contestants, &frozen, best);
     if let Some(path) = &args.plot {
         write_whole(path, svg::chart(&chart).as_bytes())?;
     }
     if let Some(path) = &args.report {
-        let page = page(&stream.source(), chart, &contestants, &frozen, best);
+        let page = page(&stream.source(), chart, &contestants, &frozen, best, &charged);
         write_whole(path, page.html().as_bytes())?;
     }
     Ok(())
 }
 
 impl Frozen {
-    fn charge(&mut self, row: &[f64], kept: usize, centered: bool) -> Result<()> {
-        let loss = match &self.pca {
-            Some(pca) => pca.loss(row)?,
-            None => row.iter().map(|x| x * x).sum(),
-        };
-        self.total += loss;
-        if self.pca.is_none() {
-            self.rows.push(row.to_vec());
-            if self.rows.len() == self.wanted {
-                let center = if centered { Center::Mean } else { Center::None };
-                self.pca = Some(Pca::fit(&self.rows, kept, center)?);
-                self.rows = Vec::new();
-            }
+    /// Charges a row, or puts it by for the fit; true when that was the last row of the fit. `number` counts the rows.
+    fn take(&mut self, row: &[f64], kept: usize, centered: bool, number: u64) -> Result<bool> {
+        if let Some(pca) = &self.pca {
+            self.total += pca.loss(row)?;
+            self.curve.push(number - 1, &[self.total]);
+            return Ok(false);
         }
-        self.curve.push(self.charged, &[self.total]);
-        self.charged += 1;
-        Ok(())
+        self.rows.push(row.to_vec());
+        if self.rows.len() < self.wanted {
+            return Ok(false);
+        }
+        let center = if centered { Center::Mean } else { Center::None };
+        self.pca = Some(Pca::fit(&self.rows, kept, center)?);
+        self.rows = Vec::new();
+        Ok(true)
+    }
+
+    fn name(&self) -> String {
+        format!("PCA of the first {} rows", self.wanted)
     }
 }
 
-fn report(contestants: &[Contestant], frozen: &Frozen, best: Best, energy: f64) -> Result<()> {
+impl Charged {
+    /// Which rows were charged, and why those.
+    fn sentence(&self, frozen: &Frozen) -> String {
+        let rows = if self.rows == 1 { "1 row".to_owned() } else { format!("{} rows", self.rows) };
+        let from = if self.from == 0 { String::new() } else { format!(", from row {} on", self.from) };
+        let why = match (frozen.pca.is_some(), self.from) {
+            (true, _) => format!(": the PCA is fitted to the {} before", frozen.wanted),
+            (false, 0) => format!("; the PCA needs {} to be fitted to", frozen.wanted),
+            (false, _) => format!(": row 0 fixes the center, and the PCA needs {} rows to be fitted to", frozen.wanted),
+        };
+        format!("charged: {rows}{from}{why}")
+    }
+}
+
+fn report(contestants: &[Contestant], frozen: &Frozen, best: Best, charged: &Charged) -> Result<()> {
     let mut out = String::new();
-    let share = |loss: f64| if energy > 0.0 { format!("{:.2} %", 100.0 * loss / energy) } else { "-".into() };
+    let energy = charged.hindsight.best(0).map_or(0.0, Best::high);
+    let share = |loss: f64| if energy > 0.0 { format!("{:.2} %", 100.0 * (loss / energy)) } else { "-".into() };
     writeln!(out, "{:<34}{:>14}{:>11}{:>14}{:>12}", "learner", "expected loss", "of energy", "over best", "µs a row")?;
     let mut line = |name: &str, loss: f64, micros: String| -> fmt::Result {
         let over = readable(loss - best.high());
         writeln!(out, "{name:<34}{:>14}{:>11}{over:>14}{micros:>12}", readable(loss), share(loss))
     };
     line("best fixed subspace in hindsight", best.high(), "-".into())?;
-    line(&format!("PCA of the first {} rows", frozen.wanted), frozen.total, "-".into())?;
-    let mut ordered: Vec<&Contestant> = contestants.iter().collect();
-    ordered.sort_by(|a, b| a.run.ledger().expected.total_cmp(&b.run.ledger().expected));
-    for contestant in ordered {
-        let ledger = contestant.run.ledger();
-        let micros = 1e6 * contestant.spent.as_secs_f64() / ledger.rows.max(1) as f64;
-        line(&contestant.name, ledger.expected, format!("{micros:.1}"))?;
+    if frozen.pca.is_some() {
+        line(&frozen.name(), frozen.total, "-".into())?;
     }
+    let mut ordered: Vec<&Contestant> = contestants.iter().collect();
+    ordered.sort_by(|a, b| a.total.total_cmp(&b.total));
+    for contestant in ordered {
+        let micros = 1e6 * contestant.spent.as_secs_f64() / contestant.run.ledger().rows.max(1) as f64;
+        line(&contestant.name, contestant.total, format!("{micros:.1}"))?;
+    }
+    writeln!(out, "{}", charged.sentence(frozen))?;
     standard::print(&out)
 }
 
-fn page(source: &str, chart: Chart, contestants: &[Contestant], frozen: &Frozen, best: Best) -> Page {
+fn page(
+    source: &str,
+    chart: Chart,
+    contestants: &[Contestant],
+    frozen: &Frozen,
+    best: Best,
+    charged: &Charged,
+) -> Page {
     let over = |name: &str, loss: f64| vec![name.to_owned(), loss.to_string(), readable(loss - best.high())];
-    let mut rows = vec![
-        over("best fixed subspace in hindsight", best.high()),
-        over(&format!("PCA of the first {} rows", frozen.wanted), frozen.total),
-    ];
-    rows.extend(contestants.iter().map(|contestant| over(&contestant.name, contestant.run.ledger().expected)));
+    let mut rows = vec![over("best fixed subspace in hindsight", best.high())];
+    rows.extend(frozen.pca.iter().map(|_| over(&frozen.name(), frozen.total)));
+    rows.extend(contestants.iter().map(|contestant| over(&contestant.name, contestant.total)));
     let columns = ["learner", "expected loss", "over best"].map(String::from).to_vec();
-    let table = Table { title: "Losses".into(), columns, rows };
+    let table = Table { title: format!("Losses ({})", charged.sentence(frozen)), columns, rows };
     Page {
         title: format!("eigenhedge compare: {source}"),
         blocks: vec![Block::Chart(chart), Block::Table(table)],
@@ -155,8 +201,11 @@ fn chart(contestants: &[Contestant], frozen: &Frozen, best: Best) -> Chart {
         let (x, y) = contestant.curve.curve(0);
         chart = chart.with(Series::line(&contestant.name, &x, &y));
     }
-    let (x, y) = frozen.curve.curve(0);
-    chart = chart.with(Series::line("PCA of the first rows", &x, &y));
+    if frozen.pca.is_some() {
+        let (x, y) = frozen.curve.curve(0);
+        chart = chart.with(Series::line("PCA of the first rows", &x, &y));
+    }
+    let x = contestants.first().map(|contestant| contestant.curve.curve(0).0).unwrap_or_default();
     if let (Some(first), Some(last)) = (x.first(), x.last()) {
         chart = chart.with(Series::dashed("best fixed subspace, in all", &[*first, *last], &[best.high(); 2]));
     }

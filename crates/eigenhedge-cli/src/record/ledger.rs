@@ -5,12 +5,13 @@ use serde_json::Value;
 
 /// Keys in the order of the page. Those that a clock decides are not among them.
 const MEANINGS: &[(&str, &str)] = &[
-    ("rows", "rows that were charged and learned"),
+    ("rows", "rows that were read and learned"),
     ("skipped_rows", "bad rows that were passed over"),
     ("dim", "numbers in a row"),
     ("k", "directions kept at each row"),
     ("learner", "who learned"),
     ("eta", "learning rate, when it is a fixed one"),
+    ("first_row_loss", "expected loss of the first row, which fixes the center and is part of no total"),
     ("expected_loss", "total loss, averaged over the learner's own draws"),
     ("loss", "total loss of the choices that were drawn"),
     ("best_loss", "total loss of the best fixed subspace, chosen with all rows known"),
@@ -38,7 +39,7 @@ pub fn facts(summary: &Value) -> Vec<Fact> {
 /// The members of a portfolio.
 pub fn members(summary: &Value) -> Option<Table> {
     let members = summary["members"].as_array().filter(|members| !members.is_empty())?;
-    let row = |member: &Value| ["name", "weight", "expected"].map(|key| spoken(&member[key])).to_vec();
+    let row = |member: &Value| ["name", "weight", "expected_loss"].map(|key| spoken(&member[key])).to_vec();
     let columns = ["member", "weight at the end", "expected loss"].map(String::from).to_vec();
     Some(Table { title: "Members".into(), columns, rows: members.iter().map(row).collect() })
 }

@@ -75,9 +75,13 @@ impl Recorder {
         }
     }
 
-    /// After each row; `number` is that of the row in its table.
+    /// After each row; `number` is that of the row in its table. A first row that only fixes the center is in no picture:
+    /// where it lies says nothing about the others.
     pub fn enter(&mut self, number: u64, loss: Loss, run: &Run) {
         let ledger = run.ledger();
+        if ledger.charged() == 0 {
+            return;
+        }
         self.totals.push(number, &[ledger.expected]);
         self.losses.push(number, &[loss.realised]);
         let z = run.coordinates();

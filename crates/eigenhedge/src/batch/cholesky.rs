@@ -22,7 +22,7 @@
 //! References: Harbrecht, Peters and Schneider, *On the low-rank approximation by the pivoted Cholesky decomposition*,
 //! 2012.
 
-use super::gram::{check_fresh, checked_row};
+use super::gram::{check_fresh, check_trace, checked_row};
 use crate::error::{Error, fraction};
 use crate::kernel::Dictionary;
 use crate::matrix::Matrix;
@@ -59,8 +59,9 @@ impl PivotedCholesky {
         // Against no atoms, a row costs nothing but k(x, x) and the check of the point.
         let own = |(i, point): (usize, &P)| checked_row(dictionary, point.borrow(), &mut row).map_err(|e| e.at(i));
         let remaining: Vec<f64> = points.iter().enumerate().map(own).collect::<Result<_, _>>()?;
-        points.iter().for_each(|point| dictionary.push(point.borrow()));
         let trace = remaining.iter().sum();
+        check_trace(dictionary, points, trace)?;
+        points.iter().for_each(|point| dictionary.push(point.borrow()));
         let factor = Matrix::zeros(points.len(), 0);
         let mut cholesky = Self { pivots: Vec::new(), factor, remaining, trace };
         let largest = cholesky.remaining.iter().fold(0f64, |a, d| a.max(*d));

@@ -35,6 +35,19 @@ pub(super) fn check_own(value: f64) -> Result<f64, Error> {
     }
 }
 
+/// Rejects points that are not zero when all their kernel values with themselves are, or have lost their digits.
+pub(super) fn check_trace<D, P>(dictionary: &D, points: &[P], trace: f64) -> Result<(), Error>
+where
+    D: Dictionary,
+    P: Borrow<D::Point>,
+{
+    if trace >= f64::MIN_POSITIVE {
+        return Ok(());
+    }
+    let largest = points.iter().map(|point| dictionary.largest_entry(point.borrow())).fold(0f64, f64::max);
+    if largest > 0.0 { Err(Error::Underflow { largest }) } else { Ok(()) }
+}
+
 /// Kernel row of one point, checked; returns `k(x, x)`.
 pub(super) fn checked_row<D: Dictionary>(
     dictionary: &mut D,
@@ -64,6 +77,7 @@ where
         column[i] = own;
         dictionary.push(point.borrow());
     }
+    check_trace(dictionary, points, trace(&gram))?;
     for j in 1..points.len() {
         for i in 0..j {
             let value = gram.column(j)[i];

@@ -19,7 +19,7 @@
 use crate::Random;
 use crate::eigen::Eigen;
 use crate::matrix::{Matrix, multiply};
-use crate::num::dot;
+use crate::num::{dot, unit};
 use faer::MatRef;
 
 /// Pairs followed beyond those that are wanted.
@@ -37,6 +37,17 @@ pub(super) fn largest_pairs(matrix: MatRef<'_, f64>, kept: usize) -> Option<(Vec
     let width = kept + EXTRA;
     if BLOCKS * width > n {
         return None;
+    }
+    // Residuals are squared: a matrix of very large or very small entries is divided by a power of two.
+    let diagonal = (0..n).map(|i| matrix[(i, i)].abs()).fold(0f64, f64::max);
+    let unit = unit(diagonal);
+    if unit != 1.0 {
+        let mut scaled = Matrix::zeros(n, n);
+        for j in 0..n {
+            scaled.column_mut(j).iter_mut().enumerate().for_each(|(i, entry)| *entry = matrix[(i, j)] / unit);
+        }
+        let (values, vectors) = largest_pairs(scaled.view(), kept)?;
+        return Some((values.into_iter().map(|value| value * unit).collect(), vectors));
     }
     let mut basis = Basis::new(n);
     let mut random = Random::seeded(0x5eed);

@@ -10,7 +10,8 @@
 //! Cost: with `s = min(n, t)`, 2nt·s operations for the smaller of scatter and Gram matrix, and its eigendecomposition.
 //!
 //! Numerics: eigenvalues carry an absolute error of a few roundings of the largest, so singular values under
-//! `1e-8` of the largest are lost. When fewer than k directions carry any energy, the rest are arbitrary orthonormal
+//! `1e-8` of the largest are lost. Rows are measured from the first of them before their mean is taken, so that it does not
+//! matter where they lie, and divided by a power of two when their squares would overflow or underflow. When fewer than k directions carry any energy, the rest are arbitrary orthonormal
 //! directions with eigenvalue zero.
 //!
 //! Not done: a singular value decomposition of the rows, which would keep the small singular values; directions that
@@ -20,7 +21,7 @@ use super::{Center, check_kept, fix_sign, partial::orthonormal_to, top};
 use crate::eigen::symmetric_eigen;
 use crate::error::Error;
 use crate::matrix::{Matrix, multiply};
-use crate::num::dot;
+use crate::num::{dot, largest, unit};
 use crate::span::check_row;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -51,13 +52,22 @@ impl Pca {
             check_row("row", row.borrow(), n).map_err(|error| error.at(i))?;
             columns.column_mut(i).copy_from_slice(row.borrow());
         }
-        let mean = (center == Center::Mean).then(|| subtract_mean(&mut columns));
-        let total: f64 = (0..rows.len()).map(|i| dot(columns.column(i), columns.column(i))).sum();
-        if !total.is_finite() {
-            let largest = rows.iter().flat_map(|row| row.borrow()).fold(0f64, |a, x| a.max(x.abs()));
-            return Err(Error::Overflow { largest });
+        let mean = (center == Center::Mean).then(|| subtract_mean(&mut columns, first.borrow()));
+        let deviation = (0..rows.len()).map(|i| largest(columns.column(i))).fold(0f64, f64::max);
+        let unit = unit(deviation);
+        for i in 0..rows.len() {
+            columns.column_mut(i).iter_mut().for_each(|x| *x /= unit);
         }
-        let (eigenvalues, components) = if n <= rows.len() { narrow(&columns, kept) } else { wide(&columns, kept) };
+        let total = (0..rows.len()).map(|i| dot(columns.column(i), columns.column(i))).sum::<f64>() * unit * unit;
+        if !total.is_finite() {
+            return Err(Error::Overflow { largest: deviation });
+        }
+        let rounding = 4.0 * f64::EPSILON * rows.iter().map(|row| largest(row.borrow())).fold(0f64, f64::max);
+        if total < f64::MIN_POSITIVE && deviation > rounding {
+            return Err(Error::Underflow { largest: deviation });
+        }
+        let (mut eigenvalues, components) = if n <= rows.len() { narrow(&columns, kept) } else { wide(&columns, kept) };
+        eigenvalues.iter_mut().for_each(|value| *value *= unit * unit);
         Ok(Self { mean, components, eigenvalues, total, rows: rows.len() })
     }
 
@@ -125,16 +135,19 @@ impl Pca {
     }
 }
 
-fn subtract_mean(columns: &mut Matrix) -> Vec<f64> {
+/// Subtracts the mean, measured from the base, which is one of the columns.
+fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
     let t = columns.columns();
     let mut mean = vec![0.0; columns.rows()];
     for i in 0..t {
+        columns.column_mut(i).iter_mut().zip(base).for_each(|(x, base)| *x -= base);
         // Dividing first: sums of large rows cannot overflow.
         mean.iter_mut().zip(columns.column(i)).for_each(|(m, x)| *m += x / t as f64);
     }
     for i in 0..t {
         columns.column_mut(i).iter_mut().zip(&mean).for_each(|(x, m)| *x -= m);
     }
+    mean.iter_mut().zip(base).for_each(|(m, base)| *m += base);
     mean
 }
 

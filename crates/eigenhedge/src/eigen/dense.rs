@@ -1,6 +1,10 @@
 //! Fresh eigendecomposition of a dense symmetric matrix, with scratch that can be reused.
+//!
+//! Numerics: a matrix of very large or very small entries is divided by a power of two first, because the solver squares
+//! entries; eigenvalues are multiplied back.
 
 use crate::matrix::Matrix;
+use crate::num::unit;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Auto, MatRef, Par, Spec};
@@ -13,6 +17,7 @@ pub struct Eigen {
     /// Column `i` belongs to value `i`.
     pub vectors: Matrix,
     memory: Option<(usize, MemBuffer)>,
+    scaled: Matrix,
 }
 
 impl std::fmt::Debug for Eigen {
@@ -23,7 +28,7 @@ impl std::fmt::Debug for Eigen {
 
 impl Clone for Eigen {
     fn clone(&self) -> Self {
-        Self { values: self.values.clone(), vectors: self.vectors.clone(), memory: None }
+        Self { values: self.values.clone(), vectors: self.vectors.clone(), memory: None, scaled: Matrix::default() }
     }
 }
 
@@ -44,6 +49,7 @@ impl Eigen {
         self.vectors.resize(n, n);
         self.values.resize(n, 0.0);
         let Some((_, memory)) = self.memory.as_mut() else { return };
+        let (matrix, unit) = comfortable(matrix, &mut self.scaled);
         let result = self_adjoint_evd(
             matrix,
             faer::diag::DiagMut::from_slice_mut(&mut self.values),
@@ -53,7 +59,27 @@ impl Eigen {
             params,
         );
         assert!(result.is_ok(), "the eigendecomposition of a finite symmetric matrix converges");
+        self.values.iter_mut().for_each(|value| *value *= unit);
     }
+}
+
+/// The matrix divided by a power of two, in the scratch unless that power is 1; and the power. The lower triangle is read.
+fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<'a, f64>, f64) {
+    let n = matrix.nrows();
+    let mut largest = 0f64;
+    for j in 0..n {
+        (j..n).for_each(|i| largest = largest.max(matrix[(i, j)].abs()));
+    }
+    // Subnormal entries are the rounding of something larger that was subtracted, or all there is: 2^-1022 fits both.
+    let unit = unit(if largest > 0.0 { largest.max(f64::MIN_POSITIVE) } else { 0.0 });
+    if unit == 1.0 {
+        return (matrix, 1.0);
+    }
+    scratch.resize(n, n);
+    for j in 0..n {
+        scratch.column_mut(j).iter_mut().enumerate().skip(j).for_each(|(i, entry)| *entry = matrix[(i, j)] / unit);
+    }
+    (scratch.view(), unit)
 }
 
 fn params() -> Spec<SelfAdjointEvdParams, f64> {
@@ -77,8 +103,11 @@ pub fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     }
     let mut memory = MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, params()));
     let diagonal = faer::diag::DiagMut::from_slice_mut(&mut values);
+    let mut scaled = Matrix::default();
+    let (matrix, unit) = comfortable(matrix, &mut scaled);
     let result = self_adjoint_evd(matrix, diagonal, None, Par::Seq, MemStack::new(&mut memory), params());
     assert!(result.is_ok(), "the eigenvalues of a finite symmetric matrix are found");
+    values.iter_mut().for_each(|value| *value *= unit);
     values
 }
 

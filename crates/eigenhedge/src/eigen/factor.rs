@@ -191,7 +191,8 @@ impl Factor {
         let (values, z) = (&scratch.values, &scratch.z);
         let energy: f64 = self.active.iter().map(|&j| sigma * z[j] * z[j]).sum();
         let size = (values[last] - values[first]).max(energy);
-        let scale = (-size.log2().floor()).exp2();
+        // At most 2^1023: the inverse of a subnormal size would be infinite.
+        let scale = (-size.log2().floor()).min(1023.0).exp2();
         self.poles.extend(self.active.iter().map(|&j| values[j] * scale));
         scratch.squares.clear();
         scratch.squares.extend(self.active.iter().map(|&j| (sigma * scale) * (z[j] * z[j])));

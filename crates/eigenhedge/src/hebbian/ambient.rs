@@ -2,13 +2,13 @@
 //!
 //! Cost: two passes over the n × P numbers for each trial. Nothing is allocated once all vectors are there.
 
+use super::SavedWeights;
 use super::frame::Frame;
 use super::step::{Step, move_column};
 use super::weights::Weights;
-use super::{LARGEST_SQUARE, SavedWeights};
 use crate::error::Error;
 use crate::matrix::Matrix;
-use crate::num::dot;
+use crate::num::{dot, largest};
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use crate::span::check_row;
@@ -56,9 +56,11 @@ impl Weights for AmbientWeights {
     fn look(&mut self, point: &[f64], outputs: &mut Vec<f64>) -> Result<f64, Error> {
         check_row("row", point, self.vectors.rows())?;
         let square = dot(point, point);
-        if !(square < LARGEST_SQUARE) {
-            let largest = point.iter().fold(0f64, |a, x| a.max(x.abs()));
-            return Err(Error::Overflow { largest });
+        if !square.is_finite() {
+            return Err(Error::Overflow { largest: largest(point) });
+        }
+        if square < f64::MIN_POSITIVE && largest(point) > 0.0 {
+            return Err(Error::Underflow { largest: largest(point) });
         }
         self.vectors.transpose_times(point, outputs);
         Ok(square)

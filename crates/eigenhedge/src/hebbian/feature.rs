@@ -9,11 +9,11 @@
 //! Numerics: when the size of ψ_p leaves the range from 1e-100 to 1e100, it is multiplied into its coefficients and starts
 //! again at one.
 
+use super::SavedWeights;
 use super::budget::Budget;
 use super::frame::Frame;
 use super::step::{Step, move_column};
 use super::weights::{Change, Weights};
-use super::{LARGEST_SQUARE, SavedWeights};
 use crate::error::Error;
 use crate::kernel::{Dictionary, Vectors};
 use crate::matrix::Matrix;
@@ -168,9 +168,13 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
     fn look(&mut self, point: &D::Point, outputs: &mut Vec<f64>) -> Result<f64, Error> {
         let Working { row, square, .. } = &mut self.scratch.0;
         *square = self.dictionary.row(point, row)?;
-        if !(*square < LARGEST_SQUARE) {
-            let (what, rule) = ("kernel row", "less than 1e300 on the diagonal");
-            return Err(Error::Entry { what, index: row.len(), rule, value: *square });
+        if *square < f64::MIN_POSITIVE {
+            let largest = self.dictionary.largest_entry(point);
+            *square = 0.0;
+            row.fill(0.0);
+            if largest > 0.0 {
+                return Err(Error::Underflow { largest });
+            }
         }
         self.coefficients.transpose_times(row, outputs);
         outputs.iter_mut().zip(&self.shrink).for_each(|(y, shrink)| *y *= shrink);

@@ -54,10 +54,11 @@ use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
 use crate::matrix::Matrix;
 use crate::memory::{check_numbers, product};
+use crate::num::LARGEST_TOTAL;
 use crate::random::Random;
 use crate::scratch::Scratch;
-use crate::state::{self, State, energy, ensure, matrix_entries, shape};
-use crate::subspace::{Instance, NormBound, SLACK, SMALLEST_SQUARE, check_kept};
+use crate::state::{self, State, energy, ensure, matrix_entries, shape, within};
+use crate::subspace::{Instance, NEGLIGIBLE, NormBound, SLACK, check_kept};
 use frame::Frame;
 use rule::Seen;
 use serde::{Deserialize, Serialize};
@@ -95,7 +96,7 @@ impl Params {
         self.rate.check()?;
         self.rule.check(self.components)?;
         if let NormBound::Given(bound) = self.norm_bound {
-            error::positive("norm-bound", bound)?;
+            error::norm_bound(bound)?;
         }
         Ok(())
     }
@@ -128,6 +129,8 @@ pub struct Hebbian<W> {
     lateral: Matrix,
     /// Largest squared norm of a row that was learned from.
     largest_square: f64,
+    /// Sum of the squared norms of all rows.
+    energy: f64,
     /// Rows learned from since all vectors are there.
     trials: u64,
     #[serde(skip)]
@@ -151,8 +154,6 @@ struct Working {
     looking: bool,
 }
 
-/// Squared norms from here on could overflow in sums.
-const LARGEST_SQUARE: f64 = 1e300;
 /// Weight vectors this long are on their way to infinity.
 const LONGEST: f64 = 1e8;
 
@@ -166,6 +167,7 @@ impl<W: Weights + SavedWeights> State for Hebbian<W> {
         shape("the lateral weights", &self.lateral, built.lateral.rows(), built.lateral.columns())?;
         matrix_entries("lateral weights", &self.lateral, -LONGEST..=LONGEST)?;
         energy("the largest squared norm of a row", self.largest_square)?;
+        within("the energy of all rows", self.energy, 0.0..=LARGEST_TOTAL)?;
         state::count("the number of rows", self.trials)
     }
 }
@@ -197,6 +199,7 @@ impl<W: Weights> Hebbian<W> {
             frame: Frame::new(),
             lateral: Matrix::zeros(lateral, lateral),
             largest_square: 0.0,
+            energy: 0.0,
             trials: 0,
             scratch: Scratch::default(),
         })
@@ -211,7 +214,7 @@ impl<W: Weights> Hebbian<W> {
         for point in points {
             self.look(point)?;
             let square = self.scratch.0.square;
-            if square <= SMALLEST_SQUARE {
+            if square == 0.0 {
                 let (name, rule) = ("the squared norm of an initial point", "positive");
                 return Err(Error::Parameter { name, rule, value: square });
             }
@@ -249,19 +252,33 @@ impl<W: Weights> Hebbian<W> {
 
     /// The same coordinates, of a point that is not learned from.
     pub fn embed(&mut self, point: &W::Point) -> Result<&[f64], Error> {
-        let Working { outputs, square, looking, .. } = &mut self.scratch.0;
-        *looking = false;
-        *square = self.weights.look(point, outputs)?;
+        self.meet(point)?;
         self.project();
         self.charge();
         Ok(self.coordinates())
     }
 
+    /// Finds the outputs and the squared norm of a point: zero when the latter is no normal number and the point is nothing
+    /// beside earlier ones.
+    fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
+        let Working { outputs, square, looking, .. } = &mut self.scratch.0;
+        *looking = false;
+        *square = match self.weights.look(point, outputs) {
+            Err(Error::Underflow { largest }) if largest <= NEGLIGIBLE * self.largest_square.sqrt() => {
+                outputs.clear();
+                outputs.resize(self.weights.count(), 0.0);
+                0.0
+            }
+            other => other?,
+        };
+        Ok(())
+    }
+
     /// Looks at a point and plans the move; refuses what must not be learned from.
     fn look(&mut self, point: &W::Point) -> Result<(), Error> {
-        let Working { outputs, square, step, looking, .. } = &mut self.scratch.0;
-        *looking = false;
-        *square = self.weights.look(point, outputs)?;
+        self.meet(point)?;
+        let Working { outputs, square, step, .. } = &mut self.scratch.0;
+        error::add_square(self.energy, *square)?;
         let scale = match self.params.norm_bound {
             NormBound::Running => self.largest_square.max(*square),
             NormBound::Given(bound) if *square > bound * bound * (1.0 + SLACK) => {
@@ -270,7 +287,7 @@ impl<W: Weights> Hebbian<W> {
             NormBound::Given(bound) => bound * bound,
         };
         step.clear();
-        if outputs.len() == self.params.components && *square > SMALLEST_SQUARE {
+        if outputs.len() == self.params.components && *square > 0.0 {
             let seen = Seen { outputs, lateral: &self.lateral };
             self.params.rule.plan(&self.params.rate, self.trials + 1, scale, seen, step);
             self.check_growth()?;
@@ -315,8 +332,9 @@ impl<W: Weights> Hebbian<W> {
         let Working { outputs, square, framed, residual, step, change, displaced, looking, .. } = &mut self.scratch.0;
         *looking = false;
         self.largest_square = self.largest_square.max(*square);
+        self.energy += *square;
         if outputs.len() < self.params.components {
-            if *square > SMALLEST_SQUARE {
+            if *square > 0.0 {
                 let scale = 1.0 / square.sqrt();
                 self.weights.begin(point, scale);
                 self.frame.append(framed, *residual, scale);

@@ -68,9 +68,11 @@ impl Rule {
                 Self::Apex { .. } => (y + dot(&lateral.column(p)[..p], &outputs[..p]), 0.0),
                 Self::Simultaneous { beta } => (*y, *beta),
             };
-            let gamma = self.clock(p, outputs.len(), trial).map_or(0.0, |clock| rate.at(clock) / scale);
-            step.push.push(gamma * response);
-            step.keep.push(1.0 - gamma * response * response);
+            let gamma = self.clock(p, outputs.len(), trial).map_or(0.0, |clock| rate.at(clock));
+            // By way of the root: the inverse of the scale could overflow.
+            let relative = response / scale.sqrt();
+            step.push.push(gamma * relative / scale.sqrt());
+            step.keep.push(1.0 - gamma * relative * relative);
             step.remove.push(beta * y);
         }
     }

@@ -80,6 +80,11 @@ pub trait Dictionary {
     /// not finite, and `k(x, x) < 0`; changes nothing but scratch space.
     fn row(&mut self, point: &Self::Point, row: &mut Vec<f64>) -> Result<f64, Error>;
 
+    /// Largest absolute entry of a point; zero when points have no entries.
+    fn largest_entry(&self, _point: &Self::Point) -> f64 {
+        0.0
+    }
+
     /// Kernel of two points that are no atoms.
     fn value(&self, a: &Self::Point, b: &Self::Point) -> f64;
 

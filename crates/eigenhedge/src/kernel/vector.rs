@@ -4,6 +4,7 @@ use super::rows::{Measure, Row, Working};
 use super::{Dictionary, VectorKernel, check_values};
 use crate::error::Error;
 use crate::matrix::Matrix;
+use crate::num::largest;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use crate::span::check_row;
@@ -107,6 +108,10 @@ impl Dictionary for Vectors {
         let itself = self.kernel.of_measures(&|measure| measure.of_itself(square));
         check_values(itself, row)?;
         Ok(itself)
+    }
+
+    fn largest_entry(&self, point: &[f64]) -> f64 {
+        largest(point)
     }
 
     fn atom_row(&mut self, atom: usize, row: &mut Vec<f64>) {

@@ -27,8 +27,8 @@ pub(crate) struct Intake {
 pub(crate) struct Source<'a> {
     /// One for each vector.
     pub points: &'a [&'a [f64]],
-    /// Taken away; none stands for zero.
-    pub origin: Option<&'a [f64]>,
+    /// Taken away, one after the other: a fixed point, and the way from there to the origin; none stands for zero.
+    pub origin: Option<(&'a [f64], &'a [f64])>,
     /// By how much of each vector the origin moves behind it; empty when it stays.
     pub steps: &'a [f64],
 }
@@ -142,12 +142,14 @@ impl Part<'_> {
             return points.zip(places).for_each(|(point, place)| place.copy_from_slice(point));
         }
         let mut moving = [0.0; BLOCK];
-        if let Some(origin) = origin {
-            moving[..block.len()].copy_from_slice(&origin[block.clone()]);
+        let mut base = None;
+        if let Some((fixed, way)) = origin {
+            moving[..block.len()].copy_from_slice(&way[block.clone()]);
+            base = Some(&fixed[block.clone()]);
         }
         let moving = &mut moving[..block.len()];
         for (r, (point, place)) in points.zip(places).enumerate() {
-            Arch::new().dispatch(Place { point, moving, step: steps.get(r).copied(), place });
+            Arch::new().dispatch(Place { point, base, moving, step: steps.get(r).copied(), place });
         }
     }
 
@@ -173,6 +175,7 @@ impl Part<'_> {
 /// One point minus the origin, which moves behind it.
 struct Place<'a> {
     point: &'a [f64],
+    base: Option<&'a [f64]>,
     moving: &'a mut [f64],
     step: Option<f64>,
     place: &'a mut [f64],
@@ -182,8 +185,12 @@ impl WithSimd for Place<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { point, moving, step, place } = self;
-        place.iter_mut().zip(point).zip(&*moving).for_each(|((z, x), m)| *z = x - m);
+        let Self { point, base, moving, step, place } = self;
+        match base {
+            None => place.copy_from_slice(point),
+            Some(base) => place.iter_mut().zip(point).zip(base).for_each(|((z, x), b)| *z = x - b),
+        }
+        place.iter_mut().zip(&*moving).for_each(|(z, m)| *z -= m);
         if let Some(step) = step {
             moving.iter_mut().zip(&*place).for_each(|(m, z)| *m += step * z);
         }

@@ -112,6 +112,26 @@ impl Hindsight {
         }
     }
 
+    /// Measures rows from this one, which itself is not charged: a learner that centers on the mean begins there. Must come
+    /// before the first row; does nothing when the comparator is not centered.
+    pub fn begin_at(&mut self, row: &[f64]) {
+        match self {
+            Self::Exact(best) => best.begin_at(row),
+            Self::Sketched(sketch) => sketch.begin_at(row),
+            Self::Features(rows) => rows.begin_at(row),
+        }
+    }
+
+    /// Squared distance of the mean of all rows from the row that they are measured from, or more; none when the
+    /// comparator is not centered.
+    pub fn squared_way(&self) -> Option<f64> {
+        match self {
+            Self::Exact(best) => best.squared_way(),
+            Self::Sketched(sketch) => sketch.squared_way(),
+            Self::Features(rows) => rows.squared_way(),
+        }
+    }
+
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         match self {
@@ -139,7 +159,7 @@ impl Hindsight {
     }
 
     /// Mean of all rows, when it is followed.
-    pub fn mean(&self) -> Option<&[f64]> {
+    pub fn mean(&self) -> Option<Vec<f64>> {
         match self {
             Self::Exact(best) => best.mean(),
             Self::Sketched(sketch) => sketch.mean(),

@@ -15,12 +15,65 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
+/// Running mean, as a fixed point and the way from there: a row less the fixed point is rounded once, and what follows does
+/// not depend on where the rows lie.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Mean {
+    /// A row; empty before the first one.
+    base: Vec<f64>,
+    way: Vec<f64>,
+    rows: u64,
+}
+
+impl Mean {
+    /// Measures rows from here. Must come before the first row, which is the fixed point otherwise.
+    pub fn begin_at(&mut self, base: &[f64]) {
+        self.base = base.to_vec();
+        self.way = vec![0.0; base.len()];
+    }
+
+    /// Adds a row, and turns it into what it adds to the scatter matrix: `√((t-1)/t)` times its distance from the mean
+    /// of the t - 1 rows before it.
+    pub fn add(&mut self, row: &mut [f64]) {
+        if self.base.is_empty() {
+            self.begin_at(row);
+        }
+        self.rows += 1;
+        let t = self.rows as f64;
+        let root = ((t - 1.0) / t).sqrt();
+        for ((x, base), way) in row.iter_mut().zip(&self.base).zip(&mut self.way) {
+            let z = (*x - base) - *way;
+            *way += z / t;
+            *x = root * z;
+        }
+    }
+
+    /// Moves to the mean of the rows of both; returns the way to the other.
+    pub fn join(&mut self, other: &Self) -> Vec<f64> {
+        let share = other.rows as f64 / (self.rows + other.rows) as f64;
+        let way = |i: usize| (other.base[i] - self.base[i]) + (other.way[i] - self.way[i]);
+        let step: Vec<f64> = (0..self.way.len()).map(way).collect();
+        self.way.iter_mut().zip(&step).for_each(|(way, step)| *way += share * step);
+        self.rows += other.rows;
+        step
+    }
+
+    /// The mean; none before the first row.
+    pub fn value(&self) -> Option<Vec<f64>> {
+        (self.rows > 0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
+    }
+
+    /// Squared distance of the mean from the fixed point.
+    pub fn squared_way(&self) -> f64 {
+        dot(&self.way, &self.way)
+    }
+}
+
 /// Collects the scatter matrix of all rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSubspace {
     /// Running mean, when the comparator is centered.
-    mean: Option<Vec<f64>>,
-    rows: u64,
+    mean: Option<Mean>,
     /// Lower triangle.
     scatter: Matrix,
     block: Matrix,
@@ -30,23 +83,27 @@ pub struct BestSubspace {
 const BLOCK: usize = 64;
 
 /// Checks a mean that was read from bytes.
-pub(super) fn check_mean(mean: Option<&[f64]>, length: usize, centered: bool) -> Result<(), Error> {
+pub(super) fn check_mean(mean: Option<&Mean>, length: usize, centered: bool) -> Result<(), Error> {
     ensure(mean.is_some() == centered, "the comparator must be centered if the learner is")?;
-    let Some(mean) = mean else { return Ok(()) };
-    state::length("the mean of the rows", mean.len(), length)?;
-    energy("the squared norm of the mean", dot(mean, mean))
+    let Some(Mean { base, way, rows }) = mean else { return Ok(()) };
+    count("the number of rows", *rows)?;
+    state::length("the way to the mean of the rows", way.len(), base.len())?;
+    if *rows > 0 || !base.is_empty() {
+        state::length("the mean of the rows", base.len(), length)?;
+    }
+    energy("the squared norm of the first row", dot(base, base))?;
+    energy("the squared way to the mean", dot(way, way))
 }
 
 impl BestSubspace {
     /// Checks what was read from bytes, for rows of this length.
     pub(super) fn check_state(&self, length: usize, centered: bool) -> Result<(), Error> {
-        check_mean(self.mean(), length, centered)?;
+        check_mean(self.mean.as_ref(), length, centered)?;
         shape("the scatter matrix of all rows", &self.scatter, length, length)?;
         shape("the last rows", &self.block, length, BLOCK)?;
         scatter("the scatter matrix of all rows", &self.scatter)?;
         energies("the energy of the last rows", &self.block)?;
-        ensure(self.filled < BLOCK, "the last rows must be fewer than a block")?;
-        count("the number of rows", self.rows)
+        ensure(self.filled < BLOCK, "the last rows must be fewer than a block")
     }
 
     /// Longest rows that are followed exactly: 128 MiB of scatter matrix.
@@ -55,8 +112,7 @@ impl BestSubspace {
     /// No rows yet. None when the rows are too long.
     pub fn new(length: usize, centered: bool) -> Option<Self> {
         (length <= Self::LONGEST).then(|| Self {
-            mean: centered.then(|| vec![0.0; length]),
-            rows: 0,
+            mean: centered.then(Mean::default),
             scatter: Matrix::zeros(length, length),
             block: Matrix::zeros(length, BLOCK),
             filled: 0,
@@ -64,23 +120,26 @@ impl BestSubspace {
     }
 
     /// Mean of the rows so far, when the comparator is centered.
-    pub fn mean(&self) -> Option<&[f64]> {
-        self.mean.as_deref()
+    pub fn mean(&self) -> Option<Vec<f64>> {
+        self.mean.as_ref()?.value()
+    }
+
+    /// Measures rows from this one, which itself is not charged, when the comparator is centered.
+    pub fn begin_at(&mut self, row: &[f64]) {
+        self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
+    }
+
+    /// Squared distance of the mean from the row that others are measured from.
+    pub fn squared_way(&self) -> Option<f64> {
+        self.mean.as_ref().map(Mean::squared_way)
     }
 
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         let column = self.block.column_mut(self.filled);
         column.copy_from_slice(row);
-        self.rows += 1;
         if let Some(mean) = &mut self.mean {
-            let t = self.rows as f64;
-            let root = ((t - 1.0) / t).sqrt();
-            for (x, m) in column.iter_mut().zip(mean) {
-                let z = *x - *m;
-                *m += z / t;
-                *x = root * z;
-            }
+            mean.add(column);
         }
         self.filled += 1;
         if self.filled == BLOCK {

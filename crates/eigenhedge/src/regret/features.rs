@@ -14,7 +14,8 @@ use crate::eigen::symmetric_eigenvalues;
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
 use crate::matrix::{Matrix, multiply};
-use crate::state::{energies, ensure, shape};
+use crate::num::dot;
+use crate::state::{self, energies, energy, ensure, shape};
 use serde::{Deserialize, Serialize};
 
 /// Remembers rows, to compare with when the stream has ended.
@@ -26,6 +27,8 @@ pub struct FeatureRows {
     rows: Matrix,
     /// Whether rows had to be left out.
     full: bool,
+    /// The row that others are measured from, which itself is not charged.
+    base: Option<Vec<f64>>,
 }
 
 impl FeatureRows {
@@ -34,6 +37,10 @@ impl FeatureRows {
         let parameters = (&self.kernel, self.centered) == (kernel, centered);
         ensure(parameters, "the comparator must have the kernel and the centering of the learner")?;
         shape("the rows to compare with", &self.rows, length, self.rows.columns())?;
+        if let Some(base) = &self.base {
+            state::length("the first row", base.len(), length)?;
+            energy("the squared norm of the first row", dot(base, base))?;
+        }
         energies("the energy of the rows to compare with", &self.rows)
     }
 
@@ -44,7 +51,24 @@ impl FeatureRows {
 
     /// No rows yet.
     pub fn new(kernel: VectorKernel, length: usize, centered: bool) -> Self {
-        Self { kernel, centered, rows: Matrix::zeros(length, 0), full: false }
+        Self { kernel, centered, rows: Matrix::zeros(length, 0), full: false, base: None }
+    }
+
+    /// Measures rows from this one, which itself is not charged, when the comparator is centered.
+    pub fn begin_at(&mut self, row: &[f64]) {
+        self.base = self.centered.then(|| row.to_vec());
+    }
+
+    /// Mean squared distance of the features of the rows from those of the row that they are measured from: at least the
+    /// squared distance of their mean. None when rows were left out.
+    pub fn squared_way(&self) -> Option<f64> {
+        let base = self.base.as_ref().filter(|_| !self.full)?;
+        let (count, own) = (self.rows.columns(), self.kernel.value(base, base));
+        let distance = |j: usize| {
+            let row = self.rows.column(j);
+            (own - 2.0 * self.kernel.value(base, row) + self.kernel.value(row, row)).max(0.0) / count as f64
+        };
+        Some((0..count).map(distance).sum())
     }
 
     /// Adds a row.
@@ -72,6 +96,9 @@ impl FeatureRows {
             if self.centered {
                 center_gram(&mut gram);
             }
+            if (0..gram.columns()).any(|j| gram.column(j).iter().any(|value| !value.is_finite())) {
+                return None;
+            }
             let values = symmetric_eigenvalues(gram.view());
             let dropped = values.len().saturating_sub(kept);
             return Some(Best::Exact(values[..dropped].iter().map(|v| v.max(0.0)).sum()));
@@ -81,6 +108,9 @@ impl FeatureRows {
 
     fn bracket(&self, dictionary: &mut Vectors, points: &[&[f64]], kept: usize, rank: usize) -> Option<Best> {
         let cholesky = PivotedCholesky::new(dictionary, points, 1e-6, rank).ok()?;
+        if !cholesky.trace().is_finite() {
+            return None;
+        }
         let mut factor = cholesky.factor().clone();
         let count = points.len() as f64;
         let mut energy = cholesky.trace();

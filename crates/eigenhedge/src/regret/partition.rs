@@ -76,6 +76,10 @@ pub struct Blocks {
     length: usize,
     rows_each: usize,
     centered: bool,
+    /// Rows are measured from here when the comparator is centered: the first one, or a row before it that is not charged.
+    base: Option<Vec<f64>>,
+    /// Rows before the first one that is charged.
+    uncharged: usize,
     blocks: Vec<Block>,
 }
 
@@ -139,6 +143,11 @@ impl Blocks {
         ensure(parameters, "the partition must be of rows like those of the learner")?;
         ensure(self.rows_each > 0 && self.blocks.len() < most, "the partition must have blocks, but not too many")?;
         count("the number of rows of a block", self.rows_each as u64)?;
+        ensure(self.uncharged <= 1, "at most the first row may not be charged")?;
+        if let Some(base) = &self.base {
+            state::length("the first row", base.len(), length)?;
+            energy("the squared norm of the first row", dot(base, base))?;
+        }
         let mut total = 0.0;
         for (i, block) in self.blocks.iter().enumerate() {
             let whole = block.rows == self.rows_each || (i + 1 == self.blocks.len() && block.rows < self.rows_each);
@@ -157,12 +166,26 @@ impl Blocks {
         if rows_each == 0 {
             return Err(Error::Parameter { name: "block", rule: "at least 1", value: 0.0 });
         }
-        Ok(Self { length, rows_each, centered, blocks: Vec::new() })
+        Ok(Self { length, rows_each, centered, base: None, uncharged: 0, blocks: Vec::new() })
+    }
+
+    /// Measures rows from this one, which is counted and not charged. Must come before the first row.
+    pub fn begin_at(&mut self, row: &[f64]) {
+        self.base = Some(row.to_vec());
+        self.uncharged = 1;
     }
 
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         assert_eq!(row.len(), self.length, "one entry for each number of a row");
+        let measured: Vec<f64>;
+        let row = if self.centered {
+            let base = self.base.get_or_insert_with(|| row.to_vec());
+            measured = row.iter().zip(base).map(|(x, base)| x - *base).collect();
+            &measured[..]
+        } else {
+            row
+        };
         if self.blocks.last().is_none_or(|block| block.rows == self.rows_each) {
             self.blocks.push(Block::new(self.length));
         }
@@ -231,7 +254,7 @@ impl Blocks {
         let mut cuts = Vec::with_capacity(table.len() - 1);
         for row in table[1..].iter().rev() {
             end = row[end].1;
-            cuts.push(end * self.rows_each);
+            cuts.push(self.uncharged + end * self.rows_each);
         }
         cuts.reverse();
         Partition { loss, cuts }

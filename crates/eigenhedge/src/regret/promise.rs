@@ -4,8 +4,14 @@
 //! |---|---|
 //! | tracking, not centered, norm bound given | JMLR Theorem 6; mixing and rank cap are priced |
 //! | anchored, not centered | JMLR Theorem 6 |
-//! | anchored, centered | JMLR Theorem 8; around the running mean Corollary 9 |
+//! | anchored, centered | JMLR Theorem 8; around the running mean Corollary 9, without its first row |
 //! | anchored, self-confident rate | [`bounds::self_confident`] |
+//!
+//! Around the running mean the first row x₀ does nothing but fix the center, and is charged to nobody. From then on the
+//! learner is that of Theorem 8 with one imaginary row at x₀ (ε = 1). A comparator around the mean m of the T - 1 rows
+//! charged pays `(x₀ - m)ᵀ V (x₀ - m)` for the imaginary row, less what a better center saves: at most `|x₀ - m|² (T-1)/T`,
+//! which is added to its loss. The price of the moving center, `Q² Σ_{t=2}^{T} 1/t`, is at most `Q² log T`. The term R² of
+//! Corollary 9, the loss of the first row, is gone.
 //!
 //! Anchored keeps its promise when the norm bound is the largest norm so far: its rates then never grow, which is all that
 //! the proof asks, and rows longer than all before them are charged ([`Subspace::surprise`]). Tracking does not: its proof
@@ -22,11 +28,10 @@ use serde::Serialize;
 /// What happened that bounds depend on, besides the best loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Facts {
-    /// Trials.
+    /// Trials, including a first one that fixes the center.
     pub rows: u64,
-    /// Squared distance of the first row from the first center.
-    pub first_square: f64,
-    /// Squared distance of the mean of all rows from the first center, when it is known.
+    /// Squared distance, or more, of the mean of the rows charged from the first center: from the first row, when that
+    /// fixes the center. None when it is not known.
     pub offset: Option<f64>,
 }
 
@@ -58,8 +63,9 @@ pub fn promise<S: Span>(
     let (moved, added, theorem) = match spec.center {
         None => (0.0, 0.0, "JMLR Theorem 6"),
         Some(0.0) => {
-            let log = norm_square * (facts.rows.max(1) as f64).ln();
-            (0.0, log + facts.first_square, "JMLR Corollary 9")
+            let rows = facts.rows.max(1) as f64;
+            let offset = facts.offset.ok_or(Reason::UnknownBest)?;
+            (offset * (rows - 1.0) / rows, norm_square * rows.ln(), "JMLR Corollary 9")
         }
         Some(prior) => {
             let offset = facts.offset.ok_or(Reason::UnknownBest)?;

@@ -23,7 +23,7 @@
 //! References: Liberty, KDD 2013; Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016 (merging).
 
 use super::best::Best;
-use super::comparator::check_mean;
+use super::comparator::{Mean, check_mean};
 use crate::eigen::{Eigen, symmetric_eigenvalues};
 use crate::error::Error;
 use crate::matrix::{Matrix, multiply};
@@ -52,7 +52,7 @@ pub struct Sketch {
     /// ℓ.
     retained: usize,
     /// Running mean, when the comparator is centered.
-    mean: Option<Vec<f64>>,
+    mean: Option<Mean>,
     rows: u64,
     energy: f64,
     shrinkage: f64,
@@ -76,7 +76,7 @@ const BLOCK: usize = 512;
 impl Sketch {
     /// Checks what was read from bytes, for rows of this length.
     pub(super) fn check_state(&self, length: usize, retained: usize, centered: bool) -> Result<(), Error> {
-        check_mean(self.mean(), length, centered)?;
+        check_mean(self.mean.as_ref(), length, centered)?;
         ensure(self.retained == retained, "the sketch must be made for as many directions as are kept")?;
         let columns = self.buffer.columns();
         shape("the sketch", &self.buffer, length, columns)?;
@@ -94,7 +94,7 @@ impl Sketch {
         }
         Ok(Self {
             retained,
-            mean: centered.then(|| vec![0.0; length]),
+            mean: centered.then(Mean::default),
             rows: 0,
             energy: 0.0,
             shrinkage: 0.0,
@@ -109,8 +109,18 @@ impl Sketch {
     }
 
     /// Mean of the rows so far, when the sketch is centered.
-    pub fn mean(&self) -> Option<&[f64]> {
-        self.mean.as_deref()
+    pub fn mean(&self) -> Option<Vec<f64>> {
+        self.mean.as_ref()?.value()
+    }
+
+    /// Measures rows from this one, which itself is not charged, when the sketch is centered.
+    pub fn begin_at(&mut self, row: &[f64]) {
+        self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
+    }
+
+    /// Squared distance of the mean from the row that others are measured from.
+    pub fn squared_way(&self) -> Option<f64> {
+        self.mean.as_ref().map(Mean::squared_way)
     }
 
     /// Total squared norm of the (centered) rows.
@@ -129,13 +139,7 @@ impl Sketch {
         self.rows += 1;
         let column = self.buffer.column_mut(at);
         if let Some(mean) = &mut self.mean {
-            let t = self.rows as f64;
-            let root = ((t - 1.0) / t).sqrt();
-            for (x, m) in column.iter_mut().zip(mean) {
-                let z = *x - *m;
-                *m += z / t;
-                *x = root * z;
-            }
+            mean.add(column);
         }
         self.energy += dot(column, column);
     }
@@ -150,17 +154,14 @@ impl Sketch {
         let (here, there) = (self.rows as f64, other.rows as f64);
         match (&mut self.mean, &other.mean) {
             (None, None) => {}
-            (Some(mean), Some(others)) if there > 0.0 => {
-                let share = there / (here + there);
-                let root = (here * share).sqrt();
-                let mut way = Vec::with_capacity(mean.len());
-                for (m, other) in mean.iter_mut().zip(others) {
-                    way.push(root * (other - *m));
-                    *m += share * (other - *m);
-                }
+            (Some(mean), Some(others)) if here > 0.0 && there > 0.0 => {
+                let root = (here * (there / (here + there))).sqrt();
+                let mut way = mean.join(others);
+                way.iter_mut().for_each(|x| *x *= root);
                 self.energy += dot(&way, &way);
                 self.push(&way);
             }
+            (Some(mean), Some(others)) if there > 0.0 => mean.clone_from(others),
             (Some(_), Some(_)) => {}
             _ => return Err(Error::Unsupported("a centered sketch cannot be merged with one that is not")),
         }

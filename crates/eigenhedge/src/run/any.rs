@@ -187,6 +187,11 @@ impl AnyLearner {
         }
     }
 
+    /// True if the next row does nothing but fix the center ([`Subspace::fixes_center`]).
+    pub fn fixes_center(&self) -> bool {
+        of_portfolio!(self, portfolio => portfolio.members()[0].fixes_center(), false)
+    }
+
     /// Squared norm of the last row, after centering; none for Hebbian learners.
     pub fn last_square(&self) -> Option<f64> {
         of_portfolio!(self, portfolio => Some(portfolio.chosen().last_square()), None)
@@ -266,7 +271,7 @@ impl AnyLearner {
             Self::Plain(portfolio) => {
                 let (directions, inclusion) = first_directions(portfolio.heaviest_mut(), kept);
                 let span = portfolio.heaviest_mut().span();
-                let center = span.origin().map_or_else(|| vec![0.0; span.length()], <[f64]>::to_vec);
+                let center = span.origin().unwrap_or_else(|| vec![0.0; span.length()]);
                 Embedding::plain(times(&span.vectors(), &directions, span.length()), inclusion, center, kept)
             }
             Self::Kernel(portfolio) => {

@@ -14,7 +14,7 @@ use crate::random::Random;
 use crate::regret::{Blocks, Hindsight, Ledger};
 use crate::scratch::Scratch;
 use crate::spec::Spec;
-use crate::state::{energy, ensure};
+use crate::state::ensure;
 use crate::subspace::Instance;
 use serde::{Deserialize, Serialize};
 
@@ -40,8 +40,6 @@ pub struct Run {
     learner: AnyLearner,
     random: Random,
     ledger: Ledger,
-    /// Squared distance of the first row from the first center.
-    first_square: f64,
     hindsight: Option<Hindsight>,
     blocks: Option<Blocks>,
     segments: usize,
@@ -107,7 +105,6 @@ impl Run {
             learner,
             random: Random::seeded(seed),
             ledger: Ledger::default(),
-            first_square: 0.0,
             hindsight,
             blocks,
             segments: watch.segments,
@@ -117,7 +114,25 @@ impl Run {
 
     /// One trial. An error leaves everything as it was.
     pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
+        let fixes_center = self.learner.fixes_center();
         let loss = trial(&mut self.learner, &Instance::from(row), &mut self.random)?;
+        let coordinates = &mut self.coordinates.0;
+        coordinates.clear();
+        coordinates.extend_from_slice(self.learner.coordinates());
+        coordinates.resize(self.spec.kept, 0.0);
+        if fixes_center {
+            self.ledger.enter_first(loss);
+            self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_at(row));
+            self.blocks.iter_mut().for_each(|blocks| blocks.begin_at(row));
+        } else {
+            self.ledger.enter(loss, self.learner.rank());
+            self.compare(row);
+        }
+        Ok(loss)
+    }
+
+    /// Adds a row to what the run compares itself with.
+    fn compare(&mut self, row: &[f64]) {
         if let Some(hindsight) = &mut self.hindsight {
             hindsight.add(row);
         }
@@ -127,15 +142,6 @@ impl Run {
                 blocks.join_pairs();
             }
         }
-        if self.ledger.rows == 0 {
-            self.first_square = self.learner.last_square().unwrap_or(0.0);
-        }
-        let coordinates = &mut self.coordinates.0;
-        coordinates.clear();
-        coordinates.extend_from_slice(self.learner.coordinates());
-        coordinates.resize(self.spec.kept, 0.0);
-        self.ledger.enter(loss, self.learner.rank());
-        Ok(loss)
     }
 
     /// Trials over rows that are all at hand, in order: the same as one [`Self::step`] after another, bit for bit, and
@@ -154,7 +160,6 @@ impl Run {
         self.spec.check_state()?;
         self.learner.check_state(&self.spec, self.length)?;
         self.ledger.check_state()?;
-        energy("the squared norm of the first row", self.first_square)?;
         if let Some(hindsight) = &self.hindsight {
             hindsight.check_state(&self.spec, self.length)?;
         }

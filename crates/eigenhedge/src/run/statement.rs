@@ -2,15 +2,17 @@
 //! approximations cost.
 
 use super::Run;
-use crate::regret::{Best, Facts, Partition, Promise, Verdict};
+use crate::regret::{Best, Facts, Hindsight, Partition, Promise, Verdict};
 use crate::spec::Spec;
 use serde::Serialize;
 
 /// An account. Losses are in squared input units.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statement {
-    /// Rows charged.
+    /// Rows seen.
     pub rows: u64,
+    /// Expected loss of the first row, when all it did was to fix the center; it is part of nothing else here.
+    pub first_row: Option<f64>,
     /// Total expected loss.
     pub expected: f64,
     /// Total loss of the choices made.
@@ -47,6 +49,7 @@ pub struct Member {
     /// Its present weight.
     pub weight: f64,
     /// Its total expected loss.
+    #[serde(rename = "expected_loss")]
     pub expected: f64,
 }
 
@@ -66,6 +69,7 @@ impl Statement {
         });
         Self {
             rows: ledger.rows,
+            first_row: ledger.first_row,
             expected: ledger.expected,
             realised: ledger.realised,
             best,
@@ -104,10 +108,10 @@ fn facts(run: &Run) -> Facts {
         Some(start) => mean.iter().zip(start).map(|(m, s)| (m - s) * (m - s)).sum(),
         None => mean.iter().map(|m| m * m).sum(),
     };
-    let mean = run.hindsight.as_ref().and_then(|hindsight| hindsight.mean());
-    Facts {
-        rows: run.ledger.rows,
-        first_square: run.first_square,
-        offset: mean.map(|mean| squared_distance(mean, &run.spec)),
-    }
+    let hindsight = run.hindsight.as_ref();
+    let offset = match run.spec.center {
+        Some(0.0) => hindsight.and_then(Hindsight::squared_way),
+        _ => hindsight.and_then(Hindsight::mean).map(|mean| squared_distance(&mean, &run.spec)),
+    };
+    Facts { rows: run.ledger.rows, offset }
 }

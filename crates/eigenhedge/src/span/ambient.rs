@@ -23,7 +23,7 @@ mod state;
 use super::{PATIENCE, Span};
 use crate::Error;
 use crate::matrix::{Matrix, Source, WINDOW};
-use crate::num::dot;
+use crate::num::{dot, largest, unit};
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use ahead::Ahead;
@@ -37,7 +37,7 @@ pub struct Ambient {
     dimension: Multiplicity,
     /// Orthonormal vectors, and behind them what the deferred columns are made of.
     columns: Matrix,
-    origin: Option<Vec<f64>>,
+    origin: Option<Origin>,
     combinations: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -45,13 +45,35 @@ pub struct Ambient {
     deferred: Deferred,
 }
 
+/// The origin, as a fixed point and the way from there. A point less the fixed one is rounded once; what follows does not
+/// depend on where the points lie.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Origin {
+    base: Vec<f64>,
+    way: Vec<f64>,
+}
+
+impl Origin {
+    /// The fixed point, and the way from there.
+    fn parts(&self) -> (&[f64], &[f64]) {
+        (&self.base, &self.way)
+    }
+
+    fn at(base: Vec<f64>) -> Self {
+        let way = vec![0.0; base.len()];
+        Self { base, way }
+    }
+}
+
 /// Everything that one look leaves behind.
 #[derive(Debug, Clone, Default)]
 struct Working {
     point: Vec<f64>,
     place: Place,
-    /// Squared norm of the point.
+    /// Squared norm of the point, divided by the unit.
     square: f64,
+    /// The power of two that the point was divided by; none stands for 1.
+    unit: Option<f64>,
     /// Norm of the residual, which lies behind the last column unless the point itself does.
     residual_norm: f64,
     ahead: Ahead,
@@ -97,8 +119,6 @@ const LOOK_EVERY: u64 = 32;
 const LONG: usize = 512;
 /// Norm of the coefficients of a deferred column over the stored vectors, at most.
 const LARGEST_COEFFICIENTS: f64 = 12.0;
-/// Squared norms from here on could overflow in sums.
-const LARGEST_SQUARE: f64 = 1e300;
 
 impl Ambient {
     /// No columns yet, in `R^length`.
@@ -135,7 +155,7 @@ impl Ambient {
     /// Measures points from here.
     pub fn with_origin(mut self, origin: Vec<f64>) -> Result<Self, Error> {
         check_row("center", &origin, self.length)?;
-        self.origin = Some(origin);
+        self.origin = Some(Origin::at(origin));
         Ok(self)
     }
 
@@ -145,8 +165,8 @@ impl Ambient {
     }
 
     /// The origin; none stands for zero.
-    pub fn origin(&self) -> Option<&[f64]> {
-        self.origin.as_deref()
+    pub fn origin(&self) -> Option<Vec<f64>> {
+        self.origin.as_ref().map(|origin| origin.base.iter().zip(&origin.way).map(|(b, w)| b + w).collect())
     }
 
     /// The orthonormal columns.
@@ -174,9 +194,35 @@ impl Ambient {
         z.clear();
         match &self.origin {
             None => z.extend_from_slice(point),
-            Some(origin) => z.extend(point.iter().zip(origin).map(|(x, m)| x - m)),
+            Some(Origin { base, way }) => {
+                z.extend(point.iter().zip(base).zip(way).map(|((x, base), way)| (x - base) - way));
+            }
         }
         dot(z, z)
+    }
+
+    /// Copies a point whose squared norm is not known well, or is too large or too small to work with, and divides it by a
+    /// power of two. Returns its squared norm, which is zero or a normal number.
+    fn copy_scaled(&mut self, point: &[f64]) -> Result<f64, Error> {
+        self.scratch.0.ahead.clear();
+        let square = self.copy_point(point);
+        let Working { point: z, square: scaled, unit: own_unit, .. } = &mut self.scratch.0;
+        let longest = largest(z);
+        if !square.is_finite() {
+            check_row("row", point, self.length)?;
+            return Err(Error::Overflow { largest: longest });
+        }
+        let unit = unit(longest);
+        z.iter_mut().for_each(|x| *x /= unit);
+        (*scaled, *own_unit) = (dot(z, z), Some(unit));
+        let square = *scaled * unit * unit;
+        if square >= f64::MIN_POSITIVE {
+            return Ok(square);
+        }
+        z.fill(0.0);
+        (*scaled, *own_unit) = (0.0, None);
+        let is_rounding = longest <= 4.0 * f64::EPSILON * largest(point);
+        if is_rounding { Ok(0.0) } else { Err(Error::Underflow { largest: longest }) }
     }
 
     /// Puts a point, measured from the origin, behind the last column, unless it is near there; returns its squared norm.
@@ -190,7 +236,7 @@ impl Ambient {
             }
             return ahead.intake.square(ahead.present().unwrap_or(0));
         }
-        let source = Source { points: &[point], origin: self.origin.as_deref(), steps: &[] };
+        let source = Source { points: &[point], origin: self.origin.as_ref().map(Origin::parts), steps: &[] };
         self.columns.take_in(&source, false, &mut ahead.intake);
         ahead.intake.square(0)
     }
@@ -258,13 +304,15 @@ impl Span for Ambient {
             check_row("row", point, self.length)?;
         }
         let square = if self.stores_points() { self.store_point(point) } else { self.copy_point(point) };
-        if !(square < LARGEST_SQUARE) {
-            check_row("row", point, self.length)?;
-            let largest = point.iter().fold(0f64, |a, x| a.max(x.abs()));
-            return Err(Error::Overflow { largest });
+        if unit(square.sqrt()) != 1.0 || !square.is_normal() {
+            return self.copy_scaled(point);
         }
-        self.scratch.0.square = square;
+        (self.scratch.0.square, self.scratch.0.unit) = (square, None);
         Ok(square)
+    }
+
+    fn unit(&self) -> f64 {
+        self.scratch.0.unit.unwrap_or(1.0)
     }
 
     fn foresee<'a>(&mut self, points: &mut dyn Iterator<Item = &'a [f64]>, step: Option<&dyn Fn(usize) -> f64>)
@@ -290,7 +338,7 @@ impl Span for Ambient {
         ahead.clear();
         if count > 1 {
             let steps = if step.is_some() { &steps[..count] } else { &[] };
-            let source = Source { points: &fitting[..count], origin: self.origin.as_deref(), steps };
+            let source = Source { points: &fitting[..count], origin: self.origin.as_ref().map(Origin::parts), steps };
             self.columns.take_in(&source, true, &mut ahead.intake);
             ahead.announce(&fitting[..count], self.columns.columns());
         }
@@ -388,14 +436,20 @@ impl Span for Ambient {
     }
 
     fn shift_origin(&mut self, step: f64) {
-        let origin = self.origin.get_or_insert_with(|| vec![0.0; self.length]);
+        let step = step * self.unit();
+        let origin = self.origin.get_or_insert_with(|| Origin::at(vec![0.0; self.length]));
         let Working { point, place, .. } = &mut self.scratch.0;
         let point = match place {
             Place::Apart => &point[..],
             Place::Behind => self.columns.spare(),
             Place::Stored => self.columns.column(self.columns.columns() - 1),
         };
-        origin.iter_mut().zip(point).for_each(|(m, z)| *m += step * z);
+        origin.way.iter_mut().zip(point).for_each(|(m, z)| *m += step * z);
+    }
+
+    fn begin_at(&mut self, point: &[f64]) {
+        self.scratch.0.ahead.clear();
+        self.origin = Some(Origin::at(point.to_vec()));
     }
 
     fn drift(&self) -> f64 {

@@ -63,6 +63,8 @@ struct Working {
     /// Kernel of the point with the atoms and itself.
     row: Vec<f64>,
     own: f64,
+    /// Largest entry of the point, when its kernel with itself is zero or not a normal number.
+    longest: f64,
     /// The same for the point minus the origin.
     moved: Vec<f64>,
     square: f64,
@@ -102,8 +104,6 @@ const REPEAT: f64 = 0.75;
 const HEAL_AFTER: usize = 64;
 /// Drift that calls for fresh orthonormal columns.
 const REFRESH: f64 = 1e-13;
-/// Squared norms from here on could overflow in sums.
-const LARGEST_SQUARE: f64 = 1e300;
 
 impl<D: Dictionary> Feature<D> {
     /// No columns yet.
@@ -163,7 +163,7 @@ impl<D: Dictionary> Feature<D> {
 
     /// Turns the kernel row of the point looked at into that of the point minus the origin.
     fn move_to_origin(&mut self) -> Result<f64, Error> {
-        let Working { row, own, moved, square, is_atom, .. } = &mut self.scratch.0;
+        let Working { row, own, longest, moved, square, is_atom, .. } = &mut self.scratch.0;
         *is_atom = false;
         moved.clear();
         match &self.origin {
@@ -176,10 +176,16 @@ impl<D: Dictionary> Feature<D> {
                 *square = (*own - 2.0 * dot(&origin.coefficients, row) + origin.square).max(0.0);
             }
         }
-        if !(*square < LARGEST_SQUARE) {
+        if !square.is_finite() {
             return Err(Error::Overflow { largest: square.sqrt() });
         }
-        Ok(*square)
+        if *square >= f64::MIN_POSITIVE {
+            return Ok(*square);
+        }
+        // What is left of a difference counts as zero; so do features whose square is too small to be written.
+        *square = 0.0;
+        moved.fill(0.0);
+        if self.origin.is_none() && *longest > 0.0 { Err(Error::Underflow { largest: *longest }) } else { Ok(0.0) }
     }
 
     /// Coefficients of the residual of the point looked at: minus those of the origin and of the coordinates.
@@ -339,8 +345,14 @@ impl<D: Dictionary> Span for Feature<D> {
     }
 
     fn look(&mut self, point: &D::Point) -> Result<f64, Error> {
-        let Working { row, own, .. } = &mut self.scratch.0;
+        let Working { row, own, longest, .. } = &mut self.scratch.0;
         *own = self.dictionary.row(point, row)?;
+        *longest = 0.0;
+        if *own < f64::MIN_POSITIVE {
+            *longest = self.dictionary.largest_entry(point);
+            *own = 0.0;
+            row.fill(0.0);
+        }
         self.move_to_origin()
     }
 
@@ -348,9 +360,9 @@ impl<D: Dictionary> Span for Feature<D> {
         if (self.lineage, self.trials) != (other.lineage, other.trials) {
             return self.look(point);
         }
-        let Working { row, own, .. } = &mut self.scratch.0;
+        let Working { row, own, longest, .. } = &mut self.scratch.0;
         row.clone_from(&other.scratch.0.row);
-        *own = other.scratch.0.own;
+        (*own, *longest) = (other.scratch.0.own, other.scratch.0.longest);
         self.move_to_origin()
     }
 
@@ -456,6 +468,21 @@ impl<D: Dictionary> Span for Feature<D> {
             self.images.subtract_times(coordinates, &mut origin.image);
             origin.square = dot(&origin.coefficients, &origin.image);
         }
+    }
+
+    fn begin_at(&mut self, point: &D::Point) {
+        let own = self.scratch.0.own;
+        if own > 0.0 {
+            self.scratch.0.coordinates.clear();
+            self.push_atom(point);
+        }
+        let atoms = self.dictionary.len();
+        let mut origin = Origin { coefficients: vec![0.0; atoms], image: self.scratch.0.row.clone(), square: own };
+        origin.image.resize(atoms, own);
+        if own > 0.0 {
+            origin.coefficients[atoms - 1] = 1.0;
+        }
+        self.origin = Some(origin);
     }
 
     fn drift(&self) -> f64 {

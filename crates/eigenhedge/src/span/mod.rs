@@ -71,6 +71,12 @@ pub trait Span {
     /// Inner product of two points that were looked at before, as they are, without the origin.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
+    /// The power of two that the point looked at was divided by, and with it the coordinates and norms found for it: 1
+    /// unless the point is so long or so short that squares would overflow or underflow.
+    fn unit(&self) -> f64 {
+        1.0
+    }
+
     /// Coordinates of the point looked at, and the norm of its residual (exactly zero where it can be told from rounding).
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
@@ -92,6 +98,10 @@ pub trait Span {
 
     /// Moves the origin by `step` times the point last looked at.
     fn shift_origin(&mut self, step: f64);
+
+    /// Moves the origin to the point last looked at, exactly, and measures all later points from there. There are no
+    /// columns yet.
+    fn begin_at(&mut self, point: &Self::Point);
 
     /// Whether something has to go before the next trial.
     fn over_budget(&self) -> bool {

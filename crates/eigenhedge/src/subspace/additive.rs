@@ -125,7 +125,7 @@ impl Rule for Additive {
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {
-        let rate = self.eta / norm_square;
+        let rate = self.eta / (norm_square / instance.unit_square);
         if self.frame.change_by_dyads(instance, rate, self.common) {
             self.project();
             let common = self.common;

@@ -163,8 +163,7 @@ impl Anchored {
         match self.law {
             Law::Exponential { eta } => {
                 self.log_weights.clear();
-                let rate = eta / norm_square;
-                self.log_weights.extend(self.scatter.values().iter().map(|value| -rate * value));
+                self.log_weights.extend(self.scatter.values().iter().map(|value| -eta * (value / norm_square)));
                 self.complement.log_weight = 0.0;
                 let mut nothing = Complement::finite(0.0, 0);
                 let rest = if self.as_printed { &mut nothing } else { &mut self.complement };
@@ -176,8 +175,7 @@ impl Anchored {
             }
             Law::ProductSets { eta } => {
                 self.log_weights.clear();
-                let rate = eta / norm_square;
-                self.log_weights.extend(self.scatter.values().iter().map(|value| rate * value));
+                self.log_weights.extend(self.scatter.values().iter().map(|value| eta * (value / norm_square)));
                 let Working { products, .. } = &mut self.scratch.0;
                 drop_by_products(&mut self.log_weights, &mut self.complement, self.kept, products);
             }
@@ -252,7 +250,7 @@ impl Rule for Anchored {
         self.norm_square = norm_square;
         let dropped = self.scatter.add(self.forget, instance);
         if let Law::Exponential { eta } = self.law {
-            self.price += eta / norm_square * dropped;
+            self.price += eta * (dropped / norm_square);
         }
         self.weigh(norm_square);
     }

@@ -31,7 +31,7 @@ use crate::eigen::symmetric_eigen;
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
 use crate::matrix::Matrix;
-use crate::num::{dot, exp, kept};
+use crate::num::{LARGEST_TOTAL, dot, exp, kept, unit};
 use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Select};
@@ -75,6 +75,8 @@ pub struct Subspace<S, R> {
     rule: R,
     /// Largest squared norm of a row that was learned from.
     largest_square: f64,
+    /// Sum of the squared norms of all instances.
+    energy: f64,
     trials: u64,
     /// Total expected loss of what was learned from.
     lost: f64,
@@ -111,8 +113,8 @@ struct Working {
     importance: Vec<f64>,
 }
 
-/// Rows whose squared norm is under this are zero for all purposes.
-pub(crate) const SMALLEST_SQUARE: f64 = 1e-280;
+/// Rows this much shorter than the longest one before them, with a squared norm that is no normal number, count as zero.
+pub(crate) const NEGLIGIBLE: f64 = f64::EPSILON;
 /// Share of a row's energy by which its parts may differ from it.
 const DEFECT: f64 = 1e-11;
 /// Rows may exceed a given bound by rounding.
@@ -159,7 +161,7 @@ fn price(value: f64) -> Result<(), Error> {
 
 /// Checks the scale of the last update against the energy of all rows: none of them was much longer.
 fn check_scale(norm_square: f64, trace: f64) -> Result<(), Error> {
-    within("the scale of the rows", norm_square, SMALLEST_SQUARE..=LARGEST)?;
+    within("the scale of the rows", norm_square, f64::MIN_POSITIVE..=LARGEST)?;
     ensure(trace / norm_square <= 1e60, "the scatter matrix must be within the scale of the rows")
 }
 
@@ -173,6 +175,9 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
         count("the number of rows", self.trials)?;
         count("the number of rows that were healed", self.healed)?;
         energy("the largest squared norm of a row", self.largest_square)?;
+        within("the energy of all rows", self.energy, 0.0..=LARGEST_TOTAL)?;
+        let begins = !self.fixes_center() || self.span.columns() == 0;
+        ensure(begins, "a learner must have no directions before a row has fixed its center")?;
         energy("the loss of a learner", self.lost)?;
         energy("the scale of the rows", self.scale)?;
         energy("the cost of rows longer than all before them", self.surprise)
@@ -184,7 +189,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     pub fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
         check_kept(kept, span.dimension())?;
         if let NormBound::Given(bound) = options.norm_bound {
-            error::positive("norm-bound", bound)?;
+            error::norm_bound(bound)?;
         }
         if let Some(prior) = options.center
             && !(prior == 0.0 || prior >= SMALLEST_PRIOR && prior.is_finite())
@@ -198,6 +203,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             span,
             rule,
             largest_square: 0.0,
+            energy: 0.0,
             trials: 0,
             lost: 0.0,
             scale: 0.0,
@@ -274,7 +280,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Checks an instance that another learner with the same options has just looked at.
     pub(crate) fn check_beside(&mut self, instance: &Instance<'_, S::Point>, other: &Self) -> Result<(), Error> {
         let Instance::Point(point) = instance else { return self.check(instance) };
-        let square = self.span.look_beside(point, &other.span)?;
+        let square = self.or_negligible(|span| span.look_beside(point, &other.span))?;
         self.within_bound(square)?;
         self.admit(square);
         self.scratch.0.looking = true;
@@ -322,6 +328,14 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
+    /// True if the next row does nothing but fix the center: the first one of a learner that centers on the mean alone.
+    ///
+    /// The row is charged like any other, around the first origin. It is left out of everything else, of the norm bound,
+    /// of rates and of accounts: where the first origin lies says nothing about the rows.
+    pub fn fixes_center(&self) -> bool {
+        self.options.center == Some(0.0) && self.trials == 0
+    }
+
     /// How much of the present row is learned: JMLR's factor for a mean that is itself estimated.
     fn centering_weight(&self) -> f64 {
         match self.options.center {
@@ -334,16 +348,18 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// residual must add up to the point: if they do not, the columns are orthonormalised first, and what a span cannot put
     /// right is scaled to the point.
     fn project(&mut self, point: &S::Point, square: f64) -> f64 {
+        let whole = square / self.span.unit().powi(2);
         let columns = &mut self.scratch.0.columns;
         let mut residual = self.span.project(columns);
-        if !adds_up(dot(columns, columns) + residual * residual, square) {
+        if !adds_up(dot(columns, columns) + residual * residual, whole) {
             self.healed += 1;
             self.span.heal();
-            self.span.look(point).unwrap_or_else(|_| unreachable!("the instance was checked"));
+            self.or_negligible(|span| span.look(point)).unwrap_or_else(|_| unreachable!("the instance was checked"));
+            let columns = &mut self.scratch.0.columns;
             residual = self.span.project(columns);
             let found = dot(columns, columns) + residual * residual;
-            if !adds_up(found, square) && found > 0.0 {
-                let scale = (square / found).sqrt();
+            if !adds_up(found, whole) && found > 0.0 {
+                let scale = (whole / found).sqrt();
                 columns.iter_mut().for_each(|c| *c *= scale);
                 residual *= scale;
             }
@@ -365,17 +381,24 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.observe(columns)
     }
 
+    /// Factor from the unit of the span to that of the instance: both are powers of two.
+    fn to_unit(&self) -> f64 {
+        self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
+    }
+
     /// Gives the residual of the last projection a column of its own, as far as the span can carry it; returns the
-    /// squared length of what it cannot.
+    /// squared length of what it cannot, in the unit of the instance.
     fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
         if residual == 0.0 {
             return 0.0;
         }
+        let to_unit = self.to_unit();
         let coordinate = self.span.append_residual(point);
         if coordinate > 0.0 {
             self.scratch.0.columns.push(coordinate);
             self.rule.grow(self.span.columns());
         }
+        let (residual, coordinate) = (residual * to_unit, coordinate * to_unit);
         (residual * residual - coordinate * coordinate).max(0.0)
     }
 
@@ -385,20 +408,31 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {
                 Err(Error::Norm { norm: square.sqrt(), bound })
             }
-            _ => Ok(()),
+            _ => error::add_square(self.energy, square).map(|_| ()),
         }
     }
 
     /// Takes note of an instance that has been checked.
     fn admit(&mut self, square: f64) {
-        self.scratch.0.square = square;
-        self.scratch.0.looking = false;
+        let Working { square: own, looking, observed, .. } = &mut self.scratch.0;
+        (*own, *looking) = (square, false);
+        observed.unit_square = unit(square.sqrt()).powi(2);
+    }
+
+    /// The squared norm that the span finds; zero when it is no normal number and the row is nothing beside earlier ones, or
+    /// only fixes the center.
+    fn or_negligible(&mut self, look: impl FnOnce(&mut S) -> Result<f64, Error>) -> Result<f64, Error> {
+        let nothing = NEGLIGIBLE * self.largest_square.sqrt();
+        match look(&mut self.span) {
+            Err(Error::Underflow { largest }) if largest <= nothing || self.fixes_center() => Ok(0.0),
+            other => other,
+        }
     }
 
     /// Largest eigenvalue of the instance.
     fn instance_square(&mut self, instance: &Instance<'_, S::Point>) -> Result<f64, Error> {
         let dyads = match instance {
-            Instance::Point(point) => return self.span.look(point),
+            Instance::Point(point) => return self.or_negligible(|span| span.look(point)),
             Instance::Dyads(dyads) => dyads,
         };
         if self.options.center.is_some() {
@@ -410,7 +444,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
                 let (what, rule) = ("weights of the dyads", "finite and not negative");
                 return Err(Error::Entry { what, index, rule, value: *weight });
             }
-            trace += weight * self.span.look(point)?;
+            trace += weight * self.or_negligible(|span| span.look(point))?;
         }
         match self.options.norm_bound {
             // The trace bounds the largest eigenvalue: often there is nothing to compute.
@@ -424,18 +458,18 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         let mut gram = Matrix::zeros(dyads.len(), dyads.len());
         for (j, (weight, point)) in dyads.iter().enumerate() {
             for (i, (other_weight, other)) in dyads.iter().enumerate() {
-                gram.column_mut(j)[i] = (weight * other_weight).sqrt() * self.span.inner(point, other);
+                gram.column_mut(j)[i] = weight.sqrt() * other_weight.sqrt() * self.span.inner(point, other);
             }
         }
         symmetric_eigen(gram.view()).values.last().copied().unwrap_or(0.0)
     }
 
-    /// Expected and realised loss of a point whose coordinates are in `scratch.columns`, and of what the span could not
-    /// carry of it.
+    /// Expected and realised loss, in the unit of the instance, of a point whose coordinates are in `scratch.columns`, and of
+    /// what the span could not carry of it.
     fn charge(&mut self, uncarried: f64) -> Loss {
         let outside = self.observe();
         let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
-        let Working { choice, kept_coordinates, dropped, beyond, .. } = &mut self.scratch.0;
+        let Working { choice, kept_coordinates, dropped, beyond, observed, .. } = &mut self.scratch.0;
         let coordinates = self.rule.coordinates();
         let outside_weight = self.rule.complement().log_weight.exp();
         let mut loss = Loss { expected: outside_weight * (outside + unresolved) + lost, realised: lost };
@@ -465,7 +499,25 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             loss.realised += choice.reach(part, kept_coordinates);
         }
         kept_coordinates.resize(self.kept, 0.0);
+        if observed.unit_square != 1.0 {
+            let unit = observed.unit_square.sqrt();
+            kept_coordinates.iter_mut().for_each(|c| *c *= unit);
+        }
         loss
+    }
+}
+
+impl<S: Span, R: Rule> Subspace<S, R> {
+    /// Loss of the row that fixes the center: it lies outside all directions, of which none is explicit.
+    fn charge_first(&mut self) -> Loss {
+        let Working { choice, kept_coordinates, observed, square, .. } = &mut self.scratch.0;
+        let (unit_square, unit) = (observed.unit_square, observed.unit_square.sqrt());
+        let part = square.sqrt() / unit;
+        kept_coordinates.clear();
+        let realised = choice.reach(&[part], kept_coordinates) * unit_square;
+        kept_coordinates.resize(self.kept, 0.0);
+        kept_coordinates.iter_mut().for_each(|c| *c *= unit);
+        Loss { expected: self.rule.complement().log_weight.exp() * *square, realised }
     }
 }
 
@@ -495,15 +547,23 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             }
             Instance::Dyads(dyads) => dyads,
         };
+        if self.fixes_center() {
+            return self.charge_first();
+        }
         let mut total = Loss::default();
         for (weight, point) in dyads {
             let mut square = self.scratch.0.square;
             if !self.scratch.0.looking {
-                square = self.span.look(point).unwrap_or_else(|_| unreachable!("the instance was checked"));
+                let looked = self.or_negligible(|span| span.look(point));
+                square = looked.unwrap_or_else(|_| unreachable!("the instance was checked"));
             }
             self.scratch.0.looking = false;
             let residual = self.project(point, square);
             let uncarried = self.append(residual, point);
+            let to_unit = self.to_unit();
+            if to_unit != 1.0 {
+                self.scratch.0.columns.iter_mut().for_each(|c| *c *= to_unit);
+            }
             let loss = self.charge(uncarried);
             total.expected += weight * loss.expected;
             total.realised += weight * loss.realised;
@@ -513,15 +573,26 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             observed.coordinates.column_mut(j).copy_from_slice(columns);
             observed.weights.push(*weight);
         }
+        let unit_square = self.scratch.0.observed.unit_square;
+        let total = Loss { expected: total.expected * unit_square, realised: total.realised * unit_square };
         self.scratch.0.expected = total.expected;
         total
     }
 
-    fn update(&mut self, _: &Instance<'_, S::Point>) {
+    fn update(&mut self, instance: &Instance<'_, S::Point>) {
+        if self.fixes_center()
+            && let Instance::Point(point) = instance
+        {
+            self.span.begin_at(point);
+            self.trials += 1;
+            let lost = self.span.end_trial();
+            assert!(lost.is_none(), "there are no columns to lose");
+            return;
+        }
         let mut weight = self.centering_weight();
         if weight > 0.0 {
             let (before, now) = (self.largest_square, self.scratch.0.square);
-            if self.options.norm_bound == NormBound::Running && now > before && before > SMALLEST_SQUARE {
+            if self.options.norm_bound == NormBound::Running && now > before && before > 0.0 {
                 self.surprise += (1.0 - before / now) * weight * self.scratch.0.expected;
             }
             self.largest_square = self.largest_square.max(self.scratch.0.square);
@@ -532,8 +603,9 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             None => norm_square,
             Some(divergence) => norm_square.sqrt() * ((self.lost + norm_square) / divergence).sqrt(),
         };
-        self.scale = scale.max(SMALLEST_SQUARE);
-        if self.scratch.0.square <= SMALLEST_SQUARE {
+        self.scale = scale.max(f64::MIN_POSITIVE);
+        self.energy += self.scratch.0.square;
+        if self.scratch.0.square == 0.0 {
             weight = 0.0;
         }
         self.scratch.0.observed.weights.iter_mut().for_each(|w| *w *= weight);

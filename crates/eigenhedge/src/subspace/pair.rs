@@ -27,7 +27,7 @@ use crate::error::{self, Error};
 use crate::learner::Learner;
 use crate::matrix::Matrix;
 use crate::mixing::Mixing;
-use crate::num::dot;
+use crate::num::{dot, largest};
 use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::Select;
@@ -72,9 +72,6 @@ struct Working {
     minus: Vec<f64>,
 }
 
-/// Squared norms from here on could overflow in sums.
-const LARGEST_SQUARE: f64 = 1e300;
-
 impl Pair {
     /// A learner over rows of the two lengths that keeps `kept` directions, with a running bound on `|x| |y|`.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
@@ -93,7 +90,7 @@ impl Pair {
     /// Promises `|x| |y| ≤ Q²` (`Given(Q)`), or goes by the largest seen so far.
     pub fn with_norm_bound(mut self, norm_bound: NormBound) -> Result<Self, Error> {
         if let NormBound::Given(bound) = norm_bound {
-            error::positive("norm-bound", bound)?;
+            error::norm_bound(bound)?;
         }
         self.learner.options.norm_bound = norm_bound;
         Ok(self)
@@ -149,16 +146,22 @@ impl Pair {
         check_row("right row", y, self.lengths.1)?;
         let squares = (dot(x, x), dot(y, y));
         for (row, square) in [(x, squares.0), (y, squares.1)] {
-            if !(square < LARGEST_SQUARE) {
-                return Err(Error::Overflow { largest: row.iter().fold(0f64, |a, e| a.max(e.abs())) });
+            if !square.is_finite() {
+                return Err(Error::Overflow { largest: largest(row) });
+            }
+            if square < f64::MIN_POSITIVE && largest(row) > 0.0 {
+                return Err(Error::Underflow { largest: largest(row) });
             }
         }
         let (left, right) = (squares.0.sqrt(), squares.1.sqrt());
         let size = left * right;
-        self.learner.within_bound(size).map_err(|_| Error::Parameter {
-            name: "the product of the norms of a pair",
-            rule: "at most the square of the norm bound",
-            value: size,
+        self.learner.within_bound(size).map_err(|error| match error {
+            Error::Norm { .. } => Error::Parameter {
+                name: "the product of the norms of a pair",
+                rule: "at most the square of the norm bound",
+                value: size,
+            },
+            other => other,
         })?;
         let Working { plus, minus } = &mut self.scratch.0;
         // Both parts get the norm √(|x| |y|), whatever the norms of the rows are.

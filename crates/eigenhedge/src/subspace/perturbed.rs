@@ -76,6 +76,8 @@ impl Perturbed {
 
     /// Keeps the top k eigenvectors of the scatter matrix plus what `noise` gives for each entry on and below the
     /// diagonal.
+    ///
+    /// `signal` is the factor on the scatter matrix of rows of norm at most one.
     fn follow(&mut self, signal: f64, mut noise: impl FnMut(bool) -> f64) {
         let Working { perturbed, eigen, .. } = &mut self.scratch.0;
         let size = self.scatter.columns();
@@ -83,7 +85,7 @@ impl Perturbed {
         for j in 0..size {
             let entries = perturbed.column_mut(j).iter_mut().zip(self.scatter.column(j));
             for (i, (entry, scatter)) in entries.enumerate().skip(j) {
-                *entry = signal * scatter + noise(i == j);
+                *entry = signal * (scatter / self.norm_square) + noise(i == j);
             }
         }
         eigen.compute(perturbed.view());
@@ -94,7 +96,7 @@ impl Perturbed {
 
     /// The leader itself stands in until the next choice.
     fn lead(&mut self) {
-        self.follow(1.0 / self.norm_square, |_| 0.0);
+        self.follow(1.0, |_| 0.0);
     }
 
     /// Keeps the last directions, and those of the complement instead of any that are not among the positive ones.
@@ -155,9 +157,7 @@ impl Rule for Perturbed {
         }
         // Only ratios matter: neither term can overflow.
         let (signal, scale) = if self.eta > 1.0 { (1.0, 1.0 / self.eta) } else { (self.eta, 1.0) };
-        self.follow(signal / self.norm_square, |diagonal| {
-            scale * random.normal() * if diagonal { std::f64::consts::SQRT_2 } else { 1.0 }
-        });
+        self.follow(signal, |diagonal| scale * random.normal() * if diagonal { std::f64::consts::SQRT_2 } else { 1.0 });
     }
 
     fn log_weights(&self) -> &[f64] {
@@ -191,7 +191,7 @@ impl Rule for Perturbed {
         for (k, weight) in instance.weights.iter().enumerate() {
             let point = instance.coordinates.column(k);
             for (j, x) in point.iter().enumerate() {
-                let amount = weight * x;
+                let amount = weight * instance.unit_square * x;
                 self.scatter.column_mut(j).iter_mut().zip(point).for_each(|(s, y)| *s += amount * y);
             }
         }

@@ -5,12 +5,20 @@ use crate::random::Random;
 use crate::simplex::Complement;
 
 /// One instance in the coordinates of the span's columns: a sum of weighted dyads, usually one.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Observed {
     /// One column for each dyad, one row for each column of the span.
     pub coordinates: Matrix,
     /// Weights of the dyads. Negative ones come from [`super::Pair`] only; rules over a scatter matrix take none.
     pub weights: Vec<f64>,
+    /// Square of the power of two that the coordinates were divided by: 1 unless rows are very long or very short.
+    pub unit_square: f64,
+}
+
+impl Default for Observed {
+    fn default() -> Self {
+        Self { coordinates: Matrix::default(), weights: Vec::new(), unit_square: 1.0 }
+    }
 }
 
 /// A spectrum over explicit directions and their complement, with the rule that changes it.
@@ -45,7 +53,7 @@ pub trait Rule {
     fn direction(&mut self, i: usize, out: &mut Vec<f64>);
 
     /// Learns from the instance whose dyads were just observed, in order. Rows have norms up to the
-    /// root of `norm_square`. Dyads of weight zero teach nothing.
+    /// root of `norm_square`, in input units. Dyads of weight zero teach nothing.
     fn update(&mut self, instance: &Observed, norm_square: f64);
 
     /// Combination of the columns to apply to the span before the next trial, if there are so many more columns than

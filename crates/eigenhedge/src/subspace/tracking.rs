@@ -254,7 +254,7 @@ impl Rule for Tracking {
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {
-        let rate = self.eta / norm_square;
+        let rate = self.eta / (norm_square / instance.unit_square);
         let changed = self.frame.change_by_dyads(instance, -rate, self.complement.log_weight);
         if changed {
             self.cap();

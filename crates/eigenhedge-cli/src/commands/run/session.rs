@@ -142,9 +142,8 @@ impl<'a> Session<'a> {
             }
         };
         let coordinates = run.coordinates();
-        self.notes.kept += coordinates.iter().map(|z| z * z).sum::<f64>();
-        if run.ledger().rows == 1 {
-            self.notes.first = loss.expected;
+        if run.ledger().charged() > 0 {
+            self.notes.kept += coordinates.iter().map(|z| z * z).sum::<f64>();
         }
         let row = self.stream.row_number();
         self.answers.write(&Answer { row, expected_loss: loss.expected, loss: loss.realised, coordinates })?;

@@ -38,7 +38,6 @@ pub struct Surroundings {
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedNotes {
     kept: Option<f64>,
-    first: Option<f64>,
     seconds: f64,
 }
 
@@ -58,7 +57,7 @@ impl Surroundings {
             columns: stream.columns.clone(),
             stream,
             answers,
-            notes: SavedNotes { kept: Some(notes.kept), first: Some(notes.first), seconds: notes.before.as_secs_f64() },
+            notes: SavedNotes { kept: Some(notes.kept), seconds: notes.before.as_secs_f64() },
             report: recorder.map(Recorder::to_text),
             plan,
             ended: false,
@@ -84,7 +83,6 @@ impl Surroundings {
     pub fn notes(&self, standardized: bool) -> Notes {
         Notes {
             kept: self.notes.kept.unwrap_or(f64::INFINITY),
-            first: self.notes.first.unwrap_or(f64::INFINITY),
             standardized,
             before: Duration::try_from_secs_f64(self.notes.seconds.min(LONGEST)).unwrap_or_default(),
         }

@@ -17,8 +17,10 @@ impl State for Ambient {
         shape("the basis", &self.columns, self.length, self.columns())?;
         ensure(self.columns() <= self.length, "the basis must have no more columns than rows have numbers")?;
         if let Some(origin) = &self.origin {
-            length("the center", origin.len(), self.length)?;
-            energy("the squared norm of the center", dot(origin, origin))?;
+            for part in [&origin.base, &origin.way] {
+                length("the center", part.len(), self.length)?;
+                energy("the squared norm of the center", dot(part, part))?;
+            }
         }
         count("the number of combinations", self.combinations)?;
         energies("the energy of the stored vectors", &self.columns)?;

@@ -43,7 +43,7 @@ impl Capped {
     /// `C ← forget · C + Σ w z zᵀ`; returns the sum of the eigenvalues that were dropped.
     pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
         self.frame.values.iter_mut().for_each(|value| *value *= forget);
-        if !self.frame.change_by_dyads(instance, 1.0, 0.0) {
+        if !self.frame.change_by_dyads(instance, instance.unit_square, 0.0) {
             return 0.0;
         }
         let values = &self.frame.values;

@@ -173,7 +173,7 @@ impl Chained {
             if j + 1 < instance.weights.len() {
                 self.observe(point);
             }
-            self.add_dyad(point, *weight);
+            self.add_dyad(point, *weight * instance.unit_square);
         }
     }
 
