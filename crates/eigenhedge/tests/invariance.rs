@@ -145,7 +145,7 @@ fn long_rows_in_any_unit_have_the_same_losses_in_that_unit() {
     let rows = rows(LONG, 24);
     for spec in specs(None, &[None, Some(0.0)]) {
         let before = run(&spec, &rows);
-        for factor in [1e-151, 1e151] {
+        for factor in [1e-151, 1e150] {
             assert_same(&spec, &before, &run(&spec, &scaled(&rows, factor)), factor * factor, 0, factor);
         }
     }
