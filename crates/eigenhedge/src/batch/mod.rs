@@ -4,7 +4,7 @@
 //! Gaussian-process reading, kernel means, and pre-images (a point whose features are near a given combination of
 //! features).
 //!
-//! Methods over kernels take an empty [`Dictionary`](crate::kernel::Dictionary), which names the kernel, and the points,
+//! Methods over kernels take an empty [`Dictionary`], which names the kernel, and the points,
 //! of any type the kernel understands. They own the dictionary afterwards.
 
 mod cholesky;
