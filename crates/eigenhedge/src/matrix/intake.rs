@@ -186,11 +186,11 @@ impl WithSimd for Place<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let Self { point, base, moving, step, place } = self;
+        let (points, way) = (place.iter_mut().zip(point), &*moving);
         match base {
-            None => place.copy_from_slice(point),
-            Some(base) => place.iter_mut().zip(point).zip(base).for_each(|((z, x), b)| *z = x - b),
+            None => points.zip(way).for_each(|((z, x), m)| *z = x - m),
+            Some(base) => points.zip(base).zip(way).for_each(|(((z, x), b), m)| *z = (x - b) - m),
         }
-        place.iter_mut().zip(&*moving).for_each(|(z, m)| *z -= m);
         if let Some(step) = step {
             moving.iter_mut().zip(&*place).for_each(|(m, z)| *m += step * z);
         }
