@@ -23,13 +23,22 @@ pub(super) struct Mean {
     base: Vec<f64>,
     way: Vec<f64>,
     rows: u64,
+    /// True if the fixed point is a row that was left out.
+    left_out: bool,
 }
 
 impl Mean {
-    /// Measures rows from here. Must come before the first row, which is the fixed point otherwise.
+    /// Measures rows from a row that is left out. Must come before the first row, which is the fixed point otherwise.
     pub fn begin_at(&mut self, base: &[f64]) {
         self.base = base.to_vec();
         self.way = vec![0.0; base.len()];
+        self.left_out = true;
+    }
+
+    /// Squared length along a direction that the row left out would add to the scatter of the others.
+    fn energy_left_out(&self, along: impl Fn(&[f64]) -> f64) -> f64 {
+        let rows = self.rows as f64;
+        if self.left_out { rows / (rows + 1.0) * along(&self.way) } else { 0.0 }
     }
 
     /// Adds a row, and turns it into what it adds to the scatter matrix: `√((t-1)/t)` times its distance from the mean
@@ -37,6 +46,7 @@ impl Mean {
     pub fn add(&mut self, row: &mut [f64]) {
         if self.base.is_empty() {
             self.begin_at(row);
+            self.left_out = false;
         }
         self.rows += 1;
         let t = self.rows as f64;
@@ -85,7 +95,7 @@ const BLOCK: usize = 64;
 /// Checks a mean that was read from bytes.
 pub(super) fn check_mean(mean: Option<&Mean>, length: usize, centered: bool) -> Result<(), Error> {
     ensure(mean.is_some() == centered, "the comparator must be centered if the learner is")?;
-    let Some(Mean { base, way, rows }) = mean else { return Ok(()) };
+    let Some(Mean { base, way, rows, left_out: _ }) = mean else { return Ok(()) };
     count("the number of rows", *rows)?;
     state::length("the way to the mean of the rows", way.len(), base.len())?;
     if *rows > 0 || !base.is_empty() {
@@ -163,7 +173,8 @@ impl BestSubspace {
         );
     }
 
-    /// Energy of the rows along each of these unit vectors, and in all: squared lengths, after centering.
+    /// Energy of all rows, the one left out too, along each of these unit vectors, and in all: squared lengths, after
+    /// centering.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let mut scatter = self.scatter.clone();
         Self::flush(&mut scatter, &self.block, self.filled);
@@ -173,10 +184,16 @@ impl BestSubspace {
                 let below = dot(&scatter.column(j)[j + 1..], &direction[j + 1..]);
                 direction[j] * (scatter.column(j)[j] * direction[j] + 2.0 * below)
             };
-            (0..length).map(column).sum::<f64>().max(0.0)
+            let left_out = self.energy_left_out(|way| dot(way, direction).powi(2));
+            (0..length).map(column).sum::<f64>().max(0.0) + left_out
         };
         let energies = (0..directions.columns()).map(|j| along(directions.column(j))).collect();
-        (energies, (0..length).map(|j| scatter.column(j)[j]).sum())
+        let total = (0..length).map(|j| scatter.column(j)[j]).sum::<f64>();
+        (energies, total + self.energy_left_out(|way| dot(way, way)))
+    }
+
+    fn energy_left_out(&self, along: impl Fn(&[f64]) -> f64) -> f64 {
+        self.mean.as_ref().map_or(0.0, |mean| mean.energy_left_out(along))
     }
 
     /// Total loss of the best k-dimensional subspace.
@@ -193,6 +210,21 @@ mod tests {
     use super::*;
     use crate::Random;
     use crate::eigen::symmetric_eigen;
+
+    #[test]
+    fn energies_are_those_of_all_rows_whether_the_first_is_left_out_of_the_loss_or_not() {
+        let mut random = Random::seeded(4);
+        let rows: Vec<Vec<f64>> = (0..90).map(|_| (0..5).map(|i| i as f64 + random.normal()).collect()).collect();
+        let (mut all, mut others) = (BestSubspace::new(5, true).unwrap(), BestSubspace::new(5, true).unwrap());
+        rows.iter().for_each(|row| all.add(row));
+        others.begin_at(&rows[0]);
+        rows[1..].iter().for_each(|row| others.add(row));
+        let directions = Matrix::identity(5);
+        let ((a, in_all), (b, in_others)) = (all.energies(&directions), others.energies(&directions));
+        a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() <= 1e-12 * in_all, "{a} against {b}"));
+        assert!((in_all - in_others).abs() <= 1e-12 * in_all);
+        assert!(all.loss(2) > others.loss(2));
+    }
 
     #[test]
     fn best_loss_equals_the_loss_of_the_projection_on_the_top_directions() {
