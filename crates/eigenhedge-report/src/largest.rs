@@ -23,7 +23,7 @@ pub struct Largest {
     entries: Vec<Entry>,
 }
 
-/// What a saved list claims to be.
+/// A list as it is saved, before it is checked.
 #[derive(Deserialize)]
 struct Saved {
     capacity: usize,

@@ -38,7 +38,7 @@ pub enum Error {
     /// A matrix has the wrong shape.
     #[error("{what} must be {} × {}, got {} × {}", expected.0, expected.1, found.0, found.1)]
     Shape {
-        /// What was measured, e.g. "basis".
+        /// The thing that was measured, e.g. "basis".
         what: &'static str,
         /// Rows and columns required.
         expected: (usize, usize),
@@ -126,7 +126,7 @@ pub enum Error {
     /// Something does not fit into memory.
     #[error("{what} would take {gigabytes:.3} GB of memory, more than there is")]
     Memory {
-        /// What would take it.
+        /// The thing that would take it.
         what: &'static str,
         /// Units of 10⁹ bytes.
         gigabytes: f64,

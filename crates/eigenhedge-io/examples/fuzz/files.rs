@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Most rows that are read.
 const MOST_ROWS: usize = 20_000;
-/// What the readers are told that they may take: less than the limit, which stands for all of it.
+/// Memory that the readers are allowed: less than the limit of the whole process.
 const MAX_MEMORY: u64 = 100 << 20;
 
 /// Good files of one format.

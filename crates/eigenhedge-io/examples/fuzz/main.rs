@@ -45,7 +45,7 @@ pub trait Target {
     fn try_input(&self, input: &[u8], folder: &Path, random: &mut Random) -> Result<Outcome, String>;
 }
 
-/// What was asked for.
+/// Options from the command line.
 #[derive(Debug, Clone)]
 struct Plan {
     seed: u64,

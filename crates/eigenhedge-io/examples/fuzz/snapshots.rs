@@ -133,7 +133,7 @@ impl Target for Saved {
     }
 }
 
-/// What `inspect` and `transform` ask for.
+/// Queries that `inspect` and `transform` make.
 fn inspect(run: &mut Run) -> Result<(), String> {
     let summary = Summary::new(run, 0.0);
     finite("a total", &[summary.expected_loss, summary.loss, summary.rank_mean])?;

@@ -67,7 +67,7 @@ enum Source {
     Stream(BufReader<Box<dyn Read>>),
 }
 
-/// Where a message is in a file.
+/// Position of a message in a file.
 struct Place {
     start: u64,
     metadata: u64,

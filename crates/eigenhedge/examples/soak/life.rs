@@ -45,7 +45,7 @@ impl Iterator for Endless {
     }
 }
 
-/// What one life came to.
+/// Outcome of one life.
 #[derive(Default)]
 pub struct Outcome {
     pub sound: Soundness,

@@ -150,7 +150,7 @@ fn all(given: &Arguments) -> Result<bool, String> {
     Ok(totals.violations() == 0)
 }
 
-/// What a line of the table adds up.
+/// Sums of one line of the table.
 #[derive(Default)]
 struct Total {
     sound: Soundness,

@@ -21,7 +21,7 @@ impl Memory {
         *half = half.max(self.now);
     }
 
-    /// What is wrong with it.
+    /// The rule that it breaks, if any.
     pub fn fault(&self) -> Option<String> {
         let Self { first_half, second_half, .. } = self;
         if first_half.max(*second_half) > MOST {

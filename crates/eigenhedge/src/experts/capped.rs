@@ -55,7 +55,7 @@ pub struct CappedHedge {
     scratch: Scratch<(CapScratch, Choice)>,
 }
 
-/// What is saved.
+/// The saved form.
 #[derive(Deserialize)]
 #[serde(rename = "CappedHedge")]
 struct Saved {

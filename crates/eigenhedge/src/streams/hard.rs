@@ -6,7 +6,7 @@ use crate::random::Random;
 /// A stream by name: `rows(length, count, seed)` gives that many rows of that length.
 #[derive(Debug, Clone, Copy)]
 pub struct Hard {
-    /// What the rows are like.
+    /// Description of the rows.
     pub name: &'static str,
     /// The rows.
     pub rows: fn(usize, usize, u64) -> Vec<Vec<f64>>,

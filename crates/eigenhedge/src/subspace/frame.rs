@@ -49,7 +49,7 @@ struct Working {
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Less than this share outside is computed twice.
 const REPEAT: f64 = 0.75;
-/// What lies outside and overlaps the directions by less than this share of it is orthogonal to them.
+/// A part outside that overlaps the directions by less than this share of it is orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
 /// A second pass that leaves less than this share of the first has found rounding.
 const HALVED: f64 = 0.5;

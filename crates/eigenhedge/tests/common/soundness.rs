@@ -1,4 +1,4 @@
-//! What must hold at every row of every stream, whatever the learner: losses between zero and the energy of the row,
+//! Laws of every row of every stream, whatever the learner: losses between zero and the energy of the row,
 //! Pythagoras between the loss and the kept coordinates, orthonormal columns.
 #![allow(dead_code)]
 

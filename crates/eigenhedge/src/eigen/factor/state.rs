@@ -1,4 +1,4 @@
-//! What holds for a factor that was solved: it is an orthogonal matrix.
+//! Checks of a saved factor: it is an orthogonal matrix.
 
 use super::{Factor, FactorScratch, Source, lanes};
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! What holds for a span of plain vectors between two rows.
+//! Checks of a saved span of plain vectors.
 
 use super::{Ambient, Deferred};
 use crate::error::Error;

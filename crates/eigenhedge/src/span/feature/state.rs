@@ -1,4 +1,4 @@
-//! What holds for a span of features between two rows.
+//! Checks of a saved span of features.
 
 use super::{Feature, Origin};
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! What holds for a frame between two rows.
+//! Checks of a saved frame.
 
 use super::Frame;
 use crate::error::Error;
