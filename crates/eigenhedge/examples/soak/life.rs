@@ -108,7 +108,7 @@ fn judge<S: Measured>(
     sound.row_of_many(chosen.last_square(), most, known_to, loss, run.coordinates());
     if with_drift {
         for member in portfolio.members() {
-            sound.columns(member.span().drift(), member.span().drift_known_to());
+            sound.columns(member.span().true_drift(), member.span().drift_known_to());
         }
     }
 }

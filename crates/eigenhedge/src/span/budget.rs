@@ -1,4 +1,4 @@
-//! A bound on the number of atoms: who is admitted, and what is known about those who may have to go.
+//! A bound on the number of atoms: who is admitted, and what evictions have cost.
 //!
 //! Setting: a dictionary that grows by the rows that have a residual. State: what evictions have cost.
 //!
@@ -10,8 +10,6 @@
 //! Cost: O(M) for each row with M atoms. The eviction itself is in `feature/evict.rs`.
 
 use crate::error::Error;
-use crate::kernel::Dictionary;
-use crate::scratch::Scratch;
 use crate::state::{energy, ensure};
 use serde::{Deserialize, Serialize};
 
@@ -21,9 +19,6 @@ pub(super) struct Budget {
     atoms: usize,
     novelty: f64,
     error: f64,
-    /// Kernel of every atom with itself; fewer after a restart.
-    #[serde(skip)]
-    squares: Scratch<Vec<f64>>,
 }
 
 /// Share of the budget that an eviction frees.
@@ -37,7 +32,7 @@ impl Budget {
         if !(novelty > 0.0 && novelty < 1.0) {
             return Err(Error::Parameter { name: "novelty", rule: "between 0 and 1", value: novelty });
         }
-        Ok(Self { atoms, novelty, error: 0.0, squares: Scratch::default() })
+        Ok(Self { atoms, novelty, error: 0.0 })
     }
 
     /// Checks what was read from bytes, for so many atoms.
@@ -61,22 +56,9 @@ impl Budget {
         self.error
     }
 
-    /// Learns the kernels of new atoms with themselves: of all after a restart, with the same bits.
-    pub fn know<D: Dictionary>(&mut self, dictionary: &D) {
-        let squares = &mut self.squares.0;
-        squares.extend(
-            (squares.len()..dictionary.len()).map(|a| dictionary.value(dictionary.atom(a), dictionary.atom(a))),
-        );
-    }
-
-    /// Kernel of every known atom with itself.
-    pub fn squares(&self) -> &[f64] {
-        &self.squares.0
-    }
-
     /// The atom that carries a row best, if it carries it up to the share `novelty`, and the row's coefficient on it.
-    pub fn carrier(&self, row: &[f64], own: f64) -> Option<(usize, f64)> {
-        let squares = &self.squares.0;
+    /// `squares` are the kernels of the atoms with themselves.
+    pub fn carrier(&self, row: &[f64], own: f64, squares: &[f64]) -> Option<(usize, f64)> {
         let least = (1.0 - self.novelty) * own;
         let close = |(kernel, square): (&f64, &f64)| kernel * kernel >= least * square;
         // Without a way out of the loop it vectorises; hardly ever is there an atom to look for.
@@ -86,11 +68,6 @@ impl Budget {
         let carried = |atom: &usize| row[*atom] * row[*atom] / squares[*atom];
         let atom = (0..row.len()).max_by(|a, b| carried(a).total_cmp(&carried(b)))?;
         Some((atom, row[atom] / squares[atom]))
-    }
-
-    /// An atom has gone; the last one takes its place.
-    pub fn remove(&mut self, atom: usize) {
-        self.squares.0.swap_remove(atom);
     }
 
     /// Takes note of what has been given up.

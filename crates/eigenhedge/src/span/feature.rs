@@ -8,15 +8,18 @@
 //!
 //! Cost: one kernel row and O(t w) for each row of the stream.
 //!
-//! Numerics: kernels are known to rounding, so a column with coefficients a is known to rounding times `|a|²`, and no
-//! arithmetic can do better. The squared norm of a residual is computed in two ways, `|z|² - |c|²` and `eᵀK e` with the coefficients e of the
-//! residual; when they differ by more than [`CERTAIN`] of it, or it is under [`RESOLVED`] of `k(x, x)`, the residual is not
-//! resolved: it makes no column and stays part of the complement, unlearned. Coordinates are computed twice when ρ is under [`REPEAT`] of the norm. Each time the dictionary has
-//! doubled, the images are computed afresh. Then, and when columns were combined, the drift `|AᵀK A - I|` is measured and,
-//! past [`REFRESH`], removed.
+//! Numerics: kernels are known to rounding, so a column with coefficients a is known to rounding times its *size*
+//! `Σ a_i² k(x_i, x_i)`, and no arithmetic can do better. Sizes are therefore bounded by [`LARGEST_SIZE`]: a residual whose
+//! column would be larger is not resolved, makes no column and stays part of the complement; directions that become larger
+//! in an eviction are given up. Errors of images are estimated ([`Accuracy`]); a residual whose column would be known much
+//! worse than its size explains is not resolved either, and the images are computed afresh behind the trial. So is one whose
+//! squared norm differs when it is computed in two ways, `|z|² - |c|²` and `eᵀK e` with the coefficients e of the residual. Coordinates are computed twice when ρ is under [`REPEAT`] of the norm. Each
+//! time the dictionary has doubled, the images are computed afresh. Then, and when columns were combined, the drift
+//! `|AᵀK A - I|` is measured and, past [`REFRESH`], removed.
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5; the span argument makes tracking work here too.
 
+mod accuracy;
 mod evict;
 mod state;
 
@@ -30,6 +33,7 @@ use crate::matrix::{Matrix, multiply};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
+use accuracy::{Accuracy, size};
 use serde::{Deserialize, Serialize};
 
 /// Orthonormal columns in the space of features of a dictionary.
@@ -39,8 +43,12 @@ pub struct Feature<D> {
     dimension: Multiplicity,
     coefficients: Matrix,
     images: Matrix,
+    accuracy: Accuracy,
     origin: Option<Origin>,
     budget: Option<Budget>,
+    /// Kernel of every atom with itself; fewer after a restart.
+    #[serde(skip)]
+    squares: Scratch<Vec<f64>>,
     /// Rows seen since the images were computed afresh.
     stale: usize,
     /// Rows seen, and what became of them: over the same rows, equal lineages stand for equal dictionaries.
@@ -56,6 +64,8 @@ struct Origin {
     coefficients: Vec<f64>,
     image: Vec<f64>,
     square: f64,
+    /// Square of the error of the image.
+    error: f64,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -72,6 +82,8 @@ struct Working {
     residual: Vec<f64>,
     /// The same before an atom takes the place of the point.
     of_point: Vec<f64>,
+    /// Coordinates that were taken away from the point or the atom.
+    taken: Vec<f64>,
     coordinates: Vec<f64>,
     residual_square: f64,
     correction: Vec<f64>,
@@ -80,6 +92,8 @@ struct Working {
     is_atom: bool,
     /// True if the columns were combined in this trial.
     combined: bool,
+    /// True if fresh images would have resolved the residual.
+    wants_refresh: bool,
     /// For evictions: what matters, what each atom costs, who goes.
     parts: Matrix,
     costs: Vec<f64>,
@@ -92,16 +106,24 @@ struct Working {
     change: Matrix,
 }
 
-/// Residuals with a smaller share of `k(x, x)` are not resolved: the rounding of kernels would decide their direction.
-const RESOLVED: f64 = 1e-8;
-/// The same for what another atom carries of a residual.
+/// Residuals with a smaller share of `k(x, x)` are not resolved: they make large columns, of which later ones are made.
+const RESOLVED: f64 = 1e-7;
+/// Size of the largest column: past it, the rounding of kernels would decide its direction.
+const LARGEST_SIZE: f64 = 1e9;
+/// Size past which a direction is given up: combinations of columns are larger than each of them.
+const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
+/// Squared norm of what is left of a unit column when the dictionary can no longer carry it.
+const LOST_DIRECTION: f64 = 1e-4;
+/// Error of a squared norm, over the size of the column, that roundings explain.
+const CONSISTENT: f64 = 32.0 * f64::EPSILON;
+/// Least share of `k(x, x)` that a residual must have along the atom that carries it.
 const CARRIED: f64 = 1e-6;
-/// The squared norm of a residual must be known to within this share of it.
-const CERTAIN: f64 = 1e-3;
 /// Residuals under this share of the point's norm are computed twice.
 const REPEAT: f64 = 0.75;
-/// Rows between two healings: a dictionary that cannot do better is not asked at every row.
-const HEAL_AFTER: usize = 64;
+/// Roundings in the squared norm of a point minus the origin.
+const ROUNDINGS: f64 = 8.0;
+/// Fewest rows between two times that images are computed afresh.
+const REFRESH_AFTER: usize = 16;
 /// Drift that calls for fresh orthonormal columns.
 const REFRESH: f64 = 1e-13;
 
@@ -114,8 +136,10 @@ impl<D: Dictionary> Feature<D> {
             dimension,
             coefficients: Matrix::default(),
             images: Matrix::default(),
+            accuracy: Accuracy::default(),
             origin: None,
             budget: None,
+            squares: Scratch::default(),
             stale: 0,
             trials: 0,
             lineage: 0,
@@ -161,6 +185,13 @@ impl<D: Dictionary> Feature<D> {
         self.budget.as_ref().map_or(0.0, Budget::error)
     }
 
+    /// Learns the kernels of new atoms with themselves: of all after a restart, with the same bits.
+    fn know_squares(&mut self) {
+        let (squares, dictionary) = (&mut self.squares.0, &self.dictionary);
+        let new = squares.len()..dictionary.len();
+        squares.extend(new.map(|atom| dictionary.value(dictionary.atom(atom), dictionary.atom(atom))));
+    }
+
     /// Turns the kernel row of the point looked at into that of the point minus the origin.
     fn move_to_origin(&mut self) -> Result<f64, Error> {
         let Working { row, own, longest, moved, square, is_atom, .. } = &mut self.scratch.0;
@@ -190,7 +221,8 @@ impl<D: Dictionary> Feature<D> {
 
     /// Coefficients of the residual of the point looked at: minus those of the origin and of the coordinates.
     fn expand_residual(&mut self) {
-        let Working { expansion, coordinates, .. } = &mut self.scratch.0;
+        let Working { expansion, coordinates, taken, .. } = &mut self.scratch.0;
+        taken.clone_from(coordinates);
         expansion.clear();
         match &self.origin {
             Some(origin) => expansion.extend(origin.coefficients.iter().map(|m| -m)),
@@ -200,7 +232,7 @@ impl<D: Dictionary> Feature<D> {
     }
 
     /// Adds a column with the coefficients in `expansion` and the images in `residual`, both divided by `norm`.
-    fn push_column(&mut self, norm: f64) {
+    fn push_column(&mut self, norm: f64, size: f64, error: f64) {
         let Working { expansion, residual, .. } = &self.scratch.0;
         let column = self.coefficients.columns();
         self.coefficients.resize(expansion.len(), column + 1);
@@ -208,14 +240,62 @@ impl<D: Dictionary> Feature<D> {
         let entries = self.coefficients.column_mut(column).iter_mut().zip(expansion);
         entries.for_each(|(entry, e)| *entry = e / norm);
         self.images.column_mut(column).iter_mut().zip(residual).for_each(|(entry, r)| *entry = r / norm);
+        self.accuracy.push(size, error, norm);
+    }
+
+    /// Size of the residual in `expansion` and of a `rest` of it, and the square of the error of its image; none if a column
+    /// made of it would not be known. Asks for fresh images if these would resolve it.
+    fn resolve(&mut self, rest: f64, norm_square: f64) -> Option<(f64, f64)> {
+        let Working { own, expansion, taken, .. } = &mut self.scratch.0;
+        let size = rest + size(expansion, &self.squares.0);
+        if !(size <= LARGEST_SIZE * norm_square && norm_square > RESOLVED * *own) {
+            return None;
+        }
+        let (error, fresh) = self.accuracy.of_residual(taken, size);
+        let of_origin = self.origin.as_ref().map_or(0.0, |origin| origin.error);
+        let (error, fresh) = (error + of_origin, fresh + of_origin);
+        let largest = self.accuracy.largest_size().max(size / norm_square);
+        let allowed = CONSISTENT * CONSISTENT * largest * norm_square;
+        if fresh <= allowed && error > allowed {
+            self.scratch.0.wants_refresh = true;
+        }
+        (error <= allowed).then_some((size, error))
+    }
+
+    /// Takes note that the images were computed afresh.
+    fn take_for_fresh(&mut self) {
+        self.know_squares();
+        let (coefficients, squares) = (&self.coefficients, &self.squares.0);
+        self.accuracy.refresh((0..coefficients.columns()).map(|j| size(coefficients.column(j), squares)));
+        if let Some(origin) = &mut self.origin {
+            origin.square = dot(&origin.coefficients, &origin.image);
+            origin.error = accuracy::ROUNDING * size(&origin.coefficients, squares);
+        }
+        self.stale = 0;
+    }
+
+    /// True if rows enough have passed for fresh images to be worth their cost, which is that of a row for each atom.
+    fn may_refresh(&self) -> bool {
+        self.stale >= REFRESH_AFTER.max(self.dictionary.len() / 2)
+    }
+
+    /// Replaces the columns by `columns × change`.
+    fn transform(&mut self, change: &Matrix) {
+        self.know_squares();
+        let product = &mut self.scratch.0.product;
+        for part in [&mut self.coefficients, &mut self.images] {
+            multiply(product, part.view(), change.view());
+            std::mem::swap(product, part);
+        }
+        let (coefficients, squares) = (&self.coefficients, &self.squares.0);
+        self.accuracy.combine(change, (0..change.columns()).map(|j| size(coefficients.column(j), squares)));
     }
 
     /// Makes what one atom carries of the residual a column: the point is replaced by `factor` times the atom. Returns the
     /// coordinate of the point in the column; zero when there is none.
     fn push_carried(&mut self, atom: usize, factor: f64) -> f64 {
-        let Working {
-            row, own, residual, residual_square, of_point, correction, coordinates, expansion, moved, ..
-        } = &mut self.scratch.0;
+        let Working { row, own, residual, residual_square, of_point, correction, expansion, moved, taken, .. } =
+            &mut self.scratch.0;
         expansion[atom] += factor;
         // The overlaps of the point with the atoms give way to those of the atom.
         of_point.clone_from(residual);
@@ -227,15 +307,18 @@ impl<D: Dictionary> Feature<D> {
             self.coefficients.transpose_times(residual, correction);
             self.coefficients.subtract_times(correction, expansion);
             self.images.subtract_times(correction, residual);
+            taken.iter_mut().zip(&*correction).for_each(|(c, more)| *c += *more);
         }
         let overlap = dot(expansion, of_point);
         let norm = dot(expansion, residual).max(0.0).sqrt();
         let coordinate = (overlap / norm).min(residual_square.sqrt());
-        if !(norm * norm > CARRIED * *own && coordinate > 0.0 && coordinate * coordinate > CARRIED * *own) {
+        let least = CARRIED * *own;
+        if !(norm * norm > least && coordinate > 0.0 && coordinate * coordinate > least) {
             return 0.0;
         }
-        coordinates.push(coordinate);
-        self.push_column(norm);
+        let Some((size, error)) = self.resolve(0.0, norm * norm) else { return 0.0 };
+        self.scratch.0.coordinates.push(coordinate);
+        self.push_column(norm, size, error);
         coordinate
     }
 
@@ -277,10 +360,7 @@ impl<D: Dictionary> Feature<D> {
                 origin.image[atom] = dot(&origin.coefficients, row);
             }
         }
-        if let Some(origin) = &mut self.origin {
-            origin.square = dot(&origin.coefficients, &origin.image);
-        }
-        self.stale = 0;
+        self.take_for_fresh();
     }
 
     /// Measures the drift and removes it. True when columns were lost, as [`Self::orthonormalise`] says.
@@ -290,48 +370,68 @@ impl<D: Dictionary> Feature<D> {
     }
 
     /// Replaces the columns by the nearest orthonormal ones. True when the dictionary cannot carry that many: then the
-    /// new columns are, but for their scale, the old ones times the rotation left in the scratch; or nothing has changed, if
+    /// new columns are, but for drift, the old ones times the rotation left in the scratch; or nothing has changed, if
     /// none may be lost.
     fn orthonormalise(&mut self, may_lose: bool) -> bool {
-        let Working { gram, eigen, rotation, product, change, .. } = &mut self.scratch.0;
+        self.know_squares();
         let columns = self.coefficients.columns();
+        let Working { gram, eigen, rotation, product, change, .. } = &mut self.scratch.0;
         multiply(gram, self.coefficients.view().transpose(), self.images.view());
+        make_symmetric(gram);
+        // Combinations v of columns that are left, vᵀG v > 0, and whose size is not too large: vᵀN v ≤ LOST_SIZE vᵀG v.
+        product.clone_from(&self.coefficients);
         for j in 0..columns {
-            for i in 0..j {
-                let mean = 0.5 * (gram.column(j)[i] + gram.column(i)[j]);
-                gram.column_mut(j)[i] = mean;
-                gram.column_mut(i)[j] = mean;
-            }
+            product.column_mut(j).iter_mut().zip(&self.squares.0).for_each(|(a, square)| *a *= square / LOST_SIZE);
         }
-        eigen.compute(gram.view());
-        let lost = eigen.values.iter().filter(|v| **v < LOST_DIRECTION).count();
+        multiply(change, self.coefficients.view().transpose(), product.view());
+        for j in 0..columns {
+            change.column_mut(j).iter_mut().zip(gram.column(j)).for_each(|(size, product)| *size = product - *size);
+        }
+        make_symmetric(change);
+        eigen.compute(change.view());
+        let lost = eigen.values.iter().filter(|value| !(**value > LOST_DIRECTION)).count();
         if lost > 0 && !may_lose {
             return true;
         }
-        // U S^{-1/2} Uᵀ is the identity up to the drift; without the lost directions, U S^{-1/2} has to do.
-        rotation.resize(columns, columns - lost);
-        product.resize(columns, columns - lost);
-        for j in lost..columns {
-            let scale = 1.0 / eigen.values[j].sqrt();
-            let entries = product.column_mut(j - lost).iter_mut().zip(eigen.vectors.column(j));
-            entries.for_each(|(p, u)| *p = scale * u);
-            rotation.column_mut(j - lost).copy_from_slice(eigen.vectors.column(j));
+        if lost > 0 {
+            rotation.resize(columns, columns - lost);
+            for j in lost..columns {
+                rotation.column_mut(j - lost).copy_from_slice(eigen.vectors.column(j));
+            }
+            multiply(product, gram.view(), rotation.view());
+            multiply(gram, rotation.view().transpose(), product.view());
+            make_symmetric(gram);
         }
-        if lost == 0 {
-            multiply(change, product.view(), rotation.view().transpose());
+        // U S^{-1/2} Uᵀ is the identity up to the drift.
+        eigen.compute(gram.view());
+        change.clone_from(&eigen.vectors);
+        for (j, value) in eigen.values.iter().enumerate() {
+            let scale = 1.0 / value.sqrt();
+            change.column_mut(j).iter_mut().for_each(|u| *u *= scale);
+        }
+        multiply(product, change.view(), eigen.vectors.view().transpose());
+        if lost > 0 {
+            multiply(change, rotation.view(), product.view());
         } else {
-            change.clone_from(product);
+            std::mem::swap(product, change);
         }
-        multiply(product, self.coefficients.view(), change.view());
-        std::mem::swap(product, &mut self.coefficients);
-        multiply(product, self.images.view(), change.view());
-        std::mem::swap(product, &mut self.images);
+        let change = std::mem::take(change);
+        self.transform(&change);
+        self.scratch.0.change = change;
         lost > 0
     }
 }
 
-/// Squared norm of what is left of a unit column when the dictionary can no longer carry it.
-const LOST_DIRECTION: f64 = 1e-8;
+/// Makes a matrix equal to its transpose, which it is up to rounding.
+fn make_symmetric(matrix: &mut Matrix) {
+    for j in 0..matrix.columns() {
+        for i in 0..j {
+            let mean = 0.5 * (matrix.column(j)[i] + matrix.column(i)[j]);
+            matrix.column_mut(j)[i] = mean;
+            matrix.column_mut(i)[j] = mean;
+        }
+    }
+}
 
 impl<D: Dictionary> Span for Feature<D> {
     type Point = D::Point;
@@ -354,6 +454,19 @@ impl<D: Dictionary> Span for Feature<D> {
             row.fill(0.0);
         }
         self.move_to_origin()
+    }
+
+    fn rounding(&self) -> f64 {
+        let Working { own, coordinates, .. } = &self.scratch.0;
+        let square = |atom| self.dictionary.value(self.dictionary.atom(atom), self.dictionary.atom(atom));
+        let squares: Vec<f64> = (0..self.dictionary.len()).map(square).collect();
+        let columns = coordinates.iter().enumerate();
+        let of_columns: f64 = columns.map(|(j, c)| c * c * size(self.coefficients.column(j), &squares)).sum();
+        let of_origin = self.origin.as_ref().map_or(0.0, |origin| {
+            let lengths = origin.coefficients.iter().zip(&squares).map(|(m, square)| m.abs() * square.sqrt());
+            (own.sqrt() + lengths.sum::<f64>()).powi(2)
+        });
+        ROUNDINGS * f64::EPSILON * (of_columns + of_origin)
     }
 
     fn look_beside(&mut self, point: &D::Point, other: &Self) -> Result<f64, Error> {
@@ -392,28 +505,29 @@ impl<D: Dictionary> Span for Feature<D> {
 
     fn append_residual(&mut self, point: &D::Point) -> f64 {
         self.expand_residual();
+        self.know_squares();
         let Working { row, own, expansion, residual, residual_square, .. } = &mut self.scratch.0;
-        if let Some(budget) = &mut self.budget {
-            budget.know(&self.dictionary);
-            if let Some((atom, factor)) = budget.carrier(row, *own) {
-                return self.push_carried(atom, factor);
-            }
+        let carrier = self.budget.as_ref().and_then(|budget| budget.carrier(row, *own, &self.squares.0));
+        if let Some((atom, factor)) = carrier {
+            return self.push_carried(atom, factor);
         }
+        let (own, residual_square) = (*own, *residual_square);
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
-        let own_overlap = *own + dot(expansion, row);
-        // Two ways to the same number. Where the dictionary is nearly complete both are rounding, and a column made of
+        let own_overlap = own + dot(expansion, row);
+        // A second way to the same number. Where the dictionary is nearly complete both are rounding, and a column made of
         // that would have any length.
         let same = dot(expansion, residual) + own_overlap;
-        let certain = (same - *residual_square).abs() <= CERTAIN * *residual_square;
-        if !(certain && *residual_square > RESOLVED * *own) {
+        let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
+        if !((same - residual_square).abs() <= CONSISTENT * size) {
+            self.scratch.0.wants_refresh = true;
             return 0.0;
         }
-        let coordinate = residual_square.sqrt();
+        let Working { expansion, residual, .. } = &mut self.scratch.0;
         residual.push(own_overlap);
         expansion.push(1.0);
         self.push_atom(point);
-        self.push_column(same.sqrt());
-        coordinate
+        self.push_column(same.sqrt(), size, error);
+        residual_square.sqrt()
     }
 
     fn loses_residuals(&self) -> bool {
@@ -421,7 +535,7 @@ impl<D: Dictionary> Span for Feature<D> {
     }
 
     fn heal(&mut self) {
-        if self.stale >= HEAL_AFTER {
+        if self.may_refresh() {
             self.refresh();
             if self.orthonormalise(false) {
                 // Columns must go, which waits for the end of the trial.
@@ -431,11 +545,7 @@ impl<D: Dictionary> Span for Feature<D> {
     }
 
     fn combine(&mut self, rotation: &Matrix) {
-        let product = &mut self.scratch.0.product;
-        multiply(product, self.coefficients.view(), rotation.view());
-        std::mem::swap(product, &mut self.coefficients);
-        multiply(product, self.images.view(), rotation.view());
-        std::mem::swap(product, &mut self.images);
+        self.transform(rotation);
         self.scratch.0.combined = true;
     }
 
@@ -446,6 +556,7 @@ impl<D: Dictionary> Span for Feature<D> {
             coefficients: vec![0.0; atoms],
             image: vec![0.0; atoms],
             square: 0.0,
+            error: 0.0,
         });
         if *is_atom {
             // m ← (1 - s) m + s φ(x), and the last atom is x.
@@ -457,10 +568,12 @@ impl<D: Dictionary> Span for Feature<D> {
             for (image, kernel) in origin.image.iter_mut().zip(row.iter().chain(std::iter::once(&*own))) {
                 *image = stay * *image + step * kernel;
             }
+            origin.error = stay * stay * origin.error + accuracy::ROUNDING * (origin.square + step * step * *own);
         } else {
             // m ← m + s Φ A c, what the columns carry of the point.
             coordinates.resize(self.coefficients.columns(), 0.0);
             coordinates.iter_mut().for_each(|c| *c *= -step);
+            origin.error += self.accuracy.of_residual(coordinates, 0.0).0;
             expansion.clear();
             expansion.extend_from_slice(&origin.coefficients);
             self.coefficients.subtract_times(coordinates, expansion);
@@ -477,7 +590,8 @@ impl<D: Dictionary> Span for Feature<D> {
             self.push_atom(point);
         }
         let atoms = self.dictionary.len();
-        let mut origin = Origin { coefficients: vec![0.0; atoms], image: self.scratch.0.row.clone(), square: own };
+        let mut origin =
+            Origin { coefficients: vec![0.0; atoms], image: self.scratch.0.row.clone(), square: own, error: 0.0 };
         origin.image.resize(atoms, own);
         if own > 0.0 {
             origin.coefficients[atoms - 1] = 1.0;
@@ -507,7 +621,8 @@ impl<D: Dictionary> Span for Feature<D> {
     fn end_trial(&mut self) -> Option<&Matrix> {
         self.trials += 1;
         self.stale = self.stale.saturating_add(1);
-        let due = self.stale > self.dictionary.len().max(64);
+        let wanted = std::mem::take(&mut self.scratch.0.wants_refresh) && self.may_refresh();
+        let due = wanted || self.stale > self.dictionary.len().max(64);
         if due {
             self.refresh();
         }

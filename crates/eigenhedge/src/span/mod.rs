@@ -51,6 +51,11 @@ pub trait Span {
         self.look(point)
     }
 
+    /// By how much the squared norm of the point looked at may be off: zero if only by rounding of itself.
+    fn rounding(&self) -> f64 {
+        0.0
+    }
+
     /// Says which points come next, if nothing else intervenes, and by which step the origin moves behind each of them, if
     /// it does. What can be done for several at once may be done now; the points must not change until they are looked at.
     fn foresee<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)

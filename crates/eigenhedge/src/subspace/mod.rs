@@ -351,18 +351,22 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         let whole = square / self.span.unit().powi(2);
         let columns = &mut self.scratch.0.columns;
         let mut residual = self.span.project(columns);
-        if !adds_up(dot(columns, columns) + residual * residual, whole) {
+        let mut found = dot(columns, columns) + residual * residual;
+        if adds_up(found, whole) {
+            return residual;
+        }
+        if (found - whole).abs() > self.span.rounding() {
             self.healed += 1;
             self.span.heal();
             self.or_negligible(|span| span.look(point)).unwrap_or_else(|_| unreachable!("the instance was checked"));
-            let columns = &mut self.scratch.0.columns;
-            residual = self.span.project(columns);
-            let found = dot(columns, columns) + residual * residual;
-            if !adds_up(found, whole) && found > 0.0 {
-                let scale = (whole / found).sqrt();
-                columns.iter_mut().for_each(|c| *c *= scale);
-                residual *= scale;
-            }
+            residual = self.span.project(&mut self.scratch.0.columns);
+            let columns = &self.scratch.0.columns;
+            found = dot(columns, columns) + residual * residual;
+        }
+        if !adds_up(found, whole) && found > 0.0 {
+            let scale = (whole / found).sqrt();
+            self.scratch.0.columns.iter_mut().for_each(|c| *c *= scale);
+            residual *= scale;
         }
         residual
     }

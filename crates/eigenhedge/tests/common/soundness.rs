@@ -16,8 +16,8 @@ pub const DEFECT: f64 = 1e-9;
 /// Largest deviation of the Gram matrix of the columns from the identity.
 pub const DRIFT: f64 = 1e-12;
 
-/// Roundings in an entry of the images of a column: kernels are true to one or two, and every other column was taken away.
-const ROUNDINGS: f64 = 16.0;
+/// Roundings of the kernel of an atom with itself in an entry of the Gram matrix of columns, for each unit of size.
+const ROUNDINGS: f64 = 200.0;
 
 /// The worst that was measured over some rows.
 #[derive(Debug, Clone, Default)]
@@ -122,6 +122,8 @@ fn largest(a: f64, b: f64) -> f64 {
 pub trait Measured: Span<Point = [f64]> {
     /// Rounding of the energy of a row, for a learner that centers.
     fn energy_known_to(&self, row: &[f64]) -> f64;
+    /// Drift of the columns, computed afresh.
+    fn true_drift(&self) -> f64;
     /// Rounding of the drift.
     fn drift_known_to(&self) -> f64;
 }
@@ -129,6 +131,9 @@ pub trait Measured: Span<Point = [f64]> {
 impl Measured for Ambient {
     fn energy_known_to(&self, _: &[f64]) -> f64 {
         0.0
+    }
+    fn true_drift(&self) -> f64 {
+        self.drift()
     }
     fn drift_known_to(&self) -> f64 {
         0.0
@@ -142,13 +147,29 @@ impl Measured for Feature<Vectors> {
         if self.origin().is_some() { 1e-13 * self.dictionary().kernel().value(row, row) } else { 0.0 }
     }
 
+    fn true_drift(&self) -> f64 {
+        let mut dictionary = self.dictionary().clone();
+        let (coefficients, mut row, mut products) = (self.coefficients(), Vec::new(), Vec::new());
+        let columns = coefficients.columns();
+        let mut gram = vec![0.0; columns * columns];
+        for atom in 0..dictionary.len() {
+            dictionary.atom_row(atom, &mut row);
+            coefficients.transpose_times(&row, &mut products);
+            for j in 0..columns {
+                let a = coefficients.column(j)[atom];
+                gram[j * columns..][..columns].iter_mut().zip(&products).for_each(|(entry, image)| *entry += a * image);
+            }
+        }
+        let target = |place: usize| f64::from(u8::from(place / columns == place % columns));
+        gram.iter().enumerate().map(|(place, entry)| (entry - target(place)).abs()).fold(0.0, largest)
+    }
+
     fn drift_known_to(&self) -> f64 {
         let (dictionary, coefficients) = (self.dictionary(), self.coefficients());
         let square = |i| dictionary.kernel().value(dictionary.atom(i), dictionary.atom(i));
-        let roots: Vec<f64> = (0..dictionary.len()).map(|i| square(i).sqrt()).collect();
-        let sum = |j| coefficients.column(j).iter().zip(&roots).map(|(a, root)| a.abs() * root).sum::<f64>();
-        let most = (0..coefficients.columns()).map(sum).fold(0.0, f64::max);
-        ROUNDINGS * f64::EPSILON * most * most
+        let squares: Vec<f64> = (0..dictionary.len()).map(square).collect();
+        let size = |j| coefficients.column(j).iter().zip(&squares).map(|(a, square)| a * a * square).sum::<f64>();
+        ROUNDINGS * f64::EPSILON * (0..coefficients.columns()).map(size).fold(0.0, f64::max)
     }
 }
 
@@ -170,6 +191,6 @@ pub fn judged<S: Measured>(
     soundness.row(learner.last_square(), known_to, loss, learner.kept_coordinates());
     learner.update(&instance);
     if with_drift {
-        soundness.columns(learner.span().drift(), learner.span().drift_known_to());
+        soundness.columns(learner.span().true_drift(), learner.span().drift_known_to());
     }
 }

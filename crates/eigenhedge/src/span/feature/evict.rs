@@ -17,7 +17,6 @@
 use super::{Feature, Working, descend};
 use crate::kernel::Dictionary;
 use crate::matrix::{Matrix, multiply};
-use crate::num::dot;
 use crate::span::removal::give_up;
 
 /// Parts of columns of length one that are smaller are rounding.
@@ -40,8 +39,8 @@ impl<D: Dictionary> Feature<D> {
 
     /// Drops every atom that has no part in a column or in the origin.
     fn drop_idle(&mut self) {
+        self.know_squares();
         let Some(budget) = &mut self.budget else { return };
-        budget.know(&self.dictionary);
         let Working { costs, going, .. } = &mut self.scratch.0;
         costs.clear();
         costs.resize(self.dictionary.len(), 0.0);
@@ -52,7 +51,7 @@ impl<D: Dictionary> Feature<D> {
             let scale = if origin.square > 0.0 { 1.0 / origin.square } else { 0.0 };
             costs.iter_mut().zip(&origin.coefficients).for_each(|(cost, m)| *cost += scale * m * m);
         }
-        costs.iter_mut().zip(budget.squares()).for_each(|(cost, square)| *cost *= square);
+        costs.iter_mut().zip(&self.squares.0).for_each(|(cost, square)| *cost *= square);
         going.clear();
         going.reserve(costs.len());
         going.extend((0..costs.len()).rev().filter(|atom| costs[*atom] <= IDLE * IDLE));
@@ -146,9 +145,7 @@ impl<D: Dictionary> Feature<D> {
         for atom in going {
             self.dictionary.swap_remove(*atom);
             self.lineage = descend(self.lineage, !(*atom as u64));
-            if let Some(budget) = &mut self.budget {
-                budget.remove(*atom);
-            }
+            self.squares.0.swap_remove(*atom);
         }
     }
 
@@ -158,9 +155,8 @@ impl<D: Dictionary> Feature<D> {
         multiply(&mut self.images, gram.view(), self.coefficients.view());
         if let Some(origin) = &mut self.origin {
             gram.transpose_times(&origin.coefficients, &mut origin.image);
-            origin.square = dot(&origin.coefficients, &origin.image);
         }
-        self.stale = 0;
+        self.take_for_fresh();
     }
 }
 

@@ -26,11 +26,13 @@ impl State for Feature<Vectors> {
         shape("the images of the basis", &self.images, atoms, columns)?;
         matrix_entries("coefficients of the basis", &self.coefficients, -LARGEST..=LARGEST)?;
         matrix_entries("images of the basis", &self.images, -LARGEST..=LARGEST)?;
+        self.accuracy.check_state(columns)?;
         if let Some(origin) = &self.origin {
             length("the coefficients of the center", origin.coefficients.len(), atoms)?;
             length("the image of the center", origin.image.len(), atoms)?;
             entries("coefficients of the center", &origin.coefficients, -LARGEST..=LARGEST)?;
             entries("image of the center", &origin.image, -LARGEST..=LARGEST)?;
+            within("the error of the image of the center", origin.error, 0.0..=LARGEST)?;
         }
         match (&self.budget, &built.budget) {
             (None, None) => {}
@@ -78,7 +80,7 @@ impl Feature<Vectors> {
                 near("the deviation of an image of the center", image[atom], dot(coefficients, &row), slack)?;
             }
         }
-        let Some(Origin { coefficients, image, square }) = &self.origin else { return Ok(()) };
+        let Some(Origin { coefficients, image, square, .. }) = &self.origin else { return Ok(()) };
         let (value, slack) = (dot(coefficients, image), center.max(1.0) * slack(center, center));
         near("the deviation of the squared norm of the center", *square, value, slack)
     }

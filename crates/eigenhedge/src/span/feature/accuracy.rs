@@ -1,0 +1,103 @@
+//! How well columns are known that are combinations of atoms.
+//!
+//! Setting: kernels are known to rounding of `√(k(a, a) k(b, b))`. The *size* of a combination with coefficients a is
+//! `Σ a_i² k(x_i, x_i)`: its image `K a`, computed afresh, is off by rounding times the root of its size, and its squared
+//! norm by rounding times its size.
+//!
+//! State: the size of every column, and the inner products of the errors of the images, each entry over the root of the
+//! kernel of the atom with itself.
+//!
+//! Update: errors are linear. A column made of a residual `(z - B c)/ρ` inherits `-c/ρ` times the errors along c, and these
+//! may cancel; columns that are combined combine their errors. Roundings on the way are taken for independent.
+//!
+//! Cost: O(w²) for a new column of w, O(w³) when they are combined.
+
+use crate::error::Error;
+use crate::matrix::{Matrix, multiply};
+use crate::num::dot;
+use crate::scratch::Scratch;
+use crate::state::{LARGEST, entries, length, matrix_entries, shape};
+use serde::{Deserialize, Serialize};
+
+/// Sizes of columns and errors of their images.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Accuracy {
+    sizes: Vec<f64>,
+    errors: Matrix,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    along: Vec<f64>,
+    rounded: Vec<f64>,
+    product: Matrix,
+}
+
+/// Square of the rounding of a kernel.
+pub(super) const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
+
+/// Size of a combination of atoms, whose kernels with themselves are `squares`.
+pub(super) fn size(coefficients: &[f64], squares: &[f64]) -> f64 {
+    coefficients.iter().zip(squares).map(|(a, square)| a * a * square).sum()
+}
+
+impl Accuracy {
+    /// Checks what was read from bytes, for so many columns.
+    pub fn check_state(&self, columns: usize) -> Result<(), Error> {
+        length("the sizes of the basis", self.sizes.len(), columns)?;
+        entries("sizes of the basis", &self.sizes, 0.0..=LARGEST)?;
+        shape("the errors of the images", &self.errors, columns, columns)?;
+        matrix_entries("errors of the images", &self.errors, -LARGEST..=LARGEST)
+    }
+
+    /// Size of the largest column.
+    pub fn largest_size(&self) -> f64 {
+        self.sizes.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// Square of the error of the image of a residual of this size with these coordinates, when it is computed from the images
+    /// of the columns; and the same if those were computed afresh.
+    pub fn of_residual(&mut self, coordinates: &[f64], own: f64) -> (f64, f64) {
+        let along = &mut self.scratch.0.along;
+        self.errors.transpose_times(coordinates, along);
+        let rounding = ROUNDING * (own + size(coordinates, &self.sizes));
+        (dot(along, coordinates).max(0.0) + rounding, 2.0 * rounding)
+    }
+
+    /// One more column: the residual last asked for, divided by `norm`, with its size and the square of its error.
+    pub fn push(&mut self, size: f64, error: f64, norm: f64) {
+        let along = &self.scratch.0.along;
+        let last = self.sizes.len();
+        self.errors.resize(last + 1, last + 1);
+        for (j, overlap) in along.iter().enumerate() {
+            self.errors.column_mut(j)[last] = -overlap / norm;
+            self.errors.column_mut(last)[j] = -overlap / norm;
+        }
+        self.errors.column_mut(last)[last] = error / (norm * norm);
+        self.sizes.push(size / (norm * norm));
+    }
+
+    /// The columns are replaced by `columns × change`, which have these sizes.
+    pub fn combine(&mut self, change: &Matrix, sizes: impl Iterator<Item = f64>) {
+        let Working { rounded, product, .. } = &mut self.scratch.0;
+        multiply(product, self.errors.view(), change.view());
+        multiply(&mut self.errors, change.view().transpose(), product.view());
+        rounded.clear();
+        rounded.extend((0..change.columns()).map(|j| ROUNDING * size(change.column(j), &self.sizes)));
+        rounded.iter().enumerate().for_each(|(j, more)| self.errors.column_mut(j)[j] += more);
+        self.sizes.clear();
+        self.sizes.extend(sizes);
+    }
+
+    /// The images of columns of these sizes were computed afresh.
+    pub fn refresh(&mut self, sizes: impl Iterator<Item = f64>) {
+        self.sizes.clear();
+        self.sizes.extend(sizes);
+        let columns = self.sizes.len();
+        self.errors.resize(0, 0);
+        self.errors.resize(columns, columns);
+        self.sizes.iter().enumerate().for_each(|(j, size)| self.errors.column_mut(j)[j] = ROUNDING * size);
+    }
+}
