@@ -7,7 +7,7 @@ use crate::options::{Named, kernel};
 use eigenhedge::Error;
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
 use eigenhedge::kernel::{Dictionary, Vectors};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::Matrix;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -281,7 +281,7 @@ pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eig
             }
             matrix.column_mut(j).copy_from_slice(row);
         }
-        Ok(eigenhedge::eigen::symmetric_eigen(matrix.view()))
+        Ok(eigenhedge::linalg::symmetric_eigen(matrix.view()))
     };
     let eigen = alone(py, decompose)?.map_err(|error| refused(&error))?;
     Ok((PyArray1::from_slice(py, &eigen.values), transposed(py, &eigen.vectors)?))

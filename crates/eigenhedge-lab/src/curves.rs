@@ -2,7 +2,7 @@
 
 use crate::textbook::Textbook;
 use crate::{LabError, Progress};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::run::AnyLearner;
 use eigenhedge::{Instance, Learner, Random, Spec};

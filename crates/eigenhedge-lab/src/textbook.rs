@@ -9,8 +9,7 @@
 //!
 //! Cost: three dense eigendecompositions for each trial.
 
-use eigenhedge::eigen::symmetric_eigen;
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::num::dot;
 use eigenhedge::simplex::{DrawScratch, Select, draw};
 use eigenhedge::{Error, Instance, Learner, Loss, Random};

@@ -4,10 +4,9 @@
 //! `-- budget`, `-- hebbian` or `-- digits` one. The digits are read from the folder that EIGENHEDGE_DATA names.
 
 use eigenhedge::batch::{Center, KernelPca, Solver};
-use eigenhedge::eigen::symmetric_eigen;
 use eigenhedge::hebbian::{FeatureWeights, Hebbian, Params};
 use eigenhedge::kernel::{VectorKernel, Vectors};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::{Instance, Kind, Mixing, Random, Spec, streams, trial};
 use std::time::Instant;
 

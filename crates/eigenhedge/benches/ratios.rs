@@ -2,8 +2,7 @@
 //!
 //! `cargo bench -p eigenhedge --bench ratios` prints all tables; with `-- tracking`, `-- anchored` or `-- memory` one.
 
-use eigenhedge::eigen::symmetric_eigen;
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::num::dot;
 use eigenhedge::simplex::cap_by_sorting;
 use eigenhedge::{Instance, Kind, PlainLearner, Random, Spec, streams, trial};

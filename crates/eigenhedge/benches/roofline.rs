@@ -12,7 +12,7 @@
 mod common;
 
 use common::{Clock, exponent, low};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::Matrix;
 use eigenhedge::{Instance, Kind, PlainLearner, Random, Spec, set_threads, streams, trial, trials};
 use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;

@@ -6,8 +6,7 @@
 //!
 //! `cargo run --release -p eigenhedge --example variance_minimiser`
 
-use eigenhedge::eigen::symmetric_eigen;
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::regret::{Setting, uncentered};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::subspace::Symmetric;

@@ -7,13 +7,13 @@
 
 pub mod batch;
 mod cancel;
-pub mod eigen;
+
 pub mod error;
 pub mod experts;
 pub mod hebbian;
 pub mod kernel;
 pub mod learner;
-pub mod matrix;
+pub mod linalg;
 pub mod memory;
 pub mod mixing;
 pub mod num;

@@ -7,9 +7,8 @@
 //!
 //! Cost: that of a few rows, and O(n w²) for a basis of w columns.
 
-use crate::eigen::symmetric_eigenvalues;
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::{Matrix, symmetric_eigenvalues};
 use crate::num::{dot, kept};
 use crate::simplex::{Complement, Multiplicity};
 use std::ops::RangeInclusive;

@@ -5,7 +5,7 @@
 use eigenhedge::batch::preimage::{LearnedInverse, Stop, fixed_point};
 use eigenhedge::batch::{Center, Expansion, KernelPca, KernelRidge, Pca, PivotedCholesky, Solver};
 use eigenhedge::kernel::{Dictionary, Items, Kernel, VectorKernel, Vectors};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::Matrix;
 use eigenhedge::streams;
 use serde_json::Value;
 

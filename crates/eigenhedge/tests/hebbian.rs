@@ -1,10 +1,9 @@
 //! Laws of the Hebbian learners, and their fixtures.
 #![allow(clippy::unwrap_used)]
 
-use eigenhedge::eigen::symmetric_eigen;
 use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Rate, Rule, Weights};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Error, Instance, Learner, NormBound, Random, streams, trial};

@@ -6,7 +6,7 @@ mod common;
 use common::{infinite_specs, specs};
 use eigenhedge::batch::{Center, KernelPca, Solver};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::span::Span;
@@ -100,7 +100,7 @@ fn capping_as_printed_agrees_with_all_directions_exactly_from_the_trial_at_which
         let mut scatter = Matrix::zeros(21, 21);
         let (mut agreed, mut differed) = (0, 0);
         for (t, row) in cone(n, 120, 41).iter().enumerate() {
-            let eigen = eigenhedge::eigen::symmetric_eigen(scatter.view());
+            let eigen = eigenhedge::linalg::symmetric_eigen(scatter.view());
             let mass: f64 = eigen.values.iter().map(|v| -(-eta * v.max(0.0)).exp_m1()).sum();
             let a = step(&mut all, row, &mut random.clone());
             let b = step(&mut printed, row, &mut random);

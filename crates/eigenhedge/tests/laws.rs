@@ -4,7 +4,7 @@
 mod common;
 
 use common::specs;
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::regret::{BestSubspace, Setting, uncentered};
 use eigenhedge::simplex::{Multiplicity, Select};

@@ -5,8 +5,7 @@
 mod common;
 
 use common::dense::{DenseScatter, DenseTracking, Function, Oracle};
-use eigenhedge::eigen::symmetric_eigen;
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, trial};

@@ -4,8 +4,7 @@
 mod common;
 
 use common::cap;
-use eigenhedge::eigen::symmetric_eigen;
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::num::dot;
 use eigenhedge::regret::{BestPair, Setting, uncentered};
 use eigenhedge::simplex::{Multiplicity, Select};

@@ -5,7 +5,7 @@ mod common;
 
 use common::bounded_rows;
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::regret::{Reason, Verdict, partition};
 use eigenhedge::simplex::Multiplicity;

@@ -5,7 +5,7 @@ use super::{ALPHA, KEPT, tracking};
 use crate::curves::{Observed, learner};
 use crate::textbook::Textbook;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::Matrix;
 use eigenhedge::{Mixing, Random, streams, trial};
 use eigenhedge_report::{Chart, Mark, Series, Tint};
 

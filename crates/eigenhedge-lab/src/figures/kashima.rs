@@ -4,7 +4,7 @@ use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, KernelPca, Solver};
 use eigenhedge::hebbian::{FeatureWeights, Hebbian, Params, Rate};
 use eigenhedge::kernel::{VectorKernel, Vectors};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::Matrix;
 use eigenhedge::num::dot;
 use eigenhedge::{NormBound, Random, trial};
 use eigenhedge_report::{Chart, Series};

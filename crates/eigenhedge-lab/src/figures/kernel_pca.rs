@@ -4,7 +4,7 @@ use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::Random;
 use eigenhedge::batch::{Center, KernelPca, Pca, Solver};
 use eigenhedge::kernel::{VectorKernel, Vectors};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::Matrix;
 use eigenhedge_report::{Chart, Series, Tint};
 
 const DISC: usize = 60;

@@ -3,9 +3,8 @@
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::Random;
 use eigenhedge::batch::KernelRidge;
-use eigenhedge::eigen::symmetric_eigen;
 use eigenhedge::kernel::{VectorKernel, Vectors};
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::num::dot;
 use eigenhedge_report::{Chart, Series, Tint};
 

@@ -25,7 +25,7 @@
 use super::gram::{check_fresh, check_trace, checked_row};
 use crate::error::{Error, fraction};
 use crate::kernel::Dictionary;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use std::borrow::Borrow;
 
 /// `K ≈ L Lᵀ` with few columns.

@@ -3,7 +3,7 @@
 use crate::cancel;
 use crate::error::Error;
 use crate::kernel::Dictionary;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use std::borrow::Borrow;
 
 /// Rejects an empty set of points, and a dictionary that already holds atoms.

@@ -28,7 +28,7 @@ pub(crate) use gram::{center as center_gram, gram};
 
 use crate::error::Error;
 use crate::kernel::Dictionary;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::state::{energy, within};
 use serde::{Deserialize, Serialize};
 

@@ -17,8 +17,7 @@
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
 use crate::Random;
-use crate::eigen::Eigen;
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Eigen, Matrix, multiply};
 use crate::num::{dot, unit};
 use faer::MatRef;
 
@@ -179,7 +178,7 @@ pub(super) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eigen::symmetric_eigen;
+    use crate::linalg::symmetric_eigen;
 
     /// `Q diag(values) Qᵀ` for random orthonormal Q.
     fn with_spectrum(values: &[f64], seed: u64) -> Matrix {

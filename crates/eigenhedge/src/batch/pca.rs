@@ -18,9 +18,8 @@
 //! small are not what is asked of PCA.
 
 use super::{Center, check_kept, fix_sign, partial::orthonormal_to, top};
-use crate::eigen::symmetric_eigen;
 use crate::error::Error;
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Matrix, multiply, symmetric_eigen};
 use crate::num::{dot, largest, unit};
 use crate::span::check_row;
 use serde::{Deserialize, Serialize};

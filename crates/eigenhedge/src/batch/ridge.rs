@@ -28,7 +28,7 @@
 use super::gram::{checked_row, gram};
 use crate::error::{Error, positive};
 use crate::kernel::Dictionary;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::span::check_row;
 use crate::state::{LARGEST, ensure, entries, matrix_entries, shape};
@@ -235,7 +235,7 @@ mod tests {
         for i in 0..20 {
             kernel.column_mut(i)[i] += rho;
         }
-        let eigen = crate::eigen::symmetric_eigen(kernel.view());
+        let eigen = crate::linalg::symmetric_eigen(kernel.view());
         let form = |a: &[f64], b: &[f64]| -> f64 {
             (0..20).map(|i| dot(eigen.vectors.column(i), a) * dot(eigen.vectors.column(i), b) / eigen.values[i]).sum()
         };

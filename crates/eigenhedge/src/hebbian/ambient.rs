@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::step::{Step, move_column};
 use super::weights::Weights;
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::{dot, largest};
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;

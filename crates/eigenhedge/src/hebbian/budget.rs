@@ -17,7 +17,7 @@
 
 use crate::error::Error;
 use crate::kernel::{Dictionary, Vectors};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::state::{ensure, length, shape, within};
 use serde::{Deserialize, Serialize};
 

@@ -16,7 +16,7 @@ use super::step::{Step, move_column};
 use super::weights::{Change, Weights};
 use crate::error::Error;
 use crate::kernel::{Dictionary, Vectors};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;

@@ -16,7 +16,7 @@
 use super::LONGEST;
 use super::step::{Step, move_column};
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{ensure, shape, within};

@@ -52,7 +52,7 @@ pub use weights::{Change, Weights};
 
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::memory::{check_numbers, product};
 use crate::num::LARGEST_TOTAL;
 use crate::random::Random;

@@ -3,7 +3,7 @@
 use super::rate::Rate;
 use super::step::Step;
 use crate::error::{Error, positive};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
 

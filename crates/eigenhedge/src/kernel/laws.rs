@@ -1,8 +1,7 @@
 //! What every kernel and every dictionary obeys.
 
 use super::*;
-use crate::eigen::Eigen;
-use crate::matrix::Matrix;
+use crate::linalg::{Eigen, Matrix};
 use crate::random::Random;
 use std::collections::BTreeSet;
 

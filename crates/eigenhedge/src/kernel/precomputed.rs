@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 

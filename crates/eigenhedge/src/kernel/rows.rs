@@ -6,7 +6,7 @@
 //! has, so their last bits differ between processors; on one processor a row and a single value have the same bits.
 
 use super::VectorKernel;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use pulp::{Arch, Simd, WithSimd};
 
 /// What a plain kernel reads from two vectors.

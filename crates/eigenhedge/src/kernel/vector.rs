@@ -3,7 +3,7 @@
 use super::rows::{Measure, Row, Working};
 use super::{Dictionary, VectorKernel, check_values};
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::largest;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;

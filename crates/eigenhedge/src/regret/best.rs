@@ -5,7 +5,7 @@ use super::features::FeatureRows;
 use super::sketch::Sketch;
 use crate::error::Error;
 use crate::kernel::VectorKernel;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 

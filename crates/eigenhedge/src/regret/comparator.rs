@@ -6,9 +6,8 @@
 //! Cost: n² for each row, in blocks at the speed of a matrix product; n² memory; one eigendecomposition when asked.
 //! Rows longer than [`BestSubspace::LONGEST`] are not followed.
 
-use crate::eigen::symmetric_eigenvalues;
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::{Matrix, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::state::{self, count, energies, energy, ensure, scatter, shape};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
@@ -209,7 +208,7 @@ impl BestSubspace {
 mod tests {
     use super::*;
     use crate::Random;
-    use crate::eigen::symmetric_eigen;
+    use crate::linalg::symmetric_eigen;
 
     #[test]
     fn energies_are_those_of_all_rows_whether_the_first_is_left_out_of_the_loss_or_not() {

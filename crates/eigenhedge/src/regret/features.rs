@@ -10,10 +10,9 @@
 
 use super::best::Best;
 use crate::batch::{PivotedCholesky, center_gram, gram};
-use crate::eigen::symmetric_eigenvalues;
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Matrix, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::state::{self, energies, energy, ensure, shape};
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@
 //!
 //! Cost: n m for each pair, n m memory; one singular value decomposition when asked.
 
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
 /// Collects the sum of all `x yᵀ`.

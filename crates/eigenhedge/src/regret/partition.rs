@@ -19,9 +19,8 @@
 //! Herbster & Warmuth 1998 and Warmuth & Kuzmin, JMLR 2008, section 8 (partitions as comparators).
 
 use super::comparator::BestSubspace;
-use crate::eigen::symmetric_eigenvalues;
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::{Matrix, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::state::{self, count, energy, ensure, scatter, shape};
 use serde::{Deserialize, Serialize};

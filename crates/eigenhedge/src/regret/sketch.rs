@@ -24,9 +24,8 @@
 
 use super::best::Best;
 use super::comparator::{Mean, check_mean};
-use crate::eigen::{Eigen, symmetric_eigenvalues};
 use crate::error::Error;
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Eigen, Matrix, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{count, energies, energy, ensure, shape};

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
 use crate::kernel::{Dictionary, Vectors};
 use crate::learner::{Learner, Loss};
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Matrix, multiply};
 use crate::memory::{check_numbers, product};
 use crate::portfolio::{Portfolio, auto};
 use crate::random::Random;

@@ -13,7 +13,7 @@ use crate::batch::preimage::{Stop, descend, fixed_point};
 use crate::batch::{Expansion, fix_sign};
 use crate::error::Error;
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::span::check_row;
 

@@ -14,7 +14,7 @@ pub(crate) use ambient::check_row;
 pub use feature::Feature;
 
 use crate::Error;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 
 /// A saved span beside that of another member of a portfolio.

@@ -11,7 +11,7 @@
 //! Numerics: [`RIDGE`] of the largest entry is added to the diagonal, so that atoms may be equal. The distances are then
 //! too large by at most what the ridge makes of the coefficients, never too small.
 
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::{factor, inverse};
 use faer::{Auto, Par, Spec};
@@ -139,8 +139,7 @@ pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eigen::symmetric_eigen;
-    use crate::matrix::multiply;
+    use crate::linalg::{multiply, symmetric_eigen};
 
     const POINTS: [f64; 9] = [0.0, 0.4, 1.1, 1.3, 2.0, 2.9, 3.1, 4.0, 5.5];
 

@@ -1,7 +1,7 @@
 //! Any rule of the registry, so that learners of all kinds have one type.
 
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::random::Random;
 use crate::simplex::Complement;
 use crate::state::State;

@@ -2,7 +2,7 @@
 
 use super::still::frame;
 use super::{Stream, add, cut};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::random::Random;
 
 /// The stream of JMLR figure 3: 20 numbers a row, three segments of 500 rows, each from a Gaussian of random

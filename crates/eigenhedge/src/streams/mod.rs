@@ -21,7 +21,7 @@ pub use hard::{HARD, Hard, near_duplicates};
 pub use smooth::{oscillations, random_walk, sines, turning_images};
 pub use still::{iid, signal_and_noise};
 
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::dot;
 
 /// Rows, and the subspaces that they were drawn from.

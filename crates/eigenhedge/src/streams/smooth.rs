@@ -1,7 +1,7 @@
 //! Streams whose rows hardly differ from the rows before them.
 
 use super::add;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::random::Random;
 use std::f64::consts::TAU;
 

@@ -1,7 +1,7 @@
 //! Streams that do not change.
 
 use super::{Stream, add, cut};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::random::Random;
 
 /// Orthonormal columns in random position.

@@ -17,7 +17,7 @@
 use super::frame::Frame;
 use super::rule::{Observed, Rule};
 use crate::error::{self, Error};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::kept;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, ShiftScratch, shift_and_clip};

@@ -36,7 +36,7 @@ use super::scatter::Scatter;
 use super::tracking::check_max_rank;
 use super::{check_scale, price};
 use crate::error::{self, Error};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, cap, keep_largest};
 use crate::state::{Spectrum, State, ensure, length};

@@ -22,9 +22,8 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
 
 use super::{Rule, Subspace};
-use crate::eigen::symmetric_eigen;
 use crate::error::Error;
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Matrix, multiply, symmetric_eigen};
 use crate::num::{dot, kept};
 use crate::scratch::Scratch;
 use crate::span::{Ambient, Span, check_row};

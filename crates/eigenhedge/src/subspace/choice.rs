@@ -1,6 +1,6 @@
 //! The committed choice: which directions are kept in this trial.
 
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::{dot, kept, kept_all};
 use crate::random::Random;
 use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};

@@ -1,8 +1,7 @@
 //! What a subspace learner is charged for: a point, or a symmetric matrix as a sum of weighted dyads.
 
-use crate::eigen::symmetric_eigen;
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::{Matrix, symmetric_eigen};
 use faer::MatRef;
 
 /// One instance, borrowed.

@@ -27,10 +27,9 @@ pub use perturbed::Perturbed;
 pub use rule::{Observed, Rule};
 pub use tracking::Tracking;
 
-use crate::eigen::symmetric_eigen;
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
-use crate::matrix::Matrix;
+use crate::linalg::{Matrix, symmetric_eigen};
 use crate::num::{LARGEST_TOTAL, dot, exp, kept, unit};
 use crate::random::Random;
 use crate::scratch::Scratch;

@@ -25,7 +25,7 @@
 use super::{Instance, NormBound, Options, Subspace, Tracking};
 use crate::error::{self, Error};
 use crate::learner::Learner;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::mixing::Mixing;
 use crate::num::{dot, largest};
 use crate::random::Random;
@@ -128,7 +128,7 @@ impl Pair {
     pub fn directions(&mut self) -> (Matrix, Matrix, Vec<f64>) {
         let (directions, probabilities) = self.learner.directions();
         let mut vectors = Matrix::default();
-        crate::matrix::multiply(&mut vectors, self.learner.span.vectors().view(), directions.view());
+        crate::linalg::multiply(&mut vectors, self.learner.span.vectors().view(), directions.view());
         let (mut left, mut right) = (Matrix::default(), Matrix::default());
         left.resize(self.lengths.0, vectors.columns());
         right.resize(self.lengths.1, vectors.columns());

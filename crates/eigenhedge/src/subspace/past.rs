@@ -11,9 +11,8 @@
 //! References: Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
 
 use super::frame::Frame;
-use crate::eigen::Eigen;
 use crate::error::Error;
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Eigen, Matrix, multiply};
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity};
 use crate::state::{matrix_entries, shape, within};

@@ -25,9 +25,8 @@
 
 use super::check_scale;
 use super::rule::{Observed, Rule};
-use crate::eigen::Eigen;
 use crate::error::{self, Error};
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Eigen, Matrix, multiply};
 use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity};

@@ -1,6 +1,6 @@
 //! What distinguishes one subspace learner from another: how the spectrum changes.
 
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::random::Random;
 use crate::simplex::Complement;
 

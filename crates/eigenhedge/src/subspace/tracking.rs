@@ -25,7 +25,7 @@ use super::past::PastAverage;
 use super::price;
 use super::rule::{Observed, Rule};
 use crate::error::{self, Error};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::mixing::{Blend, Mixing};
 use crate::num::kept;
 use crate::scratch::Scratch;

@@ -5,8 +5,7 @@
 
 use super::cap;
 use eigenhedge::Mixing;
-use eigenhedge::eigen::symmetric_eigen;
-use eigenhedge::matrix::Matrix;
+use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::num::dot;
 
 /// A learner written as its paper writes it.

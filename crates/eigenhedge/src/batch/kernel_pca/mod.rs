@@ -34,7 +34,7 @@ use super::gram::{checked_row, gram};
 use super::{Center, Expansion, LARGEST_PART, check_kept, check_parts, shares};
 use crate::error::Error;
 use crate::kernel::Dictionary;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::span::check_row;
 use crate::state::{LARGEST, energy, entries, length, matrix_entries, shape};

@@ -8,7 +8,7 @@
 use crate::batch::KernelRidge;
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::span::check_row;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;

@@ -2,7 +2,7 @@
 //!
 //! Cost: one pass over the columns for all points together, in place of one for each.
 
-use crate::matrix::{Intake, WINDOW};
+use crate::linalg::{Intake, WINDOW};
 
 /// Announced points and what is known of them.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@
 //!
 //! Cost: O(d w) for d deferred of w columns; nothing when there are none.
 
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
 

@@ -22,7 +22,7 @@ mod state;
 
 use super::{PATIENCE, Span};
 use crate::Error;
-use crate::matrix::{Matrix, Source, WINDOW};
+use crate::linalg::{Matrix, Source, WINDOW};
 use crate::num::{dot, largest, unit};
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;

@@ -2,7 +2,7 @@
 
 use super::{Ambient, Deferred};
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::span::Span;
 use crate::state::{DRIFT, State, count, energies, energy, ensure, length, matrix_entries, orthonormal, shape, within};

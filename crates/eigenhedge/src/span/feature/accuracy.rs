@@ -13,7 +13,7 @@
 //! Cost: O(w²) for a new column of w, O(w³) when they are combined.
 
 use crate::error::Error;
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{LARGEST, entries, length, matrix_entries, shape};

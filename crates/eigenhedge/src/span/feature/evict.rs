@@ -16,7 +16,7 @@
 
 use super::{Feature, Working, descend};
 use crate::kernel::Dictionary;
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Matrix, multiply};
 use crate::span::removal::give_up;
 
 /// Parts of columns of length one that are smaller are rounding.

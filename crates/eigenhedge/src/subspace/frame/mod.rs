@@ -15,8 +15,7 @@
 mod state;
 
 use super::rule::Observed;
-use crate::eigen::{Factor, FactorScratch, symmetric_eigen};
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Factor, FactorScratch, Matrix, multiply, symmetric_eigen};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;

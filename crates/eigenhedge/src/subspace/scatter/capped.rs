@@ -14,7 +14,7 @@ use super::super::frame::Frame;
 use super::super::rule::Observed;
 use super::ROUNDING;
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};

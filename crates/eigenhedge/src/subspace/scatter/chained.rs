@@ -17,9 +17,8 @@
 
 use super::super::rule::Observed;
 use super::ROUNDING;
-use crate::eigen::{Eigen, Factor, FactorScratch};
 use crate::error::Error;
-use crate::matrix::{Matrix, multiply};
+use crate::linalg::{Eigen, Factor, FactorScratch, Matrix, multiply};
 use crate::scratch::Scratch;
 use crate::state::{LARGEST, State, energies, ensure, entries, orthonormal, shape, whole_scatter, within};
 use faer::{Accum, Par};

@@ -10,7 +10,7 @@ mod chained;
 
 use super::rule::Observed;
 use crate::error::Error;
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, State, energy, entries};
 use capped::Capped;

@@ -3,7 +3,7 @@
 //! Numerics: a matrix of very large or very small entries is divided by a power of two first, because the solver squares
 //! entries; eigenvalues are multiplied back.
 
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use crate::num::unit;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch};
@@ -92,7 +92,7 @@ fn params() -> Spec<SelfAdjointEvdParams, f64> {
 /// Eigenvalues of a symmetric matrix, ascending. The lower triangle is read; entries must be finite.
 ///
 /// ```
-/// use eigenhedge::{eigen::symmetric_eigenvalues, matrix::Matrix};
+/// use eigenhedge::linalg::{Matrix, symmetric_eigenvalues};
 /// assert_eq!(symmetric_eigenvalues(Matrix::identity(3).view()), [1.0; 3]);
 /// ```
 pub fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {

@@ -6,8 +6,8 @@
 //!
 //! The root above the last pole is one like the others: the poles that fill up the lanes have no weight and lie above it.
 
-use super::lanes::reciprocals;
 use super::secular::{MOST_STEPS, Root};
+use super::secular_simd::reciprocals;
 use pulp::Simd;
 
 /// Problems of up to this many poles are solved together.

@@ -3,8 +3,8 @@
 //! A lane is an entry of z, or a root; what it is compared with passes one after the other, four for one division.
 //! Lists that are walked by lanes are filled up to whole ones.
 
-use super::lanes::reciprocals;
-use crate::matrix::Matrix;
+use super::secular_simd::reciprocals;
+use crate::linalg::Matrix;
 use pulp::{Simd, WithSimd};
 
 /// The z whose rank-one change has exactly the computed roots (Gu & Eisenstat): `z_i² = (λ_last - d_i)

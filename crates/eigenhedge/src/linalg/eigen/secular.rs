@@ -8,10 +8,10 @@
 //! "middle way" (Li 1993), which replaces the sums on both sides of the root by one pole each, inside a
 //! bracket that every step tightens.
 //!
-//! Cost: about four evaluations of f per root; small problems are solved in [`super::together`]. Numerics: the caller scales the problem to unit size.
+//! Cost: about four evaluations of f per root; small problems are solved in [`super::secular_batch`]. Numerics: the caller scales the problem to unit size.
 
-use super::lanes::{Point, pole_sums};
-use super::together;
+use super::secular_batch;
+use super::secular_simd::{Point, pole_sums};
 use pulp::Simd;
 
 /// A root `λ = pole + offset`.
@@ -30,8 +30,8 @@ pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usi
     let last = count - 1;
     let total: f64 = weights.iter().sum();
     roots.clear();
-    if (2..=together::MOST).contains(&count) {
-        return together::solve(simd, &poles[..count], &weights[..count], roots);
+    if (2..=secular_batch::MOST).contains(&count) {
+        return secular_batch::solve(simd, &poles[..count], &weights[..count], roots);
     }
     for i in 0..last {
         roots.push(inner_root(simd, poles, weights, i));
@@ -154,7 +154,7 @@ fn inside(x: f64, (low, high): (f64, f64)) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::fill_up;
+    use super::super::secular_simd::fill_up;
     use super::*;
     use pulp::{Arch, WithSimd};
 

@@ -17,11 +17,11 @@
 
 mod state;
 
-use super::columns::{self, Points};
-use super::lanes::{self, Point};
+use super::cauchy_columns::{self, Points};
+use super::cauchy_product::CauchyProduct;
 use super::secular::{self, Root};
-use super::turn::Turn;
-use crate::matrix::{Matrix, multiply};
+use super::secular_simd::{self, Point};
+use crate::linalg::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
@@ -198,7 +198,7 @@ impl Factor {
         scratch.squares.extend(self.active.iter().map(|&j| (sigma * scale) * (z[j] * z[j])));
         self.weights.clear();
         self.weights.extend(self.active.iter().map(|&j| 1f64.copysign(z[j])));
-        lanes::fill_up(&mut self.poles, &mut scratch.squares);
+        secular_simd::fill_up(&mut self.poles, &mut scratch.squares);
         Arch::new().dispatch(Solve { factor: self, squares: &scratch.squares, roots: &mut scratch.roots });
         scale
     }
@@ -252,7 +252,7 @@ impl Factor {
             }
         }
         self.place(keep, kept_roots, places);
-        Arch::new().dispatch(columns::Fill {
+        Arch::new().dispatch(cauchy_columns::Fill {
             points: self.points(),
             weights: &self.weights,
             roots: kept_roots,
@@ -267,7 +267,7 @@ impl Factor {
             }
         }
         if self.active.len() <= SMALL {
-            Arch::new().dispatch(Turn { q, active: &self.active, cauchy, to: places, out: product });
+            Arch::new().dispatch(CauchyProduct { q, active: &self.active, cauchy, to: places, out: product });
         } else {
             gathered.resize(q.rows(), self.active.len());
             for (p, &j) in self.active.iter().enumerate() {
@@ -327,8 +327,8 @@ impl WithSimd for Solve<'_> {
         factor.scales.clear();
         factor.scales.resize(full, 0.0);
         let Factor { poles, weights, origins, offsets, scales, .. } = factor;
-        columns::recompute_weights(simd, poles, origins, offsets, count, weights);
-        columns::inverse_norms(simd, &poles[..count], &weights[..count], origins, offsets, scales);
+        cauchy_columns::recompute_weights(simd, poles, origins, offsets, count, weights);
+        cauchy_columns::inverse_norms(simd, &poles[..count], &weights[..count], origins, offsets, scales);
     }
 }
 
@@ -347,7 +347,9 @@ impl WithSimd for CauchyRows<'_> {
         let Self { factor, input, terms, out } = self;
         for (out, source) in out.iter_mut().zip(&factor.order) {
             *out = match *source {
-                Source::Root(i) => factor.scales[i] * lanes::cauchy_sum(simd, &factor.poles, terms, factor.root(i)),
+                Source::Root(i) => {
+                    factor.scales[i] * secular_simd::cauchy_sum(simd, &factor.poles, terms, factor.root(i))
+                }
                 Source::Input(j) => input[j],
             };
         }
@@ -358,7 +360,7 @@ impl WithSimd for CauchyRows<'_> {
 mod tests {
     use super::*;
     use crate::Random;
-    use crate::eigen::symmetric_eigen;
+    use crate::linalg::symmetric_eigen;
 
     /// The factor as a matrix, by rotating the identity.
     fn matrix_of(factor: &Factor, scratch: &mut FactorScratch) -> Matrix {

@@ -1,12 +1,12 @@
 //! Symmetric eigensystems that change by signed rank-one terms.
 
-mod columns;
+mod cauchy_columns;
+mod cauchy_product;
 mod dense;
 mod factor;
-mod lanes;
 mod secular;
-mod together;
-mod turn;
+mod secular_batch;
+mod secular_simd;
 
 pub use dense::{Eigen, symmetric_eigen, symmetric_eigenvalues};
 pub use factor::{Factor, FactorScratch};

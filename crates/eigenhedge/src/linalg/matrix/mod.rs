@@ -2,20 +2,20 @@
 //!
 //! Columns start on 64-byte boundaries, so vector loads never straddle a cache line, and faer sees it as a view.
 
+mod append_with_products;
 mod combine;
-mod intake;
-mod passes;
 mod products;
+mod subtract_projection;
 
-pub(crate) use intake::{Intake, Source, WINDOW};
+pub(crate) use append_with_products::{Intake, Source, WINDOW};
 
 use crate::num::dot;
 use crate::threads::{share_out, worthwhile};
 use combine::{Combine, CombineSome};
 use faer::{Accum, MatMut, MatRef, Par};
-use passes::{Columns, SubtractTimes};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
+use subtract_projection::{Columns, SubtractTimes};
 
 const ALIGN: usize = 64;
 const LINE: usize = ALIGN / size_of::<f64>();

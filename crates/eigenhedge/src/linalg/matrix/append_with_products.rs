@@ -3,7 +3,7 @@
 //! Cost: the vectors are read and written once; with products, the columns are read once for all of them.
 
 use super::products::{BLOCK, PART, Products};
-use super::{Matrix, passes::Columns};
+use super::{Matrix, subtract_projection::Columns};
 use crate::num::dot;
 use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};

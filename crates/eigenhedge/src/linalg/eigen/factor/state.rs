@@ -1,6 +1,6 @@
 //! Checks of a saved factor: it is an orthogonal matrix.
 
-use super::{Factor, FactorScratch, Source, lanes};
+use super::{Factor, FactorScratch, Source, secular_simd};
 use crate::error::Error;
 use crate::num::dot;
 use crate::state::{DRIFT, LARGEST, ensure, entries, length, within};
@@ -9,7 +9,7 @@ impl Factor {
     /// Checks what was read from bytes.
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         self.check_places()?;
-        let full = self.active.len().next_multiple_of(lanes::LANES);
+        let full = self.active.len().next_multiple_of(secular_simd::LANES);
         for list in [&self.poles, &self.weights, &self.origins, &self.offsets, &self.scales] {
             length("numbers of a change", list.len(), full)?;
             entries("numbers of a change", list, -LARGEST..=LARGEST)?;

@@ -5,7 +5,7 @@
 //! Numerics: sums go block by block and part by part, so that a product has the same bits however many are computed
 //! together.
 
-use super::passes::Columns;
+use super::subtract_projection::Columns;
 use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;

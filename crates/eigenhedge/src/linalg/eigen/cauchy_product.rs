@@ -3,11 +3,11 @@
 //! The matrices are a few dozen rows and columns large and in the first cache; what a general product spends on packing
 //! and choosing kernels would be most of the time. Columns are read with the room behind them, in whole lanes.
 
-use crate::matrix::Matrix;
+use crate::linalg::Matrix;
 use pulp::{Simd, WithSimd};
 
 /// `out[:, to[i]] = Σ_p q[:, active[p]] · cauchy[p, i]`.
-pub(super) struct Turn<'a> {
+pub(super) struct CauchyProduct<'a> {
     pub q: &'a Matrix,
     pub active: &'a [usize],
     pub cauchy: &'a Matrix,
@@ -15,7 +15,7 @@ pub(super) struct Turn<'a> {
     pub out: &'a mut Matrix,
 }
 
-impl WithSimd for Turn<'_> {
+impl WithSimd for CauchyProduct<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
@@ -35,7 +35,7 @@ impl WithSimd for Turn<'_> {
 
 /// A few columns of the product.
 #[inline(always)]
-fn columns<S: Simd, const C: usize>(simd: S, turn: &mut Turn<'_>, first: usize, lanes: usize) {
+fn columns<S: Simd, const C: usize>(simd: S, turn: &mut CauchyProduct<'_>, first: usize, lanes: usize) {
     let mut row = 0;
     while row + 3 <= lanes {
         block::<S, 3, C>(simd, turn, first, row);
@@ -52,7 +52,7 @@ fn columns<S: Simd, const C: usize>(simd: S, turn: &mut Turn<'_>, first: usize, 
 
 /// `R` vectors of rows of `C` columns of the product.
 #[inline(always)]
-fn block<S: Simd, const R: usize, const C: usize>(simd: S, turn: &mut Turn<'_>, first: usize, row: usize) {
+fn block<S: Simd, const R: usize, const C: usize>(simd: S, turn: &mut CauchyProduct<'_>, first: usize, row: usize) {
     let mut sums = [[simd.splat_f64s(0.0); C]; R];
     let mut factors: [&[f64]; C] = [&[]; C];
     for c in 0..C {

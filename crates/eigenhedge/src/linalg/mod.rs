@@ -1,0 +1,8 @@
+//! Dense linear algebra: storage and products, fresh eigendecompositions, and eigensystems under signed rank-one change.
+
+mod eigen;
+mod matrix;
+
+pub use eigen::{Eigen, Factor, FactorScratch, symmetric_eigen, symmetric_eigenvalues};
+pub use matrix::Matrix;
+pub(crate) use matrix::{Intake, Source, WINDOW, multiply};
