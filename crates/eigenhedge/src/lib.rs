@@ -7,7 +7,6 @@
 
 pub mod batch;
 mod cancel;
-
 pub mod error;
 pub mod experts;
 pub mod hebbian;
@@ -22,6 +21,7 @@ pub mod portfolio;
 pub mod random;
 pub mod regret;
 pub mod run;
+mod row;
 mod scratch;
 pub mod simplex;
 pub mod snapshot;

@@ -16,7 +16,7 @@ use crate::cancel;
 use crate::error::Error;
 use crate::kernel::Dictionary;
 use crate::num::dot;
-use crate::span::check_row;
+use crate::row::check_row;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 

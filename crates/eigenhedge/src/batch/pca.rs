@@ -21,7 +21,7 @@ use super::{Center, check_kept, fix_sign, partial::orthonormal_to, top};
 use crate::error::Error;
 use crate::linalg::{Matrix, multiply, symmetric_eigen};
 use crate::num::{dot, largest, unit};
-use crate::span::check_row;
+use crate::row::check_row;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 

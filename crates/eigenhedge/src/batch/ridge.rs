@@ -30,7 +30,7 @@ use crate::error::{Error, positive};
 use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use crate::num::dot;
-use crate::span::check_row;
+use crate::row::check_row;
 use crate::state::{LARGEST, ensure, entries, matrix_entries, shape};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place, cholesky_in_place_scratch};

@@ -11,7 +11,7 @@ use crate::linalg::Matrix;
 use crate::num::{dot, largest};
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use crate::span::check_row;
+use crate::row::check_row;
 use crate::state::shape;
 use serde::{Deserialize, Serialize};
 

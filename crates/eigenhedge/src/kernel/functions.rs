@@ -10,7 +10,7 @@ use super::{Kernel, Measure};
 use crate::error::{Error, positive};
 use crate::num::exp_lane;
 use crate::simplex::Multiplicity;
-use crate::span::check_row;
+use crate::row::check_row;
 use serde::{Deserialize, Serialize};
 
 /// A kernel on vectors.

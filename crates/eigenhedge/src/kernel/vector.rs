@@ -7,7 +7,7 @@ use crate::linalg::Matrix;
 use crate::num::largest;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use crate::span::check_row;
+use crate::row::check_row;
 use crate::state::{State, energies, energy, ensure};
 use serde::{Deserialize, Serialize};
 

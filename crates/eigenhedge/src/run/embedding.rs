@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::linalg::Matrix;
 use crate::num::dot;
-use crate::span::check_row;
+use crate::row::check_row;
 
 /// Coordinates of rows in k fixed directions.
 #[derive(Debug, Clone)]

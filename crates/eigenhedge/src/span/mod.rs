@@ -10,7 +10,6 @@ mod feature;
 mod removal;
 
 pub use ambient::Ambient;
-pub(crate) use ambient::check_row;
 pub use feature::Feature;
 
 use crate::Error;

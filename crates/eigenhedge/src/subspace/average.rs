@@ -26,7 +26,8 @@ use crate::error::Error;
 use crate::linalg::{Matrix, multiply, symmetric_eigen};
 use crate::num::{dot, kept};
 use crate::scratch::Scratch;
-use crate::span::{Ambient, Span, check_row};
+use crate::row::check_row;
+use crate::span::{Ambient, Span};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 

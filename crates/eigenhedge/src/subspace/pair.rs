@@ -31,7 +31,8 @@ use crate::num::{dot, largest};
 use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::Select;
-use crate::span::{Ambient, Span, check_row};
+use crate::row::check_row;
+use crate::span::{Ambient, Span};
 use serde::{Deserialize, Serialize};
 
 /// What one pair brought, in the units of `|x| |y|`.

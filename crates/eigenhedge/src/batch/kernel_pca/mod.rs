@@ -36,7 +36,7 @@ use crate::error::Error;
 use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use crate::num::dot;
-use crate::span::check_row;
+use crate::row::check_row;
 use crate::state::{LARGEST, energy, entries, length, matrix_entries, shape};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;

@@ -15,7 +15,7 @@ use crate::cancel;
 use crate::error::Error;
 use crate::kernel::Dictionary;
 use crate::num::dot;
-use crate::span::check_row;
+use crate::row::check_row;
 
 /// Share of the promised fall that is enough.
 const ENOUGH: f64 = 1e-4;

@@ -18,7 +18,7 @@ use crate::batch::gram::checked_row;
 use crate::error::Error;
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::num::dot;
-use crate::span::check_row;
+use crate::row::check_row;
 
 /// Times that a step is halved before it counts as none.
 const HALVINGS: usize = 30;

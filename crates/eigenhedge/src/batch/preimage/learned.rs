@@ -9,7 +9,7 @@ use crate::batch::KernelRidge;
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
 use crate::linalg::Matrix;
-use crate::span::check_row;
+use crate::row::check_row;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 

@@ -24,6 +24,7 @@ use super::{PATIENCE, Span};
 use crate::Error;
 use crate::linalg::{Matrix, Source, WINDOW};
 use crate::num::{dot, largest, unit};
+use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use ahead::Ahead;
@@ -274,17 +275,6 @@ impl Ambient {
         let Working { defect, product, .. } = &mut self.scratch.0;
         self.columns.gram_defect(defect, product);
         self.deferred.restart(defect);
-    }
-}
-
-/// Rejects a row of the wrong length or with an entry that is not finite.
-pub(crate) fn check_row(what: &'static str, row: &[f64], length: usize) -> Result<(), Error> {
-    if row.len() != length {
-        return Err(Error::Length { what, expected: length, found: row.len() });
-    }
-    match row.iter().position(|x| !x.is_finite()) {
-        Some(index) => Err(Error::Entry { what, index, rule: "finite", value: row[index] }),
-        None => Ok(()),
     }
 }
 
