@@ -2,8 +2,8 @@
 
 use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
 use eigenhedge::options::{MixingRule, Options, Rate};
+use eigenhedge::registry::REGISTRY;
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::spec::REGISTRY;
 use eigenhedge::{Kind, NormBound, Watch};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -220,7 +220,7 @@ pub fn kernel(
 /// The registry of learners: name, family, summary, guarantee, cost and source of each, and the options it reads.
 #[pyfunction]
 pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let entry = |entry: &eigenhedge::spec::Entry| {
+    let entry = |entry: &eigenhedge::registry::Entry| {
         let found = PyDict::new(py);
         found.set_item("name", entry.name)?;
         found.set_item("family", format!("{:?}", entry.family).to_lowercase())?;

@@ -1,7 +1,7 @@
 //! The account of a run, for people and for programs.
 
 use crate::number::{exact, readable};
-use eigenhedge::regret::Best;
+use eigenhedge::comparators::Best;
 pub use eigenhedge::summary::Summary;
 use eigenhedge::{Mixing, Spec};
 use std::fmt::Write;

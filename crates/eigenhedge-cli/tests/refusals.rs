@@ -187,7 +187,7 @@ fn help_has_examples_and_lists_every_learner() {
     let help = Place::new().run("run --help");
     assert_eq!((help.status, help.err.as_str()), (0, ""));
     assert!(help.out.contains("Examples:"));
-    for entry in eigenhedge::spec::REGISTRY {
+    for entry in eigenhedge::registry::REGISTRY {
         assert!(help.out.contains(&format!("- {}:", entry.name)), "{}", entry.name);
     }
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Place, table};
-use eigenhedge::spec::REGISTRY;
+use eigenhedge::registry::REGISTRY;
 use eigenhedge::{Kind, Mixing, NormBound, Run, Spec, streams};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -113,7 +113,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
     let (run, _) = library(spec, 0);
     let statement = run.statement();
     let best = statement.best.unwrap().exact().unwrap();
-    let bound = statement.promise.unwrap().bound;
+    let bound = statement.guarantee.unwrap().bound;
     let expected = [
         ("rows", Value::from(120)),
         ("skipped_rows", Value::from(0)),

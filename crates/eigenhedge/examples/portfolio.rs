@@ -2,8 +2,8 @@
 //!
 //! The file holds rows of numbers without a header. Without a file, three built-in streams are used.
 
+use eigenhedge::comparators::BestSubspace;
 use eigenhedge::portfolio::{Portfolio, auto};
-use eigenhedge::regret::BestSubspace;
 use eigenhedge::span::Ambient;
 use eigenhedge::{Error, Instance, Kind, Random, Spec, streams, trial};
 

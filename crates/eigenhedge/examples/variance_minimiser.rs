@@ -6,8 +6,8 @@
 //!
 //! `cargo run --release -p eigenhedge --example variance_minimiser`
 
+use eigenhedge::bounds::{Setting, uncentered};
 use eigenhedge::linalg::{Matrix, symmetric_eigen};
-use eigenhedge::regret::{Setting, uncentered};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::subspace::Symmetric;
 use eigenhedge::{Error, Instance, Kind, NormBound, Random, Spec, trial};

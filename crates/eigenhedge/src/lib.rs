@@ -6,7 +6,9 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod bounds;
 mod cancel;
+pub mod comparators;
 pub mod error;
 pub mod experts;
 pub mod hebbian;
@@ -19,14 +21,13 @@ pub mod num;
 pub mod options;
 pub mod portfolio;
 pub mod random;
-pub mod regret;
-pub mod run;
+pub mod registry;
 mod row;
+pub mod run;
 mod scratch;
 pub mod simplex;
 pub mod snapshot;
 pub mod span;
-pub mod spec;
 mod state;
 pub mod streams;
 pub mod subspace;
@@ -38,8 +39,8 @@ pub use error::Error;
 pub use learner::{Learner, Loss, trial, trials};
 pub use mixing::Mixing;
 pub use random::Random;
+pub use registry::{KernelLearner, Kind, PlainLearner, Spec};
 pub use run::{Run, Statement, Watch};
-pub use spec::{KernelLearner, Kind, PlainLearner, Spec};
 pub use subspace::{Instance, NormBound};
 pub use threads::{set_threads, threads};
 

@@ -18,9 +18,9 @@ use crate::error::Error;
 use crate::kernel::{KERNELS, KernelParameters, VectorKernel};
 use crate::mixing::Mixing;
 use crate::num::exact;
+use crate::registry::{Entry, Family, Kind, Spec};
 use crate::run::AnyLearner;
 use crate::simplex::{Multiplicity, Select};
-use crate::spec::{Entry, Family, Kind, Spec};
 use crate::subspace::NormBound;
 
 /// A learning rate as given.
@@ -330,7 +330,7 @@ impl Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::REGISTRY;
+    use crate::registry::REGISTRY;
 
     fn plain(name: &str) -> String {
         name.to_owned()

@@ -28,11 +28,11 @@ use crate::learner::{Learner, Loss};
 use crate::mixing::{Mixing, blend};
 use crate::num::log_sum_exp;
 use crate::random::Random;
+use crate::registry::{Kind, Spec};
 use crate::scratch::Scratch;
 use crate::span::{Beside, Span};
-use crate::spec::{AnyRule, Kind, Spec};
 use crate::state::{LARGEST_LOG, State, energy, ensure, entries, length, within};
-use crate::subspace::{Instance, Subspace};
+use crate::subspace::{AnyRule, Instance, Subspace};
 use serde::{Deserialize, Serialize};
 
 /// Hedge over subspace learners.

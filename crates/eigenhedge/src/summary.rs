@@ -1,7 +1,7 @@
 //! The account of a run under the names that programs read.
 
-use crate::regret::{Best, Partition, Verdict};
-use crate::run::{Member, Run};
+use crate::comparators::{Best, Partition};
+use crate::run::{Member, Run, Verdict};
 use serde::Serialize;
 
 /// What a run amounted to. The names are those of the JSON object and of the Python ledger; what does not exist is null.
@@ -70,9 +70,9 @@ impl Summary {
         let spec = run.spec();
         let statement = run.statement();
         let entry = spec.learner.entry();
-        let bound_reason = match (statement.verdict, &statement.promise) {
+        let bound_reason = match (statement.verdict, &statement.guarantee) {
             (Verdict::NotApplicable(reason), _) => reason.to_string(),
-            (_, Some(promise)) => promise.theorem.to_owned(),
+            (_, Some(guarantee)) => guarantee.theorem.to_owned(),
             (_, None) => String::new(),
         };
         Self {
@@ -87,7 +87,7 @@ impl Summary {
             loss: statement.realised,
             best_loss: statement.best,
             regret: statement.regret(),
-            bound: statement.promise.map(|promise| promise.bound),
+            bound: statement.guarantee.map(|guarantee| guarantee.bound),
             bound_holds: match statement.verdict {
                 Verdict::Holds => Some(true),
                 Verdict::Fails => Some(false),

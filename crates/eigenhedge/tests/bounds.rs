@@ -4,10 +4,11 @@
 mod common;
 
 use common::bounded_rows as rows;
+use eigenhedge::bounds::{self, Setting};
+use eigenhedge::comparators::{Best, BestSubspace};
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets, hedge};
 use eigenhedge::num::dot;
-use eigenhedge::regret::bounds::{self, Setting};
-use eigenhedge::regret::{Best, BestSubspace, Reason, Verdict};
+use eigenhedge::run::{Reason, Verdict};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::streams::{self, charge_surest, coins, leader_trap};
 use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, trial};

@@ -4,8 +4,8 @@
 
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::num::dot;
+use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::spec::{Family, REGISTRY};
 use eigenhedge::{Error, Kind, Loss, Mixing, NormBound, Random, Run, Spec, Statement, Watch, streams};
 
 /// Every learner over this kernel, with the variants that have rules of their own.
@@ -83,7 +83,7 @@ fn squares(account: &Statement) -> Vec<(&'static str, f64)> {
         ("hedge term", account.hedge_term),
         ("low end of the best", account.best.map_or(0.0, |best| best.low())),
         ("high end of the best", account.best.map_or(0.0, |best| best.high())),
-        ("bound", account.promise.map_or(0.0, |promise| promise.bound)),
+        ("bound", account.guarantee.map_or(0.0, |guarantee| guarantee.bound)),
     ];
     numbers.extend(account.members.iter().map(|member| ("member", member.expected)));
     numbers.extend(account.partitions.iter().map(|partition| ("partition", partition.loss)));

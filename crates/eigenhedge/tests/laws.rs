@@ -4,11 +4,12 @@
 mod common;
 
 use common::specs;
+use eigenhedge::bounds::{Setting, uncentered};
+use eigenhedge::comparators::BestSubspace;
 use eigenhedge::linalg::Matrix;
 use eigenhedge::num::dot;
-use eigenhedge::regret::{BestSubspace, Setting, uncentered};
+use eigenhedge::registry::subspace_learners;
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::spec::subspace_learners;
 use eigenhedge::subspace::{Average, Symmetric};
 use eigenhedge::{Error, Instance, Kind, Learner, Loss, Mixing, NormBound, PlainLearner, Random, Spec, streams, trial};
 

@@ -1,10 +1,10 @@
 //! A trial of a warm learner allocates nothing.
 #![allow(clippy::unwrap_used)]
 
+use eigenhedge::comparators::Sketch;
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Weights};
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
-use eigenhedge::regret::Sketch;
 use eigenhedge::simplex::Select;
 use eigenhedge::subspace::Pair;
 use eigenhedge::{Instance, Kind, Learner, Mixing, Random, Spec, streams, trial};

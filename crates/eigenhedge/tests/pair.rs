@@ -4,9 +4,10 @@
 mod common;
 
 use common::cap;
+use eigenhedge::bounds::{Setting, uncentered};
+use eigenhedge::comparators::BestPair;
 use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::num::dot;
-use eigenhedge::regret::{BestPair, Setting, uncentered};
 use eigenhedge::simplex::{Multiplicity, Select};
 use eigenhedge::subspace::Pair;
 use eigenhedge::{Mixing, NormBound, Random};

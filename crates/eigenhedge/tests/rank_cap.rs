@@ -1,9 +1,10 @@
 //! The rank cap: fewer directions, a bound that still holds, and losses that stay true.
 #![allow(clippy::unwrap_used)]
 
+use eigenhedge::bounds::{Setting, uncentered};
+use eigenhedge::comparators::BestSubspace;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::num::dot;
-use eigenhedge::regret::{BestSubspace, Setting, uncentered};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::subspace::Rule;
 use eigenhedge::{Instance, Kind, Mixing, NormBound, PlainLearner, Random, Spec, streams, trial};

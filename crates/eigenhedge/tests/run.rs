@@ -4,12 +4,13 @@
 mod common;
 
 use common::bounded_rows;
+use eigenhedge::comparators::partition;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::linalg::Matrix;
 use eigenhedge::num::dot;
-use eigenhedge::regret::{Reason, Verdict, partition};
+use eigenhedge::registry::{Family, REGISTRY};
+use eigenhedge::run::{Reason, Verdict};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::spec::{Family, REGISTRY};
 use eigenhedge::{Kind, Mixing, NormBound, Run, Spec, Watch, streams};
 
 /// Every learner: plain and through two kernels, centered where it can be.
@@ -141,7 +142,7 @@ fn the_account_adds_up_and_no_promise_is_broken() {
         assert!(statement.best.unwrap().low() >= 0.0);
         assert_ne!(statement.verdict, Verdict::Fails, "{spec:?}");
         judged += u32::from(statement.verdict == Verdict::Holds);
-        assert_eq!(statement.promise.is_some(), statement.verdict == Verdict::Holds);
+        assert_eq!(statement.guarantee.is_some(), statement.verdict == Verdict::Holds);
         let best_member = statement.best_member().map(|member| member.expected + statement.hedge_term);
         assert!(best_member.is_none_or(|most| statement.expected <= most), "{spec:?}");
         assert_eq!(best_member.is_some(), spec.learner == Kind::Auto);
@@ -153,7 +154,7 @@ fn the_account_adds_up_and_no_promise_is_broken() {
 /// Runs and returns expected loss, verdict, bound.
 fn judge(spec: Spec, rows: &[Vec<f64>]) -> (f64, Verdict, Option<f64>) {
     let statement = run(spec, rows).statement();
-    (statement.expected, statement.verdict, statement.promise.map(|promise| promise.bound))
+    (statement.expected, statement.verdict, statement.guarantee.map(|guarantee| guarantee.bound))
 }
 
 #[test]
@@ -233,7 +234,7 @@ fn a_portfolio_loses_at_most_the_best_member_and_the_hedge_term() {
 #[test]
 fn a_single_learner_is_a_portfolio_of_one() {
     let rows = rows(60);
-    for entry in eigenhedge::spec::subspace_learners() {
+    for entry in eigenhedge::registry::subspace_learners() {
         let spec = Spec::new(entry.kind, 2);
         let mut alone = spec.plain(5).unwrap();
         let mut random = eigenhedge::Random::seeded(7);

@@ -5,8 +5,8 @@ mod common;
 
 use common::{bounded_rows, infinite_specs, specs};
 use eigenhedge::kernel::VectorKernel;
+use eigenhedge::registry::Family;
 use eigenhedge::snapshot::Snapshot;
-use eigenhedge::spec::Family;
 use eigenhedge::{Kind, Mixing, NormBound, Run, Spec, Watch, streams};
 
 /// Runs over the rows and reads what was saved of it on the way, more and more rarely.

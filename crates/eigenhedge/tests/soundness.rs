@@ -10,9 +10,9 @@ use common::dense::{DenseAdditive, DenseScatter, DenseTracking, Function, Oracle
 use common::soundness::{Soundness, judged};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::num::dot;
+use eigenhedge::registry::subspace_learners;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::span::Span;
-use eigenhedge::spec::subspace_learners;
 use eigenhedge::streams::{self, HARD};
 use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, Spec, trial, trials};
 

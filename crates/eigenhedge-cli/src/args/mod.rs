@@ -3,8 +3,8 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eigenhedge::kernel::KERNELS;
+use eigenhedge::registry::REGISTRY;
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::spec::REGISTRY;
 use eigenhedge::{Kind, NormBound};
 use eigenhedge_io::Form;
 use std::path::PathBuf;

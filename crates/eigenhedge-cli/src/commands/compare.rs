@@ -8,7 +8,7 @@ use crate::standard;
 use crate::table;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::{Center, Pca};
-use eigenhedge::regret::{Best, Hindsight};
+use eigenhedge::comparators::{Best, Hindsight};
 use eigenhedge::{Run, Watch};
 use eigenhedge_io::Stream;
 use eigenhedge_report::{Block, Chart, Keep, Page, Series, Table, Thin, svg};

@@ -116,7 +116,7 @@ impl Recorder {
             expected: statement.expected,
             low: best.low(),
             high: best.high(),
-            bound: statement.promise.map(|promise| promise.bound),
+            bound: statement.guarantee.map(|guarantee| guarantee.bound),
         });
     }
 

@@ -4,9 +4,9 @@ use super::spec;
 use crate::curves::{cumulated, row_numbers};
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, KernelPca, Pca, Solver};
+use eigenhedge::bounds::{divergence_by_kept, tuned_rate, tuned_regret};
 use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge::num::dot;
-use eigenhedge::regret::bounds::{divergence_by_kept, tuned_rate, tuned_regret};
 use eigenhedge::{Kind, Random, Spec, trial};
 use eigenhedge_report::{Chart, Series};
 

@@ -3,8 +3,8 @@
 use super::spec;
 use crate::curves::row_numbers;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
+use eigenhedge::bounds::{divergence, tuned_rate, tuned_regret};
 use eigenhedge::experts::{CappedHedge, Leader};
-use eigenhedge::regret::bounds::{divergence, tuned_rate, tuned_regret};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Error, Kind, Learner, Random, Spec, streams, trial};
 use eigenhedge_report::{Chart, Series};
@@ -160,7 +160,7 @@ fn adversary(count: usize) -> Result<Claim, LabError> {
         total += trial(&mut learner, &losses[..], &mut random)?.expected;
         all.push(losses);
     }
-    let bound = eigenhedge::regret::bounds::capped_hedge(eta, best(&all, KEPT), KEPT, N).unwrap_or(f64::NAN);
+    let bound = eigenhedge::bounds::capped_hedge(eta, best(&all, KEPT), KEPT, N).unwrap_or(f64::NAN);
     Ok(Claim::at_most("sets: loss of capped Hedge to its own adversary", total, "its bound", bound))
 }
 

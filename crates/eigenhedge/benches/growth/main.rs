@@ -17,7 +17,7 @@ mod cases;
 mod measure;
 
 use cases::{Axis, Case};
-use eigenhedge::spec::REGISTRY;
+use eigenhedge::registry::REGISTRY;
 use std::process::ExitCode;
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
 //! Every learner of the registry in every space, with the options that change its code path.
 
 use eigenhedge::kernel::VectorKernel;
+use eigenhedge::registry::{Entry, Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::spec::{Entry, Family, REGISTRY};
 use eigenhedge::{Kind, Mixing, Spec};
 
 /// A learner over rows of one length.

@@ -9,9 +9,9 @@ use super::weights::Weights;
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::num::{dot, largest};
+use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use crate::row::check_row;
 use crate::state::shape;
 use serde::{Deserialize, Serialize};
 

@@ -9,8 +9,8 @@
 use super::{Kernel, Measure};
 use crate::error::{Error, positive};
 use crate::num::exp_lane;
-use crate::simplex::Multiplicity;
 use crate::row::check_row;
+use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
 /// A kernel on vectors.

@@ -5,9 +5,9 @@ use super::{Dictionary, VectorKernel, check_values};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::num::largest;
+use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use crate::row::check_row;
 use crate::state::{State, energies, energy, ensure};
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,7 @@
 //! Any learner over rows of numbers: what the registry's names build.
 
 use super::embedding::Embedding;
+use super::{BoundInputs, Guarantee, Reason, guarantee};
 use crate::error::Error;
 use crate::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
 use crate::kernel::{Dictionary, Vectors};
@@ -9,11 +10,10 @@ use crate::linalg::{Matrix, multiply};
 use crate::memory::{check_numbers, product};
 use crate::portfolio::{Portfolio, auto};
 use crate::random::Random;
-use crate::regret::{Facts, Promise, Reason, promise};
+use crate::registry::{Family, Kind, Spec};
 use crate::span::{Ambient, Feature, Span};
-use crate::spec::{AnyRule, Family, Kind, Spec};
 use crate::state::{State, ensure};
-use crate::subspace::{Instance, Rule, Subspace};
+use crate::subspace::{AnyRule, Instance, Rule, Subspace};
 use serde::{Deserialize, Serialize};
 
 /// A learner of any family over rows, plain or through a kernel. A subspace learner is a portfolio of one.
@@ -251,18 +251,19 @@ impl AnyLearner {
     }
 
     /// The least that is promised for a comparator that lost `best`: of all members with a theorem, plus the Hedge term.
-    pub fn promise(&self, facts: &Facts, best: f64) -> Result<Promise, Reason> {
-        fn least<S: Span>(portfolio: &Portfolio<S>, facts: &Facts, best: f64) -> Result<Promise, Reason> {
-            let promises = portfolio.specs().iter().zip(portfolio.members());
-            let least = promises.map(|(spec, member)| promise(spec, member, facts, best)).reduce(|a, b| match (a, b) {
-                (Ok(a), Ok(b)) => Ok(if b.bound < a.bound { b } else { a }),
-                (Err(_), Ok(found)) | (Ok(found), Err(_)) => Ok(found),
-                (Err(first), Err(_)) => Err(first),
-            });
+    pub fn guarantee(&self, inputs: &BoundInputs, best: f64) -> Result<Guarantee, Reason> {
+        fn least<S: Span>(portfolio: &Portfolio<S>, inputs: &BoundInputs, best: f64) -> Result<Guarantee, Reason> {
+            let guarantees = portfolio.specs().iter().zip(portfolio.members());
+            let least =
+                guarantees.map(|(spec, member)| guarantee(spec, member, inputs, best)).reduce(|a, b| match (a, b) {
+                    (Ok(a), Ok(b)) => Ok(if b.bound < a.bound { b } else { a }),
+                    (Err(_), Ok(found)) | (Ok(found), Err(_)) => Ok(found),
+                    (Err(first), Err(_)) => Err(first),
+                });
             let least = least.unwrap_or(Err(Reason::NoTheorem))?;
-            Ok(Promise { bound: least.bound + portfolio.hedge_term(), ..least })
+            Ok(Guarantee { bound: least.bound + portfolio.hedge_term(), ..least })
         }
-        of_portfolio!(self, portfolio => least(portfolio, facts, best), Err(Reason::NoTheorem))
+        of_portfolio!(self, portfolio => least(portfolio, inputs, best), Err(Reason::NoTheorem))
     }
 
     /// The k directions most surely kept now.

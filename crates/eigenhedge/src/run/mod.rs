@@ -2,18 +2,24 @@
 
 mod any;
 mod embedding;
+mod guarantee;
+mod ledger;
 mod statement;
+mod verdict;
 
 pub use any::AnyLearner;
 pub use embedding::Embedding;
+pub use guarantee::{BoundInputs, Guarantee, guarantee};
+pub use ledger::Ledger;
 pub use statement::{Member, Statement};
+pub use verdict::{Reason, Verdict};
 
+use crate::comparators::{Blocks, Hindsight};
 use crate::error::Error;
 use crate::learner::{Loss, announced, trial};
 use crate::random::Random;
-use crate::regret::{Blocks, Hindsight, Ledger};
+use crate::registry::Spec;
 use crate::scratch::Scratch;
-use crate::spec::Spec;
 use crate::state::ensure;
 use crate::subspace::Instance;
 use serde::{Deserialize, Serialize};
@@ -161,7 +167,8 @@ impl Run {
         self.learner.check_state(&self.spec, self.length)?;
         self.ledger.check_state()?;
         if let Some(hindsight) = &self.hindsight {
-            hindsight.check_state(&self.spec, self.length)?;
+            let Spec { kernel, center, kept, .. } = &self.spec;
+            hindsight.check_state(kernel.as_ref(), self.length, center.is_some(), *kept)?;
         }
         let fits = self.blocks.is_some() == (self.segments > 0) && self.length <= LONGEST_PARTITIONED;
         match &self.blocks {

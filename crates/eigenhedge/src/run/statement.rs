@@ -1,9 +1,9 @@
 //! The account of a run: what was lost, what the best in hindsight would have lost, what was promised, what
 //! approximations cost.
 
-use super::Run;
-use crate::regret::{Best, Facts, Hindsight, Partition, Promise, Verdict};
-use crate::spec::Spec;
+use super::{BoundInputs, Guarantee, Reason, Run, Verdict};
+use crate::comparators::{Best, Hindsight, Partition};
+use crate::registry::Spec;
 use serde::Serialize;
 
 /// An account. Losses are in squared input units.
@@ -20,7 +20,7 @@ pub struct Statement {
     /// Loss of the best fixed subspace in hindsight; none when it was not followed.
     pub best: Option<Best>,
     /// The bound on the expected loss, and the theorem it comes from.
-    pub promise: Option<Promise>,
+    pub guarantee: Option<Guarantee>,
     /// Whether the bound holds.
     pub verdict: Verdict,
     /// What approximations and mixing have added to the constant of the theorem; zero when everything was exact.
@@ -57,11 +57,11 @@ impl Statement {
     pub(super) fn of(run: &Run, segments: usize) -> Self {
         let (spec, ledger) = (&run.spec, &run.ledger);
         let best = run.hindsight.as_ref().and_then(|hindsight| hindsight.best(spec.kept));
-        let facts = facts(run);
-        let bound = |best: f64| run.learner.promise(&facts, best).map(|promise| promise.bound);
+        let inputs = bound_inputs(run);
+        let bound = |best: f64| run.learner.guarantee(&inputs, best).map(|guarantee| guarantee.bound);
         let verdict = match best {
             Some(best) => Verdict::judge(ledger.expected, best, bound),
-            None => Verdict::NotApplicable(bound(0.0).err().unwrap_or(crate::regret::Reason::UnknownBest)),
+            None => Verdict::NotApplicable(bound(0.0).err().unwrap_or(Reason::UnknownBest)),
         };
         let members = run.learner.members().into_iter().map(|(spec, weight, expected)| {
             let name = spec.label();
@@ -73,7 +73,7 @@ impl Statement {
             expected: ledger.expected,
             realised: ledger.realised,
             best,
-            promise: best.and_then(|best| run.learner.promise(&facts, best.high()).ok()),
+            guarantee: best.and_then(|best| run.learner.guarantee(&inputs, best.high()).ok()),
             verdict,
             price: run.learner.price(),
             hedge_term: run.learner.hedge_term(),
@@ -103,7 +103,7 @@ impl Statement {
     }
 }
 
-fn facts(run: &Run) -> Facts {
+fn bound_inputs(run: &Run) -> BoundInputs {
     let squared_distance = |mean: &[f64], spec: &Spec| match &spec.start {
         Some(start) => mean.iter().zip(start).map(|(m, s)| (m - s) * (m - s)).sum(),
         None => mean.iter().map(|m| m * m).sum(),
@@ -113,5 +113,5 @@ fn facts(run: &Run) -> Facts {
         Some(0.0) => hindsight.and_then(Hindsight::squared_way),
         _ => hindsight.and_then(Hindsight::mean).map(|mean| squared_distance(&mean, &run.spec)),
     };
-    Facts { rows: run.ledger.rows, offset }
+    BoundInputs { rows: run.ledger.rows, offset }
 }

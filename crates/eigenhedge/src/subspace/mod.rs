@@ -6,6 +6,7 @@
 
 mod additive;
 mod anchored;
+mod any_rule;
 mod average;
 mod choice;
 mod frame;
@@ -20,6 +21,7 @@ mod tracking;
 
 pub use additive::Additive;
 pub use anchored::{Anchored, Law};
+pub use any_rule::AnyRule;
 pub use average::Average;
 pub use instance::{Instance, Symmetric};
 pub use pair::{Pair, PairGain};
@@ -35,7 +37,6 @@ use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::Span;
-use crate::spec::AnyRule;
 use crate::state::{LARGEST, State, count, energy, ensure, length, within};
 use choice::Choice;
 use serde::{Deserialize, Serialize};

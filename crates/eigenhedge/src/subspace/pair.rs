@@ -29,9 +29,9 @@ use crate::linalg::Matrix;
 use crate::mixing::Mixing;
 use crate::num::{dot, largest};
 use crate::random::Random;
+use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Select;
-use crate::row::check_row;
 use crate::span::{Ambient, Span};
 use serde::{Deserialize, Serialize};
 

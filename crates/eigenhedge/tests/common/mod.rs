@@ -5,8 +5,8 @@ pub mod dense;
 pub mod soundness;
 
 use eigenhedge::num::dot;
+use eigenhedge::registry::subspace_learners;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::spec::subspace_learners;
 use eigenhedge::streams::{self, leader_trap};
 use eigenhedge::{Kind, Mixing, Random, Spec};
 

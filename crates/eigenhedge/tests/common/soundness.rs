@@ -5,8 +5,7 @@
 use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::num::dot;
 use eigenhedge::span::{Ambient, Feature, Span};
-use eigenhedge::spec::AnyRule;
-use eigenhedge::subspace::Subspace;
+use eigenhedge::subspace::{AnyRule, Subspace};
 use eigenhedge::{Instance, Learner, Loss, Random};
 
 /// A loss may exceed the energy of its row by this share of it.

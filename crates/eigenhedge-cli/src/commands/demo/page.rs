@@ -3,8 +3,8 @@
 use super::{AUTO, KEPT, Outcome};
 use anyhow::{Context, Result};
 use eigenhedge::Loss;
-use eigenhedge::regret::{BestSubspace, Ledger};
-use eigenhedge::run::AnyLearner;
+use eigenhedge::comparators::BestSubspace;
+use eigenhedge::run::{AnyLearner, Ledger};
 use eigenhedge_report::{Best, Curve, Fact, Keep, Largest, Mark, Placed, RunReport, Table, Thin};
 
 /// Points of a curve; the stream has not many more rows.

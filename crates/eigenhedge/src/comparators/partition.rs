@@ -18,7 +18,7 @@
 //! References: Bellman 1961 (segmentation by dynamic programming); Chan, Golub & LeVeque 1983 (joining scatters);
 //! Herbster & Warmuth 1998 and Warmuth & Kuzmin, JMLR 2008, section 8 (partitions as comparators).
 
-use super::comparator::BestSubspace;
+use super::best_subspace::BestSubspace;
 use crate::error::Error;
 use crate::linalg::{Matrix, symmetric_eigenvalues};
 use crate::num::dot;
@@ -38,7 +38,7 @@ pub struct Partition {
 /// ascending. None when the rows are too long for [`BestSubspace`].
 ///
 /// ```
-/// use eigenhedge::regret::partition::between;
+/// use eigenhedge::comparators::partition::between;
 /// let rows = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]];
 /// assert!((between(&rows, &[2], 1, false).unwrap()).abs() < 1e-15);
 /// assert!((between(&rows, &[], 1, false).unwrap() - 2.0).abs() < 1e-15);
@@ -62,7 +62,7 @@ pub fn between<R: AsRef<[f64]>>(rows: &[R], cuts: &[usize], kept: usize, centere
 /// Scatter matrices of blocks of rows, from which the best partition is found.
 ///
 /// ```
-/// use eigenhedge::{regret::Blocks, streams};
+/// use eigenhedge::{comparators::Blocks, streams};
 /// let mut blocks = Blocks::new(20, 50, false)?;
 /// streams::three_subspaces(1).iter().for_each(|row| blocks.add(row));
 /// let best = blocks.best(2, 3);

@@ -1,18 +1,17 @@
 //! The best loss in hindsight, exactly or between two numbers.
 
-use super::comparator::BestSubspace;
-use super::features::FeatureRows;
+use super::best_subspace::BestSubspace;
+use super::feature_rows::FeatureRows;
 use super::sketch::Sketch;
 use crate::error::Error;
 use crate::kernel::VectorKernel;
 use crate::linalg::Matrix;
-use crate::spec::Spec;
 use serde::{Deserialize, Serialize};
 
 /// The total loss of the best fixed subspace: a number, or a lower and an upper end.
 ///
 /// ```
-/// use eigenhedge::regret::Best;
+/// use eigenhedge::comparators::Best;
 /// assert_eq!(serde_json::to_string(&Best::Exact(2.5)).unwrap(), "2.5");
 /// assert_eq!(serde_json::to_string(&Best::between(1.0, 2.0)).unwrap(), r#"{"low":1.0,"high":2.0}"#);
 /// ```
@@ -65,7 +64,7 @@ impl Best {
 /// kernel values for features.
 ///
 /// ```
-/// use eigenhedge::regret::{Best, Hindsight};
+/// use eigenhedge::comparators::{Best, Hindsight};
 /// let mut short = Hindsight::new(3, false, 1)?;
 /// short.add(&[2.0, 0.0, 0.0]);
 /// short.add(&[0.0, 1.0, 0.0]);
@@ -100,12 +99,17 @@ impl Hindsight {
     }
 
     /// Checks what was read from bytes: what [`Self::new`] or [`Self::of_features`] would have made.
-    pub(crate) fn check_state(&self, spec: &Spec, length: usize) -> Result<(), Error> {
-        let centered = spec.center.is_some();
-        match (self, &spec.kernel) {
+    pub(crate) fn check_state(
+        &self,
+        kernel: Option<&VectorKernel>,
+        length: usize,
+        centered: bool,
+        kept: usize,
+    ) -> Result<(), Error> {
+        match (self, kernel) {
             (Self::Exact(best), None) if length <= BestSubspace::LONGEST => best.check_state(length, centered),
             (Self::Sketched(sketch), None) if length > BestSubspace::LONGEST => {
-                sketch.check_state(length, retained(spec.kept), centered)
+                sketch.check_state(length, retained(kept), centered)
             }
             (Self::Features(rows), Some(kernel)) => rows.check_state(kernel, length, centered),
             _ => Err(Error::State("the comparator must be of the kind that the rows call for")),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Collects the sum of all `x yᵀ`.
 ///
 /// ```
-/// use eigenhedge::regret::BestPair;
+/// use eigenhedge::comparators::BestPair;
 /// let mut best = BestPair::new(2, 3).unwrap();
 /// best.add(&[3.0, 0.0], &[0.0, 1.0, 0.0]);
 /// best.add(&[0.0, 2.0], &[1.0, 0.0, 0.0]);

@@ -17,17 +17,17 @@
 //! the proof asks, and rows longer than all before them are charged ([`Subspace::surprise`]). Tracking does not: its proof
 //! telescopes with one rate. Everything else has no theorem.
 
-use super::bounds::{self, Setting};
 use super::verdict::Reason;
+use crate::bounds::{self, Setting};
+use crate::registry::{Kind, Spec};
 use crate::simplex::Multiplicity;
 use crate::span::Span;
-use crate::spec::{AnyRule, Kind, Spec};
-use crate::subspace::{NormBound, Rule, Subspace};
+use crate::subspace::{AnyRule, NormBound, Rule, Subspace};
 use serde::Serialize;
 
-/// What happened that bounds depend on, besides the best loss.
+/// The quantities that bounds depend on, besides the best loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Facts {
+pub struct BoundInputs {
     /// Trials, including a first one that fixes the center.
     pub rows: u64,
     /// Squared distance, or more, of the mean of the rows charged from the first center: from the first row, when that
@@ -37,7 +37,7 @@ pub struct Facts {
 
 /// A bound on the total expected loss.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Promise {
+pub struct Guarantee {
     /// Where it comes from.
     pub theorem: &'static str,
     /// The bound.
@@ -45,12 +45,12 @@ pub struct Promise {
 }
 
 /// The bound of the theorem that covers the learner, for a comparator that lost `best`.
-pub fn promise<S: Span>(
+pub fn guarantee<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,
-    facts: &Facts,
+    inputs: &BoundInputs,
     best: f64,
-) -> Result<Promise, Reason> {
+) -> Result<Guarantee, Reason> {
     let dimension = learner.span().dimension();
     covered(spec, dimension)?;
     let price = learner.rule().price();
@@ -63,13 +63,13 @@ pub fn promise<S: Span>(
     let (moved, added, theorem) = match spec.center {
         None => (0.0, 0.0, "JMLR Theorem 6"),
         Some(0.0) => {
-            let rows = facts.rows.max(1) as f64;
-            let offset = facts.offset.ok_or(Reason::UnknownBest)?;
+            let rows = inputs.rows.max(1) as f64;
+            let offset = inputs.offset.ok_or(Reason::UnknownBest)?;
             (offset * (rows - 1.0) / rows, norm_square * rows.ln(), "JMLR Corollary 9")
         }
         Some(prior) => {
-            let offset = facts.offset.ok_or(Reason::UnknownBest)?;
-            let harmonic = 1.0 + (facts.rows.saturating_sub(1) as f64 / (prior + 1.0)).ln_1p();
+            let offset = inputs.offset.ok_or(Reason::UnknownBest)?;
+            let harmonic = 1.0 + (inputs.rows.saturating_sub(1) as f64 / (prior + 1.0)).ln_1p();
             (prior * offset, norm_square * harmonic, "JMLR Theorem 8")
         }
     };
@@ -80,7 +80,7 @@ pub fn promise<S: Span>(
         (theorem, bounds::uncentered(&setting, best + moved).map(|bound| bound + learner.surprise()))
     };
     let bound = bound.ok_or(Reason::InfiniteDimension)? + added;
-    Ok(Promise { theorem, bound })
+    Ok(Guarantee { theorem, bound })
 }
 
 /// What the options alone rule out, the most fundamental reason first.

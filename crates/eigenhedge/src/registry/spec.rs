@@ -1,22 +1,15 @@
-//! The one registry of learners: names, what is known about them, and how to build them.
-//!
-//! The command line, saved files, documentation and the tests that hold for every learner all read it here.
+//! The parameters of a learner, and how it is built from them.
 
-mod any_rule;
-mod registry;
-
-pub use any_rule::AnyRule;
-pub use registry::{Entry, Family, Kind, REGISTRY, Reads, subspace_learners};
-
+use super::Kind;
+use crate::bounds;
 use crate::error::{self, Error};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::mixing::Mixing;
 use crate::num::dot;
-use crate::regret::bounds;
 use crate::simplex::{Multiplicity, Select};
 use crate::span::{Ambient, Feature, Span};
 use crate::state::{LARGEST, energy, entries};
-use crate::subspace::{Additive, Anchored, Law, NormBound, Options, Perturbed, Subspace, Tracking};
+use crate::subspace::{Additive, Anchored, AnyRule, Law, NormBound, Options, Perturbed, Subspace, Tracking};
 use serde::{Deserialize, Serialize};
 
 /// All that is needed to build a learner.

@@ -1,14 +1,14 @@
-//! Any rule of the registry, so that learners of all kinds have one type.
+//! Any spectrum rule, so that learners of all kinds have one type.
 
+use super::{Additive, Anchored, Observed, Perturbed, Rule, Tracking};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::random::Random;
 use crate::simplex::Complement;
 use crate::state::State;
-use crate::subspace::{Additive, Anchored, Observed, Perturbed, Rule, Tracking};
 use serde::{Deserialize, Serialize};
 
-/// Any rule of the registry, so that learners of all kinds have one type.
+/// Any spectrum rule, so that learners of all kinds have one type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AnyRule {
     /// Mirror descent.

@@ -1,12 +1,13 @@
 //! Whether a bound holds.
 
-use super::best::Best;
+use crate::comparators::Best;
 use serde::{Deserialize, Serialize};
 
 /// What comes of holding a total expected loss against a theorem.
 ///
 /// ```
-/// use eigenhedge::regret::{Best, Reason, Verdict};
+/// use eigenhedge::comparators::Best;
+/// use eigenhedge::run::{Reason, Verdict};
 /// let judge = |best| Verdict::judge(7.0, best, |best| Ok(best + 3.0));
 /// assert_eq!(judge(Best::Exact(5.0)), Verdict::Holds);
 /// assert_eq!(judge(Best::Exact(3.5)), Verdict::Fails);

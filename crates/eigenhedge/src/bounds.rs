@@ -19,7 +19,7 @@ use crate::simplex::Multiplicity;
 /// `d log(N/d)`: how far the best projection can be from the uniform start. None for infinite N or unless `k < N`.
 ///
 /// ```
-/// use eigenhedge::{regret::bounds::divergence, simplex::Multiplicity};
+/// use eigenhedge::{bounds::divergence, simplex::Multiplicity};
 /// assert!((divergence(1, Multiplicity::Finite(2)).unwrap() - 2f64.ln()).abs() < 1e-15);
 /// assert_eq!(divergence(1, Multiplicity::Infinite), None);
 /// ```
@@ -34,7 +34,7 @@ pub fn divergence(kept: usize, dimension: Multiplicity) -> Option<f64> {
 /// `0 < k ≤ N/2`, where it bounds [`divergence`].
 ///
 /// ```
-/// use eigenhedge::{regret::bounds::{divergence, divergence_by_kept}, simplex::Multiplicity};
+/// use eigenhedge::{bounds::{divergence, divergence_by_kept}, simplex::Multiplicity};
 /// let n = Multiplicity::Finite(100);
 /// assert!(divergence(10, n) < divergence_by_kept(10, n));
 /// assert_eq!(divergence_by_kept(60, n), None);
@@ -48,7 +48,7 @@ pub fn divergence_by_kept(kept: usize, dimension: Multiplicity) -> Option<f64> {
 /// `log C(n, k)`: how far one set of experts is from the uniform start over all sets of its size.
 ///
 /// ```
-/// use eigenhedge::regret::bounds::set_divergence;
+/// use eigenhedge::bounds::set_divergence;
 /// assert!((set_divergence(2, 6) - 15f64.ln()).abs() < 1e-14);
 /// ```
 pub fn set_divergence(kept: usize, experts: usize) -> f64 {
@@ -67,7 +67,7 @@ fn exponential(eta: f64, best: f64, divergence: f64, scale: f64) -> f64 {
 /// with one expert dropped, whose choices have the same distribution.
 ///
 /// ```
-/// use eigenhedge::regret::bounds::{capped_hedge, hedge};
+/// use eigenhedge::bounds::{capped_hedge, hedge};
 /// let bound = hedge(1.0, 10.0, 4);
 /// assert!((bound - (10.0 + 4f64.ln()) / (1.0 - (-1f64).exp())).abs() < 1e-13);
 /// assert!((bound - capped_hedge(1.0, 10.0, 3, 4).unwrap()).abs() < 1e-13);
@@ -94,7 +94,7 @@ pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<
 /// larger (by at most `k`), and closes the root too late.
 ///
 /// ```
-/// use eigenhedge::regret::bounds::set_experts;
+/// use eigenhedge::bounds::set_experts;
 /// let bound = set_experts(0.5, 3.0, 4, 6);
 /// assert!((bound - 2.0 * (1.5 + 15f64.ln()) / (1.0 - (-1f64).exp())).abs() < 1e-13);
 /// ```
@@ -138,7 +138,7 @@ impl Setting {
 /// eigenvalues in `[0, Q²]`; Q known from the start. `best` is the loss of any k-dimensional subspace.
 ///
 /// ```
-/// use eigenhedge::{regret::bounds::{Setting, uncentered}, simplex::Multiplicity};
+/// use eigenhedge::{bounds::{Setting, uncentered}, simplex::Multiplicity};
 /// let setting = Setting::new(1.0, 2, Multiplicity::Finite(20));
 /// let exact = (10.0 + 18.0 * (20f64 / 18.0).ln()) / (1.0 - (-1f64).exp());
 /// assert!((uncentered(&setting, 10.0).unwrap() - exact).abs() < 1e-12);
@@ -162,7 +162,7 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
 /// `zᵀ V z / (ε + t)` for trial t, and `zᵀ V z ≤ Q²` because the eigenvalues of V are at most one.
 ///
 /// ```
-/// use eigenhedge::{regret::bounds::{Setting, centered, uncentered}, simplex::Multiplicity};
+/// use eigenhedge::{bounds::{Setting, centered, uncentered}, simplex::Multiplicity};
 /// let setting = Setting::new(1.0, 2, Multiplicity::Finite(20));
 /// let gap = centered(&setting, 10.0, 4.0, 0.0, 101).unwrap() - uncentered(&setting, 10.0).unwrap();
 /// assert!((gap - (1.0 + 21f64.ln())).abs() < 1e-12);
@@ -179,7 +179,7 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
 /// first center, or any `R²` above it. Where the ball lies need not be known.
 ///
 /// ```
-/// use eigenhedge::{regret::bounds::{Setting, centered_on_the_mean, uncentered}, simplex::Multiplicity};
+/// use eigenhedge::{bounds::{Setting, centered_on_the_mean, uncentered}, simplex::Multiplicity};
 /// let setting = Setting::new(1.0, 2, Multiplicity::Finite(20));
 /// let gap = centered_on_the_mean(&setting, 10.0, 9.0, 100).unwrap() - uncentered(&setting, 10.0).unwrap();
 /// assert!((gap - (100f64.ln() + 9.0)).abs() < 1e-12);
@@ -198,7 +198,7 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
 /// `L_T ≤ L* + 2 Q √(D (L_T + Q²))`, which is solved for `L_T`. (After Auer, Cesa-Bianchi & Gentile 2002.)
 ///
 /// ```
-/// use eigenhedge::{regret::bounds::{Setting, divergence, self_confident, tuned_regret}, simplex::Multiplicity};
+/// use eigenhedge::{bounds::{Setting, divergence, self_confident, tuned_regret}, simplex::Multiplicity};
 /// let n = Multiplicity::Finite(20);
 /// let regret = self_confident(&Setting::new(1.0, 2, n), 1e6).unwrap() - 1e6;
 /// let tuned = tuned_regret(divergence(2, n).unwrap(), 1e6, 1.0);
@@ -216,7 +216,7 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
 /// ICML (6) prints the root without the scale; with rows longer than one, (7) follows only with it.
 ///
 /// ```
-/// use eigenhedge::regret::bounds::tuned_rate;
+/// use eigenhedge::bounds::tuned_rate;
 /// assert!((tuned_rate(0.5, 1.0, 1.0).unwrap() - 2f64.ln()).abs() < 1e-15);
 /// assert_eq!(tuned_rate(0.5, 0.0, 1.0), None);
 /// ```
@@ -231,7 +231,7 @@ pub fn tuned_rate(divergence: f64, ceiling: f64, scale: f64) -> Option<f64> {
 /// [`centered_on_the_mean`], add its last two terms.
 ///
 /// ```
-/// use eigenhedge::regret::bounds::{hedge, tuned_rate, tuned_regret};
+/// use eigenhedge::bounds::{hedge, tuned_rate, tuned_regret};
 /// let (best, divergence) = (100.0, 8f64.ln());
 /// let bound = hedge(tuned_rate(divergence, best, 1.0).unwrap(), best, 8);
 /// assert!(bound - best <= tuned_regret(divergence, best, 1.0));
@@ -247,7 +247,7 @@ pub fn tuned_regret(divergence: f64, ceiling: f64, scale: f64) -> f64 {
 /// [`coins`](crate::streams::coins) for the sequences.
 ///
 /// ```
-/// use eigenhedge::regret::bounds::{lower_regret, tuned_regret};
+/// use eigenhedge::bounds::{lower_regret, tuned_regret};
 /// assert!(lower_regret(2.0, 50.0, 1.0) * 2f64.sqrt() <= tuned_regret(2.0, 50.0, 1.0));
 /// ```
 pub fn lower_regret(divergence: f64, best: f64, scale: f64) -> f64 {

@@ -23,7 +23,7 @@
 //! References: Liberty, KDD 2013; Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016 (merging).
 
 use super::best::Best;
-use super::comparator::{Mean, check_mean};
+use super::best_subspace::{Mean, check_mean};
 use crate::error::Error;
 use crate::linalg::{Eigen, Matrix, multiply, symmetric_eigenvalues};
 use crate::num::dot;
@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 /// A few directions that stand for all rows.
 ///
 /// ```
-/// use eigenhedge::regret::Sketch;
+/// use eigenhedge::comparators::Sketch;
 /// let mut sketch = Sketch::new(3, 2, false)?;
 /// for _ in 0..50 {
 ///     sketch.add(&[2.0, 0.0, 0.0]);
@@ -247,7 +247,7 @@ fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
 mod tests {
     use super::*;
     use crate::Random;
-    use crate::regret::BestSubspace;
+    use crate::comparators::BestSubspace;
 
     /// Both ends are true to rounding of the total energy.
     const ROUNDING: f64 = 1e-12;

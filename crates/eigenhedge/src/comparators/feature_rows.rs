@@ -146,7 +146,7 @@ mod tests {
     fn the_linear_kernel_gives_the_best_subspace_of_the_rows() {
         for centered in [false, true] {
             let mut features = FeatureRows::new(VectorKernel::Linear, 20, centered);
-            let mut plain = crate::regret::BestSubspace::new(20, centered).unwrap();
+            let mut plain = crate::comparators::BestSubspace::new(20, centered).unwrap();
             for row in streams::three_subspaces(1).iter().step_by(5) {
                 features.add(row);
                 plain.add(row);

@@ -1,0 +1,20 @@
+//! Comparators: what hindsight would have lost.
+//!
+//! - [`BestSubspace`]: what the best fixed subspace would have lost, exactly; [`Sketch`]: between two numbers, for long
+//!   rows; [`FeatureRows`]: the same in a feature space; [`Hindsight`]: whichever fits, with a [`Best`] for an answer.
+//! - [`partition`]: what the best subspaces for stretches of the stream would have lost.
+//! - [`BestPair`]: the best directions for pairs of rows.
+
+mod best;
+mod best_pair;
+mod best_subspace;
+mod feature_rows;
+pub mod partition;
+mod sketch;
+
+pub use best::{Best, Hindsight};
+pub use best_pair::BestPair;
+pub use best_subspace::BestSubspace;
+pub use feature_rows::FeatureRows;
+pub use partition::{Blocks, Partition};
+pub use sketch::Sketch;

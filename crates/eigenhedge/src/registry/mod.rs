@@ -1,0 +1,9 @@
+//! The one registry of learners: names, what is known about them, and how to build them.
+//!
+//! The command line, saved files, documentation and the tests that hold for every learner all read it here.
+
+mod learners;
+mod spec;
+
+pub use learners::{Entry, Family, Kind, REGISTRY, Reads, subspace_learners};
+pub use spec::{KernelLearner, PlainLearner, Spec};
