@@ -32,7 +32,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler  # noqa: E402
 import eigenhedge  # noqa: E402
 import streams  # noqa: E402
 import verdicts  # noqa: E402
-import written  # noqa: E402
+import results_io  # noqa: E402
 from contenders import Ccipca, Crate, Hedged, Incremental, Oja, Refitted, Textbook, best_fixed  # noqa: E402
 
 QUIET = {"center": True, "norm_bound": "auto", "hindsight": False}
@@ -264,7 +264,7 @@ def main():
     wanted = lambda part: args.only in (None, part)
     if wanted("table"):
         results["table"] = dict(table(args.quick, 1))
-        written.show_table(results["table"])
+        results_io.show_table(results["table"])
     if wanted("textbook"):
         results["textbook"] = textbook(args.quick)
         print(json.dumps(results["textbook"], indent=1), flush=True)
@@ -275,14 +275,14 @@ def main():
         results["linear"] = []
         for case in linear(args.quick):
             results["linear"].append(case)
-            written.show_case(case)
+            results_io.show_case(case)
         if args.threads is None and not args.quick and args.only is None:
             results["two threads"] = with_two_threads(args.out)
     results["verdicts"] = verdicts.judge(results)
     results["minutes"] = (time.perf_counter() - began) / 60
     verdicts.show_peers_that_win(results)
     verdicts.show(results["verdicts"])
-    written.write(results, args.out)
+    results_io.write(results, args.out)
     return 0 if all(verdict["holds"] is not False for verdict in results["verdicts"]) else 1
 
 

@@ -5,12 +5,12 @@
 
 mod args;
 mod commands;
+mod csv_writer;
 mod files;
 mod number;
 mod plan;
 mod record;
-mod sheet;
-mod standard;
+mod stdout;
 mod stop;
 mod summary;
 mod table;
@@ -53,7 +53,7 @@ fn explain(message: &clap::Error) -> ExitCode {
         return ExitCode::from(USAGE);
     }
     let printed =
-        standard::output().and_then(|mut out| message.print().and_then(|()| out.flush()).context(standard::UNWRITABLE));
+        stdout::output().and_then(|mut out| message.print().and_then(|()| out.flush()).context(stdout::UNWRITABLE));
     match printed {
         Err(error) if !is_broken_pipe(&error) => {
             complain(&format!("{error:#}"));
@@ -82,7 +82,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
             // By way of memory: the generator panics when nobody reads what it writes.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut script);
-            standard::print(&String::from_utf8_lossy(&script))
+            stdout::print(&String::from_utf8_lossy(&script))
         }
         Command::Man { out } => commands::man(&out),
         Command::Reproduce(args) => commands::reproduce(&args),

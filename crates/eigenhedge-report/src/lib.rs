@@ -12,18 +12,18 @@
 
 pub mod axis;
 pub mod chart;
+pub mod downsample;
 pub mod escape;
-pub mod largest;
 pub mod number;
 pub mod page;
 pub mod palette;
 pub mod run_report;
 pub mod svg;
-mod text;
-pub mod thin;
+mod text_layout;
+pub mod top_k;
 
 pub use chart::{Annotation, Chart, Kind, Mark, Point, Series, Tint};
-pub use largest::{Entry, Largest};
+pub use downsample::{Keep, Thin};
 pub use page::{Block, Page, Table};
 pub use run_report::{Best, Curve, Fact, Placed, RunReport};
-pub use thin::{Keep, Thin};
+pub use top_k::{Entry, Largest};

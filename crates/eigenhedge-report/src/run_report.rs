@@ -3,12 +3,12 @@
 //! Plain data in. Curves of long runs come from [`Thin`]; what is empty has no chart and no table.
 
 use crate::chart::{Annotation, Chart, Kind, Mark, Series, Tint};
-use crate::largest::Entry;
+use crate::downsample::Thin;
 use crate::number::{grouped, significant};
 use crate::page::{Block, Page, Table};
 use crate::palette::TIMES;
 use crate::svg;
-use crate::thin::Thin;
+use crate::top_k::Entry;
 
 /// A value over the rows.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -9,14 +9,14 @@ use eigenhedge::{Kind, NormBound};
 use eigenhedge_io::Form;
 use std::path::PathBuf;
 
-mod keep;
-mod others;
+mod other_commands;
+mod outputs;
 mod reproduce;
 mod table;
 
-pub use keep::KeepArgs;
+pub use outputs::KeepArgs;
 
-pub use others::{
+pub use other_commands::{
     CompareArgs, ExpertsArgs, InspectArgs, KernelArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs,
     PcaArgs, ReconstructArgs, TransformArgs,
 };

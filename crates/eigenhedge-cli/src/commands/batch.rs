@@ -1,8 +1,8 @@
 //! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`. All rows are read before anything is said.
 
 use crate::args::{KernelArgs, KernelPcaArgs, KernelRidgeArgs, PcaArgs, TableArgs};
-use crate::sheet::{Sheet, coordinate_names};
-use crate::standard;
+use crate::csv_writer::{Sheet, coordinate_names};
+use crate::stdout;
 use crate::table;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
@@ -67,7 +67,7 @@ fn spectrum(values: &[f64], ratios: &[f64], lost: f64) -> Result<()> {
         writeln!(out, "{i:<10}{value:>16.6e}{:>9.2}%", 100.0 * ratio)?;
     }
     writeln!(out, "lost      {lost:>16.6e}")?;
-    standard::print(&out)
+    stdout::print(&out)
 }
 
 fn kernel(args: &KernelArgs, length: usize) -> Result<VectorKernel> {

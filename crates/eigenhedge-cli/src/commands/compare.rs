@@ -4,7 +4,7 @@ use crate::args::CompareArgs;
 use crate::files::{judge_place, write_whole};
 use crate::number::readable;
 use crate::plan;
-use crate::standard;
+use crate::stdout;
 use crate::table;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::{Center, Pca};
@@ -171,7 +171,7 @@ fn report(contestants: &[Contestant], frozen: &Frozen, best: Best, charged: &Cha
         line(&contestant.name, contestant.total, format!("{micros:.1}"))?;
     }
     writeln!(out, "{}", charged.sentence(frozen))?;
-    standard::print(&out)
+    stdout::print(&out)
 }
 
 fn page(

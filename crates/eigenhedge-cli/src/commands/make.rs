@@ -1,7 +1,7 @@
 //! `make`: a stream with a known truth, to try things on.
 
 use crate::args::{Made, MakeArgs};
-use crate::sheet::Sheet;
+use crate::csv_writer::Sheet;
 use anyhow::{Result, anyhow};
 use eigenhedge::streams;
 use eigenhedge_io::MaxMemory;

@@ -1,9 +1,9 @@
 //! Commands that use a saved model without learning: `transform`, `reconstruct`, `inspect`.
 
 use crate::args::{InspectArgs, ReconstructArgs, TransformArgs};
+use crate::csv_writer::{Sheet, coordinate_names};
 use crate::files::read_snapshot;
-use crate::sheet::{Sheet, coordinate_names};
-use crate::standard;
+use crate::stdout;
 use crate::summary::{Summary, Text};
 use crate::table;
 use anyhow::{Result, anyhow};
@@ -95,5 +95,5 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
         let kept = format!("kept with  probability {}\n", probabilities.join(", "));
         format!("{}{kept}{columns}", summary.text(snapshot.run.spec(), &Default::default()))
     };
-    standard::print(&text)
+    stdout::print(&text)
 }

@@ -1,9 +1,9 @@
 //! `pair` and `experts`: the asymmetric and the expert setting.
 
 use crate::args::{ExpertsArgs, PairArgs};
+use crate::csv_writer::Sheet;
 use crate::number::readable;
-use crate::sheet::Sheet;
-use crate::standard;
+use crate::stdout;
 use crate::table;
 use anyhow::{Result, anyhow};
 use eigenhedge::bounds;
@@ -59,7 +59,7 @@ pub fn pair(args: &PairArgs) -> Result<()> {
     if let Some(best) = best {
         writeln!(out, "best       {} by the best fixed pair of subspaces in hindsight", readable(best.gain(args.k)))?;
     }
-    standard::print(&out)
+    stdout::print(&out)
 }
 
 /// Losses of experts, one column each: k of them are kept, the others pay.
@@ -113,5 +113,5 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
         }
         None => writeln!(out, "bound      none: no theorem covers mixing")?,
     }
-    standard::print(&out)
+    stdout::print(&out)
 }

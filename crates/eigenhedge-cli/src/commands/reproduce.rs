@@ -1,7 +1,7 @@
 //! `reproduce`: the papers' figures, with their claims checked.
 
 use crate::args::ReproduceArgs;
-use crate::standard;
+use crate::stdout;
 use anyhow::{Context, Result, bail};
 use eigenhedge_io::printable_path;
 use eigenhedge_lab::{REPRODUCTIONS, Reproduction, Setting, Tally, run_all};
@@ -13,13 +13,13 @@ const DATA: &str = "EIGENHEDGE_DATA";
 
 /// Lists reproductions, or runs them, writes their files and prints their claims.
 pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
-    let mut out = standard::output()?;
+    let mut out = stdout::output()?;
     let chosen: Vec<&Reproduction> = match args.name.as_str() {
         "list" => {
             let widest = REPRODUCTIONS.iter().map(|one| one.name.len()).max().unwrap_or(0);
             let lines = REPRODUCTIONS.iter().map(|one| format!("{:widest$}  {}\n", one.name, one.title));
             let text: String = lines.collect();
-            return out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(standard::UNWRITABLE);
+            return out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(stdout::UNWRITABLE);
         }
         "all" => REPRODUCTIONS.iter().collect(),
         name => Reproduction::from_name(name).into_iter().collect(),
@@ -41,7 +41,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
     let pages = args.out.join(if chosen.len() == 1 { chosen[0].name } else { "*" }).join("index.html");
     writeln!(out, "{} passed, {} failed", tally.passed, tally.failed)
         .and_then(|()| out.flush())
-        .context(standard::UNWRITABLE)?;
+        .context(stdout::UNWRITABLE)?;
     let _ = writeln!(io::stderr(), "Pages: {}", printable_path(&pages));
     verdict(tally)
 }

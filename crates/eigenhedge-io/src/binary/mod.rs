@@ -1,8 +1,8 @@
 //! NumPy's files.
 
-mod header;
-mod member;
 mod npy;
+mod npy_header;
+mod npz_member;
 
 use crate::error::Error;
 use crate::reader::{Opened, Tap};
@@ -15,6 +15,6 @@ pub fn open_npy(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
 
 /// Opens an array in an archive.
 pub fn open_npz(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
-    let member = member::find(tap, layout.array.as_deref())?;
+    let member = npz_member::find(tap, layout.array.as_deref())?;
     npy::Npy::open(tap, npy::Origin::Member(member), layout)
 }

@@ -8,8 +8,8 @@
 //! able to hold as much, and a pipe must deliver its first row, before memory of that size is asked for. A row, or an
 //! array that is kept as a whole, takes no more than reading may.
 
-use super::header::{Element, Header};
-use super::member::Member;
+use super::npy_header::{Element, Header};
+use super::npz_member::Member;
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault};
 use crate::reader::{Mark, Opened, Progress, Reader, Tap};

@@ -1,6 +1,6 @@
 //! Rows out of batches of columns.
 
-use super::guard::guarded;
+use super::catch_panics::guarded;
 use super::{BATCH_CELLS, unsound};
 use crate::columns::Columns;
 use crate::error::{Error, Fault};

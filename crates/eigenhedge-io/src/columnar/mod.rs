@@ -5,7 +5,7 @@
 
 mod arrow;
 mod batches;
-mod guard;
+mod catch_panics;
 mod page_header;
 mod parquet;
 
@@ -23,7 +23,7 @@ pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
         Format::Parquet => parquet::open(tap, layout),
         _ => arrow::open(tap, layout),
     };
-    guard::guarded(open).unwrap_or_else(|reason| Err(unsound(tap, layout.format.name(), reason)))
+    catch_panics::guarded(open).unwrap_or_else(|reason| Err(unsound(tap, layout.format.name(), reason)))
 }
 
 /// A library's complaint about a file.

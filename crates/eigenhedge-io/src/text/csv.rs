@@ -8,7 +8,7 @@
 //!
 //! **Going on.** A file without carriage returns is taken up at its byte; another one is read again from the start.
 
-use super::lines::Lines;
+use super::line_ends::Lines;
 use crate::columns::{Columns, Selector, allow_columns, select};
 use crate::error::{Error, Fault, shown};
 use crate::reader::{Mark, Opened, Progress, Reader, Tap};

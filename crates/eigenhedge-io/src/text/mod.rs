@@ -3,8 +3,8 @@
 mod csv;
 mod jsonl;
 mod libsvm;
+mod line_ends;
 mod line_reader;
-mod lines;
 
 pub use csv::Csv;
 pub use jsonl::Jsonl;

@@ -5,7 +5,7 @@ use super::number;
 use super::panel::{Frame, label};
 use crate::chart::{Chart, Mark};
 use crate::palette::{FAINT, INK, PAPER};
-use crate::text;
+use crate::text_layout;
 
 /// Height of one line of labels of marks.
 pub const MARK_LINE: f64 = 15.0;
@@ -27,8 +27,8 @@ pub fn marks<'a>(chart: &'a Chart, frame: &Frame) -> Marks<'a> {
     let mut sorted: Vec<&Mark> = chart.marks.iter().filter(|mark| frame.x.place(mark.x).is_some()).collect();
     sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
     for mark in sorted {
-        let name = text::fit(mark.label.trim(), SIZE, LONGEST);
-        let half = text::width(&name, SIZE) / 2.0;
+        let name = text_layout::fit(mark.label.trim(), SIZE, LONGEST);
+        let half = text_layout::width(&name, SIZE) / 2.0;
         let middle = middle(mark, half, frame);
         let line = ends.iter().position(|&end| middle - half >= end + 6.0).filter(|_| !name.is_empty());
         if let Some(line) = line {
@@ -55,7 +55,7 @@ impl Marks<'_> {
             let x = frame.left + frame.x.place(mark.x).unwrap_or(0.0) * frame.width;
             lines += &format!("M{} {}V{}", number(x), number(frame.top), number(frame.top + frame.height));
             if let Some((line, name)) = name {
-                let middle = middle(mark, text::width(name, SIZE) / 2.0, frame);
+                let middle = middle(mark, text_layout::width(name, SIZE) / 2.0, frame);
                 let y = frame.top - 4.0 - *line as f64 * MARK_LINE;
                 labels += &label(FAINT, "faint", (middle, y), SIZE, "text-anchor=\"middle\"", name);
             }
@@ -86,8 +86,8 @@ pub fn annotations(chart: &Chart, frame: &Frame) -> String {
     let mut taken: Vec<Area> = places.iter().map(|&((x, y), _)| [x - 5.0, y - 5.0, x + 5.0, y + 5.0]).collect();
     for &((x, y), place) in &places {
         rings += &format!("M{} {}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", number(x - 4.0), number(y));
-        let name = text::fit(place.label.trim(), SIZE, LONGEST);
-        if let Some(area) = free_area(text::width(&name, SIZE), (x, y), &taken, frame) {
+        let name = text_layout::fit(place.label.trim(), SIZE, LONGEST);
+        if let Some(area) = free_area(text_layout::width(&name, SIZE), (x, y), &taken, frame) {
             // A rim in the colour of the paper keeps the name readable on top of lines.
             let rim = format!("paint-order=\"stroke\" stroke=\"{}\" stroke-width=\"3\"", PAPER.light);
             let text = label(INK, "ink", (area[0] + 1.0, area[3] - 4.0), SIZE, &rim, &name);

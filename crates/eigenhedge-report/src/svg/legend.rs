@@ -5,7 +5,7 @@ use super::panel::{TEXT_SIZE, label};
 use super::series::{filled, shape, stroke};
 use crate::chart::{Chart, Kind, Series};
 use crate::palette::{INK, Look, look};
-use crate::text;
+use crate::text_layout;
 
 const LINE: f64 = 19.0;
 const SAMPLE: f64 = 30.0;
@@ -22,8 +22,8 @@ pub fn draw(chart: &Chart, (left, top): (f64, f64), room: f64) -> (String, f64) 
     }
     let (mut body, mut x, mut lines) = (String::new(), 0.0, 1.0);
     for &(i, series) in entries.iter().filter(named) {
-        let name = text::fit(&series.name, TEXT_SIZE, LONGEST.min(room - SAMPLE));
-        let width = SAMPLE + 6.0 + text::width(&name, TEXT_SIZE) + GAP;
+        let name = text_layout::fit(&series.name, TEXT_SIZE, LONGEST.min(room - SAMPLE));
+        let width = SAMPLE + 6.0 + text_layout::width(&name, TEXT_SIZE) + GAP;
         if x > 0.0 && x + width - GAP > room {
             (x, lines) = (0.0, lines + 1.0);
         }

@@ -17,7 +17,7 @@ mod tests;
 use crate::chart::Chart;
 use crate::escape::markup;
 use crate::palette::{self, INK, PAPER};
-use crate::text;
+use crate::text_layout;
 use panel::{Panel, TITLE_SIZE};
 
 /// Width of one picture in pixels.
@@ -38,7 +38,7 @@ pub fn grid(title: &str, charts: &[Chart], columns: usize) -> String {
     let width = CELL * columns as f64;
     let mut body = String::new();
     let mut top = 0.0;
-    for line in text::wrap(title, TITLE_SIZE + 3.0, width - 40.0, 2).iter().filter(|line| !line.is_empty()) {
+    for line in text_layout::wrap(title, TITLE_SIZE + 3.0, width - 40.0, 2).iter().filter(|line| !line.is_empty()) {
         top += 26.0;
         body += &format!(
             "<text class=\"ink-fill\" fill=\"{}\" x=\"{}\" y=\"{top}\" font-size=\"{}\" font-weight=\"600\" text-anchor=\"middle\">{}</text>",

@@ -7,7 +7,7 @@ use crate::chart::{Chart, Kind};
 use crate::escape::markup;
 use crate::number::short;
 use crate::palette::{Colour, FAINT, GRID, INK};
-use crate::text;
+use crate::text_layout;
 
 pub const TITLE_SIZE: f64 = 15.0;
 pub const TEXT_SIZE: f64 = 12.0;
@@ -53,7 +53,7 @@ impl Frame {
 impl Panel {
     /// Draws a chart.
     pub fn draw(chart: &Chart, width: f64, titled: bool) -> Self {
-        let title = if titled { text::wrap(&chart.title, TITLE_SIZE, width - 2.0 * MARGIN, 2) } else { vec![] };
+        let title = if titled { text_layout::wrap(&chart.title, TITLE_SIZE, width - 2.0 * MARGIN, 2) } else { vec![] };
         let title: Vec<String> = title.into_iter().filter(|line| !line.is_empty()).collect();
         let (horizontal, vertical) = chart.extents();
         let mut frame = frame(chart, width, &horizontal, &vertical);
@@ -83,14 +83,14 @@ impl Panel {
 fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> Frame {
     let height = width * ASPECT;
     let y = Axis::new(vertical, Ends::Ticks, (height / 36.0) as usize);
-    let widest = y.ticks().map(|(_, label)| text::width(label, TEXT_SIZE)).fold(0.0, f64::max);
+    let widest = y.ticks().map(|(_, label)| text_layout::width(label, TEXT_SIZE)).fold(0.0, f64::max);
     let left = MARGIN + widest + 8.0 + if chart.y_label.trim().is_empty() { 0.0 } else { 20.0 };
     let points = chart.series.iter().any(|series| series.kind == Kind::Points);
     let horizontal = if points { horizontal.with_margin() } else { *horizontal };
     let mut wanted = 9;
     loop {
         let x = Axis::new(&horizontal, Ends::Data, wanted);
-        let last = x.ticks().last().map_or(0.0, |(_, label)| text::width(label, TEXT_SIZE) / 2.0);
+        let last = x.ticks().last().map_or(0.0, |(_, label)| text_layout::width(label, TEXT_SIZE) / 2.0);
         let right = MARGIN.max(last) + 4.0;
         let inner = (width - left - right).max(50.0);
         if wanted <= 2 || labels_fit(&x, inner) {
@@ -103,7 +103,7 @@ fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> F
 fn labels_fit(axis: &Axis, width: f64) -> bool {
     let mut end = f64::NEG_INFINITY;
     axis.ticks().all(|(tick, label)| {
-        let half = text::width(label, TEXT_SIZE) / 2.0;
+        let half = text_layout::width(label, TEXT_SIZE) / 2.0;
         let middle = axis.place(tick).unwrap_or(0.0) * width;
         let free = middle - half >= end;
         end = middle + half + 10.0;
@@ -125,9 +125,9 @@ fn axes(chart: &Chart, frame: &Frame) -> String {
         texts += &label(FAINT, "faint", (frame.left - 7.0, y + 4.0), TEXT_SIZE, "text-anchor=\"end\"", name);
     }
     let (middle, centre) = (frame.left + frame.width / 2.0, frame.top + frame.height / 2.0);
-    let name = text::fit(&chart.x_label, TEXT_SIZE, frame.width);
+    let name = text_layout::fit(&chart.x_label, TEXT_SIZE, frame.width);
     texts += &label(INK, "ink", (middle, frame.bottom() + 35.0), TEXT_SIZE, "text-anchor=\"middle\"", &name);
-    let name = text::fit(&chart.y_label, TEXT_SIZE, frame.height + 20.0);
+    let name = text_layout::fit(&chart.y_label, TEXT_SIZE, frame.height + 20.0);
     let turned =
         format!("text-anchor=\"middle\" transform=\"rotate(-90,{},{})\"", number(MARGIN + 8.0), number(centre));
     texts += &label(INK, "ink", (MARGIN + 8.0, centre), TEXT_SIZE, &turned, &name);

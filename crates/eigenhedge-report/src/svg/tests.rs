@@ -53,7 +53,7 @@ fn chart() -> impl Strategy<Value = Chart> {
 fn area(node: &Node) -> [f64; 4] {
     let attribute = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
     let (x, y, size) = (attribute("x"), attribute("y"), attribute("font-size"));
-    let width = text::width(node.text().unwrap_or(""), size);
+    let width = text_layout::width(node.text().unwrap_or(""), size);
     let left = match node.attribute("text-anchor") {
         Some("middle") => x - width / 2.0,
         Some("end") => x - width,

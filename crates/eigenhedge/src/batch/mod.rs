@@ -12,7 +12,7 @@ mod expansion;
 mod gradient;
 mod gram;
 mod kernel_pca;
-mod partial;
+mod largest_eigenpairs;
 mod pca;
 pub mod preimage;
 mod ridge;

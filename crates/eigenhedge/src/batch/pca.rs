@@ -17,7 +17,7 @@
 //! Not done: a singular value decomposition of the rows, which would keep the small singular values; directions that
 //! small are not what is asked of PCA.
 
-use super::{Center, check_kept, fix_sign, partial::orthonormal_to, top};
+use super::{Center, check_kept, fix_sign, largest_eigenpairs::orthonormal_to, top};
 use crate::error::Error;
 use crate::linalg::{Matrix, multiply, symmetric_eigen};
 use crate::num::{dot, largest, unit};

@@ -3,7 +3,7 @@
 //! Cost: two passes over the n × P numbers for each trial. Nothing is allocated once all vectors are there.
 
 use super::SavedWeights;
-use super::frame::Frame;
+use super::implicit_frame::Frame;
 use super::step::{Step, move_column};
 use super::weights::Weights;
 use crate::error::Error;

@@ -11,7 +11,7 @@
 
 use super::SavedWeights;
 use super::budget::Budget;
-use super::frame::Frame;
+use super::implicit_frame::Frame;
 use super::step::{Step, move_column};
 use super::weights::{Change, Weights};
 use crate::error::Error;

@@ -36,7 +36,7 @@
 mod ambient;
 mod budget;
 mod feature;
-mod frame;
+mod implicit_frame;
 mod rate;
 mod rule;
 mod step;
@@ -59,7 +59,7 @@ use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::state::{self, State, energy, ensure, matrix_entries, shape, within};
 use crate::subspace::{Instance, NEGLIGIBLE, NormBound, SLACK, check_kept};
-use frame::Frame;
+use implicit_frame::Frame;
 use rule::Seen;
 use serde::{Deserialize, Serialize};
 

@@ -12,26 +12,26 @@
 //! | indices into a Gram matrix | [`Precomputed`] | [`Items`] |
 //! | anything else | a [`Kernel`] of your own | [`Items`] |
 
-mod functions;
-mod items;
+mod item_dictionary;
 #[cfg(test)]
 mod laws;
-mod names;
 mod precomputed;
 mod rankings;
+mod registry;
 mod rows;
 mod sets;
 mod strings;
-mod vector;
+mod vector_dictionary;
+mod vector_kernels;
 
-pub use functions::VectorKernel;
-pub use items::Items;
-pub use names::{KERNELS, KernelEntry, KernelParameters};
+pub use item_dictionary::Items;
 pub use precomputed::Precomputed;
 pub use rankings::{Kendall, Mallows, Ranking};
+pub use registry::{KERNELS, KernelEntry, KernelParameters};
 pub use sets::{Intersection, Jaccard};
 pub use strings::Spectrum;
-pub use vector::Vectors;
+pub use vector_dictionary::Vectors;
+pub use vector_kernels::VectorKernel;
 
 use rows::Measure;
 

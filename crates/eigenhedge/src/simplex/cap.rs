@@ -36,7 +36,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::simplex::scale::{Uncapped, at_most_zero, gap, log_scale, scan};
+use crate::simplex::cap_scale::{Uncapped, at_most_zero, gap, log_scale, scan};
 use crate::{Error, num};
 
 /// How many equal directions a block holds.

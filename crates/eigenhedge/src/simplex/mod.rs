@@ -8,14 +8,14 @@
 //! [`limit`] is what capping tends to as the learning rate grows.
 
 pub mod cap;
+mod cap_scale;
 pub mod corners;
-pub mod limit;
+pub mod keep_largest;
 pub mod sample;
-mod scale;
-pub mod shift;
+pub mod shift_and_clip;
 
 pub use cap::{CapScratch, Capped, Complement, Multiplicity, cap, cap_by_selection, cap_by_sorting};
 pub use corners::{Corner, Mixture, decompose};
-pub use limit::{LimitScratch, keep_largest};
+pub use keep_largest::{LimitScratch, keep_largest};
 pub use sample::{DrawScratch, Select, draw};
-pub use shift::{ShiftScratch, shift_and_clip};
+pub use shift_and_clip::{ShiftScratch, shift_and_clip};

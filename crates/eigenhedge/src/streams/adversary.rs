@@ -1,6 +1,6 @@
 //! Streams that are made against a learner.
 
-use super::still::frame;
+use super::stationary::frame;
 use super::{Stream, add};
 use crate::random::Random;
 

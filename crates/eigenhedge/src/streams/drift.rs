@@ -1,6 +1,6 @@
 //! Streams whose subspace changes, at once or slowly.
 
-use super::still::frame;
+use super::stationary::frame;
 use super::{Stream, add, cut};
 use crate::linalg::Matrix;
 use crate::random::Random;

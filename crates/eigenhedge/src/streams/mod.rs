@@ -13,13 +13,13 @@ mod adversary;
 mod drift;
 mod hard;
 mod smooth;
-mod still;
+mod stationary;
 
 pub use adversary::{charge_surest, coins, leader_trap, starvation};
 pub use drift::{drifting, recurring, switching, three_subspaces};
 pub use hard::{HARD, Hard, near_duplicates};
 pub use smooth::{oscillations, random_walk, sines, turning_images};
-pub use still::{iid, signal_and_noise};
+pub use stationary::{iid, signal_and_noise};
 
 use crate::linalg::Matrix;
 use crate::num::dot;

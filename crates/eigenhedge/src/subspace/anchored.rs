@@ -30,7 +30,7 @@
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
 
-use super::products::{ProductScratch, drop_by_products};
+use super::product_weights::{ProductScratch, drop_by_products};
 use super::rule::{Observed, Rule};
 use super::scatter::Scatter;
 use super::tracking::check_max_rank;

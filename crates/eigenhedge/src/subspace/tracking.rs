@@ -21,7 +21,7 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 5 and section 8; Kuzmin & Warmuth, ICML 2007, Algorithm 3.
 
 use super::frame::Frame;
-use super::past::PastAverage;
+use super::past_average::PastAverage;
 use super::price;
 use super::rule::{Observed, Rule};
 use crate::error::{self, Error};

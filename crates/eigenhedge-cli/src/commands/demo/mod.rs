@@ -4,7 +4,7 @@ mod page;
 
 use crate::args::DemoArgs;
 use crate::files::{judge_place, write_whole};
-use crate::standard;
+use crate::stdout;
 use anyhow::{Context, Result};
 use eigenhedge::comparators::BestSubspace;
 use eigenhedge::run::{AnyLearner, Ledger};
@@ -42,7 +42,7 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
         }
         None => format!("{text}\n{NEXT}"),
     };
-    standard::print(&text)
+    stdout::print(&text)
 }
 
 fn learners() -> Vec<(&'static str, Spec)> {

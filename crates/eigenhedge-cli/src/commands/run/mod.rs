@@ -1,15 +1,15 @@
 //! `run`: one learner over a table.
 
 mod progress;
+mod resume_state;
 mod session;
-mod surroundings;
 
 use crate::args::SummaryForm;
 use crate::files::{judge_place, write_whole};
 use crate::number::exact;
 use crate::plan::Plan;
 use crate::record::{Heading, page};
-use crate::standard;
+use crate::stdout;
 use crate::stop::Asked;
 use crate::summary::{Summary, Text, sentences};
 use anyhow::{Context, Result};
@@ -25,7 +25,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     keep.threads.into_iter().for_each(set_threads);
     [&keep.report, &keep.plot, &keep.snapshot].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     if plan.target == Target::Standard {
-        drop(standard::output()?);
+        drop(stdout::output()?);
     }
     let asked = Asked::listen()?;
     let mut session = match Session::open(plan, &asked) {
@@ -95,7 +95,7 @@ fn close(plan: &Plan, finished: Finished) -> Result<()> {
     if plan.target == Target::Standard {
         return io::stderr().write_all(text.as_bytes()).context("standard error cannot be written");
     }
-    standard::print(&text)
+    stdout::print(&text)
 }
 
 /// Where the pictures are, or how to get some.

@@ -1,6 +1,6 @@
 //! A run with its stream and its answers: begun, or taken up where a snapshot was saved.
 
-use super::surroundings::{Surroundings, agree_on_learner, options};
+use super::resume_state::{Surroundings, agree_on_learner, options};
 use super::{misfit, sentence};
 use crate::files::{read_snapshot, write_whole};
 use crate::plan::Plan;

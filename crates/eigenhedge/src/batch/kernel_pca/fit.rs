@@ -3,7 +3,7 @@
 use super::KernelPca;
 use crate::batch::cholesky::PivotedCholesky;
 use crate::batch::gram::{center, trace};
-use crate::batch::partial::largest_pairs;
+use crate::batch::largest_eigenpairs::largest_pairs;
 use crate::batch::{Center, Expansion, fix_sign, top};
 use crate::error::Error;
 use crate::linalg::{Matrix, multiply, symmetric_eigen};

@@ -18,12 +18,12 @@
 mod candidate;
 mod descent;
 mod fixed_point;
-mod learned;
+mod learned_inverse;
 
 pub use candidate::{Candidate, Criterion, best_candidate};
 pub use descent::descend;
 pub use fixed_point::fixed_point;
-pub use learned::LearnedInverse;
+pub use learned_inverse::LearnedInverse;
 
 #[cfg(doc)]
 use super::Expansion;

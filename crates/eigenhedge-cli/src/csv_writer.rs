@@ -1,6 +1,6 @@
 //! Tables of numbers out, as CSV: complete or absent.
 
-use crate::standard;
+use crate::stdout;
 use anyhow::{Context, Result};
 use eigenhedge_io::WholeFile;
 use std::io::{BufWriter, StdoutLock, Write};
@@ -20,7 +20,7 @@ impl Sheet {
     /// Begins a table; `-` and nothing stand for standard output.
     pub fn create(path: Option<&Path>, header: &[String]) -> Result<Self> {
         let sink = match path.filter(|path| path.as_os_str() != "-") {
-            None => Sink::Standard(BufWriter::new(standard::output()?)),
+            None => Sink::Standard(BufWriter::new(stdout::output()?)),
             Some(path) => Sink::File(WholeFile::create(path)?),
         };
         let mut sheet = Self { sink };
@@ -37,7 +37,7 @@ impl Sheet {
     /// One line as it is.
     pub fn line(&mut self, line: &str) -> Result<()> {
         match &mut self.sink {
-            Sink::Standard(out) => writeln!(out, "{line}").context(standard::UNWRITABLE),
+            Sink::Standard(out) => writeln!(out, "{line}").context(stdout::UNWRITABLE),
             Sink::File(file) => Ok(file.write(line.as_bytes()).and_then(|()| file.write(b"\n"))?),
         }
     }
@@ -45,7 +45,7 @@ impl Sheet {
     /// Makes the table visible.
     pub fn finish(self) -> Result<()> {
         match self.sink {
-            Sink::Standard(mut out) => out.flush().context(standard::UNWRITABLE),
+            Sink::Standard(mut out) => out.flush().context(stdout::UNWRITABLE),
             Sink::File(file) => Ok(file.finish()?),
         }
     }
