@@ -1,31 +1,8 @@
 //! Names of columns, and which of them are wanted.
 
 use crate::error::{Error, Fault, quoted};
-use crate::reader::Tap;
-use crate::stream::Layout;
-
-/// One column, or the columns of a pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Selector {
-    /// Counted from 0.
-    Position(usize),
-    /// As the table calls it.
-    Name(String),
-    /// `*` stands for any characters and `?` for one.
-    Pattern(String),
-}
-
-impl Selector {
-    /// A whole number is a position, a text with `*` or `?` a pattern, anything else a name.
-    pub fn from_text(text: &str) -> Self {
-        let text = text.trim();
-        match text.parse() {
-            Ok(position) => Self::Position(position),
-            Err(_) if text.contains(['*', '?']) => Self::Pattern(text.to_owned()),
-            Err(_) => Self::Name(text.to_owned()),
-        }
-    }
-}
+use crate::input_source::Tap;
+use crate::layout::{Layout, Selector};
 
 /// The columns of a table.
 #[derive(Debug, Clone, Default)]

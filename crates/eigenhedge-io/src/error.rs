@@ -1,6 +1,5 @@
 //! What can be wrong with a table or a file, and where: always one sentence.
 
-use crate::memory::MaxMemory;
 use std::io;
 
 /// What is wrong, and where.
@@ -115,7 +114,7 @@ pub(crate) enum Fault {
     #[error("{what} would take {wanted} of memory, and --max-memory allows {limit}")]
     Memory { what: String, wanted: String, limit: String },
     #[error("must be at most {longest} bytes long, a sixteenth of --max-memory, {limit}")]
-    LongLine { longest: u64, limit: MaxMemory },
+    LongLine { longest: u64, limit: String },
     #[error("{what} would take {wanted} of memory, and the system does not give that")]
     NoMemory { what: String, wanted: String },
     #[error("a pipe cannot be read as {0}: give a file")]

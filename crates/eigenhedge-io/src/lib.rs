@@ -7,13 +7,14 @@
 //! | module | holds |
 //! |---|---|
 //! | [`format`](mod@format) | the formats by name and by extension |
-//! | [`columns`] | names of columns, and which are wanted |
-//! | [`stream`], [`standardize`] | what every format has in common: bad rows, units, places |
 //! | [`memory`] | the memory that reading may take |
 //! | [`stop`] | waits for rows that can be ended |
+//! | [`standardize`] | columns brought to a common scale |
+//! | [`layout`] | the layout of a table, and which of its columns are wanted |
 //! | `text/` | CSV, JSON lines, LIBSVM |
 //! | `binary/` | NPY, NPZ |
 //! | `columnar/` | Parquet, Arrow, Feather (feature `parquet`) |
+//! | [`stream`] | what every format has in common: bad rows, units, places |
 //! | `answers/` | rows out |
 //! | `staging` | files that are complete or absent |
 //!
@@ -32,13 +33,14 @@ pub mod answers;
 mod binary;
 #[cfg(feature = "parquet")]
 mod columnar;
-pub mod columns;
+mod columns;
 #[cfg(not(feature = "parquet"))]
 mod columnar {
     //! Stands in for the readers of Parquet and Arrow files in a build without them.
     use crate::error::{Error, Fault};
-    use crate::reader::{Opened, Tap};
-    use crate::stream::Layout;
+    use crate::input_source::Tap;
+    use crate::layout::Layout;
+    use crate::reader::Opened;
 
     pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
         Err(Error::at(tap.name(), Fault::NotBuilt(layout.format.name())))
@@ -46,8 +48,11 @@ mod columnar {
 }
 mod error;
 pub mod format;
+mod input_source;
+pub mod layout;
 pub mod memory;
 mod reader;
+mod saved;
 mod staging;
 pub mod standardize;
 pub mod stop;
@@ -55,12 +60,13 @@ pub mod stream;
 mod text;
 
 pub use answers::{Answer, Answers, Form, Position, Target};
-pub use columns::Selector;
 pub use error::{Error, printable, printable_path};
 pub use format::Format;
+pub use input_source::Source;
+pub use layout::{Layout, OnBadRow, Selector};
 pub use memory::MaxMemory;
-pub use reader::{Progress, Source};
+pub use reader::Progress;
 pub use staging::{Reservation, WholeFile, write_whole};
 pub use standardize::Standardize;
 pub use stop::Stop;
-pub use stream::{Layout, OnBadRow, Stream, StreamState};
+pub use stream::{Stream, StreamState};

@@ -1,30 +1,9 @@
-//! What every format offers, and where its bytes come from.
+//! The operations that every format offers.
 
 use crate::columns::Columns;
-use crate::error::{Error, Fault, printable_path};
-use crate::format::signature;
-use crate::memory::MaxMemory;
-use crate::stop::Stop;
-use crate::stream::Layout;
+use crate::error::Error;
+use crate::saved::count;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
-
-/// Where rows come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// Standard input.
-    Standard,
-    /// A file.
-    File(PathBuf),
-}
-
-/// Reads a number of rows or lines: one that can be counted further.
-pub(crate) fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    let count = u64::deserialize(deserializer)?;
-    if count <= 1 << 53 { Ok(count) } else { Err(serde::de::Error::custom("a count must be at most 2^53")) }
-}
 
 /// Where reading goes on: after how many rows, lines and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -73,102 +52,4 @@ pub(crate) trait Reader {
 pub(crate) struct Opened {
     pub reader: Box<dyn Reader>,
     pub columns: Columns,
-}
-
-/// A source that can be opened, from the start or further on.
-#[derive(Debug, Clone)]
-pub(crate) struct Tap {
-    source: Source,
-    /// Bytes in it, when it is a regular file: only then can it be opened twice.
-    size: Option<u64>,
-    stop: Option<Stop>,
-    /// Memory that reading may take.
-    pub memory: MaxMemory,
-}
-
-impl Tap {
-    /// Looks at the source; refuses a file that is plainly of another format.
-    pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        let mut tap = Self { source: source.clone(), size: None, stop: layout.stop.clone(), memory: layout.max_memory };
-        let format = layout.format;
-        if let Source::File(path) = source {
-            let there = std::fs::metadata(path).map_err(|error| tap.unreadable(error))?;
-            if there.is_dir() {
-                return Err(tap.unreadable(io::ErrorKind::IsADirectory.into()));
-            }
-            tap.size = there.is_file().then_some(there.len());
-        }
-        if format.is_text() && tap.size.is_some() {
-            let mut start = Vec::new();
-            tap.open()?.take(8).read_to_end(&mut start).map_err(|error| tap.unreadable(error))?;
-            if let Some(found) = signature(&start) {
-                return Err(tap.fault(Fault::OtherFormat { wanted: format.name(), found }));
-            }
-        }
-        Ok(tap)
-    }
-
-    /// What messages call it.
-    pub fn name(&self) -> String {
-        match &self.source {
-            Source::Standard => "standard input".to_owned(),
-            Source::File(path) => printable_path(path),
-        }
-    }
-
-    /// An error if `what` would take more memory than reading may.
-    pub fn allow(&self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Error> {
-        self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
-    }
-
-    /// Bytes in it, when it is a regular file.
-    pub fn size(&self) -> Option<u64> {
-        self.size
-    }
-
-    /// Whether rows may arrive late, so that nothing may be read ahead.
-    pub fn is_pipe(&self) -> bool {
-        self.size.is_none()
-    }
-
-    /// Reads from the start; a pipe, from where it is.
-    pub fn open(&self) -> Result<Box<dyn Read>, Error> {
-        let open = || -> io::Result<Box<dyn Read>> {
-            match (&self.source, &self.stop) {
-                #[cfg(unix)]
-                (Source::Standard, Some(stop)) => stop.guard(io::stdin()),
-                #[cfg(unix)]
-                (Source::File(path), Some(stop)) if self.is_pipe() => stop.guard(File::open(path)?),
-                (Source::Standard, _) => Ok(Box::new(io::stdin().lock())),
-                (Source::File(path), _) => Ok(Box::new(File::open(path)?)),
-            }
-        };
-        open().map_err(|error| self.unreadable(error))
-    }
-
-    /// Reads from some byte on; none when that is impossible.
-    pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
-        if self.size.is_none() {
-            return Ok(None);
-        }
-        let mut file = self.file("")?;
-        file.seek(SeekFrom::Start(bytes)).map_err(|error| self.unreadable(error))?;
-        Ok(Some(Box::new(file)))
-    }
-
-    /// A file that can be read in any order.
-    pub fn file(&self, format: &'static str) -> Result<File, Error> {
-        match &self.source {
-            Source::File(path) if self.size.is_some() => File::open(path).map_err(|error| self.unreadable(error)),
-            _ => Err(self.fault(Fault::NeedsFile(format))),
-        }
-    }
-
-    pub fn fault(&self, fault: Fault) -> Error {
-        Error::at(self.name(), fault)
-    }
-
-    pub fn unreadable(&self, error: io::Error) -> Error {
-        self.fault(Fault::Unreadable(error))
-    }
 }

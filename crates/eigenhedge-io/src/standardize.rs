@@ -15,7 +15,7 @@
 //!
 //! Losses are then in squared standardized units, no longer in those of the input.
 
-use crate::reader::count;
+use crate::saved::count;
 use serde::{Deserialize, Serialize};
 
 /// How columns are brought to a common scale.

@@ -8,71 +8,17 @@
 //! exactly the rows that were still to come. Files of NPY and Parquet are taken up in place, text files without carriage
 //! returns too; others are read again up to the row. A pipe must send its rows again from the first.
 
-use crate::columns::{Columns, Selector};
+use crate::columns::Columns;
 use crate::error::{Error, Fault};
 use crate::format::Format;
-use crate::memory::MaxMemory;
-use crate::reader::{Mark, Opened, Progress, Reader, Source, Tap, count};
-use crate::standardize::{Standardize, Standardizer};
-use crate::stop::Stop;
+use crate::input_source::{Source, Tap};
+use crate::layout::{Layout, OnBadRow};
+use crate::reader::{Mark, Opened, Progress, Reader};
+use crate::saved::count;
+use crate::standardize::Standardizer;
 use crate::{binary, columnar, text};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-
-/// How a table is laid out, which of its columns are wanted, and how they are treated.
-#[derive(Debug, Clone)]
-pub struct Layout {
-    /// How the table is written down.
-    pub format: Format,
-    /// Whether the first line of a text table is a header when it looks like one.
-    pub may_have_header: bool,
-    /// What separates cells of a text table.
-    pub delimiter: u8,
-    /// Columns to use, in this order; none stands for all.
-    pub columns: Vec<Selector>,
-    /// Columns to leave out.
-    pub exclude: Vec<Selector>,
-    /// Which array of an archive.
-    pub array: Option<String>,
-    /// The number of columns of a LIBSVM table.
-    pub dim: Option<usize>,
-    /// What a bad row does.
-    pub on_bad_row: OnBadRow,
-    /// How columns are brought to a common scale.
-    pub standardize: Standardize,
-    /// Memory that reading may take.
-    pub max_memory: MaxMemory,
-    /// What ends the wait for rows of a pipe.
-    pub stop: Option<Stop>,
-}
-
-impl Layout {
-    /// All columns of a table of this format, as they are.
-    pub fn new(format: Format) -> Self {
-        Self {
-            format,
-            may_have_header: true,
-            delimiter: if format == Format::Tsv { b'\t' } else { b',' },
-            columns: Vec::new(),
-            exclude: Vec::new(),
-            array: None,
-            dim: None,
-            on_bad_row: OnBadRow::Fail,
-            standardize: Standardize::None,
-            max_memory: MaxMemory::of_machine(),
-            stop: None,
-        }
-    }
-}
-
-/// What a bad row does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnBadRow {
-    /// It ends the stream.
-    Fail,
-    /// It is counted and passed over.
-    Skip,
-}
 
 /// Messages about bad rows that are remembered.
 pub const REMEMBERED: usize = 5;

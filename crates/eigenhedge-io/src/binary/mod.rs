@@ -5,8 +5,9 @@ mod npy_header;
 mod npz_member;
 
 use crate::error::Error;
-use crate::reader::{Opened, Tap};
-use crate::stream::Layout;
+use crate::input_source::Tap;
+use crate::layout::Layout;
+use crate::reader::Opened;
 
 /// Opens one array.
 pub fn open_npy(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {

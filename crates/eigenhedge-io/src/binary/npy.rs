@@ -12,8 +12,9 @@ use super::npy_header::{Element, Header};
 use super::npz_member::Member;
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault};
-use crate::reader::{Mark, Opened, Progress, Reader, Tap};
-use crate::stream::Layout;
+use crate::input_source::Tap;
+use crate::layout::Layout;
+use crate::reader::{Mark, Opened, Progress, Reader};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 

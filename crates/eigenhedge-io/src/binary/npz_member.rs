@@ -4,7 +4,7 @@
 //! way, so that memory does not depend on their number. The checksum is compared when the last byte has been read.
 
 use crate::error::{Error, Fault};
-use crate::reader::Tap;
+use crate::input_source::Tap;
 use flate2::read::DeflateDecoder;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::{CompressionMethod, ZipArchive};

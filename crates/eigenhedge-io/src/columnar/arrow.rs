@@ -10,9 +10,10 @@
 use super::batches::{Batches, Table, choose};
 use super::unsound;
 use crate::error::{Error, Fault};
+use crate::input_source::Tap;
+use crate::layout::Layout;
 use crate::memory::{Ratio, most_unpacked};
-use crate::reader::{Opened, Tap};
-use crate::stream::Layout;
+use crate::reader::Opened;
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;

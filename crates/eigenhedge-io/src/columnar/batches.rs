@@ -4,8 +4,9 @@ use super::catch_panics::guarded;
 use super::{BATCH_CELLS, unsound};
 use crate::columns::Columns;
 use crate::error::{Error, Fault};
-use crate::reader::{Mark, Progress, Reader, Tap};
-use crate::stream::Layout;
+use crate::input_source::Tap;
+use crate::layout::Layout;
+use crate::reader::{Mark, Progress, Reader};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,

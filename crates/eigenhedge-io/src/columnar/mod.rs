@@ -11,8 +11,9 @@ mod parquet;
 
 use crate::error::{Error, Fault};
 use crate::format::Format;
-use crate::reader::{Opened, Tap};
-use crate::stream::Layout;
+use crate::input_source::Tap;
+use crate::layout::Layout;
+use crate::reader::Opened;
 
 /// Cells that are decoded at a time.
 const BATCH_CELLS: usize = 1 << 17;

@@ -9,10 +9,11 @@
 //! **Going on.** A file without carriage returns is taken up at its byte; another one is read again from the start.
 
 use super::line_ends::Lines;
-use crate::columns::{Columns, Selector, allow_columns, select};
+use crate::columns::{Columns, allow_columns, select};
 use crate::error::{Error, Fault, shown};
-use crate::reader::{Mark, Opened, Progress, Reader, Tap};
-use crate::stream::{Layout, OnBadRow};
+use crate::input_source::Tap;
+use crate::layout::{Layout, OnBadRow, Selector};
+use crate::reader::{Mark, Opened, Progress, Reader};
 use csv::ByteRecord;
 use std::io::{self, Read};
 
@@ -73,7 +74,7 @@ impl Csv {
         self.records.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
             csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 let place = format!("{}, line {line}", self.tap.name());
-                Error::at(place, Fault::LongLine { longest, limit: self.tap.memory })
+                Error::at(place, Fault::LongLine { longest, limit: self.tap.memory.to_string() })
             }
             csv::ErrorKind::Io(error) => self.tap.unreadable(error),
             other => self.tap.unreadable(io::Error::other(format!("{other:?}"))),

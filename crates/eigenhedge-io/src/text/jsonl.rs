@@ -6,8 +6,9 @@
 use super::line_reader::LineReader;
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
-use crate::reader::{Mark, Opened, Progress, Reader, Tap};
-use crate::stream::{Layout, OnBadRow};
+use crate::input_source::Tap;
+use crate::layout::{Layout, OnBadRow};
+use crate::reader::{Mark, Opened, Progress, Reader};
 use serde::Deserializer as _;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::HashMap;

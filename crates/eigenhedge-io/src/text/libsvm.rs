@@ -6,8 +6,9 @@
 use super::line_reader::LineReader;
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
-use crate::reader::{Mark, Opened, Progress, Reader, Tap};
-use crate::stream::Layout;
+use crate::input_source::Tap;
+use crate::layout::Layout;
+use crate::reader::{Mark, Opened, Progress, Reader};
 
 /// A table that is being read.
 pub struct Libsvm {

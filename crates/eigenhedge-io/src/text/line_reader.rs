@@ -1,7 +1,8 @@
 //! Lines as they stand, counted; blank ones are passed over.
 
 use crate::error::{Error, Fault};
-use crate::reader::{Mark, Progress, Tap};
+use crate::input_source::Tap;
+use crate::reader::{Mark, Progress};
 use std::io::{BufRead, BufReader, Read};
 
 /// Reads one line after the other into the same buffer.
@@ -43,7 +44,7 @@ impl LineReader {
             }
             self.lines += 1;
             if read as u64 > longest {
-                return Err(Error::at(self.place(), Fault::LongLine { longest, limit: self.tap.memory }));
+                return Err(Error::at(self.place(), Fault::LongLine { longest, limit: self.tap.memory.to_string() }));
             }
             self.bytes += read as u64;
             if self.lines == 1 && self.line.starts_with(b"\xef\xbb\xbf") {

@@ -1,0 +1,84 @@
+//! The layout of a table: its format, the columns that are wanted, and how they are treated.
+
+use crate::format::Format;
+use crate::memory::MaxMemory;
+use crate::standardize::Standardize;
+use crate::stop::Stop;
+
+/// How a table is laid out, which of its columns are wanted, and how they are treated.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    /// How the table is written down.
+    pub format: Format,
+    /// Whether the first line of a text table is a header when it looks like one.
+    pub may_have_header: bool,
+    /// What separates cells of a text table.
+    pub delimiter: u8,
+    /// Columns to use, in this order; none stands for all.
+    pub columns: Vec<Selector>,
+    /// Columns to leave out.
+    pub exclude: Vec<Selector>,
+    /// Which array of an archive.
+    pub array: Option<String>,
+    /// The number of columns of a LIBSVM table.
+    pub dim: Option<usize>,
+    /// What a bad row does.
+    pub on_bad_row: OnBadRow,
+    /// How columns are brought to a common scale.
+    pub standardize: Standardize,
+    /// Memory that reading may take.
+    pub max_memory: MaxMemory,
+    /// What ends the wait for rows of a pipe.
+    pub stop: Option<Stop>,
+}
+
+impl Layout {
+    /// All columns of a table of this format, as they are.
+    pub fn new(format: Format) -> Self {
+        Self {
+            format,
+            may_have_header: true,
+            delimiter: if format == Format::Tsv { b'\t' } else { b',' },
+            columns: Vec::new(),
+            exclude: Vec::new(),
+            array: None,
+            dim: None,
+            on_bad_row: OnBadRow::Fail,
+            standardize: Standardize::None,
+            max_memory: MaxMemory::of_machine(),
+            stop: None,
+        }
+    }
+}
+
+/// What a bad row does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnBadRow {
+    /// It ends the stream.
+    Fail,
+    /// It is counted and passed over.
+    Skip,
+}
+
+/// One column, or the columns of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    /// Counted from 0.
+    Position(usize),
+    /// As the table calls it.
+    Name(String),
+    /// `*` stands for any characters and `?` for one.
+    Pattern(String),
+}
+
+impl Selector {
+    /// A whole number is a position, a text with `*` or `?` a pattern, anything else a name.
+    pub fn from_text(text: &str) -> Self {
+        let text = text.trim();
+        match text.parse() {
+            Ok(position) => Self::Position(position),
+            Err(_) if text.contains(['*', '?']) => Self::Pattern(text.to_owned()),
+            Err(_) => Self::Name(text.to_owned()),
+        }
+    }
+}
