@@ -17,7 +17,7 @@ from ._core import Learner
 
 
 def _around(learner):
-    text = learner._surroundings()
+    text = learner._resume_state()
     if not text:
         return {}
     try:
@@ -61,7 +61,7 @@ def save(model, path):
     if names is not None:
         # Where the command line looks for them.
         around["columns"] = list(names)
-    learner._set_surroundings(json.dumps(around).encode())
+    learner._set_resume_state(json.dumps(around).encode())
     learner.save(path)
 
 

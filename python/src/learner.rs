@@ -103,7 +103,7 @@ impl Learner {
         let given = given(k, options)?;
         let checked = given.options.checked(spelling).map_err(|misuse| PyValueError::new_err(misuse.to_string()))?;
         let spec = checked.spec(dim).map_err(|error| refused(&error))?;
-        let run = Run::watching(spec, dim, given.seed, given.watch).map_err(|error| refused(&error))?;
+        let run = Run::with_comparators(spec, dim, given.seed, given.comparators).map_err(|error| refused(&error))?;
         Ok(Self::of(State::new(run)))
     }
 
@@ -326,14 +326,14 @@ impl Learner {
     }
 
     /// bytes: what the program around the run remembers, as a JSON object; empty for nothing.
-    #[pyo3(name = "_surroundings")]
-    fn surroundings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.state(py)?.surroundings))
+    #[pyo3(name = "_resume_state")]
+    fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.state(py)?.resume_state))
     }
 
-    #[pyo3(name = "_set_surroundings")]
-    fn set_surroundings(&self, py: Python<'_>, surroundings: Vec<u8>) -> PyResult<()> {
-        self.state(py)?.surroundings = surroundings;
+    #[pyo3(name = "_set_resume_state")]
+    fn set_resume_state(&self, py: Python<'_>, resume_state: Vec<u8>) -> PyResult<()> {
+        self.state(py)?.resume_state = resume_state;
         Ok(())
     }
 

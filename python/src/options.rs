@@ -4,7 +4,7 @@ use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
 use eigenhedge::options::{MixingRule, Options, Rate};
 use eigenhedge::registry::REGISTRY;
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::{Kind, NormBound, Watch};
+use eigenhedge::{Comparators, Kind, NormBound};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -19,7 +19,7 @@ pub struct Given {
     /// Of the learner.
     pub options: Options,
     /// What it compares itself with.
-    pub watch: Watch,
+    pub comparators: Comparators,
     /// Seed of its draws.
     pub seed: u64,
 }
@@ -52,7 +52,7 @@ const KEYWORDS: &[&str] = &[
 
 /// Reads keyword arguments; `None` stands for the default of each.
 pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Given> {
-    let mut given = Given { options: Options::new(Kind::Auto, kept), watch: Watch::default(), seed: 0 };
+    let mut given = Given { options: Options::new(Kind::Auto, kept), comparators: Comparators::default(), seed: 0 };
     let Some(keywords) = keywords else { return Ok(given) };
     for (name, value) in keywords {
         let name: String = name.extract()?;
@@ -66,7 +66,7 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Give
 }
 
 fn read(given: &mut Given, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let Given { options, watch, seed } = given;
+    let Given { options, comparators, seed } = given;
     let named = Named { name, value };
     match name {
         "learner" => {
@@ -98,8 +98,8 @@ fn read(given: &mut Given, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()>
             options.select = Select::from_name(name).unwrap_or_default();
         }
         "seed" => *seed = named.whole()?,
-        "hindsight" => watch.hindsight = named.truth()?,
-        "segments" => watch.segments = named.whole()?,
+        "hindsight" => comparators.hindsight = named.truth()?,
+        "segments" => comparators.segments = named.whole()?,
         _ => return Err(unknown_keyword(name)),
     }
     Ok(())

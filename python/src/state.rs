@@ -11,23 +11,23 @@ pub struct State {
     embedding: Option<Embedding>,
     spent: Duration,
     /// What Python has to remember, as JSON; see `eigenhedge/_snapshot.py`.
-    pub surroundings: Vec<u8>,
+    pub resume_state: Vec<u8>,
 }
 
 impl State {
     /// A run with nothing beside it.
     pub fn new(run: Run) -> Self {
-        Self { run, embedding: None, spent: Duration::ZERO, surroundings: Vec::new() }
+        Self { run, embedding: None, spent: Duration::ZERO, resume_state: Vec::new() }
     }
 
     /// Out of a snapshot.
     pub fn of(snapshot: Snapshot) -> Self {
-        Self { surroundings: snapshot.surroundings, ..Self::new(snapshot.run) }
+        Self { resume_state: snapshot.resume_state, ..Self::new(snapshot.run) }
     }
 
     /// As bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        Snapshot { run: self.run.clone(), surroundings: self.surroundings.clone() }.to_bytes()
+        Snapshot { run: self.run.clone(), resume_state: self.resume_state.clone() }.to_bytes()
     }
 
     /// The run.

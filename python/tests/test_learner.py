@@ -44,13 +44,13 @@ def test_a_saved_estimator_comes_back_with_its_names(tmp_path, rng):
 
 def test_keys_of_other_programs_survive(tmp_path, rng):
     learner = Learner(8, 2)
-    learner._set_surroundings(b'{"columns": ["x"], "python": 3}')
+    learner._set_resume_state(b'{"columns": ["x"], "python": 3}')
     learner.save(tmp_path / "a.eh")
     assert isinstance(eigenhedge.load(tmp_path / "a.eh"), Learner)
     pca = OnlinePCA(2).fit(low_rank(rng))
-    pca.learner_._set_surroundings(b'{"columns": ["x"]}')
+    pca.learner_._set_resume_state(b'{"columns": ["x"]}')
     pca.save(tmp_path / "b.eh")
-    assert b'"columns": ["x"]' in eigenhedge.load(tmp_path / "b.eh").learner_._surroundings()
+    assert b'"columns": ["x"]' in eigenhedge.load(tmp_path / "b.eh").learner_._resume_state()
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:50], lambda b: b"row,loss\n", lambda b: b[:-1] + bytes([b[-1] ^ 1])])

@@ -7,7 +7,7 @@ use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
 /// Writes rows of numbers under a header.
-pub struct Sheet {
+pub struct CsvWriter {
     sink: Sink,
 }
 
@@ -16,7 +16,7 @@ enum Sink {
     File(WholeFile),
 }
 
-impl Sheet {
+impl CsvWriter {
     /// Begins a table; `-` and nothing stand for standard output.
     pub fn create(path: Option<&Path>, header: &[String]) -> Result<Self> {
         let sink = match path.filter(|path| path.as_os_str() != "-") {

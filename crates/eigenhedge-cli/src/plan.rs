@@ -4,7 +4,7 @@ use crate::args::{Center, Eta, KeepArgs, MixingRule, RunArgs, SummaryForm};
 use crate::table::{self, Usage, is_dash};
 use eigenhedge::kernel::KernelParameters;
 use eigenhedge::options::{self, Checked, Options, Rate};
-use eigenhedge::{Kind, NormBound, Watch};
+use eigenhedge::{Comparators, Kind, NormBound};
 use eigenhedge_io::{Form, Layout, Source, Target};
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub struct Plan {
     /// The learner, but for what the length of rows decides.
     pub options: Checked,
     /// What the run compares itself with.
-    pub watch: Watch,
+    pub comparators: Comparators,
     /// Seed of the learner's draws.
     pub seed: u64,
     /// Where the answers go.
@@ -52,7 +52,7 @@ impl Plan {
             source,
             learner: args.learner,
             options,
-            watch: Watch { hindsight: true, segments: args.segments },
+            comparators: Comparators { hindsight: true, segments: args.segments },
             seed: args.seed,
             target,
             summary: Some(args.summary).filter(|form| !args.quiet || *form == SummaryForm::Json),

@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const INTERRUPTED: i32 = 130;
 
 /// Whether someone has asked to stop.
-pub struct Asked {
+pub struct StopSignal {
     flag: Arc<AtomicBool>,
     /// Ends the wait for a row.
     pub waits: Option<eigenhedge_io::Stop>,
 }
 
-impl Asked {
+impl StopSignal {
     /// Listens from now on.
     pub fn listen() -> Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));

@@ -106,8 +106,8 @@ fn a_model_of_another_program_can_be_used_but_not_resumed() {
     let mut run = Run::new(Spec::new(Kind::Tracking, 2), 6, 0).unwrap();
     streams::switching(6, 2, 2, 60, 3).iter().for_each(|row| _ = run.step(row).unwrap());
     let around: [&[u8]; 4] = [b"", b"\x80\x04pickled", br#"{"feature_names":["a"],"more":[1,2]}"#, b"[1,2]"];
-    for surroundings in around {
-        place.write("model.snap", Snapshot { run: run.clone(), surroundings: surroundings.to_vec() }.to_bytes());
+    for resume_state in around {
+        place.write("model.snap", Snapshot { run: run.clone(), resume_state: resume_state.to_vec() }.to_bytes());
         assert!(ok(&place, "inspect model.snap").contains("tracking"));
         let value: Value = serde_json::from_str(&ok(&place, "inspect model.snap --json")).unwrap();
         assert_eq!(value["rows"], 120);

@@ -1,7 +1,7 @@
 //! Names of columns, and which of them are wanted.
 
 use crate::error::{Error, Fault, quoted};
-use crate::input_source::Tap;
+use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
 
 /// The columns of a table.
@@ -17,18 +17,23 @@ pub(crate) struct Columns {
 const COLUMN: u128 = 256;
 
 /// An error if so many columns would take more memory than reading may.
-pub(crate) fn allow_columns(tap: &Tap, count: u128) -> Result<(), Error> {
-    tap.allow(format_args!("{count} columns"), COLUMN.saturating_mul(count))
+pub(crate) fn allow_columns(input: &InputSource, count: u128) -> Result<(), Error> {
+    input.allow(format_args!("{count} columns"), COLUMN.saturating_mul(count))
 }
 
 impl Columns {
     /// The selected columns of a table whose columns have these names, or just this number.
-    pub fn choose(tap: &Tap, layout: &Layout, names: Option<Vec<String>>, count: usize) -> Result<Self, Error> {
+    pub fn choose(
+        input: &InputSource,
+        layout: &Layout,
+        names: Option<Vec<String>>,
+        count: usize,
+    ) -> Result<Self, Error> {
         if count == 0 {
-            return Err(Error::at(tap.name(), Fault::ZeroColumns));
+            return Err(Error::at(input.name(), Fault::ZeroColumns));
         }
-        allow_columns(tap, count as u128)?;
-        let selected = select(names.as_deref(), count, layout, "").map_err(|fault| Error::at(tap.name(), fault))?;
+        allow_columns(input, count as u128)?;
+        let selected = select(names.as_deref(), count, layout, "").map_err(|fault| Error::at(input.name(), fault))?;
         Ok(Self { names, selected })
     }
 

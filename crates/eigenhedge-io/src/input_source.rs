@@ -20,7 +20,7 @@ pub enum Source {
 
 /// A source that can be opened, from the start or further on.
 #[derive(Debug, Clone)]
-pub(crate) struct Tap {
+pub(crate) struct InputSource {
     source: Source,
     /// Bytes in it, when it is a regular file: only then can it be opened twice.
     size: Option<u64>,
@@ -29,26 +29,27 @@ pub(crate) struct Tap {
     pub memory: MaxMemory,
 }
 
-impl Tap {
+impl InputSource {
     /// Looks at the source; refuses a file that is plainly of another format.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        let mut tap = Self { source: source.clone(), size: None, stop: layout.stop.clone(), memory: layout.max_memory };
+        let mut input =
+            Self { source: source.clone(), size: None, stop: layout.stop.clone(), memory: layout.max_memory };
         let format = layout.format;
         if let Source::File(path) = source {
-            let there = std::fs::metadata(path).map_err(|error| tap.unreadable(error))?;
+            let there = std::fs::metadata(path).map_err(|error| input.unreadable(error))?;
             if there.is_dir() {
-                return Err(tap.unreadable(io::ErrorKind::IsADirectory.into()));
+                return Err(input.unreadable(io::ErrorKind::IsADirectory.into()));
             }
-            tap.size = there.is_file().then_some(there.len());
+            input.size = there.is_file().then_some(there.len());
         }
-        if format.is_text() && tap.size.is_some() {
+        if format.is_text() && input.size.is_some() {
             let mut start = Vec::new();
-            tap.open()?.take(8).read_to_end(&mut start).map_err(|error| tap.unreadable(error))?;
+            input.open()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
             if let Some(found) = signature(&start) {
-                return Err(tap.fault(Fault::OtherFormat { wanted: format.name(), found }));
+                return Err(input.fault(Fault::OtherFormat { wanted: format.name(), found }));
             }
         }
-        Ok(tap)
+        Ok(input)
     }
 
     /// What messages call it.

@@ -38,12 +38,12 @@ mod columns;
 mod columnar {
     //! Stands in for the readers of Parquet and Arrow files in a build without them.
     use crate::error::{Error, Fault};
-    use crate::input_source::Tap;
+    use crate::input_source::InputSource;
     use crate::layout::Layout;
     use crate::reader::Opened;
 
-    pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
-        Err(Error::at(tap.name(), Fault::NotBuilt(layout.format.name())))
+    pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
+        Err(Error::at(input.name(), Fault::NotBuilt(layout.format.name())))
     }
 }
 mod error;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where reading goes on: after how many rows, lines and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Mark {
+pub struct ReadPosition {
     /// Rows before it, bad ones included.
     #[serde(deserialize_with = "count")]
     pub rows: u64,
@@ -37,9 +37,9 @@ pub(crate) trait Reader {
     /// Where the row read last stands.
     fn place(&self) -> String;
     /// Where reading would go on.
-    fn mark(&self) -> Mark;
+    fn position(&self) -> ReadPosition;
     /// Goes there from the start; says after how many rows it really is.
-    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error>;
+    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;
     /// How far it has come.
     fn progress(&self) -> Progress;
     /// Whether the table has a line of names.

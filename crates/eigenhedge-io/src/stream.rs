@@ -11,9 +11,9 @@
 use crate::columns::Columns;
 use crate::error::{Error, Fault};
 use crate::format::Format;
-use crate::input_source::{Source, Tap};
+use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
-use crate::reader::{Mark, Opened, Progress, Reader};
+use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::saved::count;
 use crate::standardize::Standardizer;
 use crate::{binary, columnar, text};
@@ -28,7 +28,7 @@ pub const REMEMBERED: usize = 5;
 pub struct StreamState {
     /// Names of the selected columns.
     pub columns: Vec<String>,
-    mark: Mark,
+    position: ReadPosition,
     #[serde(deserialize_with = "count")]
     delivered: u64,
     #[serde(deserialize_with = "count")]
@@ -39,7 +39,7 @@ pub struct StreamState {
 
 /// A table that is being read.
 pub struct Stream {
-    tap: Tap,
+    input: InputSource,
     reader: Box<dyn Reader>,
     columns: Columns,
     names: Vec<String>,
@@ -52,7 +52,7 @@ pub struct Stream {
     /// Rows of the warm-up that have not been delivered.
     waiting: VecDeque<Waiting>,
     /// After the row delivered last, and how many rows before it could not be read.
-    mark: Mark,
+    position: ReadPosition,
     unread: u64,
     place: Option<String>,
     delivered: u64,
@@ -68,7 +68,7 @@ const WAITING_ROW: usize = 256;
 
 struct Waiting {
     raw: Vec<f64>,
-    mark: Mark,
+    position: ReadPosition,
     bad: u64,
     place: String,
 }
@@ -76,19 +76,19 @@ struct Waiting {
 impl Stream {
     /// Opens a table at its first row.
     pub fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        let tap = Tap::new(source, layout)?;
+        let input = InputSource::new(source, layout)?;
         let Opened { reader, columns } = match layout.format {
-            Format::Csv | Format::Tsv => text::Csv::open(&tap, layout)?,
-            Format::Jsonl => text::Jsonl::open(&tap, layout)?,
-            Format::Libsvm => text::Libsvm::open(&tap, layout)?,
-            Format::Npy => binary::open_npy(&tap, layout)?,
-            Format::Npz => binary::open_npz(&tap, layout)?,
-            Format::Parquet | Format::Arrow | Format::Feather => columnar::open(&tap, layout)?,
+            Format::Csv | Format::Tsv => text::Csv::open(&input, layout)?,
+            Format::Jsonl => text::Jsonl::open(&input, layout)?,
+            Format::Libsvm => text::Libsvm::open(&input, layout)?,
+            Format::Npy => binary::open_npy(&input, layout)?,
+            Format::Npz => binary::open_npz(&input, layout)?,
+            Format::Parquet | Format::Arrow | Format::Feather => columnar::open(&input, layout)?,
         };
         let width = columns.selected.len();
         Ok(Self {
-            tap,
-            mark: reader.mark(),
+            input,
+            position: reader.position(),
             reader,
             names: columns.selected_names(),
             columns,
@@ -116,13 +116,13 @@ impl Stream {
                 Some((now, then)) => format!("{now:?} stands where {then:?} stood"),
                 None => format!("{} instead of {}", stream.names.len(), state.columns.len()),
             };
-            return Err(stream.tap.fault(Fault::OtherColumns(reason)));
+            return Err(stream.input.fault(Fault::OtherColumns(reason)));
         }
-        let found = stream.reader.go_to(&state.mark)?;
-        if found != state.mark.rows {
-            return Err(stream.tap.fault(Fault::Shrunk { wanted: state.mark.rows, found }));
+        let found = stream.reader.go_to(&state.position)?;
+        if found != state.position.rows {
+            return Err(stream.input.fault(Fault::Shrunk { wanted: state.position.rows, found }));
         }
-        stream.mark = state.mark;
+        stream.position = state.position;
         (stream.delivered, stream.bad, stream.unread) = (state.delivered, state.skipped, state.skipped);
         stream.messages.clone_from(&state.messages);
         stream.standardizer = state.standardizer.clone();
@@ -132,11 +132,11 @@ impl Stream {
     /// Where the stream is: after the row delivered last.
     pub fn state(&mut self) -> StreamState {
         self.count_in();
-        let before = |message: &&(u64, String)| message.0 < self.mark.rows;
+        let before = |message: &&(u64, String)| message.0 < self.position.rows;
         // Rows that wait will be read again, and a warm-up that is over needs no rows.
         StreamState {
             columns: self.names.clone(),
-            mark: self.mark,
+            position: self.position,
             delivered: self.delivered,
             skipped: self.unread + self.refused,
             messages: self.messages.iter().filter(before).cloned().collect(),
@@ -146,12 +146,12 @@ impl Stream {
 
     /// Name of the source.
     pub fn source(&self) -> String {
-        self.tap.name()
+        self.input.name()
     }
 
     /// An error if `what` would take more memory than reading the table may: for programs that keep rows.
     pub fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
-        self.tap.allow(what, bytes)
+        self.input.allow(what, bytes)
     }
 
     /// Names of the selected columns; positions where there are no names.
@@ -166,7 +166,7 @@ impl Stream {
 
     /// The number, from 0 and counting bad rows too, of the row delivered last.
     pub fn row_number(&self) -> u64 {
-        self.mark.rows.saturating_sub(1)
+        self.position.rows.saturating_sub(1)
     }
 
     /// Bad rows that were passed over.
@@ -197,11 +197,11 @@ impl Stream {
         }
         loop {
             if let Some(waiting) = self.waiting.pop_front() {
-                (self.raw, self.mark, self.unread) = (waiting.raw, waiting.mark, waiting.bad);
+                (self.raw, self.position, self.unread) = (waiting.raw, waiting.position, waiting.bad);
                 self.place = Some(waiting.place);
             } else {
                 let found = self.pull()?;
-                (self.mark, self.unread, self.place) = (self.reader.mark(), self.bad, None);
+                (self.position, self.unread, self.place) = (self.reader.position(), self.bad, None);
                 if !found {
                     return self.end();
                 }
@@ -237,7 +237,7 @@ impl Stream {
             self.raw.clear();
             match self.reader.read(&mut self.raw) {
                 Err(error) if error.is_row() => {
-                    let row = self.reader.mark().rows.saturating_sub(1);
+                    let row = self.reader.position().rows.saturating_sub(1);
                     self.remember(error, row)?;
                     self.bad += 1;
                 }
@@ -251,16 +251,16 @@ impl Stream {
         while self.standardizer.is_warming_up() && self.pull()? {
             if let Some(column) = self.standardizer.spoiled(&self.raw) {
                 let error = self.cannot_standardize(self.reader.place(), column);
-                let row = self.reader.mark().rows.saturating_sub(1);
+                let row = self.reader.position().rows.saturating_sub(1);
                 self.remember(error, row)?;
                 self.bad += 1;
                 continue;
             }
             self.standardizer.count_in(&self.raw);
-            let (mark, place) = (self.reader.mark(), self.reader.place());
+            let (position, place) = (self.reader.position(), self.reader.place());
             let rows = self.waiting.len() as u128 + 1;
-            self.tap.allow("the rows of the warm-up", rows * (8 * self.raw.capacity() + WAITING_ROW) as u128)?;
-            self.waiting.push_back(Waiting { raw: std::mem::take(&mut self.raw), mark, bad: self.bad, place });
+            self.input.allow("the rows of the warm-up", rows * (8 * self.raw.capacity() + WAITING_ROW) as u128)?;
+            self.waiting.push_back(Waiting { raw: std::mem::take(&mut self.raw), position, bad: self.bad, place });
         }
         self.standardizer.settle();
         Ok(())
@@ -298,7 +298,7 @@ impl Stream {
         if self.delivered > 0 {
             return Ok(None);
         }
-        Err(self.tap.fault(match self.messages.first() {
+        Err(self.input.fault(match self.messages.first() {
             Some((_, first)) => Fault::AllBad { rows: self.skipped(), first: first.clone() },
             None if self.reader.has_header() => Fault::HeaderOnly,
             None => Fault::Empty,

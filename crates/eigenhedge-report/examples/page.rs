@@ -1,6 +1,6 @@
 //! Makes a page and a picture of a made-up run: `cargo run --example page -- page.html picture.svg 20000`.
 
-use eigenhedge_report::{Best, Curve, Fact, Keep, Largest, Mark, Placed, RunReport, Table, Thin};
+use eigenhedge_report::{Best, Curve, Downsampler, Fact, Keep, Mark, Placed, RunReport, Table, TopK};
 
 const MEMBERS: [&str; 5] = ["tracking 0.1", "tracking 1", "tracking 10", "forgetting leader 0.95", "anchored"];
 
@@ -18,13 +18,13 @@ impl Noise {
 pub fn made_up(rows: u64) -> RunReport {
     let mut noise = Noise(7);
     let names = ["tracking", "leader", "forgetting leader"];
-    let mut totals = Thin::new(Keep::First, 2000, names.len() + 3);
-    let mut regrets = Thin::new(Keep::First, 1000, names.len());
-    let mut kept = Thin::new(Keep::First, 600, 10);
-    let mut weights = Thin::new(Keep::First, 600, MEMBERS.len());
-    let mut losses = Thin::new(Keep::Largest, 2000, 1);
-    let mut plane = Thin::new(Keep::First, 2000, 2);
-    let mut largest = Largest::default();
+    let mut totals = Downsampler::new(Keep::First, 2000, names.len() + 3);
+    let mut regrets = Downsampler::new(Keep::First, 1000, names.len());
+    let mut kept = Downsampler::new(Keep::First, 600, 10);
+    let mut weights = Downsampler::new(Keep::First, 600, MEMBERS.len());
+    let mut losses = Downsampler::new(Keep::Largest, 2000, 1);
+    let mut plane = Downsampler::new(Keep::First, 2000, 2);
+    let mut largest = TopK::default();
     let (mut total, mut best) = ([0.0; 3], 0.0);
     for row in 1..=rows {
         let segment = 3 * (row - 1) / rows;

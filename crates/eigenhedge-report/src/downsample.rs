@@ -28,7 +28,7 @@ pub enum Keep {
 /// Values may be NaN (a curve that does not exist yet), which not every format can save: postcard can, JSON cannot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
-pub struct Thin {
+pub struct Downsampler {
     keep: Keep,
     capacity: usize,
     width: usize,
@@ -47,7 +47,7 @@ const LEAST: usize = 4;
 /// Limits on what a saved recorder may ask for.
 const MOST: usize = 1 << 20;
 
-impl Thin {
+impl Downsampler {
     /// A recorder of `width` curves that keeps at most `capacity` points of each (at least 4).
     pub fn new(keep: Keep, capacity: usize, width: usize) -> Self {
         let (capacity, width) = (capacity.clamp(LEAST, MOST), width.clamp(1, MOST));
@@ -166,7 +166,7 @@ pub struct Damaged {
     rule: &'static str,
 }
 
-impl TryFrom<Saved> for Thin {
+impl TryFrom<Saved> for Downsampler {
     type Error = Damaged;
 
     fn try_from(saved: Saved) -> Result<Self, Damaged> {
@@ -197,10 +197,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn recorded(keep: Keep, capacity: usize, rows: &[(u64, f64)]) -> Thin {
-        let mut thin = Thin::new(keep, capacity, 2);
-        rows.iter().for_each(|&(row, value)| thin.push(row, &[value, -value]));
-        thin
+    fn recorded(keep: Keep, capacity: usize, rows: &[(u64, f64)]) -> Downsampler {
+        let mut curve = Downsampler::new(keep, capacity, 2);
+        rows.iter().for_each(|&(row, value)| curve.push(row, &[value, -value]));
+        curve
     }
 
     /// Rows with gaps, and values with ties and NaN.
@@ -221,8 +221,8 @@ mod tests {
         #[test]
         fn bounds_and_order_are_kept(rows in stream(), capacity in 0usize..40, largest: bool) {
             let keep = if largest { Keep::Largest } else { Keep::First };
-            let thin = recorded(keep, capacity, &rows);
-            let points = thin.points();
+            let curve = recorded(keep, capacity, &rows);
+            let points = curve.points();
             prop_assert!(points.len() <= capacity.max(LEAST));
             prop_assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0));
             prop_assert_eq!(points.first().map(|point| point.0), rows.first().map(|row| row.0));
@@ -240,14 +240,14 @@ mod tests {
 
         #[test]
         fn the_largest_of_each_bucket_is_kept(rows in stream(), capacity in 4usize..40) {
-            let thin = recorded(Keep::Largest, capacity, &rows);
-            let Some((first, _)) = thin.ends else { return Ok(()) };
+            let curve = recorded(Keep::Largest, capacity, &rows);
+            let Some((first, _)) = curve.ends else { return Ok(()) };
             let mut slow: std::collections::BTreeMap<u64, (u64, f64)> = Default::default();
             for &(row, value) in &rows {
-                let kept = slow.entry((row - first) >> thin.shift).or_insert((row, value));
+                let kept = slow.entry((row - first) >> curve.shift).or_insert((row, value));
                 if larger(value, kept.1) { *kept = (row, value); }
             }
-            prop_assert_eq!(&thin.rows, &slow.values().map(|kept| kept.0).collect::<Vec<_>>());
+            prop_assert_eq!(&curve.rows, &slow.values().map(|kept| kept.0).collect::<Vec<_>>());
         }
 
         #[test]
@@ -256,7 +256,7 @@ mod tests {
             let cut = cut.min(rows.len());
             let through = recorded(keep, 16, &rows);
             let bytes = postcard::to_allocvec(&recorded(keep, 16, &rows[..cut])).unwrap();
-            let mut resumed: Thin = postcard::from_bytes(&bytes).unwrap();
+            let mut resumed: Downsampler = postcard::from_bytes(&bytes).unwrap();
             rows[cut..].iter().for_each(|&(row, value)| resumed.push(row, &[value, -value]));
             prop_assert_eq!(postcard::to_allocvec(&through).unwrap(), postcard::to_allocvec(&resumed).unwrap());
         }
@@ -266,9 +266,9 @@ mod tests {
             let mut bytes = postcard::to_allocvec(&recorded(Keep::Largest, 16, &rows)).unwrap();
             let place = place.index(bytes.len());
             bytes[place] = byte;
-            if let Ok(mut thin) = postcard::from_bytes::<Thin>(&bytes) {
-                for row in [1, 1000, u64::MAX - 1, u64::MAX] { thin.push(row, &[1.0]); }
-                prop_assert!(thin.points().len() <= thin.capacity);
+            if let Ok(mut curve) = postcard::from_bytes::<Downsampler>(&bytes) {
+                for row in [1, 1000, u64::MAX - 1, u64::MAX] { curve.push(row, &[1.0]); }
+                prop_assert!(curve.points().len() <= curve.capacity);
             }
         }
     }
@@ -277,7 +277,7 @@ mod tests {
     fn what_no_recorder_could_have_saved_is_refused() {
         let rows: Vec<(u64, f64)> = (1..=100).map(|row| (row, row as f64)).collect();
         let sound = serde_json::to_value(recorded(Keep::First, 16, &rows)).unwrap();
-        assert!(serde_json::from_value::<Thin>(sound.clone()).is_ok());
+        assert!(serde_json::from_value::<Downsampler>(sound.clone()).is_ok());
         let many: Vec<u64> = (1..=20).collect();
         let changes = [
             ("capacity", serde_json::json!(3), "capacity"),
@@ -295,7 +295,7 @@ mod tests {
         for (field, value, rule) in changes {
             let mut changed = sound.clone();
             changed[field] = value.clone();
-            let error = serde_json::from_value::<Thin>(changed).map(|_| ()).unwrap_err().to_string();
+            let error = serde_json::from_value::<Downsampler>(changed).map(|_| ()).unwrap_err().to_string();
             assert!(error.contains(rule), "{field} {value}: {error}");
         }
     }
@@ -317,10 +317,10 @@ mod tests {
 
     #[test]
     fn a_row_that_does_not_follow_is_ignored() {
-        let mut thin = recorded(Keep::First, 16, &[(5, 1.0), (9, 2.0)]);
-        let before = thin.clone();
-        thin.push(9, &[7.0, 7.0]);
-        thin.push(1, &[7.0, 7.0]);
-        assert_eq!(thin, before);
+        let mut curve = recorded(Keep::First, 16, &[(5, 1.0), (9, 2.0)]);
+        let before = curve.clone();
+        curve.push(9, &[7.0, 7.0]);
+        curve.push(1, &[7.0, 7.0]);
+        assert_eq!(curve, before);
     }
 }

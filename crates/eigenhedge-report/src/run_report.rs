@@ -1,9 +1,9 @@
 //! The page of one run: what was lost, against what, and where.
 //!
-//! Plain data in. Curves of long runs come from [`Thin`]; what is empty has no chart and no table.
+//! Plain data in. Curves of long runs come from [`Downsampler`]; what is empty has no chart and no table.
 
 use crate::chart::{Annotation, Chart, Kind, Mark, Series, Tint};
-use crate::downsample::Thin;
+use crate::downsample::Downsampler;
 use crate::number::{grouped, significant};
 use crate::page::{Block, Page, Table};
 use crate::palette::TIMES;
@@ -100,8 +100,8 @@ pub struct RunReport {
 
 impl Curve {
     /// One curve of a recorder.
-    pub fn of(name: impl Into<String>, thin: &Thin, index: usize) -> Self {
-        let (rows, values) = thin.curve(index);
+    pub fn of(name: impl Into<String>, curves: &Downsampler, index: usize) -> Self {
+        let (rows, values) = curves.curve(index);
         Self { name: name.into(), rows, values }
     }
 
@@ -112,9 +112,9 @@ impl Curve {
 
 impl Placed {
     /// The rows of a recorder, by its first two curves.
-    pub fn of(thin: &Thin) -> Vec<Self> {
+    pub fn of(curves: &Downsampler) -> Vec<Self> {
         let value = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
-        thin.points().into_iter().map(|(row, v)| Self { row, x: value(v, 0), y: value(v, 1) }).collect()
+        curves.points().into_iter().map(|(row, v)| Self { row, x: value(v, 0), y: value(v, 1) }).collect()
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Entry {
 /// The rows with the largest values so far, largest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
-pub struct Largest {
+pub struct TopK {
     capacity: usize,
     entries: Vec<Entry>,
 }
@@ -30,7 +30,7 @@ struct Saved {
     entries: Vec<Entry>,
 }
 
-impl TryFrom<Saved> for Largest {
+impl TryFrom<Saved> for TopK {
     type Error = &'static str;
 
     fn try_from(Saved { capacity, entries }: Saved) -> Result<Self, &'static str> {
@@ -41,14 +41,14 @@ impl TryFrom<Saved> for Largest {
     }
 }
 
-impl Default for Largest {
+impl Default for TopK {
     /// The ten largest.
     fn default() -> Self {
         Self::new(10)
     }
 }
 
-impl Largest {
+impl TopK {
     /// Keeps at most `capacity` rows.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, entries: vec![] }
@@ -84,7 +84,7 @@ mod tests {
     proptest! {
         #[test]
         fn they_equal_those_of_a_sort(values in prop::collection::vec(prop_oneof![-3.0f64..3.0, Just(1.0), Just(f64::NAN)], 0..60), capacity in 0usize..12) {
-            let mut largest = Largest::new(capacity);
+            let mut largest = TopK::new(capacity);
             values.iter().zip(1..).for_each(|(&value, row)| largest.offer(row, value, || format!("row {row}")));
             let mut sorted: Vec<(u64, f64)> = (1..).zip(values).filter(|(_, value)| !value.is_nan()).collect();
             sorted.sort_by(|a, b| b.1.total_cmp(&a.1));

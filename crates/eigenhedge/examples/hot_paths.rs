@@ -6,7 +6,7 @@
 
 use eigenhedge::kernel::KernelParameters;
 use eigenhedge::options::{MixingRule, Options, Rate};
-use eigenhedge::{Kind, Run, Watch, streams};
+use eigenhedge::{Comparators, Kind, Run, streams};
 use std::process::ExitCode;
 
 /// A learner over rows of this length; it first learns from `few` rows, which are not counted, then from the rest of `many`.
@@ -59,7 +59,8 @@ impl Case {
     fn run(&self, rows: usize) -> Result<f64, Box<dyn std::error::Error>> {
         let stream: Vec<Vec<f64>> = streams::signal_and_noise(self.length, 10, 0.3, 3).take(self.many).collect();
         let spec = self.options.checked(str::to_owned)?.spec(self.length)?;
-        let mut run = Run::watching(spec, self.length, 0, Watch { hindsight: self.hindsight, segments: 0 })?;
+        let mut run =
+            Run::with_comparators(spec, self.length, 0, Comparators { hindsight: self.hindsight, segments: 0 })?;
         let stream: Vec<&[f64]> = stream.iter().take(rows).map(|row| &row[..]).collect();
         if self.together {
             run.step_each(&stream, |_, _| ()).map_err(|(_, error)| error)?;

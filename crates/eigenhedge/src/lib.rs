@@ -40,7 +40,7 @@ pub use learner::{Learner, Loss, trial, trials};
 pub use mixing::Mixing;
 pub use random::Random;
 pub use registry::{KernelLearner, Kind, PlainLearner, Spec};
-pub use run::{Run, Statement, Watch};
+pub use run::{Comparators, Run, Statement};
 pub use subspace::{Instance, NormBound};
 pub use threads::{set_threads, threads};
 

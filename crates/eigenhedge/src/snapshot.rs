@@ -21,7 +21,7 @@ pub struct Snapshot {
     /// The run.
     pub run: Run,
     /// What the program around the run has to remember, in a form of its own; empty for none.
-    pub surroundings: Vec<u8>,
+    pub resume_state: Vec<u8>,
 }
 
 /// Why bytes are no snapshot.
@@ -124,7 +124,7 @@ mod tests {
     fn snapshot() -> Snapshot {
         let mut run = Run::new(Spec { center: Some(0.0), ..Spec::new(Kind::Auto, 2) }, 20, 3).unwrap();
         streams::three_subspaces(1).iter().take(40).for_each(|row| _ = run.step(row).unwrap());
-        Snapshot { run, surroundings: b"around".to_vec() }
+        Snapshot { run, resume_state: b"around".to_vec() }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use eigenhedge::kernel::VectorKernel;
 use eigenhedge::num::dot;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Error, Kind, Loss, Mixing, NormBound, Random, Run, Spec, Statement, Watch, streams};
+use eigenhedge::{Comparators, Error, Kind, Loss, Mixing, NormBound, Random, Run, Spec, Statement, streams};
 
 /// Every learner over this kernel, with the variants that have rules of their own.
 fn specs(kernel: Option<VectorKernel>, centers: &[Option<f64>]) -> Vec<Spec> {
@@ -65,7 +65,7 @@ fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
     // The account of long rows is that of short ones.
     let hindsight = rows[0].len() < LONG;
     let segments = if spec.kernel.is_none() && hindsight { 2 } else { 0 };
-    let mut run = Run::watching(spec.clone(), rows[0].len(), 7, Watch { hindsight, segments }).unwrap();
+    let mut run = Run::with_comparators(spec.clone(), rows[0].len(), 7, Comparators { hindsight, segments }).unwrap();
     let (mut losses, mut coordinates) = (Vec::new(), Vec::new());
     for (t, row) in rows.iter().enumerate() {
         losses.push(run.step(row).unwrap_or_else(|error| panic!("{spec:?}, row {t}: {error}")));

@@ -11,7 +11,7 @@ use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::span::Span;
 use eigenhedge::{
-    Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Run, Spec, Watch, streams, trial,
+    Comparators, Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Run, Spec, streams, trial,
 };
 
 fn step(learner: &mut KernelLearner, row: &[f64], random: &mut Random) -> Loss {
@@ -306,7 +306,7 @@ fn the_centered_leader_of_features_equals_batch_kernel_pca_long_after_the_dictio
         .collect();
     let kernel = VectorKernel::Rbf { gamma: 2.0 };
     let spec = Spec { center: Some(0.0), kernel: Some(kernel.clone()), ..Spec::new(Kind::Leader, 2) };
-    let mut run = Run::watching(spec, 2, 0, Watch { hindsight: false, segments: 0 }).unwrap();
+    let mut run = Run::with_comparators(spec, 2, 0, Comparators { hindsight: false, segments: 0 }).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     let dictionary = Vectors::new(kernel, 2).unwrap();
     let batch = KernelPca::fit(dictionary, &rows, 2, Center::Mean, Solver::Dense).unwrap();

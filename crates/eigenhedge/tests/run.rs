@@ -11,7 +11,7 @@ use eigenhedge::num::dot;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::run::{Reason, Verdict};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Kind, Mixing, NormBound, Run, Spec, Watch, streams};
+use eigenhedge::{Comparators, Kind, Mixing, NormBound, Run, Spec, streams};
 
 /// Every learner: plain and through two kernels, centered where it can be.
 fn specs() -> Vec<Spec> {
@@ -317,8 +317,8 @@ fn an_embedding_through_the_linear_kernel_is_the_plain_one() {
 #[test]
 fn a_watched_partition_is_found_where_the_stream_changes() {
     let rows = streams::switching(8, 2, 3, 128, 3);
-    let watch = Watch { hindsight: true, segments: 3 };
-    let mut run = Run::watching(Spec::new(Kind::Auto, 2), 8, 0, watch).unwrap();
+    let comparators = Comparators { hindsight: true, segments: 3 };
+    let mut run = Run::with_comparators(Spec::new(Kind::Auto, 2), 8, 0, comparators).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     let statement = run.statement();
     let partition = &statement.partitions[2];

@@ -7,14 +7,14 @@ use common::{bounded_rows, infinite_specs, specs};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::Family;
 use eigenhedge::snapshot::Snapshot;
-use eigenhedge::{Kind, Mixing, NormBound, Run, Spec, Watch, streams};
+use eigenhedge::{Comparators, Kind, Mixing, NormBound, Run, Spec, streams};
 
 /// Runs over the rows and reads what was saved of it on the way, more and more rarely.
 fn assert_readable(mut run: Run, rows: &[Vec<f64>], name: &str) {
     let mut next = 0;
     for (t, row) in rows.iter().enumerate() {
         if t == next {
-            let snapshot = Snapshot { run, surroundings: Vec::new() };
+            let snapshot = Snapshot { run, resume_state: Vec::new() };
             let read = Snapshot::from_bytes(&snapshot.to_bytes());
             let spec = snapshot.run.spec();
             run = read.unwrap_or_else(|refusal| panic!("{name}, row {t}: {refusal}: {spec:?}")).run;
@@ -47,8 +47,8 @@ fn every_plain_run_can_be_read_at_every_row() {
     all.push(Spec { max_rank: Some(3), mixing: Mixing::PastAverage { alpha: 0.01 }, ..Spec::new(Kind::Tracking, 2) });
     for (name, rows) in bounded_rows(6, 3) {
         for spec in &all {
-            let watch = Watch { hindsight: true, segments: 3 };
-            assert_readable(Run::watching(spec.clone(), 6, 1, watch).unwrap(), &rows, name);
+            let comparators = Comparators { hindsight: true, segments: 3 };
+            assert_readable(Run::with_comparators(spec.clone(), 6, 1, comparators).unwrap(), &rows, name);
         }
     }
 }

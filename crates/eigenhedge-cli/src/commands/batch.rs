@@ -1,7 +1,7 @@
 //! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`. All rows are read before anything is said.
 
 use crate::args::{KernelArgs, KernelPcaArgs, KernelRidgeArgs, PcaArgs, TableArgs};
-use crate::csv_writer::{Sheet, coordinate_names};
+use crate::csv_writer::{CsvWriter, coordinate_names};
 use crate::stdout;
 use crate::table;
 use anyhow::{Context, Result, anyhow};
@@ -48,12 +48,12 @@ pub fn pca(args: &PcaArgs) -> Result<()> {
     let pca = Pca::fit(&table.rows, args.k, center(!args.no_center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
     spectrum(pca.eigenvalues(), &pca.explained_ratio(), pca.total_loss())?;
     if let Some(path) = &args.components {
-        let mut sheet = Sheet::create(Some(path), &table.names)?;
+        let mut sheet = CsvWriter::create(Some(path), &table.names)?;
         (0..args.k).try_for_each(|j| sheet.row(pca.components().column(j).iter().copied()))?;
         sheet.finish()?;
     }
     let Some(path) = &args.out else { return Ok(()) };
-    let mut sheet = Sheet::create(Some(path), &coordinate_names(args.k))?;
+    let mut sheet = CsvWriter::create(Some(path), &coordinate_names(args.k))?;
     for row in &table.rows {
         sheet.row(pca.transform(row)?)?;
     }
@@ -95,7 +95,7 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     let model = fit_kernel_pca(args, &table)?;
     spectrum(model.eigenvalues(), &model.explained_ratio(), model.losses().iter().sum())?;
     let Some(path) = &args.out else { return Ok(()) };
-    let mut sheet = Sheet::create(Some(path), &coordinate_names(args.k))?;
+    let mut sheet = CsvWriter::create(Some(path), &coordinate_names(args.k))?;
     let scores = model.scores();
     (0..table.rows.len()).try_for_each(|i| sheet.row((0..args.k).map(|j| scores.column(j)[i])))?;
     sheet.finish()
@@ -105,7 +105,7 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
 pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let table = read(&args.input, &args.table, true)?;
     let mut model = fit_kernel_pca(args, &table)?;
-    let mut sheet = Sheet::create(args.out.as_deref(), &table.names)?;
+    let mut sheet = CsvWriter::create(args.out.as_deref(), &table.names)?;
     let stop = Stop { steps: 300, tolerance: 1e-9 };
     for row in &table.rows {
         let coordinates = model.transform(row)?;
@@ -149,7 +149,7 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
         }
     };
     let header = ["prediction", "deviation"].map(str::to_owned);
-    let mut sheet = Sheet::create(args.out.as_deref(), &header)?;
+    let mut sheet = CsvWriter::create(args.out.as_deref(), &header)?;
     for point in &asked {
         let posterior = model.posterior(point)?;
         sheet.row([posterior.mean[0], posterior.variance.max(0.0).sqrt()])?;

@@ -9,9 +9,9 @@ use crate::table;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
-use eigenhedge::{Run, Watch};
+use eigenhedge::{Comparators, Run};
 use eigenhedge_io::Stream;
-use eigenhedge_report::{Block, Chart, Keep, Page, Series, Table, Thin, svg};
+use eigenhedge_report::{Block, Chart, Downsampler, Keep, Page, Series, Table, svg};
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ struct Contestant {
     name: String,
     run: Run,
     total: f64,
-    curve: Thin,
+    curve: Downsampler,
     spent: Duration,
 }
 
@@ -30,7 +30,7 @@ struct Frozen {
     wanted: usize,
     pca: Option<Pca>,
     total: f64,
-    curve: Thin,
+    curve: Downsampler,
 }
 
 /// The rows that everybody is charged for: those behind the ones that the PCA is fitted to, or all that can be charged
@@ -43,8 +43,8 @@ struct Charged {
 
 const POINTS: usize = 1000;
 
-fn curve() -> Thin {
-    Thin::new(Keep::First, POINTS, 1)
+fn curve() -> Downsampler {
+    Downsampler::new(Keep::First, POINTS, 1)
 }
 
 /// Runs, prints a table, draws a plot.
@@ -56,11 +56,14 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     table::allow_learners(&stream, &args.learners)?;
     let centered = !args.no_center;
     let fits = |error: eigenhedge::Error| anyhow!("{}: {error}", stream.source());
-    let watch = Watch { hindsight: false, segments: 0 };
+    let comparators = Comparators { hindsight: false, segments: 0 };
     let mut contestants = Vec::new();
     for kind in &args.learners {
         let options = plan::with_defaults(*kind, args.k, centered, args.norm_bound)?;
-        let run = options.spec(length).and_then(|spec| Run::watching(spec, length, args.seed, watch)).map_err(fits)?;
+        let run = options
+            .spec(length)
+            .and_then(|spec| Run::with_comparators(spec, length, args.seed, comparators))
+            .map_err(fits)?;
         let name = kind.entry().name.to_owned();
         contestants.push(Contestant { name, run, total: 0.0, curve: curve(), spent: Duration::ZERO });
     }

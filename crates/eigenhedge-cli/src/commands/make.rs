@@ -1,7 +1,7 @@
 //! `make`: a stream with a known truth, to try things on.
 
 use crate::args::{Made, MakeArgs};
-use crate::csv_writer::Sheet;
+use crate::csv_writer::CsvWriter;
 use anyhow::{Result, anyhow};
 use eigenhedge::streams;
 use eigenhedge_io::MaxMemory;
@@ -27,7 +27,7 @@ pub fn make(args: &MakeArgs) -> Result<()> {
         Made::LeaderTrap => streams::leader_trap(n, rows),
     };
     let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
-    let mut sheet = Sheet::create(args.out.as_deref(), &names)?;
+    let mut sheet = CsvWriter::create(args.out.as_deref(), &names)?;
     stream.into_iter().take(rows).try_for_each(|row| sheet.row(row))?;
     sheet.finish()
 }

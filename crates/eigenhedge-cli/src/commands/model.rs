@@ -1,7 +1,7 @@
 //! Commands that use a saved model without learning: `transform`, `reconstruct`, `inspect`.
 
 use crate::args::{InspectArgs, ReconstructArgs, TransformArgs};
-use crate::csv_writer::{Sheet, coordinate_names};
+use crate::csv_writer::{CsvWriter, coordinate_names};
 use crate::files::read_snapshot;
 use crate::stdout;
 use crate::summary::{Summary, Text};
@@ -22,7 +22,7 @@ pub fn transform(args: &TransformArgs) -> Result<()> {
     let mut embedding = snapshot.run.embedding();
     let mut header = vec!["row".to_owned(), "loss".to_owned()];
     header.extend(coordinate_names(embedding.kept()));
-    let mut sheet = Sheet::create(args.out.as_deref(), &header)?;
+    let mut sheet = CsvWriter::create(args.out.as_deref(), &header)?;
     let mut coordinates = Vec::new();
     while let Some(row) = stream.next_row()? {
         match embedding.transform(row, &mut coordinates) {
@@ -51,7 +51,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
         return Err(anyhow!("{}: must have {kept} coordinates like the model, got {found}", stream.source()));
     }
     let names: Vec<String> = (0..snapshot.run.length()).map(|i| format!("x{i}")).collect();
-    let mut sheet = Sheet::create(args.out.as_deref(), &names)?;
+    let mut sheet = CsvWriter::create(args.out.as_deref(), &names)?;
     let mut coordinates = Vec::new();
     while let Some(row) = stream.next_row()? {
         coordinates.clear();
@@ -73,8 +73,8 @@ fn is_coordinate(name: &str) -> bool {
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let mut snapshot = read_snapshot(&args.model)?;
     // Other programs put other things there; that is no reason to refuse the model.
-    let mut surroundings: serde_json::Value = serde_json::from_slice(&snapshot.surroundings).unwrap_or_default();
-    if let Some(around) = surroundings.as_object_mut() {
+    let mut resume_state: serde_json::Value = serde_json::from_slice(&snapshot.resume_state).unwrap_or_default();
+    if let Some(around) = resume_state.as_object_mut() {
         // Long, and in no form for people.
         around.remove("report");
     }
@@ -84,11 +84,11 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
         let mut value = serde_json::to_value(&summary)?;
         value["spec"] = serde_json::to_value(snapshot.run.spec())?;
         value["inclusion"] = serde_json::to_value(embedding.inclusion())?;
-        value["surroundings"] = surroundings;
+        value["resume_state"] = resume_state;
         serde_json::to_string_pretty(&value)? + "\n"
     } else {
         let probabilities: Vec<String> = embedding.inclusion().iter().map(|p| format!("{p:.3}")).collect();
-        let columns = surroundings["columns"].as_array().map_or(String::new(), |names| {
+        let columns = resume_state["columns"].as_array().map_or(String::new(), |names| {
             let names: Vec<&str> = names.iter().filter_map(|name| name.as_str()).collect();
             format!("columns    {}\n", printable(&names.join(", ")))
         });

@@ -1,7 +1,7 @@
 //! `pair` and `experts`: the asymmetric and the expert setting.
 
 use crate::args::{ExpertsArgs, PairArgs};
-use crate::csv_writer::Sheet;
+use crate::csv_writer::CsvWriter;
 use crate::number::readable;
 use crate::stdout;
 use crate::table;
@@ -28,7 +28,7 @@ pub fn pair(args: &PairArgs) -> Result<()> {
     let mut best = BestPair::new(n, m);
     let mut random = Random::seeded(args.seed);
     let header = ["row", "expected_gain", "gain"].map(str::to_owned);
-    let mut sheet = args.out.as_deref().map(|path| Sheet::create(Some(path), &header)).transpose()?;
+    let mut sheet = args.out.as_deref().map(|path| CsvWriter::create(Some(path), &header)).transpose()?;
     let (mut rows, mut expected, mut realised) = (0u64, 0.0, 0.0);
     loop {
         let (x, y) = match (left.next_row()?, right.next_row()?) {
@@ -76,7 +76,7 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     let mut random = Random::seeded(args.seed);
     let mut header = vec!["row".to_owned(), "expected_loss".to_owned(), "loss".to_owned()];
     header.extend(names.iter().map(|name| format!("kept_{name}")));
-    let mut sheet = args.out.as_deref().map(|path| Sheet::create(Some(path), &header)).transpose()?;
+    let mut sheet = args.out.as_deref().map(|path| CsvWriter::create(Some(path), &header)).transpose()?;
     let (mut expected, mut realised, mut rows) = (0.0, 0.0, 0u64);
     let mut totals = vec![0.0; count];
     while let Some(row) = stream.next_row()? {

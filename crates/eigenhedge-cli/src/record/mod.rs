@@ -15,7 +15,7 @@ pub use page::{Heading, page};
 
 use eigenhedge::run::AnyLearner;
 use eigenhedge::{Loss, Run};
-use eigenhedge_report::{Keep, Largest, Thin};
+use eigenhedge_report::{Downsampler, Keep, TopK};
 use serde::{Deserialize, Serialize};
 
 /// Points of a curve.
@@ -32,13 +32,13 @@ const LONGEST: usize = 1024;
 /// Records a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorder {
-    totals: Thin,
-    losses: Thin,
-    plane: Thin,
-    kept: Thin,
+    totals: Downsampler,
+    losses: Downsampler,
+    plane: Downsampler,
+    kept: Downsampler,
     /// Present weights of the members of a portfolio.
-    weights: Option<Thin>,
-    largest: Largest,
+    weights: Option<Downsampler>,
+    largest: TopK,
     checkpoints: Vec<Checkpoint>,
     /// Rows between checkpoints; none when there are none on the way.
     stride: Option<u64>,
@@ -63,12 +63,12 @@ impl Recorder {
         let members = run.learner().members().len();
         let on_the_way = run.length() <= LONGEST && run.spec().kernel.is_none();
         Self {
-            totals: Thin::new(Keep::First, POINTS, 1),
-            losses: Thin::new(Keep::Largest, POINTS, 1),
-            plane: Thin::new(Keep::First, POINTS, 2),
-            kept: Thin::new(Keep::First, FEWER_POINTS, PROBABILITIES),
-            weights: (members > 0).then(|| Thin::new(Keep::First, FEWER_POINTS, members)),
-            largest: Largest::default(),
+            totals: Downsampler::new(Keep::First, POINTS, 1),
+            losses: Downsampler::new(Keep::Largest, POINTS, 1),
+            plane: Downsampler::new(Keep::First, POINTS, 2),
+            kept: Downsampler::new(Keep::First, FEWER_POINTS, PROBABILITIES),
+            weights: (members > 0).then(|| Downsampler::new(Keep::First, FEWER_POINTS, members)),
+            largest: TopK::default(),
             checkpoints: Vec::new(),
             // Each row has cost O(n²) for the comparator, an eigendecomposition costs O(n³).
             stride: on_the_way.then(|| (run.length() as u64 / 4).next_power_of_two()),

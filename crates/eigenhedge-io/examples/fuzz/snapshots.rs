@@ -4,7 +4,7 @@ use crate::{Outcome, Target, mutate};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::snapshot::Snapshot;
 use eigenhedge::summary::Summary;
-use eigenhedge::{Kind, Mixing, Random, Run, Spec, Watch, streams};
+use eigenhedge::{Comparators, Kind, Mixing, Random, Run, Spec, streams};
 use std::path::Path;
 
 const HEAD: usize = 24;
@@ -17,11 +17,11 @@ struct Saved {
     seeds: Vec<Vec<u8>>,
 }
 
-fn saved(spec: &Spec, length: usize, rows: usize, watch: Watch) -> Vec<u8> {
-    let mut run = Run::watching(spec.clone(), length, 1, watch).unwrap();
+fn saved(spec: &Spec, length: usize, rows: usize, comparators: Comparators) -> Vec<u8> {
+    let mut run = Run::with_comparators(spec.clone(), length, 1, comparators).unwrap();
     let stream = streams::recurring(length, 2, &[1, 2, 1], rows.div_ceil(3), 1).rows;
     stream.iter().take(rows).for_each(|row| _ = run.step(row).unwrap());
-    Snapshot { run, surroundings: br#"{"columns":["a"]}"#.to_vec() }.to_bytes()
+    Snapshot { run, resume_state: br#"{"columns":["a"]}"#.to_vec() }.to_bytes()
 }
 
 /// One for every kind of state.
@@ -55,21 +55,21 @@ pub fn targets() -> Vec<Box<dyn Target>> {
         Spec { kernel: rbf(), budget: Some(10), ..hebbian(Kind::Gha, 2) },
         Spec { kernel: quadratic(), ..hebbian(Kind::Apex, 2) },
     ];
-    let watch = Watch { hindsight: true, segments: 3 };
-    let all = |name, specs: Vec<Spec>, watch: Watch| {
-        let seeds = specs.iter().flat_map(|spec| [0, 7, 60].map(|rows| saved(spec, 5, rows, watch))).collect();
+    let comparators = Comparators { hindsight: true, segments: 3 };
+    let all = |name, specs: Vec<Spec>, comparators: Comparators| {
+        let seeds = specs.iter().flat_map(|spec| [0, 7, 60].map(|rows| saved(spec, 5, rows, comparators))).collect();
         Saved { name, seeds }
     };
     let long = vec![
         // Columns that wait, factors that are not multiplied out, a sketch.
-        saved(&centered(Spec::new(Kind::Auto, 1)), 520, 12, Watch { hindsight: false, segments: 0 }),
-        saved(&Spec::new(Kind::ForgettingLeader, 2), 160, 150, Watch { hindsight: false, segments: 0 }),
-        saved(&centered(Spec::new(Kind::Tracking, 1)), 4100, 3, Watch::default()),
+        saved(&centered(Spec::new(Kind::Auto, 1)), 520, 12, Comparators { hindsight: false, segments: 0 }),
+        saved(&Spec::new(Kind::ForgettingLeader, 2), 160, 150, Comparators { hindsight: false, segments: 0 }),
+        saved(&centered(Spec::new(Kind::Tracking, 1)), 4100, 3, Comparators::default()),
     ];
     vec![
-        Box::new(all("snapshot-plain", plain, watch)),
-        Box::new(all("snapshot-kernel", features, Watch::default())),
-        Box::new(all("snapshot-hebbian", vectors, Watch::default())),
+        Box::new(all("snapshot-plain", plain, comparators)),
+        Box::new(all("snapshot-kernel", features, Comparators::default())),
+        Box::new(all("snapshot-hebbian", vectors, Comparators::default())),
         Box::new(Saved { name: "snapshot-long-rows", seeds: long }),
     ]
 }

@@ -12,9 +12,9 @@ use super::npy_header::{Element, Header};
 use super::npz_member::Member;
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault};
-use crate::input_source::Tap;
+use crate::input_source::InputSource;
 use crate::layout::Layout;
-use crate::reader::{Mark, Opened, Progress, Reader};
+use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -39,7 +39,7 @@ enum Feed {
 
 /// An array that is being read.
 pub struct Npy {
-    tap: Tap,
+    input: InputSource,
     format: &'static str,
     feed: Feed,
     element: Element,
@@ -58,49 +58,49 @@ pub struct Npy {
 
 impl Npy {
     /// Reads the header and the first block.
-    pub fn open(tap: &Tap, origin: Origin, layout: &Layout) -> Result<Opened, Error> {
+    pub fn open(input: &InputSource, origin: Origin, layout: &Layout) -> Result<Opened, Error> {
         let format = layout.format.name();
-        let in_file = matches!(origin, Origin::File) && !tap.is_pipe();
+        let in_file = matches!(origin, Origin::File) && !input.is_pipe();
         let mut source = match &origin {
-            Origin::File => tap.open()?,
-            Origin::Member(member) => member.open(tap)?,
+            Origin::File => input.open()?,
+            Origin::Member(member) => member.open(input)?,
         };
-        let header = Header::read(&mut source).map_err(|error| broken(tap, format, error))?;
-        let header = header.map_err(|reason| tap.fault(Fault::Unsound { format, reason }))?;
+        let header = Header::read(&mut source).map_err(|error| broken(input, format, error))?;
+        let header = header.map_err(|reason| input.fault(Fault::Unsound { format, reason }))?;
         let [rows, width] = header.shape[..] else {
-            return Err(tap.fault(Fault::Dimensions(header.shape.len().to_string())));
+            return Err(input.fault(Fault::Dimensions(header.shape.len().to_string())));
         };
         let Some(element) = Element::from_name(&header.element) else {
-            return Err(tap.fault(Fault::ElementType(header.element)));
+            return Err(input.fault(Fault::ElementType(header.element)));
         };
         let too_large = || Fault::Unsound { format, reason: format!("{rows} x {width} elements are too many") };
-        let row_bytes = width.checked_mul(element.size() as u64).ok_or_else(|| tap.fault(too_large()))?;
-        let data = row_bytes.checked_mul(rows).ok_or_else(|| tap.fault(too_large()))?;
+        let row_bytes = width.checked_mul(element.size() as u64).ok_or_else(|| input.fault(too_large()))?;
+        let data = row_bytes.checked_mul(rows).ok_or_else(|| input.fault(too_large()))?;
         if width == 0 {
-            return Err(tap.fault(Fault::ZeroColumns));
+            return Err(input.fault(Fault::ZeroColumns));
         }
         if rows == 0 {
-            return Err(tap.fault(Fault::Empty));
+            return Err(input.fault(Fault::Empty));
         }
         if in_file
-            && let Some(found) = tap.size().map(|size| size.saturating_sub(header.size))
+            && let Some(found) = input.size().map(|size| size.saturating_sub(header.size))
             && found < data
         {
-            return Err(tap.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
+            return Err(input.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
         }
         if let Origin::Member(member) = &origin {
             let found = member.size().saturating_sub(header.size);
             if found < data {
-                return Err(tap.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
+                return Err(input.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
             }
         }
-        allow_columns(tap, width.into())?;
-        let width_here = usize::try_from(width).map_err(|_| tap.fault(too_large()))?;
+        allow_columns(input, width.into())?;
+        let width_here = usize::try_from(width).map_err(|_| input.fault(too_large()))?;
         let by_column = header.by_column && rows > 1 && width > 1;
         let mut array = Self {
-            tap: tap.clone(),
+            input: input.clone(),
             format,
-            feed: if in_file { Feed::Anywhere(tap.file(format)?) } else { Feed::Forward(source) },
+            feed: if in_file { Feed::Anywhere(input.file(format)?) } else { Feed::Forward(source) },
             element,
             by_column,
             rows,
@@ -111,20 +111,23 @@ impl Npy {
             block_first: 0,
             block_rows: 0,
             most_block_rows: match () {
-                () if tap.is_pipe() && !by_column => 1,
+                () if input.is_pipe() && !by_column => 1,
                 () if by_column && !in_file => rows,
                 () => (BLOCK / row_bytes).max(1),
             },
             next: 0,
         };
         if by_column && !in_file {
-            tap.allow(format_args!("all {rows} rows, which must be held because columns are together,"), data.into())?;
+            input.allow(
+                format_args!("all {rows} rows, which must be held because columns are together,"),
+                data.into(),
+            )?;
         }
         // A row of a pipe must have come before its length is believed.
         if !in_file {
             array.fill()?;
         }
-        array.columns = Columns::choose(tap, layout, None, width_here)?;
+        array.columns = Columns::choose(input, layout, None, width_here)?;
         let columns = array.columns.clone();
         Ok(Opened { reader: Box::new(array), columns })
     }
@@ -150,9 +153,9 @@ impl Npy {
         match read {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 let whole = if self.by_column { 0 } else { self.block.len() as u64 / (self.width as u64 * size) };
-                Err(self.tap.fault(Fault::Truncated { wanted: self.rows, found: first + whole }))
+                Err(self.input.fault(Fault::Truncated { wanted: self.rows, found: first + whole }))
             }
-            Err(error) => Err(broken(&self.tap, self.format, error)),
+            Err(error) => Err(broken(&self.input, self.format, error)),
             Ok(()) => {
                 (self.block_first, self.block_rows) = (first, rows);
                 Ok(())
@@ -168,12 +171,12 @@ fn read_onto(source: &mut impl Read, size: u64, block: &mut Vec<u8>) -> io::Resu
 }
 
 /// Bytes that cannot be had: because of the disk, or because an archive is damaged.
-fn broken(tap: &Tap, format: &'static str, error: io::Error) -> Error {
+fn broken(input: &InputSource, format: &'static str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
-            tap.fault(Fault::Unsound { format, reason: error.to_string() })
+            input.fault(Fault::Unsound { format, reason: error.to_string() })
         }
-        _ => tap.unreadable(error),
+        _ => input.unreadable(error),
     }
 }
 
@@ -208,15 +211,15 @@ impl Reader for Npy {
     }
 
     fn place(&self) -> String {
-        format!("{}, row {}", self.tap.name(), self.next.saturating_sub(1))
+        format!("{}, row {}", self.input.name(), self.next.saturating_sub(1))
     }
 
-    fn mark(&self) -> Mark {
-        Mark { rows: self.next, lines: 0, bytes: None }
+    fn position(&self) -> ReadPosition {
+        ReadPosition { rows: self.next, lines: 0, bytes: None }
     }
 
-    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
-        let goal = mark.rows.min(self.rows);
+    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
+        let goal = position.rows.min(self.rows);
         if matches!(self.feed, Feed::Anywhere(_)) {
             self.next = goal;
             return Ok(goal);

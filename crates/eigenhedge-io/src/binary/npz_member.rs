@@ -4,7 +4,7 @@
 //! way, so that memory does not depend on their number. The checksum is compared when the last byte has been read.
 
 use crate::error::{Error, Fault};
-use crate::input_source::Tap;
+use crate::input_source::InputSource;
 use flate2::read::DeflateDecoder;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::{CompressionMethod, ZipArchive};
@@ -25,13 +25,13 @@ const FORMAT: &str = "npz";
 const DEFLATE_RATIO: u64 = 1032;
 
 /// The array of this name, or the only one.
-pub fn find(tap: &Tap, array: Option<&str>) -> Result<Member, Error> {
-    let unsound = |reason: String| tap.fault(Fault::Unsound { format: FORMAT, reason });
+pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
+    let unsound = |reason: String| input.fault(Fault::Unsound { format: FORMAT, reason });
     let sound = |error: zip::result::ZipError| match error {
-        zip::result::ZipError::Io(error) if error.kind() != io::ErrorKind::UnexpectedEof => tap.unreadable(error),
+        zip::result::ZipError::Io(error) if error.kind() != io::ErrorKind::UnexpectedEof => input.unreadable(error),
         other => unsound(other.to_string()),
     };
-    let mut archive = ZipArchive::new(BufReader::new(tap.file(FORMAT)?)).map_err(sound)?;
+    let mut archive = ZipArchive::new(BufReader::new(input.file(FORMAT)?)).map_err(sound)?;
     let mut arrays = Vec::new();
     for index in 0..archive.len() {
         let name = archive.by_index_raw(index).and_then(|member| Ok(member.name()?.into_owned())).map_err(sound)?;
@@ -40,13 +40,13 @@ pub fn find(tap: &Tap, array: Option<&str>) -> Result<Member, Error> {
         }
     }
     let (index, name) = match (array, arrays.as_slice()) {
-        (_, []) => return Err(tap.fault(Fault::NoArrays)),
+        (_, []) => return Err(input.fault(Fault::NoArrays)),
         (None, [only]) => only.clone(),
-        (None, _) => return Err(tap.fault(no_array(&arrays, "nothing".to_owned()))),
+        (None, _) => return Err(input.fault(no_array(&arrays, "nothing".to_owned()))),
         (Some(wanted), _) => {
             let plain = wanted.strip_suffix(".npy").unwrap_or(wanted);
             let found = arrays.iter().find(|(_, name)| name == wanted || name == plain);
-            found.cloned().ok_or_else(|| tap.fault(no_array(&arrays, format!("{wanted:?}"))))?
+            found.cloned().ok_or_else(|| input.fault(no_array(&arrays, format!("{wanted:?}"))))?
         }
     };
     let member = archive.by_index_raw(index).map_err(sound)?;
@@ -82,9 +82,9 @@ impl Member {
     }
 
     /// The bytes of the array.
-    pub fn open(&self, tap: &Tap) -> Result<Box<dyn Read>, Error> {
-        let mut file = tap.file(FORMAT)?;
-        file.seek(SeekFrom::Start(self.start)).map_err(|error| tap.unreadable(error))?;
+    pub fn open(&self, input: &InputSource) -> Result<Box<dyn Read>, Error> {
+        let mut file = input.file(FORMAT)?;
+        file.seek(SeekFrom::Start(self.start)).map_err(|error| input.unreadable(error))?;
         let stored = BufReader::with_capacity(1 << 16, file).take(self.compressed);
         let bytes: Box<dyn Read> = if self.deflated { Box::new(DeflateDecoder::new(stored)) } else { Box::new(stored) };
         Ok(Box::new(Checked { bytes, left: self.size, sum: crc32fast::Hasher::new(), checksum: self.checksum }))

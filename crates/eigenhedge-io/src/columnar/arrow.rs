@@ -10,7 +10,7 @@
 use super::batches::{Batches, Table, choose};
 use super::unsound;
 use crate::error::{Error, Fault};
-use crate::input_source::Tap;
+use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::memory::{Ratio, most_unpacked};
 use crate::reader::Opened;
@@ -26,38 +26,38 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 /// Opens a file or stream.
-pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let format = layout.format.name();
     let mut start = Vec::new();
-    if !tap.is_pipe() {
-        tap.open()?.take(8).read_to_end(&mut start).map_err(|error| tap.unreadable(error))?;
+    if !input.is_pipe() {
+        input.open()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
     }
-    if start.is_empty() && !tap.is_pipe() {
-        return Err(tap.fault(Fault::Empty));
+    if start.is_empty() && !input.is_pipe() {
+        return Err(input.fault(Fault::Empty));
     }
     let (schema, messages) = match start.as_slice() {
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Messages::of_file(tap, format)?,
-        start if tap.is_pipe() || start.starts_with(&[0xff; 4]) => Messages::of_stream(tap, format)?,
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Messages::of_file(input, format)?,
+        start if input.is_pipe() || start.starts_with(&[0xff; 4]) => Messages::of_stream(input, format)?,
         other => {
             let reason = match crate::format::signature(other) {
                 Some(found) => format!("it starts like {found}"),
                 None => "it does not start like one".to_owned(),
             };
-            return Err(unsound(tap, format, reason));
+            return Err(unsound(input, format, reason));
         }
     };
     let schema = Arc::new(schema);
-    let chosen = choose(tap, layout, &schema)?;
+    let chosen = choose(input, layout, &schema)?;
     // Projecting takes time in proportion to the square of the number of columns.
     let projection = (chosen.1.len() < schema.fields().len()).then(|| chosen.1.clone());
     let columns = chosen.0.clone();
     let batches: Batches = Box::new(Decoder { messages, schema, projection });
-    Ok(Opened { reader: Box::new(Table::new(tap, format, chosen, batches, None, None)?), columns })
+    Ok(Opened { reader: Box::new(Table::new(input, format, chosen, batches, None, None)?), columns })
 }
 
 /// Messages of a file or a stream, one after the other.
 struct Messages {
-    tap: Tap,
+    input: InputSource,
     format: &'static str,
     source: Source,
 }
@@ -83,11 +83,11 @@ struct Parts {
 
 impl Messages {
     /// Reads the footer of a file.
-    fn of_file(tap: &Tap, format: &'static str) -> Result<(Schema, Self), Error> {
+    fn of_file(input: &InputSource, format: &'static str) -> Result<(Schema, Self), Error> {
         const END: u64 = 10;
-        let broken = |reason: &str| unsound(tap, format, reason);
-        let mut file = tap.file(format)?;
-        let size = tap.size().unwrap_or(0);
+        let broken = |reason: &str| unsound(input, format, reason);
+        let mut file = input.file(format)?;
+        let size = input.size().unwrap_or(0);
         let mut end = [0; END as usize];
         let read = size.checked_sub(END).map(|start| read_at(&mut file, start, &mut end));
         read.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into())).map_err(|error| broken(&error.to_string()))?;
@@ -95,12 +95,12 @@ impl Messages {
         let length = u64::from(u32::from_le_bytes([a, b, c, d]));
         let start = size.checked_sub(END + length).filter(|_| &magic == b"ARROW1");
         let start = start.ok_or_else(|| broken("it does not end in a footer"))?;
-        tap.allow("the footer", length.into())?;
+        input.allow("the footer", length.into())?;
         let mut footer = vec![0; length as usize];
-        read_at(&mut file, start, &mut footer).map_err(|error| tap.unreadable(error))?;
-        let footer = root_as_footer(&footer).map_err(|error| unsound(tap, format, error))?;
+        read_at(&mut file, start, &mut footer).map_err(|error| input.unreadable(error))?;
+        let footer = root_as_footer(&footer).map_err(|error| unsound(input, format, error))?;
         let schema = footer.schema().ok_or_else(|| broken("its footer has no schema"))?;
-        let schema = understood(tap, format, schema)?;
+        let schema = understood(input, format, schema)?;
         let place = |block: &arrow_ipc::Block| {
             let place = Place {
                 start: u64::try_from(block.offset()).ok()?,
@@ -112,60 +112,60 @@ impl Messages {
         };
         let places = footer.recordBatches().into_iter().flatten().map(place).collect::<Option<Vec<Place>>>();
         let places = places.ok_or_else(|| broken("its footer names batches that lie outside of it"))?;
-        Ok((schema, Self { tap: tap.clone(), format, source: Source::File(file, places.into_iter()) }))
+        Ok((schema, Self { input: input.clone(), format, source: Source::File(file, places.into_iter()) }))
     }
 
     /// Reads the schema that a stream starts with.
-    fn of_stream(tap: &Tap, format: &'static str) -> Result<(Schema, Self), Error> {
-        let source = Source::Stream(BufReader::new(tap.open()?));
-        let mut messages = Self { tap: tap.clone(), format, source };
-        let broken = |reason: &str| unsound(tap, format, reason);
+    fn of_stream(input: &InputSource, format: &'static str) -> Result<(Schema, Self), Error> {
+        let source = Source::Stream(BufReader::new(input.open()?));
+        let mut messages = Self { input: input.clone(), format, source };
+        let broken = |reason: &str| unsound(input, format, reason);
         let Some(Parts { metadata, .. }) = messages.advance()? else {
-            return Err(tap.fault(Fault::Empty));
+            return Err(input.fault(Fault::Empty));
         };
         let message = messages.parse(&metadata)?;
         let schema = message.header_as_schema().ok_or_else(|| broken("it does not start with a schema"))?;
-        Ok((understood(tap, format, schema)?, messages))
+        Ok((understood(input, format, schema)?, messages))
     }
 
     /// The next message and its body; none at the end.
     fn advance(&mut self) -> Result<Option<Parts>, Error> {
-        let Self { tap, format, source } = self;
+        let Self { input, format, source } = self;
         match source {
             Source::File(file, places) => {
                 let Some(Place { start, metadata, body }) = places.next() else { return Ok(None) };
-                file.seek(SeekFrom::Start(start)).map_err(|error| tap.unreadable(error))?;
-                let mut message = read_bounded(tap, format, file, metadata)?;
+                file.seek(SeekFrom::Start(start)).map_err(|error| input.unreadable(error))?;
+                let mut message = read_bounded(input, format, file, metadata)?;
                 // The length, of which the footer knows already, after a mark that old files do not have.
                 let prefix = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
                 message.drain(..prefix.min(message.len()));
-                Ok(Some(Parts { metadata: message, body: read_bounded(tap, format, file, body)? }))
+                Ok(Some(Parts { metadata: message, body: read_bounded(input, format, file, body)? }))
             }
             Source::Stream(stream) => {
-                let Some(length) = message_length(stream).map_err(|error| tap.unreadable(error))? else {
+                let Some(length) = message_length(stream).map_err(|error| input.unreadable(error))? else {
                     return Ok(None);
                 };
-                let length = u64::try_from(length).map_err(|_| unsound(tap, format, "a message has no length"))?;
-                let message = read_bounded(tap, format, stream, length)?;
-                let body = root_as_message(&message).map_err(|error| unsound(tap, format, error))?.bodyLength();
-                let body = u64::try_from(body).map_err(|_| unsound(tap, format, "a batch has no length"))?;
-                let body = read_bounded(tap, format, stream, body)?;
+                let length = u64::try_from(length).map_err(|_| unsound(input, format, "a message has no length"))?;
+                let message = read_bounded(input, format, stream, length)?;
+                let body = root_as_message(&message).map_err(|error| unsound(input, format, error))?.bodyLength();
+                let body = u64::try_from(body).map_err(|_| unsound(input, format, "a batch has no length"))?;
+                let body = read_bounded(input, format, stream, body)?;
                 Ok(Some(Parts { metadata: message, body }))
             }
         }
     }
 
     fn parse<'a>(&self, metadata: &'a [u8]) -> Result<Message<'a>, Error> {
-        root_as_message(metadata).map_err(|error| unsound(&self.tap, self.format, error))
+        root_as_message(metadata).map_err(|error| unsound(&self.input, self.format, error))
     }
 }
 
 /// The schema, if its numbers have the order of bytes of this machine.
-fn understood(tap: &Tap, format: &'static str, schema: arrow_ipc::Schema<'_>) -> Result<Schema, Error> {
+fn understood(input: &InputSource, format: &'static str, schema: arrow_ipc::Schema<'_>) -> Result<Schema, Error> {
     if !schema.endianness().equals_to_target_endianness() {
-        return Err(unsound(tap, format, "its numbers have another order of bytes than this machine's"));
+        return Err(unsound(input, format, "its numbers have another order of bytes than this machine's"));
     }
-    try_fb_to_schema(schema).map_err(|error| unsound(tap, format, error))
+    try_fb_to_schema(schema).map_err(|error| unsound(input, format, error))
 }
 
 fn read_at(file: &mut File, start: u64, bytes: &mut [u8]) -> io::Result<()> {
@@ -187,17 +187,22 @@ fn message_length(stream: &mut impl Read) -> io::Result<Option<i32>> {
 }
 
 /// Reads so many bytes. Memory grows with what comes, not with what was promised.
-fn read_bounded(tap: &Tap, format: &'static str, source: &mut impl Read, length: u64) -> Result<Vec<u8>, Error> {
-    let too_short = || unsound(tap, format, "it ends within a message");
-    if tap.size().is_some_and(|size| size < length) {
+fn read_bounded(
+    input: &InputSource,
+    format: &'static str,
+    source: &mut impl Read,
+    length: u64,
+) -> Result<Vec<u8>, Error> {
+    let too_short = || unsound(input, format, "it ends within a message");
+    if input.size().is_some_and(|size| size < length) {
         return Err(too_short());
     }
-    tap.allow("a batch", length.into())?;
+    input.allow("a batch", length.into())?;
     let mut bytes = Vec::new();
-    if tap.size().is_some() {
+    if input.size().is_some() {
         bytes.reserve_exact(length as usize);
     }
-    let found = source.take(length).read_to_end(&mut bytes).map_err(|error| tap.unreadable(error))?;
+    let found = source.take(length).read_to_end(&mut bytes).map_err(|error| input.unreadable(error))?;
     if found as u64 == length { Ok(bytes) } else { Err(too_short()) }
 }
 
@@ -213,20 +218,20 @@ impl Decoder {
     /// The next batch; none at the end.
     fn decode(&mut self) -> Result<Option<RecordBatch>, Error> {
         while let Some(Parts { metadata, body }) = self.messages.advance()? {
-            let (tap, format) = (&self.messages.tap, self.messages.format);
+            let (input, format) = (&self.messages.input, self.messages.format);
             let message = self.messages.parse(&metadata)?;
             if message.header_type() == MessageHeader::DictionaryBatch {
                 continue;
             }
             let Some(batch) = message.header_as_record_batch() else {
-                return Err(unsound(tap, format, "it holds a message that is no batch"));
+                return Err(unsound(input, format, "it holds a message that is no batch"));
             };
-            judge_buffers(tap, format, &batch, &body)?;
+            judge_buffers(input, format, &batch, &body)?;
             let body = Buffer::from_vec(body);
             let (none, version, projection) = (HashMap::new(), message.version(), self.projection.as_deref());
             let decoded = RecordBatchDecoder::try_new(&body, batch, self.schema.clone(), &none, &version)
                 .and_then(|decoder| decoder.with_projection(projection).read_record_batch());
-            return decoded.map(Some).map_err(|error| unsound(tap, format, error));
+            return decoded.map(Some).map_err(|error| unsound(input, format, error));
         }
         Ok(None)
     }
@@ -242,7 +247,7 @@ impl Iterator for Decoder {
 
 /// Refuses a batch whose buffers cannot be what they say, or would take too much memory.
 fn judge_buffers(
-    tap: &Tap,
+    input: &InputSource,
     format: &'static str,
     batch: &arrow_ipc::RecordBatch<'_>,
     body: &[u8],
@@ -251,13 +256,13 @@ fn judge_buffers(
         None => Ratio::Plain,
         Some(CompressionType::LZ4_FRAME) => Ratio::Lz4,
         Some(CompressionType::ZSTD) => Ratio::Zstd,
-        Some(_) => return Err(unsound(tap, format, "a batch is compressed in an unknown way")),
+        Some(_) => return Err(unsound(input, format, "a batch is compressed in an unknown way")),
     };
     let mut total = body.len() as u128;
     for buffer in batch.buffers().into_iter().flatten() {
         let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
         let bytes = place.and_then(|(start, length)| body.get(start..start.checked_add(length)?));
-        let bytes = bytes.ok_or_else(|| unsound(tap, format, "a buffer lies outside of its batch"))?;
+        let bytes = bytes.ok_or_else(|| unsound(input, format, "a buffer lies outside of its batch"))?;
         // Compressed bytes follow their number once they are not; -1 says that they are not compressed.
         let unpacked = match (ratio, bytes.split_first_chunk()) {
             (Ratio::Plain, _) | (_, None) => bytes.len() as u64,
@@ -265,12 +270,12 @@ fn judge_buffers(
                 Err(_) => packed.len() as u64,
                 Ok(length) if length > most_unpacked(packed.len() as u64, ratio) => {
                     let reason = format!("a buffer of {} bytes cannot hold {length}", packed.len());
-                    return Err(unsound(tap, format, reason));
+                    return Err(unsound(input, format, reason));
                 }
                 Ok(length) => length,
             },
         };
         total += u128::from(unpacked);
     }
-    tap.allow("a batch", total)
+    input.allow("a batch", total)
 }

@@ -4,9 +4,9 @@ use super::catch_panics::guarded;
 use super::{BATCH_CELLS, unsound};
 use crate::columns::Columns;
 use crate::error::{Error, Fault};
-use crate::input_source::Tap;
+use crate::input_source::InputSource;
 use crate::layout::Layout;
-use crate::reader::{Mark, Progress, Reader};
+use crate::reader::{Progress, ReadPosition, Reader};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -23,7 +23,7 @@ pub type Reopen = Box<dyn Fn(u64) -> Result<Batches, Error>>;
 
 /// A table that is being read.
 pub struct Table {
-    tap: Tap,
+    input: InputSource,
     format: &'static str,
     batches: Batches,
     reopen: Option<Reopen>,
@@ -41,16 +41,16 @@ pub struct Table {
 }
 
 /// The selected columns, and their positions in the order of the file. Columns of other types are refused by name.
-pub fn choose(tap: &Tap, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
+pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let columns = Columns::choose(tap, layout, Some(names), schema.fields().len())?;
+    let columns = Columns::choose(input, layout, Some(names), schema.fields().len())?;
     let types = columns.selected.iter().map(|position| (*position, schema.field(*position).data_type()));
     let bad: Vec<(usize, String)> = types
         .filter(|(_, kind)| !is_number(kind))
         .map(|(position, kind)| (position, format!("the type {kind}")))
         .collect();
     if !bad.is_empty() {
-        return Err(columns.not_numeric(&tap.name(), &bad, false));
+        return Err(columns.not_numeric(&input.name(), &bad, false));
     }
     let mut projection = columns.selected.clone();
     projection.sort_unstable();
@@ -64,7 +64,7 @@ fn is_number(kind: &DataType) -> bool {
 impl Table {
     /// Rows of these batches, which hold the columns of the projection.
     pub fn new(
-        tap: &Tap,
+        input: &InputSource,
         format: &'static str,
         (columns, projection): (Columns, Vec<usize>),
         batches: Batches,
@@ -73,9 +73,9 @@ impl Table {
     ) -> Result<Self, Error> {
         let order =
             columns.selected.iter().map(|position| projection.partition_point(|before| before < position)).collect();
-        let (tap, block) = (tap.clone(), Vec::new());
+        let (input, block) = (input.clone(), Vec::new());
         let mut table = Self {
-            tap,
+            input,
             format,
             batches,
             reopen,
@@ -89,7 +89,7 @@ impl Table {
             total,
         };
         if !table.advance()? {
-            return Err(table.tap.fault(Fault::Empty));
+            return Err(table.input.fault(Fault::Empty));
         }
         Ok(table)
     }
@@ -97,7 +97,7 @@ impl Table {
     /// Takes the next batch that has rows; false at the end.
     fn advance(&mut self) -> Result<bool, Error> {
         loop {
-            let next = guarded(|| self.batches.next()).map_err(|reason| unsound(&self.tap, self.format, reason))?;
+            let next = guarded(|| self.batches.next()).map_err(|reason| unsound(&self.input, self.format, reason))?;
             let Some(batch) = next else {
                 self.batch = None;
                 return Ok(false);
@@ -124,7 +124,7 @@ impl Table {
             let array = batch.columns().get(column).map(|array| array.slice(self.at, rows));
             let known = array.is_some_and(|array| spread(&array, &mut self.block[place..], width));
             if !known {
-                return Err(unsound(&self.tap, self.format, "a batch does not have the columns of the schema"));
+                return Err(unsound(&self.input, self.format, "a batch does not have the columns of the schema"));
             }
         }
         Ok(())
@@ -192,27 +192,27 @@ impl Reader for Table {
     }
 
     fn place(&self) -> String {
-        format!("{}, row {}", self.tap.name(), self.rows.saturating_sub(1))
+        format!("{}, row {}", self.input.name(), self.rows.saturating_sub(1))
     }
 
-    fn mark(&self) -> Mark {
-        Mark { rows: self.rows, lines: 0, bytes: None }
+    fn position(&self) -> ReadPosition {
+        ReadPosition { rows: self.rows, lines: 0, bytes: None }
     }
 
-    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
+    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
         if let (Some(reopen), Some(total)) = (&self.reopen, self.total) {
-            self.rows = mark.rows.min(total);
+            self.rows = position.rows.min(total);
             self.batches = reopen(self.rows)?;
             (self.batch, self.at, self.block_first) = (None, 0, 0);
             self.block.clear();
             return Ok(self.rows);
         }
-        while self.rows < mark.rows {
+        while self.rows < position.rows {
             let left = self.batch.as_ref().map_or(0, |batch| batch.num_rows() - self.at);
             if left == 0 && !self.advance()? {
                 break;
             }
-            let step = (mark.rows - self.rows).min(left as u64);
+            let step = (position.rows - self.rows).min(left as u64);
             self.at += step as usize;
             self.rows += step;
         }

@@ -11,7 +11,7 @@ mod parquet;
 
 use crate::error::{Error, Fault};
 use crate::format::Format;
-use crate::input_source::Tap;
+use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::Opened;
 
@@ -19,17 +19,17 @@ use crate::reader::Opened;
 const BATCH_CELLS: usize = 1 << 17;
 
 /// Opens the file.
-pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let open = || match layout.format {
-        Format::Parquet => parquet::open(tap, layout),
-        _ => arrow::open(tap, layout),
+        Format::Parquet => parquet::open(input, layout),
+        _ => arrow::open(input, layout),
     };
-    catch_panics::guarded(open).unwrap_or_else(|reason| Err(unsound(tap, layout.format.name(), reason)))
+    catch_panics::guarded(open).unwrap_or_else(|reason| Err(unsound(input, layout.format.name(), reason)))
 }
 
 /// A library's complaint about a file.
-fn unsound(tap: &Tap, format: &'static str, reason: impl std::fmt::Display) -> Error {
+fn unsound(input: &InputSource, format: &'static str, reason: impl std::fmt::Display) -> Error {
     // One sentence, whatever the library wrote.
     let reason = reason.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-    tap.fault(Fault::Unsound { format, reason })
+    input.fault(Fault::Unsound { format, reason })
 }

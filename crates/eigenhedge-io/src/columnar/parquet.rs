@@ -4,7 +4,7 @@ use super::batches::{Batches, Reopen, Table, choose};
 use super::page_header::PageHeader;
 use super::{BATCH_CELLS, unsound};
 use crate::error::{Error, Fault};
-use crate::input_source::Tap;
+use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::memory::{Ratio, most_unpacked};
 use crate::reader::Opened;
@@ -18,22 +18,23 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 const FORMAT: &str = "parquet";
 
 /// Opens a file.
-pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
-    if tap.size() == Some(0) {
-        return Err(tap.fault(Fault::Empty));
+pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
+    if input.size() == Some(0) {
+        return Err(input.fault(Fault::Empty));
     }
-    let file = tap.file(FORMAT)?;
-    let metadata = ArrowReaderMetadata::load(&file, Default::default()).map_err(|error| unsound(tap, FORMAT, error))?;
+    let file = input.file(FORMAT)?;
+    let metadata =
+        ArrowReaderMetadata::load(&file, Default::default()).map_err(|error| unsound(input, FORMAT, error))?;
     let total = u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0);
     if total == 0 {
-        return Err(tap.fault(Fault::Empty));
+        return Err(input.fault(Fault::Empty));
     }
-    let chosen = choose(tap, layout, metadata.schema())?;
+    let chosen = choose(input, layout, metadata.schema())?;
     let (columns, projection) = chosen.clone();
-    let tap_there = tap.clone();
+    let tap_there = input.clone();
     let reopen: Reopen = Box::new(move |rows| {
         let groups = RowGroups {
-            tap: tap_there.clone(),
+            input: tap_there.clone(),
             metadata: metadata.clone(),
             projection: projection.clone(),
             next: 0,
@@ -43,13 +44,13 @@ pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
         Ok(Box::new(groups) as Batches)
     });
     let batches = reopen(0)?;
-    let table = Table::new(tap, FORMAT, chosen, batches, Some(reopen), Some(total))?;
+    let table = Table::new(input, FORMAT, chosen, batches, Some(reopen), Some(total))?;
     Ok(Opened { reader: Box::new(table), columns })
 }
 
 /// Batches of one row group after the other, each judged before it is decoded.
 struct RowGroups {
-    tap: Tap,
+    input: InputSource,
     metadata: ArrowReaderMetadata,
     projection: Vec<usize>,
     /// The row group after that which is being read.
@@ -63,7 +64,7 @@ impl RowGroups {
     fn advance(&mut self) -> Result<Option<arrow_array::RecordBatch>, Error> {
         loop {
             if let Some(batch) = self.reader.as_mut().and_then(Iterator::next) {
-                return batch.map(Some).map_err(|error| unsound(&self.tap, FORMAT, error));
+                return batch.map(Some).map_err(|error| unsound(&self.input, FORMAT, error));
             }
             let Some(group) = self.metadata.metadata().row_groups().get(self.next) else { return Ok(None) };
             let rows = u64::try_from(group.num_rows()).unwrap_or(0);
@@ -74,10 +75,10 @@ impl RowGroups {
     }
 
     fn open(&self, group: usize, offset: u64) -> Result<ParquetRecordBatchReader, Error> {
-        let broken = |error: parquet::errors::ParquetError| unsound(&self.tap, FORMAT, error);
-        let file = self.tap.file(FORMAT)?;
+        let broken = |error: parquet::errors::ParquetError| unsound(&self.input, FORMAT, error);
+        let file = self.input.file(FORMAT)?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), self.projection.iter().copied());
-        judge_pages(&self.tap, &file, self.metadata.metadata().row_group(group).columns(), &mask)?;
+        judge_pages(&self.input, &file, self.metadata.metadata().row_group(group).columns(), &mask)?;
         let batch = (BATCH_CELLS / self.projection.len()).clamp(1, 1 << 13);
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
         let builder = builder.with_row_groups(vec![group]).with_projection(mask).with_batch_size(batch);
@@ -95,21 +96,26 @@ impl Iterator for RowGroups {
 
 /// Refuses a row group whose pages cannot be what they say, or would take too much memory: of each selected column, a
 /// dictionary and the largest page are held at a time.
-fn judge_pages(tap: &Tap, file: &File, chunks: &[ColumnChunkMetaData], mask: &ProjectionMask) -> Result<(), Error> {
-    let size = tap.size().unwrap_or(0);
+fn judge_pages(
+    input: &InputSource,
+    file: &File,
+    chunks: &[ColumnChunkMetaData],
+    mask: &ProjectionMask,
+) -> Result<(), Error> {
+    let size = input.size().unwrap_or(0);
     let mut total = 0u128;
     for (_, chunk) in chunks.iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf)) {
         let (start, length) = chunk.byte_range();
         let end = start.checked_add(length).filter(|end| *end <= size);
-        let end = end.ok_or_else(|| unsound(tap, FORMAT, "a column lies outside of the file"))?;
+        let end = end.ok_or_else(|| unsound(input, FORMAT, "a column lies outside of the file"))?;
         let pages = largest_page(file, start..end, ratio(chunk.compression()));
         let pages = pages.map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => unsound(tap, FORMAT, error),
-            _ => tap.unreadable(error),
+            io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => unsound(input, FORMAT, error),
+            _ => input.unreadable(error),
         })?;
         total += u128::from(pages);
     }
-    tap.allow("the pages of a row group", total)
+    input.allow("the pages of a row group", total)
 }
 
 /// Bytes of the dictionary and of the largest page of a column.

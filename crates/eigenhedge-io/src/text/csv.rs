@@ -11,9 +11,9 @@
 use super::line_ends::Lines;
 use crate::columns::{Columns, allow_columns, select};
 use crate::error::{Error, Fault, shown};
-use crate::input_source::Tap;
+use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow, Selector};
-use crate::reader::{Mark, Opened, Progress, Reader};
+use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use csv::ByteRecord;
 use std::io::{self, Read};
 
@@ -21,7 +21,7 @@ type Records = csv::Reader<Lines<Box<dyn Read>>>;
 
 /// A table that is being read.
 pub struct Csv {
-    tap: Tap,
+    input: InputSource,
     records: Records,
     record: ByteRecord,
     /// The record holds the first line, which turned out to be a row.
@@ -41,10 +41,10 @@ pub struct Csv {
 
 impl Csv {
     /// Opens the source and reads its first line.
-    pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+    pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         let mut table = Self {
-            tap: tap.clone(),
-            records: records(tap.open()?, layout.delimiter),
+            input: input.clone(),
+            records: records(input.open()?, layout.delimiter),
             record: ByteRecord::new(),
             held: true,
             cells: 0,
@@ -57,27 +57,27 @@ impl Csv {
             bytes_before: 0,
         };
         if !table.advance()? {
-            return Err(tap.fault(Fault::Empty));
+            return Err(input.fault(Fault::Empty));
         }
         table.cells = table.record.len();
-        allow_columns(tap, table.cells as u128)?;
-        table.settle(layout).map_err(|fault| tap.fault(fault))?;
+        allow_columns(input, table.cells as u128)?;
+        table.settle(layout).map_err(|fault| input.fault(fault))?;
         let columns = table.columns.clone();
         Ok(Opened { reader: Box::new(table), columns })
     }
 
     /// Reads one record; false at the end.
     fn advance(&mut self) -> Result<bool, Error> {
-        let longest = self.tap.memory.line();
+        let longest = self.input.memory.line();
         self.records.get_mut().allow(longest);
         let line = self.lines_before + self.records.position().line();
         self.records.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
             csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-                let place = format!("{}, line {line}", self.tap.name());
-                Error::at(place, Fault::LongLine { longest, limit: self.tap.memory.to_string() })
+                let place = format!("{}, line {line}", self.input.name());
+                Error::at(place, Fault::LongLine { longest, limit: self.input.memory.to_string() })
             }
-            csv::ErrorKind::Io(error) => self.tap.unreadable(error),
-            other => self.tap.unreadable(io::Error::other(format!("{other:?}"))),
+            csv::ErrorKind::Io(error) => self.input.unreadable(error),
+            other => self.input.unreadable(io::Error::other(format!("{other:?}"))),
         })
     }
 
@@ -135,33 +135,34 @@ impl Reader for Csv {
         // The reader knows where a record ends; where it says a record starts there may be blank lines.
         let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
         let line = self.lines_before + self.records.position().line().saturating_sub(inside + 1);
-        format!("{}, line {line}", self.tap.name())
+        format!("{}, line {line}", self.input.name())
     }
 
-    fn mark(&self) -> Mark {
+    fn position(&self) -> ReadPosition {
         // A first line that is held as a row has been read, but is not behind us.
         let exact = self.records.get_ref().is_exact() && !self.held;
         let lines = self.lines_before + self.records.position().line() - 1;
-        Mark { rows: self.rows, lines, bytes: exact.then(|| self.bytes()) }
+        ReadPosition { rows: self.rows, lines, bytes: exact.then(|| self.bytes()) }
     }
 
-    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
-        if let Some(bytes) = mark.bytes
-            && self.tap.size().is_some_and(|size| size >= bytes)
-            && let Some(source) = self.tap.open_at(bytes)?
+    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
+        if let Some(bytes) = position.bytes
+            && self.input.size().is_some_and(|size| size >= bytes)
+            && let Some(source) = self.input.open_at(bytes)?
         {
             self.records = records(source, self.delimiter);
-            (self.rows, self.lines_before, self.bytes_before, self.held) = (mark.rows, mark.lines, bytes, false);
+            (self.rows, self.lines_before, self.bytes_before, self.held) =
+                (position.rows, position.lines, bytes, false);
             return Ok(self.rows);
         }
-        while self.rows < mark.rows && (std::mem::take(&mut self.held) || self.advance()?) {
+        while self.rows < position.rows && (std::mem::take(&mut self.held) || self.advance()?) {
             self.rows += 1;
         }
         Ok(self.rows)
     }
 
     fn progress(&self) -> Progress {
-        match self.tap.size() {
+        match self.input.size() {
             Some(size) => Progress::Bytes(self.bytes().min(size), size),
             None => Progress::Unknown(self.rows),
         }

@@ -6,9 +6,9 @@
 use super::line_reader::LineReader;
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
-use crate::input_source::Tap;
+use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
-use crate::reader::{Mark, Opened, Progress, Reader};
+use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use serde::Deserializer as _;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::HashMap;
@@ -64,15 +64,15 @@ impl Cell {
 
 impl Jsonl {
     /// Opens the source and reads its first line.
-    pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
-        let mut lines = LineReader::open(tap)?;
+    pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
+        let mut lines = LineReader::open(input)?;
         if !lines.advance()? {
-            return Err(tap.fault(Fault::Empty));
+            return Err(input.fault(Fault::Empty));
         }
         let mut first = First::default();
         let parsed = parse(lines.line(), FirstRow(&mut first));
         parsed.map_err(|reason| Error::at(lines.place(), Fault::NotJson(reason)))?;
-        allow_columns(tap, first.count as u128)?;
+        allow_columns(input, first.count as u128)?;
         let keys = match &first.names {
             None => None,
             Some(names) => {
@@ -84,7 +84,7 @@ impl Jsonl {
                 Some(keys)
             }
         };
-        let columns = Columns::choose(tap, layout, first.names, first.count)?;
+        let columns = Columns::choose(input, layout, first.names, first.count)?;
         lines.hold();
         let table = Self {
             lines,
@@ -136,12 +136,12 @@ impl Reader for Jsonl {
         self.lines.place()
     }
 
-    fn mark(&self) -> Mark {
-        self.lines.mark()
+    fn position(&self) -> ReadPosition {
+        self.lines.position()
     }
 
-    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
-        self.lines.go_to(mark)
+    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
+        self.lines.go_to(position)
     }
 
     fn progress(&self) -> Progress {

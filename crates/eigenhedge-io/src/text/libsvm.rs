@@ -6,9 +6,9 @@
 use super::line_reader::LineReader;
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
-use crate::input_source::Tap;
+use crate::input_source::InputSource;
 use crate::layout::Layout;
-use crate::reader::{Mark, Opened, Progress, Reader};
+use crate::reader::{Opened, Progress, ReadPosition, Reader};
 
 /// A table that is being read.
 pub struct Libsvm {
@@ -22,18 +22,18 @@ pub struct Libsvm {
 
 impl Libsvm {
     /// Opens the source and finds the number of columns.
-    pub fn open(tap: &Tap, layout: &Layout) -> Result<Opened, Error> {
+    pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         let dim = match layout.dim {
             Some(dim) => dim,
-            None if tap.is_pipe() => return Err(tap.fault(Fault::NeedsDim)),
-            None => largest_index(tap)?,
+            None if input.is_pipe() => return Err(input.fault(Fault::NeedsDim)),
+            None => largest_index(input)?,
         };
-        allow_columns(tap, dim as u128)?;
-        let mut lines = LineReader::open(tap)?;
+        allow_columns(input, dim as u128)?;
+        let mut lines = LineReader::open(input)?;
         if !lines.advance()? {
-            return Err(tap.fault(Fault::Empty));
+            return Err(input.fault(Fault::Empty));
         }
-        let columns = Columns::choose(tap, layout, None, dim)?;
+        let columns = Columns::choose(input, layout, None, dim)?;
         lines.hold();
         let table = Self { lines, columns: columns.clone(), dense: vec![0.0; dim], set: Vec::new() };
         Ok(Opened { reader: Box::new(table), columns })
@@ -88,12 +88,12 @@ impl Reader for Libsvm {
         self.lines.place()
     }
 
-    fn mark(&self) -> Mark {
-        self.lines.mark()
+    fn position(&self) -> ReadPosition {
+        self.lines.position()
     }
 
-    fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
-        self.lines.go_to(mark)
+    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
+        self.lines.go_to(position)
     }
 
     fn progress(&self) -> Progress {
@@ -113,8 +113,8 @@ fn pair(word: &[u8]) -> Result<(u64, &[u8]), Fault> {
 }
 
 /// The largest index of a file. Lines that are wrong are judged when they are read as rows.
-fn largest_index(tap: &Tap) -> Result<usize, Error> {
-    let mut lines = LineReader::open(tap)?;
+fn largest_index(input: &InputSource) -> Result<usize, Error> {
+    let mut lines = LineReader::open(input)?;
     let mut largest = 0;
     while lines.advance()? {
         let words = lines.line().split(u8::is_ascii_whitespace).take_while(|word| !word.starts_with(b"#"));
@@ -122,11 +122,11 @@ fn largest_index(tap: &Tap) -> Result<usize, Error> {
         let indices = words.skip(1).filter_map(|word| pair(word).ok()).map(|(index, _)| index);
         largest = indices.fold(largest, u64::max);
         // A slip of the keyboard must not become a row that fills the memory.
-        allow_columns(tap, largest.into()).map_err(|error| error.moved_to(lines.place()))?;
+        allow_columns(input, largest.into()).map_err(|error| error.moved_to(lines.place()))?;
     }
     match (lines.rows(), largest) {
-        (0, _) => Err(tap.fault(Fault::Empty)),
-        (_, 0) => Err(tap.fault(Fault::ZeroColumns)),
+        (0, _) => Err(input.fault(Fault::Empty)),
+        (_, 0) => Err(input.fault(Fault::ZeroColumns)),
         _ => Ok(largest as usize),
     }
 }

@@ -1,13 +1,13 @@
 //! Lines as they stand, counted; blank ones are passed over.
 
 use crate::error::{Error, Fault};
-use crate::input_source::Tap;
-use crate::reader::{Mark, Progress};
+use crate::input_source::InputSource;
+use crate::reader::{Progress, ReadPosition};
 use std::io::{BufRead, BufReader, Read};
 
 /// Reads one line after the other into the same buffer.
 pub struct LineReader {
-    tap: Tap,
+    input: InputSource,
     source: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
     /// The line has been looked at, but not as a row.
@@ -19,9 +19,9 @@ pub struct LineReader {
 
 impl LineReader {
     /// Lines from the start of the source.
-    pub fn open(tap: &Tap) -> Result<Self, Error> {
-        let source = BufReader::with_capacity(1 << 16, tap.open()?);
-        Ok(Self { tap: tap.clone(), source, line: Vec::new(), held: false, rows: 0, lines: 0, bytes: 0 })
+    pub fn open(input: &InputSource) -> Result<Self, Error> {
+        let source = BufReader::with_capacity(1 << 16, input.open()?);
+        Ok(Self { input: input.clone(), source, line: Vec::new(), held: false, rows: 0, lines: 0, bytes: 0 })
     }
 
     /// The first line, looked at to know the table, will be the next one again.
@@ -36,15 +36,15 @@ impl LineReader {
         }
         loop {
             self.line.clear();
-            let longest = self.tap.memory.line();
+            let longest = self.input.memory.line();
             let mut bounded = self.source.by_ref().take(longest.saturating_add(1));
-            let read = bounded.read_until(b'\n', &mut self.line).map_err(|error| self.tap.unreadable(error))?;
+            let read = bounded.read_until(b'\n', &mut self.line).map_err(|error| self.input.unreadable(error))?;
             if read == 0 {
                 return Ok(false);
             }
             self.lines += 1;
             if read as u64 > longest {
-                return Err(Error::at(self.place(), Fault::LongLine { longest, limit: self.tap.memory.to_string() }));
+                return Err(Error::at(self.place(), Fault::LongLine { longest, limit: self.input.memory.to_string() }));
             }
             self.bytes += read as u64;
             if self.lines == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
@@ -68,35 +68,35 @@ impl LineReader {
     }
 
     pub fn place(&self) -> String {
-        format!("{}, line {}", self.tap.name(), self.lines)
+        format!("{}, line {}", self.input.name(), self.lines)
     }
 
-    pub fn mark(&self) -> Mark {
+    pub fn position(&self) -> ReadPosition {
         if self.held {
-            return Mark::default();
+            return ReadPosition::default();
         }
-        Mark { rows: self.rows, lines: self.lines, bytes: Some(self.bytes) }
+        ReadPosition { rows: self.rows, lines: self.lines, bytes: Some(self.bytes) }
     }
 
-    pub fn go_to(&mut self, mark: &Mark) -> Result<u64, Error> {
-        if mark.rows == 0 {
+    pub fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
+        if position.rows == 0 {
             return Ok(0);
         }
         self.held = false;
-        if let Some(bytes) = mark.bytes
-            && self.tap.size().is_some_and(|size| size >= bytes)
-            && let Some(source) = self.tap.open_at(bytes)?
+        if let Some(bytes) = position.bytes
+            && self.input.size().is_some_and(|size| size >= bytes)
+            && let Some(source) = self.input.open_at(bytes)?
         {
             self.source = BufReader::with_capacity(1 << 16, source);
-            (self.rows, self.lines, self.bytes) = (mark.rows, mark.lines, bytes);
+            (self.rows, self.lines, self.bytes) = (position.rows, position.lines, bytes);
             return Ok(self.rows);
         }
-        while self.rows < mark.rows && self.advance()? {}
+        while self.rows < position.rows && self.advance()? {}
         Ok(self.rows)
     }
 
     pub fn progress(&self) -> Progress {
-        match self.tap.size() {
+        match self.input.size() {
             Some(size) => Progress::Bytes(self.bytes.min(size), size),
             None => Progress::Unknown(self.rows),
         }

@@ -4,7 +4,7 @@ use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::kernel::KernelParameters;
 use eigenhedge::options::{MixingRule, Options};
 use eigenhedge::subspace::Pair;
-use eigenhedge::{Kind, Learner, Mixing, Random, Run, Watch, trial};
+use eigenhedge::{Comparators, Kind, Learner, Mixing, Random, Run, trial};
 
 /// Learns from one row.
 pub type Step = Box<dyn FnMut(&[f64])>;
@@ -132,8 +132,8 @@ fn registered(
     let kind = options(1).learner;
     let make = move |n: usize, k: usize| -> Step {
         let spec = options(k).checked(str::to_owned).expect("options that make sense").spec(n).expect("a valid spec");
-        let watch = Watch { hindsight: false, segments: 0 };
-        let mut run = Run::watching(spec, n, 1, watch).expect("a valid learner");
+        let comparators = Comparators { hindsight: false, segments: 0 };
+        let mut run = Run::with_comparators(spec, n, 1, comparators).expect("a valid learner");
         Box::new(move |row| {
             run.step(row).expect("a valid row");
         })

@@ -7,7 +7,7 @@ use eigenhedge::num::dot;
 use eigenhedge::portfolio::Portfolio;
 use eigenhedge::run::AnyLearner;
 use eigenhedge::streams::HARD;
-use eigenhedge::{Loss, Random, Run, Watch};
+use eigenhedge::{Comparators, Loss, Random, Run};
 
 /// Rows without end: pieces of 20 to 300 rows of one kind of [`HARD`] after another, each with a size of its own.
 pub struct Endless {
@@ -75,7 +75,8 @@ fn healed(learner: &AnyLearner) -> Option<u64> {
 }
 
 fn walk(case: &Case, seed: u64, rows: u64, outcome: &mut Outcome) -> Result<(), eigenhedge::Error> {
-    let mut run = Run::watching(case.spec.clone(), case.length, seed, Watch { hindsight: false, segments: 0 })?;
+    let mut run =
+        Run::with_comparators(case.spec.clone(), case.length, seed, Comparators { hindsight: false, segments: 0 })?;
     let Outcome { sound, healed: all_healed } = outcome;
     for (t, row) in (0..rows).zip(Endless::new(case.length, seed)) {
         let loss = run.step(&row)?;

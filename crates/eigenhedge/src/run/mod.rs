@@ -56,14 +56,14 @@ pub struct Run {
 
 /// What a run compares itself with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Watch {
+pub struct Comparators {
     /// Follow the best fixed subspace, at the price of O(n²) for each row while rows are short, O(nk) when they are long.
     pub hindsight: bool,
     /// Follow the best partition into this many segments; 0 for none. Plain rows only, at O(n²) for each row.
     pub segments: usize,
 }
 
-impl Default for Watch {
+impl Default for Comparators {
     fn default() -> Self {
         Self { hindsight: true, segments: 0 }
     }
@@ -81,20 +81,20 @@ const LONGEST_PARTITIONED: usize = 256;
 impl Run {
     /// Builds the learner of the spec for rows of this length, and follows the best fixed subspace.
     pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
-        Self::watching(spec, length, seed, Watch::default())
+        Self::with_comparators(spec, length, seed, Comparators::default())
     }
 
     /// The same, with a choice of what to follow.
-    pub fn watching(spec: Spec, length: usize, seed: u64, watch: Watch) -> Result<Self, Error> {
+    pub fn with_comparators(spec: Spec, length: usize, seed: u64, comparators: Comparators) -> Result<Self, Error> {
         let learner = AnyLearner::new(&spec, length)?;
         AnyLearner::check_memory(&spec, length)?;
         let centered = spec.center.is_some();
         let hindsight = match &spec.kernel {
-            _ if !watch.hindsight => None,
+            _ if !comparators.hindsight => None,
             None => Some(Hindsight::new(length, centered, spec.kept)?),
             Some(kernel) => Some(Hindsight::of_features(kernel.clone(), length, centered)),
         };
-        let blocks = match watch.segments {
+        let blocks = match comparators.segments {
             0 => None,
             _ if spec.kernel.is_some() => {
                 return Err(Error::Unsupported("the best partition is followed for plain rows only"));
@@ -113,7 +113,7 @@ impl Run {
             ledger: Ledger::default(),
             hindsight,
             blocks,
-            segments: watch.segments,
+            segments: comparators.segments,
             coordinates: Scratch::default(),
         })
     }

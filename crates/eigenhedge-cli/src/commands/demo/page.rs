@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use eigenhedge::Loss;
 use eigenhedge::comparators::BestSubspace;
 use eigenhedge::run::{AnyLearner, Ledger};
-use eigenhedge_report::{Best, Curve, Fact, Keep, Largest, Mark, Placed, RunReport, Table, Thin};
+use eigenhedge_report::{Best, Curve, Downsampler, Fact, Keep, Mark, Placed, RunReport, Table, TopK};
 
 /// Points of a curve; the stream has not many more rows.
 const POINTS: usize = 750;
@@ -16,13 +16,13 @@ const PROBABILITIES: usize = 6;
 
 /// What is recorded of one learner.
 pub struct Curves {
-    totals: Thin,
-    losses: Thin,
-    plane: Thin,
-    kept: Thin,
-    weights: Thin,
+    totals: Downsampler,
+    losses: Downsampler,
+    plane: Downsampler,
+    kept: Downsampler,
+    weights: Downsampler,
     members: Vec<String>,
-    largest: Largest,
+    largest: TopK,
 }
 
 impl Curves {
@@ -30,13 +30,13 @@ impl Curves {
     pub fn new(learner: &AnyLearner) -> Self {
         let members: Vec<String> = learner.members().into_iter().map(|(spec, ..)| spec.label()).collect();
         Self {
-            totals: Thin::new(Keep::First, POINTS, 1),
-            losses: Thin::new(Keep::Largest, POINTS, 1),
-            plane: Thin::new(Keep::First, POINTS, 2),
-            kept: Thin::new(Keep::First, POINTS, PROBABILITIES),
-            weights: Thin::new(Keep::First, POINTS, members.len()),
+            totals: Downsampler::new(Keep::First, POINTS, 1),
+            losses: Downsampler::new(Keep::Largest, POINTS, 1),
+            plane: Downsampler::new(Keep::First, POINTS, 2),
+            kept: Downsampler::new(Keep::First, POINTS, PROBABILITIES),
+            weights: Downsampler::new(Keep::First, POINTS, members.len()),
             members,
-            largest: Largest::default(),
+            largest: TopK::default(),
         }
     }
 

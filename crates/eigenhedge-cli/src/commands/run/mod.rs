@@ -10,7 +10,7 @@ use crate::number::exact;
 use crate::plan::Plan;
 use crate::record::{Heading, page};
 use crate::stdout;
-use crate::stop::Asked;
+use crate::stop::StopSignal;
 use crate::summary::{Summary, Text, sentences};
 use anyhow::{Context, Result};
 use eigenhedge::{Error, set_threads};
@@ -27,13 +27,13 @@ pub fn run(plan: &Plan) -> Result<()> {
     if plan.target == Target::Standard {
         drop(stdout::output()?);
     }
-    let asked = Asked::listen()?;
-    let mut session = match Session::open(plan, &asked) {
-        Err(_) if asked.to_stop() => return stopped_early(),
+    let signal = StopSignal::listen()?;
+    let mut session = match Session::open(plan, &signal) {
+        Err(_) if signal.to_stop() => return stopped_early(),
         outcome => outcome?,
     };
     let mut progress = Progress::new(plan, session.run().ledger().rows);
-    let ended = learn(&mut session, &mut progress, &asked);
+    let ended = learn(&mut session, &mut progress, &signal);
     progress.finish();
     let ended = ended?;
     let rows = session.run().ledger().rows;
@@ -54,14 +54,14 @@ pub fn run(plan: &Plan) -> Result<()> {
 }
 
 /// Row after row; whether the table came to its end.
-fn learn(session: &mut Session<'_>, progress: &mut Progress, asked: &Asked) -> Result<bool> {
+fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
     loop {
-        if asked.to_stop() {
+        if signal.to_stop() {
             return Ok(false);
         }
         match session.step() {
             // A wait that was ended is seen as a failure; the stream is still after the last whole row.
-            Err(_) if asked.to_stop() => return Ok(false),
+            Err(_) if signal.to_stop() => return Ok(false),
             outcome => match outcome? {
                 Step::Learned => {
                     progress.tick(session.run(), &session.stream);

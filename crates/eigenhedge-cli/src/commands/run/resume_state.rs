@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// All of it.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Surroundings {
+pub struct ResumeState {
     /// Names of the selected columns, for people.
     columns: Vec<String>,
     /// Where the stream is.
@@ -44,7 +44,7 @@ struct SavedNotes {
 /// Longest time that a run can have taken, in seconds: thirty thousand years.
 const LONGEST: f64 = 1e12;
 
-impl Surroundings {
+impl ResumeState {
     /// Collects what is to be saved.
     pub fn new(
         plan: Map<String, Value>,
@@ -116,7 +116,7 @@ impl Surroundings {
     }
 }
 
-impl Surroundings {
+impl ResumeState {
     /// Refuses another table with the same columns; asked when these are known to be the same.
     pub fn agree_on_table(&self, path: &Path, options: &Map<String, Value>) -> Result<()> {
         match (self.plan.get(FIRST_ROW), options.get(FIRST_ROW)) {
@@ -185,7 +185,7 @@ pub fn options(plan: &Plan) -> Map<String, Value> {
     };
     let value = json!({
         "--seed": plan.seed,
-        "--segments": plan.watch.segments,
+        "--segments": plan.comparators.segments,
         "--format": format.name(),
         "--no-header": !may_have_header,
         "--delimiter": char::from(*delimiter).to_string(),

@@ -1,11 +1,11 @@
 //! A run with its stream and its answers: begun, or taken up where a snapshot was saved.
 
-use super::resume_state::{Surroundings, agree_on_learner, options};
+use super::resume_state::{ResumeState, agree_on_learner, options};
 use super::{misfit, sentence};
 use crate::files::{read_snapshot, write_whole};
 use crate::plan::Plan;
 use crate::record::Recorder;
-use crate::stop::Asked;
+use crate::stop::StopSignal;
 use crate::summary::Notes;
 use crate::table::allow_learners;
 use anyhow::{Result, anyhow};
@@ -47,8 +47,8 @@ pub enum Step {
 
 impl<'a> Session<'a> {
     /// Opens what the plan names.
-    pub fn open(plan: &'a Plan, asked: &Asked) -> Result<Self> {
-        let layout = Layout { stop: asked.waits.clone(), ..plan.layout.clone() };
+    pub fn open(plan: &'a Plan, signal: &StopSignal) -> Result<Self> {
+        let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
         let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
         match &plan.keep.resume {
             None => Self::begin(plan, &layout, reservation),
@@ -63,14 +63,14 @@ impl<'a> Session<'a> {
         let run = plan
             .options
             .spec(length)
-            .and_then(|spec| Run::watching(spec, length, plan.seed, plan.watch))
+            .and_then(|spec| Run::with_comparators(spec, length, plan.seed, plan.comparators))
             .map_err(|error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format)))?;
         let answers = Answers::open(&plan.target, plan.form, run.spec().kept, at_once(plan))?;
         let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
         Ok(Self {
             recorder: wanted.then(|| Recorder::new(&run)),
             options: if plan.keep.snapshot.is_some() { options(plan) } else { Map::new() },
-            snapshot: Snapshot { run, surroundings: Vec::new() },
+            snapshot: Snapshot { run, resume_state: Vec::new() },
             plan,
             stream,
             answers,
@@ -83,7 +83,7 @@ impl<'a> Session<'a> {
 
     fn resume(plan: &'a Plan, layout: &Layout, path: &Path, reservation: Option<Reservation>) -> Result<Self> {
         let snapshot = read_snapshot(path)?;
-        let before = Surroundings::from_bytes(&snapshot.surroundings, path)?;
+        let before = ResumeState::from_bytes(&snapshot.resume_state, path)?;
         let options = options(plan);
         before.agree(path, plan, &options)?;
         let stream = Stream::resume(&plan.source, layout, &before.stream)?;
@@ -167,9 +167,9 @@ impl<'a> Session<'a> {
         let Some(path) = &self.plan.keep.snapshot else { return Ok(()) };
         let notes = Notes { before: self.elapsed(), ..self.notes };
         let (state, position) = (self.stream.state(), self.answers.sync()?);
-        let mut around = Surroundings::new(self.options.clone(), state, position, &notes, self.recorder.as_ref());
+        let mut around = ResumeState::new(self.options.clone(), state, position, &notes, self.recorder.as_ref());
         around.ended = ended;
-        self.snapshot.surroundings = around.to_bytes()?;
+        self.snapshot.resume_state = around.to_bytes()?;
         write_whole(path, &self.snapshot.to_bytes())
     }
 
