@@ -23,15 +23,37 @@ pub trait Learner<I: ?Sized> {
     fn incur(&mut self, instance: &I) -> Loss;
     /// Learns from the instance.
     fn update(&mut self, instance: &I);
-    /// Says which instances come next, in this order, so that what can be done for several at once is done once; none for
-    /// taking that back. Nothing else changes: not even the bits of a loss. Called by [`trials`], which borrows the
-    /// instances as long as they are foreseen.
-    fn foresee(&mut self, _next: &[I])
+    /// Does at once what can be done at once for instances that come next; none cancels that. Losses do not change, to the
+    /// last bit.
+    fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,
     {
     }
 }
+
+/// Instances of the next trials, in this order.
+///
+/// Only [`trials`] and [`Run::step_each`](crate::Run::step_each) make it. They borrow the instances until the trials are over,
+/// give each trial the next one, and cancel what was prefetched when a trial fails: a learner may take every instance that it
+/// is given for the one that was announced.
+#[derive(Debug)]
+pub struct Upcoming<'a, I>(&'a [I]);
+
+impl<'a, I> Upcoming<'a, I> {
+    /// The instances; none when what was prefetched is cancelled.
+    pub fn instances(&self) -> &'a [I] {
+        self.0
+    }
+}
+
+impl<I> Clone for Upcoming<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for Upcoming<'_, I> {}
 
 /// One trial: check, choose, incur, update. On an error neither the learner nor the generator has moved.
 pub fn trial<I: ?Sized>(
@@ -67,7 +89,7 @@ pub fn trials<I, L: Learner<I>>(
     random: &mut Random,
     mut each: impl FnMut(&L, Loss),
 ) -> Result<(), (usize, Error)> {
-    announced(
+    block(
         learner,
         |learner| learner,
         instances,
@@ -75,18 +97,18 @@ pub fn trials<I, L: Learner<I>>(
     )
 }
 
-/// A step of whoever has the learner for each instance, by position, while they are announced to it. Stops at the first that fails, and gives its
-/// position.
-pub(crate) fn announced<T, I, L: Learner<I>>(
+/// Runs `step(owner, i)`, which makes one trial of the learner over `instances[i]`, for each instance. Stops at the first
+/// error and returns its index.
+pub(crate) fn block<T, I, L: Learner<I>>(
     owner: &mut T,
     learner: fn(&mut T) -> &mut L,
     instances: &[I],
     mut step: impl FnMut(&mut T, usize) -> Result<(), Error>,
 ) -> Result<(), (usize, Error)> {
     let steps = (0..instances.len()).try_for_each(|i| {
-        learner(owner).foresee(&instances[i..]);
+        learner(owner).prefetch(Upcoming(&instances[i..]));
         step(owner, i).map_err(|error| (i, error))
     });
-    learner(owner).foresee(&[]);
+    learner(owner).prefetch(Upcoming(&[]));
     steps
 }

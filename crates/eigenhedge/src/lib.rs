@@ -36,7 +36,7 @@ mod threads;
 
 pub use cancel::cancellable;
 pub use error::Error;
-pub use learner::{Learner, Loss, trial, trials};
+pub use learner::{Learner, Loss, Upcoming, trial, trials};
 pub use mixing::Mixing;
 pub use random::Random;
 pub use registry::{KernelLearner, Kind, PlainLearner, Spec};

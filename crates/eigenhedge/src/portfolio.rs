@@ -24,7 +24,7 @@
 //! Herbster & Warmuth 1998 (the share).
 
 use crate::error::Error;
-use crate::learner::{Learner, Loss};
+use crate::learner::{Learner, Loss, Upcoming};
 use crate::mixing::{Mixing, blend};
 use crate::num::log_sum_exp;
 use crate::random::Random;
@@ -259,8 +259,8 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
         self.members.iter_mut().for_each(|member| member.update(instance));
     }
 
-    fn foresee(&mut self, next: &[Instance<'_, S::Point>]) {
-        self.members.iter_mut().for_each(|member| member.foresee(next));
+    fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, S::Point>>) {
+        self.members.iter_mut().for_each(|member| member.prefetch(upcoming));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Error, Instance, Kind, Learner, Loss, Mixing, PlainLearner, Random, Spec, trial, trials};
+use eigenhedge::{Error, Instance, Kind, Loss, Mixing, PlainLearner, Random, Spec, trial, trials};
 
 const LENGTH: usize = 700;
 const SHORT: usize = 12;
@@ -115,7 +115,7 @@ fn a_restored_learner_goes_on_bit_for_bit_between_two_combinations() {
     }
 }
 
-/// Losses of all rows up to the first that is refused, announced in lots of this size.
+/// Losses of all rows up to the first that is refused, in blocks of this size.
 fn in_lots(
     learner: &mut PlainLearner,
     rows: &[Vec<f64>],
@@ -132,7 +132,7 @@ fn in_lots(
 }
 
 #[test]
-fn rows_that_are_announced_lose_what_others_lose_bit_for_bit() {
+fn rows_in_blocks_lose_what_others_lose_bit_for_bit() {
     let mut random = Random::seeded(7);
     let (frame, short) = (frame(&mut random), short_rows(150, &mut random));
     let mut rows: Vec<Vec<f64>> = short.iter().map(|row| lengthened(row, &frame)).collect();
@@ -172,22 +172,25 @@ fn a_row_that_is_refused_ends_a_lot_and_changes_nothing() {
 }
 
 #[test]
-fn what_was_announced_and_does_not_come_is_forgotten() {
+fn buffers_may_be_used_again_after_a_block_that_was_refused_and_copies_know_of_no_block() {
     let mut random = Random::seeded(10);
-    let rows: Vec<Vec<f64>> = (0..40).map(|_| (0..LENGTH).map(|_| random.normal()).collect()).collect();
-    let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(&row[..])).collect();
     for spec in specs() {
-        let (mut alone, mut misled) = (spec.plain(LENGTH).unwrap(), spec.plain(LENGTH).unwrap());
+        let (mut alone, mut together) = (spec.plain(LENGTH).unwrap(), spec.plain(LENGTH).unwrap());
         let (mut one, mut other) = (Random::seeded(8), Random::seeded(8));
-        for (t, row) in rows.iter().enumerate() {
-            // The right ones, others, too late; and a copy of a learner knows of none.
-            match t % 5 {
-                0 => misled.foresee(&instances[t..]),
-                1 => misled.foresee(&instances[t + 1..]),
-                2 => misled = misled.clone(),
-                _ => {}
+        let mut buffers = vec![vec![0.0; LENGTH]; 12];
+        for round in 0..6 {
+            buffers.iter_mut().flatten().for_each(|x| *x = random.normal());
+            let refused = if round % 2 == 0 { 5 } else { buffers.len() };
+            if refused < buffers.len() {
+                buffers[refused][7] = f64::NAN;
             }
-            assert_eq!(step(&mut alone, row, &mut one), step(&mut misled, row, &mut other), "{}", spec.label());
+            let mut found = Vec::new();
+            let instances: Vec<Instance<'_, [f64]>> = buffers.iter().map(|row| Instance::from(&row[..])).collect();
+            let outcome = trials(&mut together, &instances, &mut other, |_, loss| found.push(loss.expected));
+            assert_eq!(outcome.map_err(|(i, _)| i), if refused < buffers.len() { Err(refused) } else { Ok(()) });
+            let wanted: Vec<f64> = buffers[..refused].iter().map(|row| step(&mut alone, row, &mut one)).collect();
+            assert_eq!(wanted, found, "{}, round {round}", spec.label());
+            together = together.clone();
         }
     }
 }

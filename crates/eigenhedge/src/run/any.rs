@@ -5,7 +5,7 @@ use super::{BoundInputs, Guarantee, Reason, guarantee};
 use crate::error::Error;
 use crate::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
 use crate::kernel::{Dictionary, Vectors};
-use crate::learner::{Learner, Loss};
+use crate::learner::{Learner, Loss, Upcoming};
 use crate::linalg::{Matrix, multiply};
 use crate::memory::{check_numbers, product};
 use crate::portfolio::{Portfolio, auto};
@@ -333,8 +333,8 @@ impl Learner<Instance<'_, [f64]>> for AnyLearner {
     fn update(&mut self, instance: &Instance<'_, [f64]>) {
         delegate!(self, learner => learner.update(instance))
     }
-    fn foresee(&mut self, next: &[Instance<'_, [f64]>]) {
-        delegate!(self, learner => learner.foresee(next))
+    fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, [f64]>>) {
+        delegate!(self, learner => learner.prefetch(upcoming))
     }
 }
 

@@ -16,7 +16,7 @@ pub use verdict::{Reason, Verdict};
 
 use crate::comparators::{Blocks, Hindsight};
 use crate::error::Error;
-use crate::learner::{Loss, announced, trial};
+use crate::learner::{Loss, block, trial};
 use crate::random::Random;
 use crate::registry::Spec;
 use crate::scratch::Scratch;
@@ -155,7 +155,7 @@ impl Run {
     /// them: its position is given, and the rows before it have been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(*row)).collect();
-        announced(self, |run| &mut run.learner, &instances, |run, i| run.step(rows[i]).map(|loss| each(run, loss)))
+        block(self, |run| &mut run.learner, &instances, |run, i| run.step(rows[i]).map(|loss| each(run, loss)))
     }
 
     /// Checks what was read from so many bytes: all of it is what a run can have come to.

@@ -55,16 +55,13 @@ pub trait Span {
         0.0
     }
 
-    /// Says which points come next, if nothing else intervenes, and by which step the origin moves behind each of them, if
-    /// it does. What can be done for several at once may be done now; the points must not change until they are looked at.
-    fn foresee<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
+    /// Does at once what can be done at once for the points that are looked at next, in this order; none cancels that.
+    /// `step` is the step by which the origin moves behind each of them, if it does.
+    fn prefetch<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
     where
         Self::Point: 'a,
     {
     }
-
-    /// Takes that back.
-    fn forget(&mut self) {}
 
     /// Columns beyond the directions in use that are worth waiting for before they are combined: the pass over them is
     /// paid once for all, and every one makes the coordinates of a row more.

@@ -30,7 +30,7 @@ pub use rule::{Observed, Rule};
 pub use tracking::Tracking;
 
 use crate::error::{self, Error};
-use crate::learner::{Learner, Loss};
+use crate::learner::{Learner, Loss, Upcoming};
 use crate::linalg::{Matrix, symmetric_eigen};
 use crate::num::{LARGEST_TOTAL, dot, exp, kept, unit};
 use crate::random::Random;
@@ -634,18 +634,15 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         }
     }
 
-    fn foresee(&mut self, next: &[Instance<'_, S::Point>]) {
-        if next.is_empty() {
-            return self.span.forget();
-        }
-        let mut points = next.iter().map_while(|instance| match instance {
+    fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, S::Point>>) {
+        let mut points = upcoming.instances().iter().map_while(|instance| match instance {
             Instance::Point(point) => Some(*point),
             Instance::Dyads(_) => None,
         });
         let trials = self.trials;
         match self.options.center {
-            None => self.span.foresee(&mut points, None),
-            Some(prior) => self.span.foresee(&mut points, Some(&|later| centering_step(prior, trials + later as u64))),
+            None => self.span.prefetch(&mut points, None),
+            Some(prior) => self.span.prefetch(&mut points, Some(&|later| centering_step(prior, trials + later as u64))),
         }
     }
 }

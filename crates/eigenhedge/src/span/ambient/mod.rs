@@ -4,7 +4,7 @@
 //! computed where the next column will be. A combination reads and writes the columns once. Long rows take one pass: a
 //! residual that is not small is known from products alone, so that the row itself is stored and the column it stands for
 //! is written as a combination ([`Deferred`]) until the next combination of all columns, which takes it in. Long rows that
-//! were announced share one pass ([`Ahead`]): where they are copied to is where they are stored.
+//! come in a block share one pass ([`Block`]): where they are copied to is where they are stored.
 //!
 //! Numerics: classical Gram–Schmidt, repeated when the residual is shorter than [`REPEAT`] of the point ("twice is enough"):
 //! no defect of the columns is ever multiplied by more than that. When the second pass halves the residual again, the
@@ -16,7 +16,7 @@
 //! References: Giraud, Langou, Rozložník & van den Eshof, *Rounding error analysis of the classical Gram–Schmidt
 //! orthogonalization process*, Numerische Mathematik 2005; Parlett, *The Symmetric Eigenvalue Problem*, section 6-9.
 
-mod ahead;
+mod block;
 mod deferred;
 mod state;
 
@@ -27,7 +27,7 @@ use crate::num::{dot, largest, unit};
 use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use ahead::Ahead;
+use block::Block;
 use deferred::{Deferred, Refinement};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ struct Working {
     unit: Option<f64>,
     /// Norm of the residual, which lies behind the last column unless the point itself does.
     residual_norm: f64,
-    ahead: Ahead,
+    block: Block,
     /// Columns before the last combination.
     most_columns: usize,
     correction: Vec<f64>,
@@ -205,7 +205,7 @@ impl Ambient {
     /// Copies a point whose squared norm is not known well, or is too large or too small to work with, and divides it by a
     /// power of two. Returns its squared norm, which is zero or a normal number.
     fn copy_scaled(&mut self, point: &[f64]) -> Result<f64, Error> {
-        self.scratch.0.ahead.clear();
+        self.scratch.0.block.clear();
         let square = self.copy_point(point);
         let Working { point: z, square: scaled, unit: own_unit, .. } = &mut self.scratch.0;
         let longest = largest(z);
@@ -228,18 +228,18 @@ impl Ambient {
 
     /// Puts a point, measured from the origin, behind the last column, unless it is near there; returns its squared norm.
     fn store_point(&mut self, point: &[f64]) -> f64 {
-        let Working { place, ahead, .. } = &mut self.scratch.0;
+        let Working { place, block, .. } = &mut self.scratch.0;
         *place = Place::Behind;
-        if let Some(column) = ahead.arrive(point) {
+        if let Some(column) = block.next_column() {
             let distance = column - self.columns.columns();
             if distance > 0 {
                 self.columns.draw_spare(distance);
             }
-            return ahead.intake.square(ahead.present().unwrap_or(0));
+            return block.intake.square(block.present().unwrap_or(0));
         }
         let source = Source { points: &[point], origin: self.origin.as_ref().map(Origin::parts), steps: &[] };
-        self.columns.take_in(&source, false, &mut ahead.intake);
-        ahead.intake.square(0)
+        self.columns.take_in(&source, false, &mut block.intake);
+        block.intake.square(0)
     }
 }
 
@@ -305,13 +305,17 @@ impl Span for Ambient {
         self.scratch.0.unit.unwrap_or(1.0)
     }
 
-    fn foresee<'a>(&mut self, points: &mut dyn Iterator<Item = &'a [f64]>, step: Option<&dyn Fn(usize) -> f64>)
+    fn prefetch<'a>(&mut self, points: &mut dyn Iterator<Item = &'a [f64]>, step: Option<&dyn Fn(usize) -> f64>)
     where
         [f64]: 'a,
     {
         let stores_points = self.stores_points();
-        let Working { ahead, most_columns, .. } = &mut self.scratch.0;
-        if !stores_points || ahead.left() > 0 {
+        let Working { block, most_columns, .. } = &mut self.scratch.0;
+        let mut points = points.peekable();
+        if points.peek().is_none() {
+            return block.clear();
+        }
+        if !stores_points || block.left() > 0 {
             return;
         }
         // As far as the next combination, which comes when there are as many columns as at the last one.
@@ -325,17 +329,13 @@ impl Span for Ambient {
             steps[count] = step.map_or(0.0, |step| step(count));
             count += 1;
         }
-        ahead.clear();
+        block.clear();
         if count > 1 {
             let steps = if step.is_some() { &steps[..count] } else { &[] };
             let source = Source { points: &fitting[..count], origin: self.origin.as_ref().map(Origin::parts), steps };
-            self.columns.take_in(&source, true, &mut ahead.intake);
-            ahead.announce(&fitting[..count], self.columns.columns());
+            self.columns.take_in(&source, true, &mut block.intake);
+            block.begin(count, self.columns.columns());
         }
-    }
-
-    fn forget(&mut self) {
-        self.scratch.0.ahead.clear();
     }
 
     fn patience(&self) -> usize {
@@ -347,10 +347,10 @@ impl Span for Ambient {
     }
 
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
-        let Working { point, place, square, products, residual_norm, explained, refinement, ahead, .. } =
+        let Working { point, place, square, products, residual_norm, explained, refinement, block, .. } =
             &mut self.scratch.0;
-        match (&place, ahead.present()) {
-            (Place::Behind, Some(present)) => ahead.products(present, coordinates),
+        match (&place, block.present()) {
+            (Place::Behind, Some(present)) => block.products(present, coordinates),
             (Place::Behind, None) => self.columns.transpose_times_spare(coordinates),
             _ => self.columns.transpose_times(point, coordinates),
         }
@@ -380,27 +380,27 @@ impl Span for Ambient {
     }
 
     fn append_residual(&mut self, _: &[f64]) -> f64 {
-        let Working { place, square, residual_norm, explained, products, ahead, correction, .. } = &mut self.scratch.0;
+        let Working { place, square, residual_norm, explained, products, block, correction, .. } = &mut self.scratch.0;
         if *place == Place::Behind {
             self.columns.adopt_spare();
             self.deferred.push(explained, products, square.sqrt(), *residual_norm);
-            ahead.store_present();
+            block.store_present();
             *place = Place::Stored;
         } else {
             self.columns.adopt_spare_scaled(1.0 / *residual_norm);
             self.deferred.push_whole(self.columns.columns());
-            if let Some(distance) = ahead.distance(self.columns.columns()) {
-                self.columns.last_times_spares(distance, ahead.left(), correction);
-                ahead.store_other(correction);
+            if let Some(distance) = block.distance(self.columns.columns()) {
+                self.columns.last_times_spares(distance, block.left(), correction);
+                block.store_other(correction);
             }
         }
         *residual_norm
     }
 
     fn combine(&mut self, rotation: &Matrix) {
-        let Working { product, expanded, ahead, most_columns, .. } = &mut self.scratch.0;
+        let Working { product, expanded, block, most_columns, .. } = &mut self.scratch.0;
         *most_columns = self.columns.columns();
-        ahead.clear();
+        block.clear();
         if self.deferred.columns() == 0 {
             self.columns.combine(rotation, product);
         } else {
@@ -438,7 +438,7 @@ impl Span for Ambient {
     }
 
     fn begin_at(&mut self, point: &[f64]) {
-        self.scratch.0.ahead.clear();
+        self.scratch.0.block.clear();
         self.origin = Some(Origin::at(point.to_vec()));
     }
 
