@@ -324,3 +324,42 @@ fn an_output_file_has_the_rights_of_any_new_file() {
     let mode = |name: &str| std::fs::metadata(place.path(name)).unwrap().permissions().mode();
     assert_eq!(mode("out.csv"), mode("data.csv"));
 }
+
+#[test]
+fn long_rows_of_a_file_are_answered_like_those_of_a_pipe_whatever_is_refused() {
+    let place = Place::new();
+    let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(600, 3, 0.1, 5).take(75).collect();
+    // Beyond the norm bound: the first row of a block, one in the middle, two in a row.
+    for row in [16, 25, 40, 41] {
+        rows[row].iter_mut().for_each(|x| *x *= 1e3);
+    }
+    let mut text = table(&rows);
+    let broken = text.lines().nth(53).unwrap().replacen(',', ",what,", 1);
+    text = text.replace(text.lines().nth(53).unwrap(), &broken);
+    place.write("data.csv", &text);
+    let options = "-k 3 --learner tracking --norm-bound 100 --summary json";
+    let without_time = |out: &str| {
+        let mut summary: Value = serde_json::from_str(out).unwrap();
+        _ = ["seconds", "rows_per_second"].map(|key| summary.as_object_mut().unwrap().remove(key).unwrap());
+        summary
+    };
+    let file = place.run(&format!("run data.csv {options} --on-bad-row skip --out file.csv"));
+    let pipe = place.feed(&format!("run - {options} --on-bad-row skip --out pipe.csv"), &text);
+    assert_eq!((file.status, pipe.status), (0, 0), "{} {}", file.err, pipe.err);
+    assert_eq!(place.read("file.csv").lines().count(), 1 + 75 - 5);
+    assert_eq!(place.read("file.csv"), place.read("pipe.csv"));
+    assert_eq!(without_time(&file.out), without_time(&pipe.out));
+    assert_eq!(file.err.replace("data.csv", "standard input"), pipe.err);
+
+    // An error behind rows that were read ahead comes after they were learned, and names its own row.
+    let refused = place.run(&format!("run data.csv {options} --on-bad-row fail --out -"));
+    assert_eq!(refused.status, 1);
+    assert!(refused.err.contains("line 18") && refused.err.contains("norm"), "{}", refused.err);
+    assert_eq!(refused.out.lines().count(), 1 + 16);
+
+    // Saved in the middle of what would be a block.
+    let saving =
+        place.run(&format!("run data.csv {options} --on-bad-row skip --out saved.csv --snapshot s --snapshot-every 7"));
+    assert_eq!(saving.status, 0, "{}", saving.err);
+    assert_eq!(place.read("file.csv"), place.read("saved.csv"));
+}

@@ -69,4 +69,4 @@ pub use reader::Progress;
 pub use staging::{Reservation, WholeFile, write_whole};
 pub use standardize::Standardize;
 pub use stop::Stop;
-pub use stream::{Stream, StreamState};
+pub use stream::{Delivered, Stream, StreamState};

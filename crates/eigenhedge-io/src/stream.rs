@@ -37,6 +37,14 @@ pub struct StreamState {
     standardizer: Standardizer,
 }
 
+/// A row that was delivered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivered {
+    /// Number of the row, from 0 and counting bad rows too.
+    pub number: u64,
+    place: String,
+}
+
 /// A table that is being read.
 pub struct Stream {
     input: InputSource,
@@ -221,12 +229,23 @@ impl Stream {
         Ok(Some(&self.row))
     }
 
+    /// The row delivered last, for callers that read ahead.
+    pub fn delivered(&self) -> Delivered {
+        Delivered { number: self.row_number(), place: self.place() }
+    }
+
     /// Makes the row delivered last a bad one, for this reason: an error, or one more row passed over.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
-        let error = Error::at(self.place(), Fault::Refused(reason));
-        self.uncounted = false;
+        self.refuse_row(&self.delivered(), reason)
+    }
+
+    /// The same for a row that was delivered before.
+    pub fn refuse_row(&mut self, row: &Delivered, reason: String) -> Result<(), Error> {
+        if row.number == self.row_number() {
+            self.uncounted = false;
+        }
         self.delivered = self.delivered.saturating_sub(1);
-        self.pass_over(error)?;
+        self.remember(Error::at(row.place.clone(), Fault::Refused(reason)), row.number)?;
         self.refused += 1;
         Ok(())
     }

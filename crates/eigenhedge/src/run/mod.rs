@@ -20,6 +20,7 @@ use crate::learner::{Loss, block, trial};
 use crate::random::Random;
 use crate::registry::Spec;
 use crate::scratch::Scratch;
+use crate::span::Ambient;
 use crate::state::ensure;
 use crate::subspace::Instance;
 use serde::{Deserialize, Serialize};
@@ -156,6 +157,14 @@ impl Run {
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(*row)).collect();
         block(self, |run| &mut run.learner, &instances, |run, i| run.step(rows[i]).map(|loss| each(run, loss)))
+    }
+
+    /// Number of rows that are worth handing to [`Self::step_each`] at once: 1 if nothing is gained.
+    pub fn block_rows(&self) -> usize {
+        match self.learner {
+            AnyLearner::Plain(_) => Ambient::block_points(self.length),
+            _ => 1,
+        }
     }
 
     /// Checks what was read from so many bytes: all of it is what a run can have come to.

@@ -1,5 +1,6 @@
 //! `run`: one learner over a table.
 
+mod block;
 mod progress;
 mod resume_state;
 mod session;

@@ -27,6 +27,8 @@ pub struct Progress {
     next: Instant,
     /// Rows of earlier parts of the run.
     before: u64,
+    /// Rows at the last look at the clock.
+    looked: u64,
     regret: Option<f64>,
     doubled: u64,
 }
@@ -50,15 +52,16 @@ impl Progress {
         };
         let start = Instant::now();
         let pause = if matches!(shown, Shown::Bar(_)) { BLINK } else { PAUSE };
-        Self { shown, start, next: start + pause, before: rows, regret: None, doubled: FIRST }
+        Self { shown, start, next: start + pause, before: rows, looked: rows, regret: None, doubled: FIRST }
     }
 
     /// After a row.
     pub fn tick(&mut self, run: &Run, stream: &Stream) {
         let rows = run.ledger().rows;
-        if matches!(self.shown, Shown::Nowhere) || !rows.is_multiple_of(16) && rows > self.before + 16 {
+        if matches!(self.shown, Shown::Nowhere) || rows > self.before + 16 && rows < self.looked + 16 {
             return;
         }
+        self.looked = rows;
         let now = Instant::now();
         if now < self.next {
             return;

@@ -1,5 +1,6 @@
 //! A run with its stream and its answers: begun, or taken up where a snapshot was saved.
 
+use super::block::Block;
 use super::resume_state::{ResumeState, agree_on_learner, options};
 use super::{misfit, sentence};
 use crate::files::{read_snapshot, write_whole};
@@ -24,6 +25,9 @@ pub struct Session<'a> {
     /// The table.
     pub stream: Stream,
     answers: Answers,
+    block: Block,
+    /// Most rows of a block.
+    block_rows: usize,
     /// Answers that were complete before, so that none may follow.
     closed: bool,
     /// What the text of the summary mentions.
@@ -35,13 +39,13 @@ pub struct Session<'a> {
     _reservation: Option<Reservation>,
 }
 
-/// What came of asking for a row.
+/// Outcome of asking for rows.
 pub enum Step {
-    /// It was learned.
+    /// Some were learned.
     Learned,
-    /// It was passed over.
+    /// All were passed over.
     Refused,
-    /// There was none.
+    /// There were none.
     Ended,
 }
 
@@ -70,6 +74,8 @@ impl<'a> Session<'a> {
         Ok(Self {
             recorder: wanted.then(|| Recorder::new(&run)),
             options: if plan.keep.snapshot.is_some() { options(plan) } else { Map::new() },
+            block: Block::default(),
+            block_rows: block_rows(plan, &run),
             snapshot: Snapshot { run, resume_state: Vec::new() },
             plan,
             stream,
@@ -106,6 +112,8 @@ impl<'a> Session<'a> {
             recorder: before.recorder(&snapshot.run, path)?,
             notes: before.notes(is_standardized(plan)),
             options,
+            block: Block::default(),
+            block_rows: block_rows(plan, &snapshot.run),
             snapshot,
             plan,
             stream,
@@ -126,31 +134,50 @@ impl<'a> Session<'a> {
         self.notes.before + self.start.elapsed()
     }
 
-    /// One row.
+    /// Learns the next rows: one, or a block of them if the learner gains from that. Blocks end where snapshots are due.
     pub fn step(&mut self) -> Result<Step> {
-        let Some(row) = self.stream.next_row()? else { return Ok(Step::Ended) };
+        let most = match self.plan.keep.snapshot_every {
+            Some(every) => (every - self.run().ledger().rows % every).min(self.block_rows as u64) as usize,
+            None => self.block_rows,
+        };
+        self.block.read(&mut self.stream, most)?;
+        let (rows, delivered) = self.block.rows();
+        if rows.is_empty() {
+            return Ok(Step::Ended);
+        }
         if self.closed {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", self.stream.source()));
         }
-        let run = &mut self.snapshot.run;
-        let loss = match run.step(row) {
-            Ok(loss) => loss,
-            Err(error) => {
-                self.stream.refuse(sentence(&error))?;
-                return Ok(Step::Refused);
+        let Snapshot { run, .. } = &mut self.snapshot;
+        let (mut next, mut learned, mut written) = (0, 0, Ok(()));
+        while next < rows.len() {
+            let first = next;
+            let outcome = run.step_each(&rows[first..], |run, loss| {
+                let row = delivered[next].number;
+                next += 1;
+                learned += 1;
+                if written.is_err() {
+                    return;
+                }
+                let coordinates = run.coordinates();
+                if run.ledger().charged() > 0 {
+                    self.notes.kept += coordinates.iter().map(|z| z * z).sum::<f64>();
+                }
+                let answer = Answer { row, expected_loss: loss.expected, loss: loss.realised, coordinates };
+                written = self.answers.write(&answer);
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.enter(row, loss, run);
+                }
+            });
+            if let Err((i, error)) = outcome {
+                next = first + i;
+                self.stream.refuse_row(&delivered[next], sentence(&error))?;
+                next += 1;
             }
-        };
-        let coordinates = run.coordinates();
-        if run.ledger().charged() > 0 {
-            self.notes.kept += coordinates.iter().map(|z| z * z).sum::<f64>();
         }
-        let row = self.stream.row_number();
-        self.answers.write(&Answer { row, expected_loss: loss.expected, loss: loss.realised, coordinates })?;
-        if let Some(recorder) = &mut self.recorder {
-            recorder.enter(row, loss, &self.snapshot.run);
-        }
-        Ok(Step::Learned)
+        written?;
+        Ok(if learned > 0 { Step::Learned } else { Step::Refused })
     }
 
     /// Saves a snapshot if it is time for one.
@@ -198,6 +225,13 @@ pub struct Finished {
 
 fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
+}
+
+/// Most rows that are read before the first of them is learned. Rows of a pipe are answered as they come, and running
+/// statistics depend on which rows are refused.
+fn block_rows(plan: &Plan, run: &Run) -> usize {
+    let is_file = matches!(&plan.source, Source::File(path) if path.is_file());
+    if is_file && plan.layout.standardize != Standardize::Running { run.block_rows() } else { 1 }
 }
 
 fn is_standardized(plan: &Plan) -> bool {

@@ -118,6 +118,8 @@ const TOLERABLE_DRIFT: f64 = 1e-13;
 const LOOK_EVERY: u64 = 32;
 /// Rows at least this long take one pass where they can.
 const LONG: usize = 512;
+/// Most numbers in the points of a block.
+const LARGEST_BLOCK: usize = 1 << 22;
 /// Norm of the coefficients of a deferred column over the stored vectors, at most.
 const LARGEST_COEFFICIENTS: f64 = 12.0;
 
@@ -158,6 +160,11 @@ impl Ambient {
         check_row("center", &origin, self.length)?;
         self.origin = Some(Origin::at(origin));
         Ok(self)
+    }
+
+    /// Number of points of this length that are worth looking at in one block: 1 if nothing is gained.
+    pub fn block_points(length: usize) -> usize {
+        if length < LONG { 1 } else { (LARGEST_BLOCK / length).clamp(1, WINDOW) }
     }
 
     /// Length of a row.
