@@ -1,6 +1,7 @@
 //! What a learner is, and the order of a trial.
 
-use crate::{Error, Random};
+use crate::error::Error;
+use crate::random::Random;
 
 /// What one trial cost, in the (squared) units of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

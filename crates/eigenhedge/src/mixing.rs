@@ -14,7 +14,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, error, num};
+use crate::error::{self, Error};
+use crate::num;
 
 /// The mixing rule and its rate. The default is no mixing.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

@@ -16,9 +16,9 @@
 //!
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
-use crate::Random;
 use crate::linalg::{Eigen, Matrix, multiply};
 use crate::num::{dot, unit};
+use crate::random::Random;
 use faer::MatRef;
 
 /// Pairs followed beyond those that are wanted.

@@ -7,9 +7,10 @@
 //! Rows longer than [`BestSubspace::LONGEST`] are not followed.
 
 use crate::error::Error;
+use crate::linalg::checks::{energies, scatter, shape};
 use crate::linalg::{Matrix, symmetric_eigenvalues};
 use crate::num::dot;
-use crate::state::{self, count, energies, energy, ensure, scatter, shape};
+use crate::state::{self, count, energy, ensure};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};

@@ -12,9 +12,10 @@ use super::best::Best;
 use crate::batch::{PivotedCholesky, center_gram, gram};
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
+use crate::linalg::checks::{energies, shape};
 use crate::linalg::{Matrix, multiply, symmetric_eigenvalues};
 use crate::num::dot;
-use crate::state::{self, energies, energy, ensure, shape};
+use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
 
 /// Remembers rows, to compare with when the stream has ended.

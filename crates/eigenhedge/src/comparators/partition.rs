@@ -20,9 +20,10 @@
 
 use super::best_subspace::BestSubspace;
 use crate::error::Error;
+use crate::linalg::checks::{scatter, shape};
 use crate::linalg::{Matrix, symmetric_eigenvalues};
 use crate::num::dot;
-use crate::state::{self, count, energy, ensure, scatter, shape};
+use crate::state::{self, count, energy, ensure};
 use serde::{Deserialize, Serialize};
 
 /// A stream cut into segments, and what the best subspaces of the segments lose.

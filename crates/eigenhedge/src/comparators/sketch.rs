@@ -25,10 +25,11 @@
 use super::best::Best;
 use super::best_subspace::{Mean, check_mean};
 use crate::error::Error;
+use crate::linalg::checks::{energies, shape};
 use crate::linalg::{Eigen, Matrix, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::scratch::Scratch;
-use crate::state::{count, energies, energy, ensure, shape};
+use crate::state::{count, energy, ensure};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};

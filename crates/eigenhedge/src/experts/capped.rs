@@ -29,9 +29,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Choice, Mixer, check_distribution, check_kept, check_losses};
+use crate::error::{self, Error};
+use crate::learner::{Learner, Loss};
+use crate::mixing::Mixing;
+use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, Select, cap};
-use crate::{Error, Learner, Loss, Mixing, Random, error};
 
 /// Exponential weights over experts, projected onto the capped simplex.
 ///

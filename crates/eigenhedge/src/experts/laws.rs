@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::*;
-use crate::{Learner, Mixing, trial};
+use crate::learner::{Learner, trial};
+use crate::mixing::Mixing;
 
 const EXPERTS: usize = 6;
 const KEPT: usize = 2;

@@ -26,9 +26,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Choice, check_kept, check_losses};
+use crate::error::Error;
+use crate::learner::{Learner, Loss};
+use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, LimitScratch, Select, keep_largest};
-use crate::{Error, Learner, Loss, Random};
 
 /// Follows the set of experts with the smallest total loss.
 ///

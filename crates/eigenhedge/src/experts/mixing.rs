@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::check_distribution;
-use crate::Error;
+use crate::error::Error;
 use crate::mixing::{Blend, Mixing, blend};
 
 /// A mixing rule with the memory that it needs.

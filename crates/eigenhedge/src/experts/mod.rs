@@ -22,9 +22,11 @@ pub use mixing::Mixer;
 pub use perturbed::PerturbedLeader;
 pub use sets::{ProductSets, SetDistribution};
 
+use crate::error::Error;
+use crate::learner::Loss;
 use crate::memory::{check_numbers, product};
+use crate::random::Random;
 use crate::simplex::{DrawScratch, Select, draw};
-use crate::{Error, Loss, Random};
 
 /// Numbers for each expert, at most: weights, mixtures, the choice and scratch.
 const NUMBERS: usize = 16;

@@ -30,8 +30,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{check_kept, check_losses, sum_at};
+use crate::error::{self, Error};
+use crate::learner::{Learner, Loss};
+use crate::random::Random;
 use crate::scratch::Scratch;
-use crate::{Error, Learner, Loss, Random, error};
 
 /// Follows the set of experts with the smallest total loss after Gumbel noise.
 ///

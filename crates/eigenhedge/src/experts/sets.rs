@@ -29,8 +29,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Choice, check_kept, check_losses};
+use crate::error::{self, Error};
+use crate::learner::{Learner, Loss};
+use crate::num;
+use crate::random::Random;
 use crate::scratch::Scratch;
-use crate::{Error, Learner, Loss, Random, error, num};
 
 /// Sets of a fixed size with probabilities proportional to the products of their members' weights.
 ///

@@ -8,11 +8,11 @@ use super::step::{Step, move_column};
 use super::weights::Weights;
 use crate::error::Error;
 use crate::linalg::Matrix;
+use crate::linalg::checks::shape;
 use crate::num::{dot, largest};
 use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use crate::state::shape;
 use serde::{Deserialize, Serialize};
 
 /// Plain vectors.

@@ -18,7 +18,8 @@
 use crate::error::Error;
 use crate::kernel::{Dictionary, Vectors};
 use crate::linalg::Matrix;
-use crate::state::{ensure, length, shape, within};
+use crate::linalg::checks::shape;
+use crate::state::{ensure, length, within};
 use serde::{Deserialize, Serialize};
 
 /// What is remembered about the atoms in order to drop the right one.

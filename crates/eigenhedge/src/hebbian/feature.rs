@@ -17,10 +17,11 @@ use super::weights::{Change, Weights};
 use crate::error::Error;
 use crate::kernel::{Dictionary, Vectors};
 use crate::linalg::Matrix;
+use crate::linalg::checks::shape;
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use crate::state::{State, energy, ensure, shape, within};
+use crate::state::{State, energy, ensure, within};
 use serde::{Deserialize, Serialize};
 
 /// Expansions over a dictionary.

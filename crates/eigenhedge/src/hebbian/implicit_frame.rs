@@ -17,9 +17,10 @@ use super::LONGEST;
 use super::step::{Step, move_column};
 use crate::error::Error;
 use crate::linalg::Matrix;
+use crate::linalg::checks::shape;
 use crate::num::dot;
 use crate::scratch::Scratch;
-use crate::state::{ensure, shape, within};
+use crate::state::{ensure, within};
 use serde::{Deserialize, Serialize};
 
 /// The factor R of the weight vectors.

@@ -4,11 +4,12 @@ use super::rows::{Measure, Row, Working};
 use super::{Dictionary, VectorKernel, check_values};
 use crate::error::Error;
 use crate::linalg::Matrix;
+use crate::linalg::checks::energies;
 use crate::num::largest;
 use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use crate::state::{State, energies, energy, ensure};
+use crate::state::{State, energy, ensure};
 use serde::{Deserialize, Serialize};
 
 /// A dictionary of vectors of one length, with a kernel on them.

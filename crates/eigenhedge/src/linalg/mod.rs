@@ -1,5 +1,6 @@
 //! Dense linear algebra: storage and products, fresh eigendecompositions, and eigensystems under signed rank-one change.
 
+pub(crate) mod checks;
 mod eigen;
 mod matrix;
 

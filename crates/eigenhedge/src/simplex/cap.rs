@@ -36,8 +36,9 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+use crate::num;
 use crate::simplex::cap_scale::{Uncapped, at_most_zero, gap, log_scale, scan};
-use crate::{Error, num};
 
 /// How many equal directions a block holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -27,7 +27,7 @@
 //! # References
 //! Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
 
-use crate::Error;
+use crate::error::Error;
 
 /// How far a total may be from a whole number and still count as one.
 pub(crate) const WHOLE: f64 = 1e-9;

@@ -28,7 +28,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Random;
+use crate::random::Random;
 use crate::simplex::corners::{Peel, WHOLE};
 
 /// How a set is drawn from probabilities.

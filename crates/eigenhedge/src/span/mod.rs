@@ -12,7 +12,7 @@ mod removal;
 pub use ambient::Ambient;
 pub use feature::Feature;
 
-use crate::Error;
+use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 

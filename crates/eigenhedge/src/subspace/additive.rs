@@ -20,8 +20,8 @@ use crate::error::{self, Error};
 use crate::linalg::Matrix;
 use crate::num::kept;
 use crate::scratch::Scratch;
-use crate::simplex::{Complement, Multiplicity, ShiftScratch, shift_and_clip};
-use crate::state::{Spectrum, State, ensure, entries, length, within};
+use crate::simplex::{Complement, Multiplicity, ShiftScratch, Spectrum, shift_and_clip};
+use crate::state::{State, ensure, entries, length, within};
 use serde::{Deserialize, Serialize};
 
 /// The additive rule with its spectrum.

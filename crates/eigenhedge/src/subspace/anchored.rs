@@ -38,8 +38,8 @@ use super::{check_scale, price};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
 use crate::scratch::Scratch;
-use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, cap, keep_largest};
-use crate::state::{Spectrum, State, ensure, length};
+use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Spectrum, cap, keep_largest};
+use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
 /// How probabilities follow from the eigenvalues of the scatter matrix.

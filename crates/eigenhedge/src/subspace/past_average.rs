@@ -12,10 +12,11 @@
 
 use super::frame::Frame;
 use crate::error::Error;
+use crate::linalg::checks::{matrix_entries, shape};
 use crate::linalg::{Eigen, Matrix, multiply};
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity};
-use crate::state::{matrix_entries, shape, within};
+use crate::state::within;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 

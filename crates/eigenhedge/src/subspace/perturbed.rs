@@ -26,11 +26,12 @@
 use super::check_scale;
 use super::rule::{Observed, Rule};
 use crate::error::{self, Error};
+use crate::linalg::checks::{orthonormal, shape, whole_scatter};
 use crate::linalg::{Eigen, Matrix, multiply};
 use crate::random::Random;
 use crate::scratch::Scratch;
-use crate::simplex::{Complement, Multiplicity};
-use crate::state::{Spectrum, State, ensure, length, orthonormal, shape, whole_scatter};
+use crate::simplex::{Complement, Multiplicity, Spectrum};
+use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
 /// The perturbed leader: a scatter matrix, and the subspace that leads, with noise after the choice and without before.

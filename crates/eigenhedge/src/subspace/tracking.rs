@@ -29,8 +29,8 @@ use crate::linalg::Matrix;
 use crate::mixing::{Blend, Mixing};
 use crate::num::kept;
 use crate::scratch::Scratch;
-use crate::simplex::{CapScratch, Complement, Multiplicity, cap};
-use crate::state::{LARGEST_LOG, Spectrum, State, ensure, entries};
+use crate::simplex::{CapScratch, Complement, Multiplicity, Spectrum, cap};
+use crate::state::{LARGEST_LOG, State, ensure, entries};
 use serde::{Deserialize, Serialize};
 
 /// The tracking rule with its spectrum.

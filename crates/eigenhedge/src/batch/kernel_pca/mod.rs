@@ -35,9 +35,10 @@ use super::{Center, Expansion, LARGEST_PART, check_kept, check_parts, shares};
 use crate::error::Error;
 use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
+use crate::linalg::checks::{matrix_entries, shape};
 use crate::num::dot;
 use crate::row::check_row;
-use crate::state::{LARGEST, energy, entries, length, matrix_entries, shape};
+use crate::state::{LARGEST, energy, entries, length};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 

@@ -21,7 +21,7 @@ mod deferred;
 mod state;
 
 use super::{PATIENCE, Span};
-use crate::Error;
+use crate::error::Error;
 use crate::linalg::{Matrix, Source, WINDOW};
 use crate::num::{dot, largest, unit};
 use crate::row::check_row;

@@ -3,9 +3,10 @@
 use super::{Ambient, Deferred};
 use crate::error::Error;
 use crate::linalg::Matrix;
+use crate::linalg::checks::{DRIFT, energies, matrix_entries, orthonormal, shape};
 use crate::num::dot;
 use crate::span::Span;
-use crate::state::{DRIFT, State, count, energies, energy, ensure, length, matrix_entries, orthonormal, shape, within};
+use crate::state::{State, count, energy, ensure, length, within};
 
 /// Coefficients of a deferred column over the stored vectors, at most.
 const LARGEST_COEFFICIENT: f64 = 1e4;

@@ -13,10 +13,11 @@
 //! Cost: O(w²) for a new column of w, O(w³) when they are combined.
 
 use crate::error::Error;
+use crate::linalg::checks::{matrix_entries, shape};
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::scratch::Scratch;
-use crate::state::{LARGEST, entries, length, matrix_entries, shape};
+use crate::state::{LARGEST, entries, length};
 use serde::{Deserialize, Serialize};
 
 /// Sizes of columns and errors of their images.

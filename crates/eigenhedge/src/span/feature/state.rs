@@ -3,9 +3,11 @@
 use super::{Feature, Origin};
 use crate::error::Error;
 use crate::kernel::{Dictionary, Vectors};
+use crate::linalg::checks::{matrix_entries, shape};
 use crate::num::dot;
+use crate::simplex::others;
 use crate::span::{Beside, Span};
-use crate::state::{LARGEST, State, count, ensure, entries, length, matrix_entries, others, shape, within};
+use crate::state::{LARGEST, State, count, ensure, entries, length, within};
 
 /// Atoms whose kernel rows are computed afresh.
 const PROBED: usize = 64;

@@ -2,7 +2,9 @@
 
 use super::Frame;
 use crate::error::Error;
-use crate::state::{LARGEST, State, count, ensure, entries, orthonormal, others, shape};
+use crate::linalg::checks::{orthonormal, shape};
+use crate::simplex::others;
+use crate::state::{LARGEST, State, count, ensure, entries};
 
 impl State for Frame {
     fn check_state(&self, built: &Self) -> Result<(), Error> {

@@ -18,9 +18,10 @@
 use super::super::rule::Observed;
 use super::ROUNDING;
 use crate::error::Error;
+use crate::linalg::checks::{energies, orthonormal, shape, whole_scatter};
 use crate::linalg::{Eigen, Factor, FactorScratch, Matrix, multiply};
 use crate::scratch::Scratch;
-use crate::state::{LARGEST, State, energies, ensure, entries, orthonormal, shape, whole_scatter, within};
+use crate::state::{LARGEST, State, ensure, entries, within};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,9 @@
 
 use super::{Factor, FactorScratch, Source, secular_simd};
 use crate::error::Error;
+use crate::linalg::checks::DRIFT;
 use crate::num::dot;
-use crate::state::{DRIFT, LARGEST, ensure, entries, length, within};
+use crate::state::{LARGEST, ensure, entries, length, within};
 
 impl Factor {
     /// Checks what was read from bytes.

@@ -1,0 +1,71 @@
+//! Checks of matrices that were read from bytes.
+
+use super::{Matrix, symmetric_eigenvalues};
+use crate::error::Error;
+use crate::num::dot;
+use crate::state::{LARGEST, TRACE, energy, entries, within};
+use std::ops::RangeInclusive;
+
+/// Deviation of a basis from an orthonormal one that rounding can cause.
+pub(crate) const DRIFT: f64 = 1e-6;
+
+/// `Ok` when the matrix has this many rows and columns.
+pub(crate) fn shape(what: &'static str, matrix: &Matrix, rows: usize, columns: usize) -> Result<(), Error> {
+    let (expected, found) = ((rows, columns), (matrix.rows(), matrix.columns()));
+    if found == expected { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
+}
+
+/// `Ok` when every entry of the matrix lies in the range; NaN fails.
+pub(crate) fn matrix_entries(what: &'static str, matrix: &Matrix, range: RangeInclusive<f64>) -> Result<(), Error> {
+    (0..matrix.columns()).try_for_each(|j| entries(what, matrix.column(j), range.clone()))
+}
+
+/// `Ok` when the squared lengths of all columns have a finite total.
+pub(crate) fn energies(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
+    energy(what, (0..matrix.columns()).map(|j| dot(matrix.column(j), matrix.column(j))).sum())
+}
+
+/// `Ok` when the columns are orthonormal, as far as rounding lets them.
+pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
+    matrix_entries(what, matrix, -2.0..=2.0)?;
+    let value = matrix.drift();
+    if value <= DRIFT {
+        return Ok(());
+    }
+    Err(Error::Parameter { name: what, rule: "orthonormal: it deviates too far", value })
+}
+
+/// `Ok` when the lower triangle can be that of a scatter matrix: a trace that is finite, and no entry beyond what its
+/// row and column allow.
+pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
+    shape(what, matrix, matrix.columns(), matrix.columns())?;
+    let diagonal = |j: usize| matrix.column(j)[j];
+    let trace: f64 = (0..matrix.columns()).map(diagonal).sum();
+    energy(what, trace)?;
+    let slack = TRACE * trace;
+    for j in 0..matrix.columns() {
+        for (row, value) in matrix.column(j).iter().enumerate().skip(j) {
+            let most = 0.5 * (diagonal(row) + diagonal(j)) + slack;
+            if !(value.abs() <= most && diagonal(j) >= -slack) {
+                return Err(Error::MatrixEntry { what, row, column: j, rule: "possible there", value: *value });
+            }
+        }
+    }
+    Ok(trace)
+}
+
+/// The same of the whole of a small matrix, which must be symmetric and have no negative eigenvalue.
+pub(crate) fn whole_scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
+    let trace = scatter(what, matrix)?;
+    let slack = TRACE * trace;
+    for j in 0..matrix.columns() {
+        for (row, value) in matrix.column(j)[..j].iter().enumerate() {
+            if !((value - matrix.column(row)[j]).abs() <= slack) {
+                return Err(Error::MatrixEntry { what, row, column: j, rule: "that of its mirror", value: *value });
+            }
+        }
+    }
+    let least = symmetric_eigenvalues(matrix.view()).first().copied().unwrap_or(0.0);
+    within("the least eigenvalue of a scatter matrix", least, -slack..=LARGEST)?;
+    Ok(trace)
+}

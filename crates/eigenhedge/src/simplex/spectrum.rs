@@ -1,0 +1,56 @@
+//! Checks of spectra that were read from bytes.
+
+use super::{Complement, Multiplicity};
+use crate::error::Error;
+use crate::num::kept;
+use crate::state::{LARGEST_LOG, TRACE, ensure, within};
+
+/// The number of directions that are left when so many are explicit.
+pub(crate) fn others(dimension: Multiplicity, explicit: usize) -> Result<Multiplicity, Error> {
+    match dimension {
+        Multiplicity::Infinite => Ok(Multiplicity::Infinite),
+        Multiplicity::Finite(n) => match n.checked_sub(explicit as u64) {
+            Some(left) => Ok(Multiplicity::Finite(left)),
+            None => Err(Error::State("there must be no more directions than dimensions")),
+        },
+    }
+}
+
+/// A spectrum: `log v` of the explicit directions and of the rest of a space.
+pub(crate) struct Spectrum<'a> {
+    pub log_weights: &'a [f64],
+    pub complement: &'a Complement,
+    pub kept: usize,
+    pub dimension: Multiplicity,
+}
+
+impl Spectrum<'_> {
+    /// Checks that these are logarithms of probabilities, and that as many directions are kept as must be.
+    pub fn check(&self) -> Result<(), Error> {
+        self.check_weights()?;
+        let explicit: f64 = self.log_weights.iter().map(|w| kept(*w)).sum();
+        let (name, kept_count) = ("the total probability of being kept", self.kept as f64);
+        let slack = TRACE * kept_count;
+        match self.complement.multiplicity {
+            // The rest of k is spread infinitely thin.
+            Multiplicity::Infinite => within(name, explicit, 0.0..=kept_count + slack),
+            Multiplicity::Finite(others) => {
+                let total = explicit + others as f64 * kept(self.complement.log_weight);
+                within(name, total, kept_count - slack..=kept_count + slack)
+            }
+        }
+    }
+
+    /// The same without a look at the total.
+    pub fn check_weights(&self) -> Result<(), Error> {
+        let not_positive = |w: &f64| *w <= 0.0;
+        if let Some(index) = self.log_weights.iter().position(|w| !not_positive(w)) {
+            let (what, rule) = ("logarithms of probabilities", "at most 0");
+            return Err(Error::Entry { what, index, rule, value: self.log_weights[index] });
+        }
+        let Complement { log_weight, multiplicity } = *self.complement;
+        within("the common logarithm of the other probabilities", log_weight, -LARGEST_LOG..=0.0)?;
+        let expected = others(self.dimension, self.log_weights.len())?;
+        ensure(multiplicity == expected, "the directions that are not explicit must be all the others")
+    }
+}
