@@ -1,6 +1,7 @@
 //! Development commands: `cargo xtask help` lists them.
 
 mod count;
+mod layers;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::time::Instant;
 const HELP: &str = "\
 cargo xtask test           run every check; stop at the first that fails
 cargo xtask test python    only those of the Python package
+cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
             outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
         }
         ["test", "python"] => outcome(python::test(&root())),
+        ["layers"] => outcome(layers::check(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
@@ -85,7 +88,9 @@ fn test() -> ExitCode {
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
         Ok(())
     };
-    let checks = CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command())));
+    let layers = timed("layers", &|| layers::check(&root()));
+    let checks =
+        layers.and_then(|()| CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command()))));
     // Last: they use the programs that the tests have built.
     let result = checks
         .and_then(|()| timed("instructions", &|| count::compare(&root())))

@@ -15,8 +15,8 @@
 //! | `binary/` | NPY, NPZ |
 //! | `columnar/` | Parquet, Arrow, Feather (feature `parquet`) |
 //! | [`stream`] | what every format has in common: bad rows, units, places |
-//! | `answers/` | rows out |
 //! | `staging` | files that are complete or absent |
+//! | `answers/` | rows out |
 //!
 //! **Cost.** Memory does not depend on the number of rows, with two exceptions that the format forces: an array in
 //! Fortran order that comes out of a pipe or an archive, and the rows of a warm-up. A cell of a CSV table costs some tens

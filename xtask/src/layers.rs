@@ -1,0 +1,290 @@
+//! The order of modules: each uses only those that stand before it in the tables of `ARCHITECTURE.md`.
+//!
+//! Sources are read, not compiled. Code under `#[cfg(test)]` may use anything, and so may `lib.rs`, which declares all modules.
+//! The tables give a total order, so there can be no circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A crate whose modules have an order: its sources, and where `ARCHITECTURE.md` lists the modules.
+struct Ordered {
+    sources: &'static str,
+    section: &'static str,
+    /// Column of the table that names modules.
+    column: usize,
+}
+
+const ORDERED: &[Ordered] = &[
+    Ordered { sources: "crates/eigenhedge/src", section: "## Layers", column: 1 },
+    Ordered { sources: "crates/eigenhedge-io/src", section: "## Rows in, rows out", column: 0 },
+];
+
+/// A source file: its path below `src`, and its text.
+type File = (PathBuf, String);
+/// The modules that each module uses, and a place where it does.
+type Uses = BTreeMap<String, BTreeMap<String, String>>;
+
+/// Checks every crate of [`ORDERED`], and the places of module files in all packages.
+pub fn check(root: &Path) -> Result<(), String> {
+    let mut faults = Vec::new();
+    let mut report = |sources: &str, found: Vec<String>| {
+        faults.extend(found.into_iter().map(|fault| format!("{sources}: {fault}")));
+    };
+    for package in entries(&root.join("crates"))?.into_iter().chain([root.join("python"), root.join("xtask")]) {
+        let sources = package.join("src");
+        report(&sources.strip_prefix(root).unwrap_or(&sources).to_string_lossy(), misplaced_files(&files(&sources)?));
+    }
+    let architecture = read(&root.join("ARCHITECTURE.md"))?;
+    for Ordered { sources, section, column } in ORDERED {
+        report(sources, out_of_order(&table(&architecture, section, *column), &files(&root.join(sources))?));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(format!("\n{}", faults.join("\n"))) }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let read = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    let mut paths: Vec<PathBuf> = read.map_err(|error| format!("{}: {error}", folder.display()))?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// The Rust files below a folder.
+fn files(sources: &Path) -> Result<Vec<File>, String> {
+    let (mut files, mut folders) = (Vec::new(), vec![sources.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for path in entries(&folder)? {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push((path.strip_prefix(sources).unwrap_or(&path).to_owned(), read(&path)?));
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The names in backquotes in one column of the first table of a section, up to the first row that names another crate.
+fn table(text: &str, section: &str, column: usize) -> Vec<String> {
+    let lines = text.lines().skip_while(|line| *line != section).skip_while(|line| !line.starts_with('|'));
+    let cells =
+        lines.take_while(|line| line.starts_with('|')).map(|line| line.split('|').nth(column + 1).unwrap_or(""));
+    let rows = cells.take_while(|cell| !cell.contains("`crates/"));
+    rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(|name| name.trim_end_matches('/').to_owned()).collect()
+}
+
+/// Modules with children whose own file is not `mod.rs`.
+fn misplaced_files(files: &[File]) -> Vec<String> {
+    let is_folder = |folder: &Path| files.iter().any(|(path, _)| path.starts_with(folder));
+    let misplaced = files.iter().filter(|(path, _)| is_folder(&path.with_extension("")));
+    misplaced.map(|(path, _)| format!("{0}.rs must be {0}/mod.rs", path.with_extension("").display())).collect()
+}
+
+/// Everything in which a crate disagrees with its table.
+fn out_of_order(table: &[String], files: &[File]) -> Vec<String> {
+    let position = |name: &str| table.iter().position(|module| module == name);
+    let (modules, uses) = uses(files);
+    let mut faults = Vec::new();
+    let missing = modules.iter().filter(|module| position(module).is_none());
+    faults.extend(missing.map(|module| format!("module {module} is not in the table")));
+    let gone = table.iter().filter(|name| !modules.contains(*name));
+    faults.extend(gone.map(|name| format!("the table names {name}, which is no module")));
+    for (module, used) in &uses {
+        for (other, place) in used {
+            if !modules.contains(other) {
+                faults.push(format!("{place} uses crate::{other}: name the module that it comes from"));
+            } else if position(module).is_some_and(|here| position(other) > Some(here)) {
+                let circle = if reaches(&uses, other, module) { ", in a circle" } else { "" };
+                faults.push(format!("{place} uses {other}, which stands below {module}{circle}"));
+            }
+        }
+    }
+    faults
+}
+
+/// True if a module uses another, directly or through others.
+fn reaches(uses: &Uses, from: &str, to: &str) -> bool {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(module) = open.pop() {
+        if seen.insert(module) {
+            open.extend(uses.get(module).into_iter().flat_map(|used| used.keys().map(String::as_str)));
+        }
+    }
+    seen.contains(to)
+}
+
+/// The top-level modules, and the first part of each path below the root of the crate that their code names.
+fn uses(files: &[File]) -> (BTreeSet<String>, Uses) {
+    let (mut modules, mut uses) = (BTreeSet::new(), Uses::new());
+    let mut tests = Vec::new();
+    let mut sources = Vec::new();
+    for (path, text) in files {
+        let (tokens, names) = tokens(text);
+        tests.extend(names.iter().map(|name| path.with_file_name(name)));
+        sources.push((path, tokens));
+    }
+    let is_test = |path: &Path| tests.iter().any(|test| path.with_extension("").starts_with(test));
+    for (path, tokens) in sources.iter().filter(|(path, _)| !is_test(path) && *path != Path::new("lib.rs")) {
+        let inner = path.with_extension("");
+        let names: Vec<String> = inner.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+        let depth = names.len() - usize::from(inner.ends_with("mod"));
+        modules.insert(names[0].clone());
+        let used = uses.entry(names[0].clone()).or_default();
+        for (name, line) in paths_from_root(tokens, depth) {
+            if name != names[0] {
+                used.entry(name.to_owned()).or_insert_with(|| format!("{}:{line}", path.display()));
+            }
+        }
+    }
+    (modules, uses)
+}
+
+/// A word, `::` or a single character, and its line.
+type Token<'a> = (&'a str, usize);
+
+/// The tokens of a formatted source without comments and items under `#[cfg(test)]`, and the names of the modules among
+/// those items that have files of their own. Texts in quotes are taken for code: attributes name functions in them.
+fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<&str>) {
+    let (mut tokens, mut tests) = (Vec::new(), Vec::new());
+    let mut lines = text.lines().zip(1..);
+    while let Some((line, number)) = lines.next() {
+        let mut rest = line.trim_start();
+        if rest == "#[cfg(test)]" {
+            let indent = &line[..line.len() - rest.len()];
+            let ends = |line: &str| !line.starts_with([' ', '#']) && line.ends_with(['}', ';', ',']);
+            let end = lines.find(|(line, _)| line.strip_prefix(indent).is_some_and(ends));
+            tests.extend(end.and_then(|(line, _)| line.strip_suffix(';')?.trim_start().strip_prefix("mod ")));
+            continue;
+        }
+        while !rest.is_empty() && !rest.starts_with("//") {
+            let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+            let character = rest.chars().next().map_or(0, char::len_utf8);
+            let length = if rest.starts_with("::") { 2 } else { word.max(character) };
+            tokens.push((&rest[..length], number));
+            rest = rest[length..].trim_start();
+        }
+    }
+    (tokens, tests)
+}
+
+/// The name after `crate::`, or after as many `super::` as lead to the root from a module at this depth, wherever one stands.
+fn paths_from_root<'a>(tokens: &[Token<'a>], depth: usize) -> Vec<Token<'a>> {
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        let begins = at == 0 || tokens[at - 1].0 != "::";
+        if begins && matches!(tokens[at].0, "crate" | "super") {
+            first_names(&tokens[at..], depth, &mut found);
+        }
+    }
+    found
+}
+
+/// Follows a path from a module at this depth up to the root, and collects the names below the root.
+fn first_names<'a>(tokens: &[Token<'a>], depth: usize, found: &mut Vec<Token<'a>>) {
+    let (up, after) = match tokens {
+        [("crate", _), ("::", _), after @ ..] => (0, after),
+        [("super", _), ("::", _), after @ ..] if depth > 0 => (depth - 1, after),
+        [name, ..] if depth == 0 => return found.push(*name),
+        _ => return,
+    };
+    if after.first().is_none_or(|(token, _)| *token != "{") {
+        return first_names(after, up, found);
+    }
+    let mut open = 0usize;
+    for (at, (token, _)) in after.iter().enumerate() {
+        match *token {
+            "{" => open += 1,
+            "}" => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return;
+        }
+        if open == 1 && matches!(*token, "{" | ",") && after.get(at + 1).is_some_and(|next| next.0 != "}") {
+            first_names(&after[at + 1..], up, found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ARCHITECTURE: &str = "\
+## Layers
+
+Text.
+
+| layer | where | what |
+|---|---|---|
+| ground | `low` `next` | `other` words |
+| middle | `mid/` | |
+| files | `crates/other` | |
+| package | `python/` | |
+";
+
+    /// The faults of a crate with three sound modules, in which one file is another one.
+    fn faults(path: &str, text: &str) -> Vec<String> {
+        let mut files = BTreeMap::from([
+            ("lib.rs", "pub mod mid; use crate::mid::part;"),
+            ("low.rs", "//! See [`crate::mid`].\nfn low() {} // crate::mid"),
+            ("next.rs", "use crate::low::low;\n#[cfg(test)]\nmod tests {\n    use crate::mid;\n    fn f() {\n    }\n}"),
+            ("mid/mod.rs", "mod part;\n#[cfg(test)]\nmod laws;\nuse part::X;"),
+            ("mid/part.rs", "use super::super::low;\nfn f(low: crate::low::Low<'_>) {}"),
+            ("mid/laws.rs", "use crate::anything;"),
+        ]);
+        files.insert(path, text);
+        let files: Vec<File> = files.iter().map(|(path, text)| (path.into(), text.to_string())).collect();
+        let mut faults = misplaced_files(&files);
+        faults.extend(out_of_order(&table(ARCHITECTURE, "## Layers", 1), &files));
+        faults
+    }
+
+    #[test]
+    fn a_crate_in_order_passes() {
+        assert_eq!(table(ARCHITECTURE, "## Layers", 1), ["low", "next", "mid"]);
+        assert_eq!(faults("lib.rs", ""), [""; 0]);
+    }
+
+    #[test]
+    fn an_import_that_goes_up_the_table_fails_however_it_is_written() {
+        for text in [
+            "\nuse crate::mid::part;",
+            "\nuse crate::{low::{self, low}, mid};",
+            "\nfn f<'a>(x: &'a crate::mid::part::X) {}",
+            "\nuse super::mid;",
+            "\nuse super::{low, mid::part};",
+            "\n#[serde(with = \"crate::mid::part\")]",
+        ] {
+            assert_eq!(faults("next.rs", text), ["next.rs:2 uses mid, which stands below next"], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_circle_fails() {
+        let fault = faults("low.rs", "use crate::next::x;");
+        assert_eq!(fault, ["low.rs:1 uses next, which stands below low, in a circle"]);
+    }
+
+    #[test]
+    fn a_module_that_is_not_in_the_table_or_not_in_the_crate_fails() {
+        assert_eq!(faults("new.rs", ""), ["module new is not in the table"]);
+        let gone = out_of_order(&["low".into()], &[]);
+        assert_eq!(gone, ["the table names low, which is no module"]);
+    }
+
+    #[test]
+    fn a_path_that_hides_its_module_fails() {
+        let fault = faults("mid/part.rs", "use crate::Error;");
+        assert_eq!(fault, ["mid/part.rs:1 uses crate::Error: name the module that it comes from"]);
+    }
+
+    #[test]
+    fn a_module_file_beside_its_folder_fails() {
+        assert_eq!(faults("mid.rs", ""), ["mid.rs must be mid/mod.rs"]);
+    }
+}
