@@ -78,8 +78,9 @@ struct Working {
     /// Norm of the residual, which lies behind the last column unless the point itself does.
     residual_norm: f64,
     block: Block,
-    /// Columns before the last combination.
-    most_columns: usize,
+    /// Columns behind the last combination, and the columns that came between the last two; none before the first.
+    combined: usize,
+    last_wait: Option<usize>,
     correction: Vec<f64>,
     /// Products of the point with the stored vectors at unit length.
     products: Vec<f64>,
@@ -118,6 +119,8 @@ const TOLERABLE_DRIFT: f64 = 1e-13;
 const LOOK_EVERY: u64 = 32;
 /// Rows at least this long take one pass where they can.
 const LONG: usize = 512;
+/// Fewest points of a block.
+const SHORTEST_BLOCK: usize = 4;
 /// Most numbers in the points of a block.
 const LARGEST_BLOCK: usize = 1 << 22;
 /// Norm of the coefficients of a deferred column over the stored vectors, at most.
@@ -317,7 +320,7 @@ impl Span for Ambient {
         [f64]: 'a,
     {
         let stores_points = self.stores_points();
-        let Working { block, most_columns, .. } = &mut self.scratch.0;
+        let Working { block, combined, last_wait, .. } = &mut self.scratch.0;
         let mut points = points.peekable();
         if points.peek().is_none() {
             return block.clear();
@@ -325,11 +328,9 @@ impl Span for Ambient {
         if !stores_points || block.left() > 0 {
             return;
         }
-        // As far as the next combination, which comes when there are as many columns as at the last one.
-        let most = match most_columns.saturating_sub(self.columns.columns()) {
-            0 => WINDOW,
-            until_combined => until_combined.min(WINDOW),
-        };
+        // As far as the next combination, which cancels the block: it comes about as soon as the last one did.
+        let waited = self.columns.columns().saturating_sub(*combined);
+        let most = last_wait.map_or(WINDOW, |last| last.saturating_sub(waited).clamp(SHORTEST_BLOCK, WINDOW));
         let (mut fitting, mut steps, mut count) = ([&[][..]; WINDOW], [0.0; WINDOW], 0);
         for point in points.take(most).take_while(|point| point.len() == self.length) {
             fitting[count] = point;
@@ -405,8 +406,9 @@ impl Span for Ambient {
     }
 
     fn combine(&mut self, rotation: &Matrix) {
-        let Working { product, expanded, block, most_columns, .. } = &mut self.scratch.0;
-        *most_columns = self.columns.columns();
+        let Working { product, expanded, block, combined, last_wait, .. } = &mut self.scratch.0;
+        *last_wait = Some(self.columns.columns().saturating_sub(*combined));
+        *combined = rotation.columns();
         block.clear();
         if self.deferred.columns() == 0 {
             self.columns.combine(rotation, product);
