@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What a shell reports for a program that Ctrl-C has ended.
 const INTERRUPTED: i32 = 130;
 
-/// Whether someone has asked to stop.
+/// True if someone has asked to stop.
 pub struct StopSignal {
     flag: Arc<AtomicBool>,
     /// Ends the wait for a row.
@@ -31,7 +31,7 @@ impl StopSignal {
         Ok(Self { flag, waits: waits().context("signals cannot be listened to")? })
     }
 
-    /// Whether it is time to stop.
+    /// True if it is time to stop.
     pub fn to_stop(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }

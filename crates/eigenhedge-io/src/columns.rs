@@ -147,7 +147,7 @@ fn hint(name: &str, names: &[String]) -> String {
     best.map_or(String::new(), |(_, candidate)| format!("; did you mean {}?", quoted(candidate)))
 }
 
-/// Whether a text has the form of the pattern. Takes time in proportion to the product of the lengths at most.
+/// True if a text has the form of the pattern. Takes time in proportion to the product of the lengths at most.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     // Where to go on when the last star takes one character more.

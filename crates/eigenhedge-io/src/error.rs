@@ -32,12 +32,12 @@ impl Error {
         Self { place, ..self }
     }
 
-    /// Whether only one row is bad, so that the rows after it can still be read.
+    /// True if only one row is bad, so that the rows after it can still be read.
     pub fn is_row(&self) -> bool {
         self.fault.is_row()
     }
 
-    /// Whether whoever reads our output has left.
+    /// True if the reader of our output has left.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.fault, Fault::Unwritable(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

@@ -75,12 +75,12 @@ impl Format {
         }
     }
 
-    /// Whether it is lines of text.
+    /// True if it is lines of text.
     pub fn is_text(self) -> bool {
         matches!(self, Self::Csv | Self::Tsv | Self::Jsonl | Self::Libsvm)
     }
 
-    /// Whether columns can have names.
+    /// True if columns can have names.
     pub fn has_names(self) -> bool {
         !matches!(self, Self::Npy | Self::Npz | Self::Libsvm)
     }

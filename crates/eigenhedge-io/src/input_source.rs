@@ -70,7 +70,7 @@ impl InputSource {
         self.size
     }
 
-    /// Whether rows may arrive late, so that nothing may be read ahead.
+    /// True if rows may arrive late, so that nothing may be read ahead.
     pub fn is_pipe(&self) -> bool {
         self.size.is_none()
     }

@@ -10,7 +10,7 @@ use crate::stop::Stop;
 pub struct Layout {
     /// How the table is written down.
     pub format: Format,
-    /// Whether the first line of a text table is a header when it looks like one.
+    /// True if the first line of a text table is a header when it looks like one.
     pub may_have_header: bool,
     /// What separates cells of a text table.
     pub delimiter: u8,

@@ -42,7 +42,7 @@ pub(crate) trait Reader {
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;
     /// How far it has come.
     fn progress(&self) -> Progress;
-    /// Whether the table has a line of names.
+    /// True if the table has a line of names.
     fn has_header(&self) -> bool {
         false
     }

@@ -73,13 +73,13 @@ impl Standardizer {
         Self { how, rows: 0, mean: vec![0.0; width], squares: vec![0.0; width], settled: how == Standardize::None }
     }
 
-    /// Whether it has this kind and number of columns: what was saved need not fit.
+    /// True if it has this kind and number of columns: what was saved need not fit.
     pub(crate) fn fits(&self, how: Standardize, width: usize) -> bool {
         let width = if how == Standardize::None { 0 } else { width };
         self.how == how && self.mean.len() == width && self.squares.len() == width
     }
 
-    /// Whether rows must still be kept.
+    /// True if rows must still be kept.
     pub(crate) fn is_warming_up(&self) -> bool {
         matches!(self.how, Standardize::Warmup(rows) if !self.settled && self.rows < rows)
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 const IMAGES: &str = "yaleb32_images.npy";
 const LABELS: &str = "yaleb32_labels.npy";
 
-/// Whether the folder has the files.
+/// True if the folder has the files.
 pub fn present(folder: &Path) -> bool {
     folder.join(IMAGES).is_file() && folder.join(LABELS).is_file()
 }

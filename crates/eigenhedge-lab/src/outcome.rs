@@ -50,7 +50,7 @@ impl Table {
 pub struct Claim {
     /// The inequality in words, with both numbers.
     pub statement: String,
-    /// Whether it holds.
+    /// True if it holds.
     pub holds: bool,
 }
 

@@ -27,7 +27,7 @@ impl Extent {
         Self { log, low: f64::INFINITY, high: f64::NEG_INFINITY }
     }
 
-    /// Whether a value can be drawn.
+    /// True if a value can be drawn.
     pub fn admits(&self, value: f64) -> bool {
         value.abs() <= LARGEST && (!self.log || value >= SMALLEST)
     }
@@ -61,7 +61,7 @@ impl Extent {
     }
 }
 
-/// Whether an axis ends at the data or at the next tick.
+/// The end of an axis: at the data, or at the next tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
     /// At the first and last value.

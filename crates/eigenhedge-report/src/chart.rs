@@ -13,9 +13,9 @@ pub struct Chart {
     pub x_label: String,
     /// Beside the vertical axis.
     pub y_label: String,
-    /// Whether the horizontal axis is logarithmic.
+    /// True if the horizontal axis is logarithmic.
     pub log_x: bool,
-    /// Whether the vertical axis is logarithmic.
+    /// True if the vertical axis is logarithmic.
     pub log_y: bool,
     /// Curves, in the order of the legend.
     pub series: Vec<Series>,
@@ -103,7 +103,7 @@ impl Point {
         Self { x, y, low: y, high: y }
     }
 
-    /// Whether it has a spread to draw.
+    /// True if it has a spread to draw.
     pub fn has_spread(&self) -> bool {
         self.low.is_finite() && self.high.is_finite() && self.low < self.high
     }

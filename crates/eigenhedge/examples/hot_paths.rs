@@ -16,7 +16,7 @@ struct Case {
     few: usize,
     many: usize,
     hindsight: bool,
-    /// Whether all rows are at hand.
+    /// True if all rows are at hand.
     together: bool,
     options: Options,
 }

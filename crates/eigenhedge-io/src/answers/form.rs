@@ -48,7 +48,7 @@ impl Form {
         }
     }
 
-    /// Whether this build can write it.
+    /// True if this build can write it.
     pub(crate) fn judge(self) -> Result<(), Fault> {
         match self {
             Self::Parquet if !cfg!(feature = "parquet") => Err(Fault::NotBuilt(self.name())),

@@ -62,7 +62,7 @@ pub struct Answers {
     sink: Sink,
     form: Form,
     kept: usize,
-    /// Whether each answer must be out before the next row is read.
+    /// True if each answer must be out before the next row is read.
     at_once: bool,
     rows: u64,
 }

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 pub struct Header {
     /// Type of the elements, as NumPy writes it.
     pub element: String,
-    /// Whether columns, not rows, are together.
+    /// True if columns, not rows, are together.
     pub by_column: bool,
     /// Lengths of the axes.
     pub shape: Vec<u64>,
@@ -123,7 +123,7 @@ pub enum Kind {
 pub struct Element {
     /// The type.
     pub kind: Kind,
-    /// Whether the first byte is the largest.
+    /// True if the first byte is the largest.
     pub big: bool,
 }
 

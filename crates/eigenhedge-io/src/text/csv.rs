@@ -29,7 +29,7 @@ pub struct Csv {
     /// Cells in every line.
     cells: usize,
     has_header: bool,
-    /// Whether a word in the first row means that its column is one of words.
+    /// True if a word in the first row means that its column is one of words.
     judges_columns: bool,
     columns: Columns,
     delimiter: u8,
@@ -186,7 +186,7 @@ fn number(cell: &[u8]) -> Option<f64> {
     std::str::from_utf8(cell.trim_ascii()).ok()?.parse().ok()
 }
 
-/// Whether a cell is neither a number nor one of the signs for a missing one.
+/// True if a cell is neither a number nor one of the signs for a missing one.
 fn is_word(cell: &[u8]) -> bool {
     const MISSING: [&str; 7] = ["", "na", "n/a", "null", "none", "-", "?"];
     let cell = cell.trim_ascii();

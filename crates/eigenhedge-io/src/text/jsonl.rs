@@ -21,7 +21,7 @@ pub struct Jsonl {
     cells: Cells,
     /// Positions of the keys; none for arrays.
     keys: Option<HashMap<String, usize>>,
-    /// Whether keys that the first row lacks are passed over.
+    /// True if keys that the first row lacks are passed over.
     lenient: bool,
     judges_columns: bool,
 }

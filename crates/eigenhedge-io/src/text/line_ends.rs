@@ -1,4 +1,4 @@
-//! Lines that all end in `\n`, whoever wrote them, so that they can be counted.
+//! Lines that all end in `\n`, whatever system wrote them, so that they can be counted.
 
 use std::io::{self, Read};
 
@@ -21,7 +21,7 @@ impl<R: Read> Lines<R> {
         Self { inner, last: b'\n', after_return: false, exact: true, left: u64::MAX }
     }
 
-    /// Whether counting the bytes handed out counts the bytes of the source.
+    /// True if counting the bytes handed out counts the bytes of the source.
     pub fn is_exact(&self) -> bool {
         self.exact
     }

@@ -25,7 +25,7 @@ pub struct FeatureRows {
     centered: bool,
     /// One column for each row.
     rows: Matrix,
-    /// Whether rows had to be left out.
+    /// True if rows had to be left out.
     full: bool,
     /// The row that others are measured from, which itself is not charged.
     base: Option<Vec<f64>>,

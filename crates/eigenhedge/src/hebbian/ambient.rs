@@ -53,7 +53,7 @@ impl Weights for AmbientWeights {
         self.vectors.columns()
     }
 
-    fn look(&mut self, point: &[f64], outputs: &mut Vec<f64>) -> Result<f64, Error> {
+    fn load_point(&mut self, point: &[f64], outputs: &mut Vec<f64>) -> Result<f64, Error> {
         check_row("row", point, self.vectors.rows())?;
         let square = dot(point, point);
         if !square.is_finite() {

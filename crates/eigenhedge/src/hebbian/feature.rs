@@ -40,7 +40,7 @@ pub struct FeatureWeights<D> {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel row and squared norm of the point looked at last.
+    /// Kernel row and squared norm of the loaded point.
     row: Vec<f64>,
     square: f64,
     deflated: Vec<f64>,
@@ -91,7 +91,7 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.forgotten
     }
 
-    /// Makes the point looked at last an atom without weight.
+    /// Makes the loaded point an atom without weight.
     fn admit(&mut self, point: &D::Point) {
         let Working { row, square, .. } = &self.scratch.0;
         if let Some(budget) = &mut self.budget {
@@ -166,7 +166,7 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
         self.shrink.len()
     }
 
-    fn look(&mut self, point: &D::Point, outputs: &mut Vec<f64>) -> Result<f64, Error> {
+    fn load_point(&mut self, point: &D::Point, outputs: &mut Vec<f64>) -> Result<f64, Error> {
         let Working { row, square, .. } = &mut self.scratch.0;
         *square = self.dictionary.row(point, row)?;
         if *square < f64::MIN_POSITIVE {

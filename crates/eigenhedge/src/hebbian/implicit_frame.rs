@@ -221,7 +221,7 @@ mod tests {
         (0..p * p).map(|at| dot(columns.column(at / p), columns.column(at % p))).collect()
     }
 
-    /// Weight vectors, the frame that follows them, and the point both look at.
+    /// Weight vectors, the frame that follows them, and the point that both see.
     struct Pair {
         vectors: Matrix,
         frame: Frame,

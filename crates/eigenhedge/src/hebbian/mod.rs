@@ -151,8 +151,8 @@ struct Working {
     change: Change,
     /// Coordinates of a displacement.
     displaced: Vec<f64>,
-    /// Whether the above, up to `step`, belongs to the present row.
-    looking: bool,
+    /// True if the above, up to `step`, belongs to the present row.
+    is_loaded: bool,
 }
 
 /// Weight vectors this long are on their way to infinity.
@@ -213,7 +213,7 @@ impl<W: Weights> Hebbian<W> {
             return Err(Error::Length { what: "the list of initial points", expected, found });
         }
         for point in points {
-            self.look(point)?;
+            self.load_point(point)?;
             let square = self.scratch.0.square;
             if square == 0.0 {
                 let (name, rule) = ("the squared norm of an initial point", "positive");
@@ -262,9 +262,9 @@ impl<W: Weights> Hebbian<W> {
     /// Finds the outputs and the squared norm of a point: zero when the latter is no normal number and the point is nothing
     /// beside earlier ones.
     fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
-        let Working { outputs, square, looking, .. } = &mut self.scratch.0;
-        *looking = false;
-        *square = match self.weights.look(point, outputs) {
+        let Working { outputs, square, is_loaded, .. } = &mut self.scratch.0;
+        *is_loaded = false;
+        *square = match self.weights.load_point(point, outputs) {
             Err(Error::Underflow { largest }) if largest <= NEGLIGIBLE * self.largest_square.sqrt() => {
                 outputs.clear();
                 outputs.resize(self.weights.count(), 0.0);
@@ -276,7 +276,7 @@ impl<W: Weights> Hebbian<W> {
     }
 
     /// Looks at a point and plans the move; refuses what must not be learned from.
-    fn look(&mut self, point: &W::Point) -> Result<(), Error> {
+    fn load_point(&mut self, point: &W::Point) -> Result<(), Error> {
         self.meet(point)?;
         let Working { outputs, square, step, .. } = &mut self.scratch.0;
         error::add_square(self.energy, *square)?;
@@ -293,7 +293,7 @@ impl<W: Weights> Hebbian<W> {
             self.params.rule.plan(&self.params.rate, self.trials + 1, scale, seen, step);
             self.check_growth()?;
         }
-        self.scratch.0.looking = true;
+        self.scratch.0.is_loaded = true;
         Ok(())
     }
 
@@ -315,7 +315,7 @@ impl<W: Weights> Hebbian<W> {
         if bounded { Ok(()) } else { Err(Error::Parameter { name: "eta", rule, value: self.params.rate.eta() }) }
     }
 
-    /// Coordinates and residual of the point looked at.
+    /// Coordinates and residual of the loaded point.
     fn project(&mut self) {
         let Working { outputs, square, framed, residual, .. } = &mut self.scratch.0;
         *residual = self.frame.project(outputs, *square, framed);
@@ -330,8 +330,8 @@ impl<W: Weights> Hebbian<W> {
 
     /// Makes the point a vector while some are missing, and moves the vectors otherwise.
     fn learn(&mut self, point: &W::Point) {
-        let Working { outputs, square, framed, residual, step, change, displaced, looking, .. } = &mut self.scratch.0;
-        *looking = false;
+        let Working { outputs, square, framed, residual, step, change, displaced, is_loaded, .. } = &mut self.scratch.0;
+        *is_loaded = false;
         self.largest_square = self.largest_square.max(*square);
         self.energy += *square;
         if outputs.len() < self.params.components {
@@ -372,13 +372,13 @@ where
     W::Point: 'a,
 {
     fn check(&mut self, instance: &Instance<'a, W::Point>) -> Result<(), Error> {
-        self.look(point_of(instance)?)
+        self.load_point(point_of(instance)?)
     }
 
     fn choose(&mut self, _: &mut Random) {}
 
     fn incur(&mut self, instance: &Instance<'a, W::Point>) -> Loss {
-        if !self.scratch.0.looking && self.check(instance).is_err() {
+        if !self.scratch.0.is_loaded && self.check(instance).is_err() {
             unreachable!("the instance was checked");
         }
         self.project();
@@ -387,7 +387,7 @@ where
     }
 
     fn update(&mut self, instance: &Instance<'a, W::Point>) {
-        if !self.scratch.0.looking {
+        if !self.scratch.0.is_loaded {
             self.incur(instance);
         }
         if let Instance::Point(point) = instance {

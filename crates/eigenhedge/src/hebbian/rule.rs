@@ -77,7 +77,7 @@ impl Rule {
         }
     }
 
-    /// Whether the rule has lateral weights.
+    /// True if the rule has lateral weights.
     pub(super) fn is_lateral(&self) -> bool {
         matches!(self, Self::Apex { .. })
     }

@@ -28,12 +28,12 @@ impl Step {
         self.remove.clear();
     }
 
-    /// Whether nothing moves.
+    /// True if nothing moves.
     pub(super) fn is_still(&self) -> bool {
         self.push.iter().all(|push| *push == 0.0)
     }
 
-    /// Whether later vectors see another point than the first.
+    /// True if later vectors see another point than the first.
     pub(super) fn deflates(&self) -> bool {
         self.remove.iter().rev().skip(1).any(|remove| *remove != 0.0)
     }

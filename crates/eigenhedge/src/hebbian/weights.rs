@@ -22,12 +22,12 @@ pub trait Weights {
 
     /// Looks at a point: its inner product with every vector, and its squared norm. Rejects bad points; changes
     /// nothing but scratch space.
-    fn look(&mut self, point: &Self::Point, outputs: &mut Vec<f64>) -> Result<f64, Error>;
+    fn load_point(&mut self, point: &Self::Point, outputs: &mut Vec<f64>) -> Result<f64, Error>;
 
-    /// A new last vector: `scale` times the point, which was looked at last.
+    /// A new last vector: `scale` times the point, which was loaded last.
     fn begin(&mut self, point: &Self::Point, scale: f64);
 
-    /// Moves the vectors towards the point, which was looked at last.
+    /// Moves the vectors towards the point, which was loaded last.
     fn learn(&mut self, point: &Self::Point, step: &Step);
 
     /// Makes room when a move has taken too much, once; says what that did to the vectors.

@@ -48,7 +48,7 @@ pub trait Kernel<X: ?Sized> {
         Multiplicity::Infinite
     }
 
-    /// Whether Gram matrices are known to have no negative eigenvalues, as those of inner products do.
+    /// True if Gram matrices are known to have no negative eigenvalues, as those of inner products do.
     fn positive_definite(&self) -> bool {
         true
     }
@@ -68,7 +68,7 @@ pub trait Dictionary {
     /// Number of atoms.
     fn len(&self) -> usize;
 
-    /// Whether there are no atoms.
+    /// True if there are no atoms.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -9,7 +9,7 @@ pub struct KernelEntry {
     pub name: &'static str,
     /// The formula.
     pub formula: &'static str,
-    /// Whether Gram matrices have no negative eigenvalues.
+    /// True if Gram matrices have no negative eigenvalues.
     pub positive_definite: bool,
     /// The parameters it reads.
     pub reads: &'static [&'static str],

@@ -124,7 +124,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Whether all are finite.
+/// True if all are finite.
 pub(super) fn all_finite(values: &[f64]) -> bool {
     Arch::new().dispatch(AllFinite(values))
 }

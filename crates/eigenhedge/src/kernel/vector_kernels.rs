@@ -173,7 +173,7 @@ impl VectorKernel {
         self.of_measures(&|measure| measure.of(a, b))
     }
 
-    /// Whether Gram matrices of this kernel have no negative eigenvalues, whatever the points.
+    /// True if Gram matrices of this kernel have no negative eigenvalues, whatever the points.
     pub fn positive_definite(&self) -> bool {
         match self {
             Self::Sigmoid { .. } => false,

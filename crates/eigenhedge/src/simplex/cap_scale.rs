@@ -17,7 +17,7 @@ impl Uncapped {
         self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
     }
 
-    /// Whether entries that keep `kept_below` leave nothing for larger ones. `kept` entries alone never do, even when
+    /// True if entries that keep `kept_below` leave nothing for larger ones. `kept` entries alone never do, even when
     /// the rest of their weight is lost to rounding.
     pub(super) fn fills(&self, kept: usize, kept_below: f64) -> bool {
         self.count > kept as f64 && kept_below >= kept as f64

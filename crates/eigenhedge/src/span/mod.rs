@@ -27,11 +27,11 @@ pub(crate) trait Beside {
 impl Beside for Ambient {}
 
 /// Columns that most spans wait for before they are combined.
-const PATIENCE: usize = 8;
+const MAX_PENDING_COLUMNS: usize = 8;
 
 /// Orthonormal columns in a space of points.
 ///
-/// The span also keeps the *origin*: what it looks at is always the point minus the origin.
+/// The span also keeps the *origin*: what it loads is always the point minus the origin.
 pub trait Span {
     /// What an instance is made of.
     type Point: ?Sized;
@@ -42,20 +42,20 @@ pub trait Span {
     /// Number of columns.
     fn columns(&self) -> usize;
 
-    /// Looks at a point and returns its squared norm. Rejects bad points; changes nothing but scratch space.
-    fn look(&mut self, point: &Self::Point) -> Result<f64, Error>;
+    /// Loads a point and returns its squared norm. Rejects bad points; changes nothing but scratch space.
+    fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
-    /// The same, beside a span that has looked at the point just now and may have done part of the work.
-    fn look_beside(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
-        self.look(point)
+    /// The same, beside a span that has just loaded the point and may have done part of the work.
+    fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
+        self.load_point(point)
     }
 
-    /// By how much the squared norm of the point looked at may be off: zero if only by rounding of itself.
+    /// By how much the squared norm of the loaded point may be off: zero if only by rounding of itself.
     fn rounding(&self) -> f64 {
         0.0
     }
 
-    /// Does at once what can be done at once for the points that are looked at next, in this order; none cancels that.
+    /// Does at once what can be done at once for the points that are loaded next, in this order; none cancels that.
     /// `step` is the step by which the origin moves behind each of them, if it does.
     fn prefetch<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
     where
@@ -65,24 +65,24 @@ pub trait Span {
 
     /// Columns beyond the directions in use that are worth waiting for before they are combined: the pass over them is
     /// paid once for all, and every one makes the coordinates of a row more.
-    fn patience(&self) -> usize {
-        PATIENCE
+    fn max_pending_columns(&self) -> usize {
+        MAX_PENDING_COLUMNS
     }
 
-    /// Inner product of two points that were looked at before, as they are, without the origin.
+    /// Inner product of two points that were loaded before, as they are, without the origin.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
-    /// The power of two that the point looked at was divided by, and with it the coordinates and norms found for it: 1
+    /// The power of two that the loaded point was divided by, and with it the coordinates and norms found for it: 1
     /// unless the point is so long or so short that squares would overflow or underflow.
     fn unit(&self) -> f64 {
         1.0
     }
 
-    /// Coordinates of the point looked at, and the norm of its residual (exactly zero where it can be told from rounding).
+    /// Coordinates of the loaded point, and the norm of its residual (exactly zero where it can be told from rounding).
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
     /// Makes the residual of the last projection, normalised, a new column, as far as the span can carry it. Returns
-    /// the coordinate of the point in it; zero when there is no new column. The point is the one looked at.
+    /// the coordinate of the point in it; zero when there is no new column. The point is the loaded one.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
 
     /// True if what a new column could not carry is lost whatever is chosen; otherwise it is part of the complement.
@@ -91,20 +91,20 @@ pub trait Span {
     }
 
     /// Makes the columns orthonormal again without changing what they span, as far as that is possible in the middle of a
-    /// trial. The point must be looked at again.
+    /// trial. The point must be loaded again.
     fn heal(&mut self);
 
     /// Replaces the columns by `columns × rotation`; `rotation` has orthonormal columns.
     fn combine(&mut self, rotation: &Matrix);
 
-    /// Moves the origin by `step` times the point last looked at.
+    /// Moves the origin by `step` times the loaded point.
     fn shift_origin(&mut self, step: f64);
 
-    /// Moves the origin to the point last looked at, exactly, and measures all later points from there. There are no
+    /// Moves the origin to the loaded point, exactly, and measures all later points from there. There are no
     /// columns yet.
     fn begin_at(&mut self, point: &Self::Point);
 
-    /// Whether something has to go before the next trial.
+    /// True if something has to go before the next trial.
     fn over_budget(&self) -> bool {
         false
     }

@@ -134,8 +134,8 @@ impl Rule for Additive {
         }
     }
 
-    fn rotation(&mut self, patience: usize) -> Option<&Matrix> {
-        self.frame.due(patience)
+    fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
+        self.frame.due(max_pending)
     }
 
     fn rotated(&mut self) {

@@ -255,8 +255,8 @@ impl Rule for Anchored {
         self.weigh(norm_square);
     }
 
-    fn rotation(&mut self, patience: usize) -> Option<&Matrix> {
-        self.scatter.due(patience)
+    fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
+        self.scatter.due(max_pending)
     }
 
     fn rotated(&mut self) {

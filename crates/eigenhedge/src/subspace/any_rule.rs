@@ -83,8 +83,8 @@ impl Rule for AnyRule {
     fn update(&mut self, instance: &Observed, norm_square: f64) {
         delegate!(self, rule => rule.update(instance, norm_square))
     }
-    fn rotation(&mut self, patience: usize) -> Option<&Matrix> {
-        delegate!(self, rule => rule.rotation(patience))
+    fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
+        delegate!(self, rule => rule.rotation(max_pending))
     }
     fn rotated(&mut self) {
         delegate!(self, rule => rule.rotated())

@@ -78,7 +78,7 @@ impl Choice {
         self.marks.len()
     }
 
-    /// For each of them, whether it is kept.
+    /// True for those of them that are kept.
     pub fn marks(&self) -> &[bool] {
         &self.marks
     }

@@ -1,6 +1,6 @@
 //! Learners over subspaces: a spectrum rule over a span.
 //!
-//! [`Subspace`] is the one learner. It owns what all share: looking at the instance, drawing a choice, charging for
+//! [`Subspace`] is the one learner. It owns what all share: loading the instance, drawing a choice, charging for
 //! it, centering and scaling. What differs is the [`Rule`] (how the spectrum changes) and the [`Span`] (what
 //! directions are made of).
 
@@ -99,9 +99,9 @@ struct Working {
     dropped: Vec<f64>,
     /// Coordinates of the last point in the directions that were kept.
     kept_coordinates: Vec<f64>,
-    /// Squared size of the instance checked last, and whether the span is still looking at it.
+    /// Squared size of the instance checked last; true if the span still holds it.
     square: f64,
-    looking: bool,
+    is_loaded: bool,
     /// Expected loss of the present trial.
     expected: f64,
     /// Explicit directions for the span, in order, with their probabilities.
@@ -277,13 +277,13 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.choice.clear();
     }
 
-    /// Checks an instance that another learner with the same options has just looked at.
+    /// Checks an instance that another learner with the same options has just loaded.
     pub(crate) fn check_beside(&mut self, instance: &Instance<'_, S::Point>, other: &Self) -> Result<(), Error> {
         let Instance::Point(point) = instance else { return self.check(instance) };
-        let square = self.or_negligible(|span| span.look_beside(point, &other.span))?;
+        let square = self.or_negligible(|span| span.load_point_from(point, &other.span))?;
         self.within_bound(square)?;
         self.admit(square);
-        self.scratch.0.looking = true;
+        self.scratch.0.is_loaded = true;
         Ok(())
     }
 
@@ -344,7 +344,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Projects a point that is looked at and has this squared norm; returns the norm of the residual. Coordinates and
+    /// Projects the loaded point, which has this squared norm; returns the norm of the residual. Coordinates and
     /// residual must add up to the point: if they do not, the columns are orthonormalised first, and what a span cannot put
     /// right is scaled to the point.
     fn project(&mut self, point: &S::Point, square: f64) -> f64 {
@@ -358,7 +358,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         if (found - whole).abs() > self.span.rounding() {
             self.healed += 1;
             self.span.heal();
-            self.or_negligible(|span| span.look(point)).unwrap_or_else(|_| unreachable!("the instance was checked"));
+            self.or_negligible(|span| span.load_point(point))
+                .unwrap_or_else(|_| unreachable!("the instance was checked"));
             residual = self.span.project(&mut self.scratch.0.columns);
             let columns = &self.scratch.0.columns;
             found = dot(columns, columns) + residual * residual;
@@ -418,8 +419,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 
     /// Takes note of an instance that has been checked.
     fn admit(&mut self, square: f64) {
-        let Working { square: own, looking, observed, .. } = &mut self.scratch.0;
-        (*own, *looking) = (square, false);
+        let Working { square: own, is_loaded, observed, .. } = &mut self.scratch.0;
+        (*own, *is_loaded) = (square, false);
         observed.unit_square = unit(square.sqrt()).powi(2);
     }
 
@@ -436,7 +437,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Largest eigenvalue of the instance.
     fn instance_square(&mut self, instance: &Instance<'_, S::Point>) -> Result<f64, Error> {
         let dyads = match instance {
-            Instance::Point(point) => return self.or_negligible(|span| span.look(point)),
+            Instance::Point(point) => return self.or_negligible(|span| span.load_point(point)),
             Instance::Dyads(dyads) => dyads,
         };
         if self.options.center.is_some() {
@@ -448,7 +449,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
                 let (what, rule) = ("weights of the dyads", "finite and not negative");
                 return Err(Error::Entry { what, index, rule, value: *weight });
             }
-            trace += weight * self.or_negligible(|span| span.look(point))?;
+            trace += weight * self.or_negligible(|span| span.load_point(point))?;
         }
         match self.options.norm_bound {
             // The trace bounds the largest eigenvalue: often there is nothing to compute.
@@ -530,7 +531,7 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         let square = self.instance_square(instance)?;
         self.within_bound(square)?;
         self.admit(square);
-        self.scratch.0.looking = matches!(instance, Instance::Point(_));
+        self.scratch.0.is_loaded = matches!(instance, Instance::Point(_));
         Ok(())
     }
 
@@ -557,11 +558,11 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         let mut total = Loss::default();
         for (weight, point) in dyads {
             let mut square = self.scratch.0.square;
-            if !self.scratch.0.looking {
-                let looked = self.or_negligible(|span| span.look(point));
-                square = looked.unwrap_or_else(|_| unreachable!("the instance was checked"));
+            if !self.scratch.0.is_loaded {
+                let loaded = self.or_negligible(|span| span.load_point(point));
+                square = loaded.unwrap_or_else(|_| unreachable!("the instance was checked"));
             }
-            self.scratch.0.looking = false;
+            self.scratch.0.is_loaded = false;
             let residual = self.project(point, square);
             let uncarried = self.append(residual, point);
             let to_unit = self.to_unit();
@@ -618,7 +619,7 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         if let Some(prior) = self.options.center {
             self.span.shift_origin(centering_step(prior, self.trials - 1));
         }
-        if let Some(rotation) = self.rule.rotation(self.span.patience()) {
+        if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
             self.span.combine(rotation);
             self.rule.rotated();
         }

@@ -58,7 +58,7 @@ pub trait Rule {
 
     /// Combination of the columns to apply to the span before the next trial, if there are so many more columns than
     /// directions that it is time.
-    fn rotation(&mut self, patience: usize) -> Option<&Matrix>;
+    fn rotation(&mut self, max_pending: usize) -> Option<&Matrix>;
 
     /// The span has applied the rotation.
     fn rotated(&mut self);

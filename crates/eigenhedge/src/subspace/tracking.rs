@@ -279,9 +279,9 @@ impl Rule for Tracking {
         self.complement.multiplicity = self.frame.others();
     }
 
-    fn rotation(&mut self, patience: usize) -> Option<&Matrix> {
+    fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
         // The past is in the coordinates of the columns: without a rank cap it needs them all.
-        if self.past.is_some() && self.max_rank == usize::MAX { None } else { self.frame.due(patience) }
+        if self.past.is_some() && self.max_rank == usize::MAX { None } else { self.frame.due(max_pending) }
     }
 
     fn rotated(&mut self) {

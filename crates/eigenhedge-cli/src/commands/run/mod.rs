@@ -54,7 +54,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     close(plan, session.finish()?)
 }
 
-/// Row after row; whether the table came to its end.
+/// Learns row after row; true if the table came to its end.
 fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
     loop {
         if signal.to_stop() {
@@ -113,12 +113,12 @@ fn stopped_early() -> Result<()> {
     Ok(())
 }
 
-/// For whoever watches; if nobody does, that is no failure.
+/// Says something on standard error, which may be closed.
 fn say(sentence: &str) {
     let _ = writeln!(io::stderr(), "eigenhedge: {sentence}");
 }
 
-/// The first few rows that were passed over, for whoever watches; if nobody does, that is no failure.
+/// Lists the first few rows that were passed over on standard error, which may be closed.
 fn list_skipped(stream: &Stream) {
     let mut err = io::stderr().lock();
     let mut listed = 0;

@@ -1,4 +1,4 @@
-//! How far a run has come, for whoever watches: a bar on a terminal, else a line now and then.
+//! Progress of a run: a bar on a terminal, else a line now and then.
 //!
 //! The regret costs an eigendecomposition, so it is asked for when the number of rows has doubled, and not for long rows
 //! or kernels.

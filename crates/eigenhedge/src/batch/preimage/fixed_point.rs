@@ -77,7 +77,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the sum of the last row's weights is more than what rounding leaves.
+    /// True if the sum of the last row's weights is more than what rounding leaves.
     fn means_something(&self, sum: f64) -> bool {
         let sizes: f64 = self.weights.iter().zip(&self.row).map(|(weight, kernel)| (weight * kernel).abs()).sum();
         sum > 16.0 * f64::EPSILON * sizes && sum >= f64::MIN_POSITIVE

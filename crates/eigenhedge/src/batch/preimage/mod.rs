@@ -37,7 +37,7 @@ pub struct Preimage {
     pub squared_distance: f64,
     /// Steps taken in the run that found it.
     pub steps: usize,
-    /// Whether the last step was within the tolerance.
+    /// True if the last step was within the tolerance.
     pub converged: bool,
 }
 

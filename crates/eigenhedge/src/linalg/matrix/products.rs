@@ -44,7 +44,7 @@ impl Vectors for &[&[f64]] {
 /// block by block, so that they are the same however many are computed at once.
 pub(super) const BLOCK: usize = 512;
 
-/// Rows whose sums are added up by themselves, so that they are the same whoever computes them.
+/// Rows whose sums are added up by themselves, so that they are the same on any number of threads.
 pub(super) const PART: usize = 1 << 14;
 
 /// Adds the products of some vectors with others over some rows: `out[r][l] += left[l] · right[r]`.

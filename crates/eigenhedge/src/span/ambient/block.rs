@@ -4,15 +4,15 @@
 
 use crate::linalg::{Intake, WINDOW};
 
-/// Points that are looked at next, and what is known of them.
+/// Points that are loaded next, and what is known of them.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     /// Number of points.
     points: usize,
     /// Column that the first would be.
     first: usize,
-    /// Points that were looked at.
-    looked_at: usize,
+    /// Points that were loaded.
+    loaded: usize,
     pub intake: Intake,
     /// For each point its products with the vectors stored since the block began.
     since: Vec<f64>,
@@ -36,12 +36,12 @@ impl Block {
 
     /// Ends the block.
     pub fn clear(&mut self) {
-        (self.points, self.looked_at, self.stored) = (0, 0, 0);
+        (self.points, self.loaded, self.stored) = (0, 0, 0);
     }
 
     /// Points that are still to come.
     pub fn left(&self) -> usize {
-        self.points - self.looked_at
+        self.points - self.loaded
     }
 
     /// Goes on to the next point and returns the column that it would be; ends the block if there is none.
@@ -50,13 +50,13 @@ impl Block {
             self.clear();
             return None;
         }
-        self.looked_at += 1;
-        Some(self.first + self.looked_at - 1)
+        self.loaded += 1;
+        Some(self.first + self.loaded - 1)
     }
 
-    /// The point that is looked at.
+    /// The loaded point.
     pub fn present(&self) -> Option<usize> {
-        self.looked_at.checked_sub(1)
+        self.loaded.checked_sub(1)
     }
 
     /// Products of the present point with all stored vectors.
@@ -68,13 +68,13 @@ impl Block {
 
     /// How far the next point lies behind the last of so many columns; none when nothing is known to come.
     pub fn distance(&self, columns: usize) -> Option<usize> {
-        (self.left() > 0).then(|| self.first + self.looked_at + 1 - columns)
+        (self.left() > 0).then(|| self.first + self.loaded + 1 - columns)
     }
 
     /// The present point is stored as it is.
     pub fn store_present(&mut self) {
         let Some(present) = self.present() else { return };
-        for later in self.looked_at..self.points {
+        for later in self.loaded..self.points {
             self.since[later * WINDOW + self.stored] = self.intake.between(present, later);
         }
         self.stored += 1;
@@ -82,7 +82,7 @@ impl Block {
 
     /// Something else is stored, which has these products with the points to come.
     pub fn store_other(&mut self, products: &[f64]) {
-        for (later, product) in (self.looked_at..self.points).zip(products) {
+        for (later, product) in (self.loaded..self.points).zip(products) {
             self.since[later * WINDOW + self.stored] = *product;
         }
         self.stored += 1;

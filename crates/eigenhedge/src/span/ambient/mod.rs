@@ -20,7 +20,7 @@ mod block;
 mod deferred;
 mod state;
 
-use super::{PATIENCE, Span};
+use super::{MAX_PENDING_COLUMNS, Span};
 use crate::error::Error;
 use crate::linalg::{Matrix, Source, WINDOW};
 use crate::num::{dot, largest, unit};
@@ -93,7 +93,7 @@ struct Working {
     product: Vec<f64>,
 }
 
-/// Where the point is that was looked at.
+/// Place of the loaded point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Place {
     /// By itself.
@@ -165,7 +165,7 @@ impl Ambient {
         Ok(self)
     }
 
-    /// Number of points of this length that are worth looking at in one block: 1 if nothing is gained.
+    /// Number of points of this length that are worth loading in one block: 1 if nothing is gained.
     pub fn block_points(length: usize) -> usize {
         if length < LONG { 1 } else { (LARGEST_BLOCK / length).clamp(1, WINDOW) }
     }
@@ -193,7 +193,7 @@ impl Ambient {
 }
 
 impl Ambient {
-    /// True if points are looked at where they will be stored.
+    /// True if points are loaded where they will be stored.
     fn stores_points(&self) -> bool {
         self.length >= LONG
     }
@@ -299,7 +299,7 @@ impl Span for Ambient {
         self.columns.columns()
     }
 
-    fn look(&mut self, point: &[f64]) -> Result<f64, Error> {
+    fn load_point(&mut self, point: &[f64]) -> Result<f64, Error> {
         if point.len() != self.length {
             check_row("row", point, self.length)?;
         }
@@ -346,8 +346,8 @@ impl Span for Ambient {
         }
     }
 
-    fn patience(&self) -> usize {
-        if self.stores_points() { WINDOW } else { PATIENCE }
+    fn max_pending_columns(&self) -> usize {
+        if self.stores_points() { WINDOW } else { MAX_PENDING_COLUMNS }
     }
 
     fn inner(&self, a: &[f64], b: &[f64]) -> f64 {

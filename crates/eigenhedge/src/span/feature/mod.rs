@@ -87,7 +87,7 @@ struct Working {
     residual_square: f64,
     correction: Vec<f64>,
     expansion: Vec<f64>,
-    /// True if the point looked at became an atom.
+    /// True if the loaded point became an atom.
     is_atom: bool,
     /// True if the columns were combined in this trial.
     combined: bool,
@@ -191,7 +191,7 @@ impl<D: Dictionary> Feature<D> {
         squares.extend(new.map(|atom| dictionary.value(dictionary.atom(atom), dictionary.atom(atom))));
     }
 
-    /// Turns the kernel row of the point looked at into that of the point minus the origin.
+    /// Turns the kernel row of the loaded point into that of the point minus the origin.
     fn move_to_origin(&mut self) -> Result<f64, Error> {
         let Working { row, own, longest, moved, square, is_atom, .. } = &mut self.scratch.0;
         *is_atom = false;
@@ -218,7 +218,7 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_none() && *longest > 0.0 { Err(Error::Underflow { largest: *longest }) } else { Ok(0.0) }
     }
 
-    /// Coefficients of the residual of the point looked at: minus those of the origin and of the coordinates.
+    /// Coefficients of the residual of the loaded point: minus those of the origin and of the coordinates.
     fn expand_residual(&mut self) {
         let Working { expansion, coordinates, taken, .. } = &mut self.scratch.0;
         taken.clone_from(coordinates);
@@ -443,7 +443,7 @@ impl<D: Dictionary> Span for Feature<D> {
         self.coefficients.columns()
     }
 
-    fn look(&mut self, point: &D::Point) -> Result<f64, Error> {
+    fn load_point(&mut self, point: &D::Point) -> Result<f64, Error> {
         let Working { row, own, longest, .. } = &mut self.scratch.0;
         *own = self.dictionary.row(point, row)?;
         *longest = 0.0;
@@ -468,9 +468,9 @@ impl<D: Dictionary> Span for Feature<D> {
         ROUNDINGS * f64::EPSILON * (of_columns + of_origin)
     }
 
-    fn look_beside(&mut self, point: &D::Point, other: &Self) -> Result<f64, Error> {
+    fn load_point_from(&mut self, point: &D::Point, other: &Self) -> Result<f64, Error> {
         if (self.lineage, self.trials) != (other.lineage, other.trials) {
-            return self.look(point);
+            return self.load_point(point);
         }
         let Working { row, own, longest, .. } = &mut self.scratch.0;
         row.clone_from(&other.scratch.0.row);

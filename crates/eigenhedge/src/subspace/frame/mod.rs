@@ -7,7 +7,7 @@
 //! explicit block only. The eigenvectors wait in the factor until the rule has decided which directions it keeps.
 //!
 //! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, w ≤ u + max(p, u/3) + 1 for a span of
-//! patience p.
+//! max_pending p.
 //!
 //! Numerics: coordinates are computed twice when little lies outside ("twice is enough"), and what a second pass halves again is
 //! rounding. The rotation's drift is measured every [`LOOK_EVERY`] changes and removed past [`REFRESH`].
@@ -205,9 +205,9 @@ impl Frame {
     /// The combination the span should apply to its columns, when there are so many more of them than directions. Every
     /// one makes the coordinates of a row more and the combination of u directions rarer: a share of u costs least when
     /// there are many.
-    pub fn due(&self, patience: usize) -> Option<&Matrix> {
+    pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         let directions = self.values.len();
-        (self.columns >= directions + patience.max(directions / 3)).then_some(&self.rotation)
+        (self.columns >= directions + max_pending.max(directions / 3)).then_some(&self.rotation)
     }
 
     /// The span has combined: directions are columns now.

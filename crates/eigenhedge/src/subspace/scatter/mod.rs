@@ -136,10 +136,10 @@ impl Scatter {
     }
 
     /// Combination of the columns that the span should apply, if it is time.
-    pub fn due(&self, patience: usize) -> Option<&Matrix> {
+    pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         match self {
             Self::Full(_) => None,
-            Self::Capped(capped) => capped.frame.due(patience),
+            Self::Capped(capped) => capped.frame.due(max_pending),
         }
     }
 
