@@ -113,7 +113,9 @@ const LARGEST_SIZE: f64 = 1e9;
 const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
 /// Squared norm of what is left of a unit column when the dictionary can no longer carry it.
 const LOST_DIRECTION: f64 = 1e-4;
-/// Error of a squared norm, over the size of the column, that roundings explain.
+/// Difference of two computations of a squared norm, over the size of the residual, that roundings explain.
+const CERTAIN: f64 = 128.0 * f64::EPSILON;
+/// Error of an image, over the root of the size of the largest column, that roundings explain.
 const CONSISTENT: f64 = 32.0 * f64::EPSILON;
 /// Least share of `k(x, x)` that a residual must have along the atom that carries it.
 const CARRIED: f64 = 1e-6;
@@ -505,19 +507,20 @@ impl<D: Dictionary> Span for Feature<D> {
     fn append_residual(&mut self, point: &D::Point) -> f64 {
         self.expand_residual();
         self.know_squares();
-        let Working { row, own, expansion, residual, residual_square, .. } = &mut self.scratch.0;
+        let Working { row, own, square, expansion, residual, residual_square, .. } = &mut self.scratch.0;
         let carrier = self.budget.as_ref().and_then(|budget| budget.carrier(row, *own, &self.squares.0));
         if let Some((atom, factor)) = carrier {
             return self.push_carried(atom, factor);
         }
         let (own, residual_square) = (*own, *residual_square);
+        let energy = *square + self.origin.as_ref().map_or(0.0, |origin| origin.square);
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = own + dot(expansion, row);
         // A second way to the same number. Where the dictionary is nearly complete both are rounding, and a column made of
         // that would have any length.
         let same = dot(expansion, residual) + own_overlap;
         let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
-        if !((same - residual_square).abs() <= CONSISTENT * size) {
+        if !((same - residual_square).abs() <= CERTAIN * (size + energy)) {
             self.scratch.0.wants_refresh = true;
             return 0.0;
         }
