@@ -131,7 +131,7 @@ fn text_cases() -> Vec<Case> {
 }
 
 fn array_cases() -> Vec<Case> {
-    let table = npy(&matrix(5, 3), npyz::Order::C);
+    let table = npy(&matrix(5, 3), formats::Order::C);
     let named = |names: &[&'static str]| {
         npz(&names.iter().map(|name| (*name, table.clone())).collect::<Vec<_>>(), CompressionMethod::STORE)
     };

@@ -29,13 +29,13 @@ fn every_format_that_can_comes_through_a_pipe() {
     let matrix = formats::matrix(40, 5);
     place.write("t.csv", formats::table(&matrix, ",", "\n"));
     let wanted = place.run("run t.csv -k 2 --out - --quiet");
-    let c = npyz::Order::C;
+    let c = formats::Order::C;
     let cases = [
         ("csv", formats::table(&matrix, ",", "\n").into_bytes()),
         ("tsv", formats::table(&matrix, "\t", "\n").into_bytes()),
         ("jsonl", formats::json_objects(&matrix).into_bytes()),
         ("npy", formats::npy(&matrix, c)),
-        ("npy", formats::npy(&matrix, npyz::Order::Fortran)),
+        ("npy", formats::npy(&matrix, formats::Order::Fortran)),
         ("arrow", formats::arrow_stream(&formats::batches(&matrix, 7))),
         ("libsvm --dim 5", formats::libsvm(&matrix).into_bytes()),
     ];

@@ -60,6 +60,7 @@ pub mod stream;
 mod text;
 
 pub use answers::{Answer, Answers, Form, Position, Target};
+pub use binary::{Array, read_array};
 pub use error::{Error, printable, printable_path};
 pub use format::Format;
 pub use input_source::Source;

@@ -5,7 +5,7 @@
 mod common;
 
 use common::*;
-use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Standardize, Stream, StreamState};
+use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Standardize, Stream, StreamState, read_array};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -54,6 +54,41 @@ fn bits(matrix: &Matrix) -> Vec<Vec<u64>> {
 
 fn selectors(texts: &[&str]) -> Vec<Selector> {
     texts.iter().map(|text| Selector::from_text(text)).collect()
+}
+
+/// Files in `tests/data`, written by NumPy 2.4 with `save` and `savez_compressed`.
+#[test]
+fn files_of_numpy_give_the_bits_that_were_saved() {
+    let saved = vec![vec![0.1, -2.5, 3e-7], vec![5e-324, 1e22, -0.0]];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    for (name, array) in [("c.npy", None), ("fortran.npy", None), ("arrays.npz", Some("rows".to_owned()))] {
+        let layout = Layout { array: array.clone(), ..Layout::new(Format::of_path(Path::new(name))) };
+        let mut stream = Stream::open(&Source::File(folder.join(name)), &layout).unwrap();
+        assert_eq!(bits(&rest(&mut stream).unwrap()), bits(&saved), "{name}");
+        if name != "fortran.npy" {
+            let whole = read_array(&folder.join(name), array.as_deref()).unwrap();
+            assert_eq!((&whole.shape[..], bits(&vec![whole.numbers])), (&[2, 3][..], bits(&vec![saved.concat()])));
+        }
+    }
+    let labels = read_array(&folder.join("arrays.npz"), Some("labels")).unwrap();
+    assert_eq!((labels.shape, labels.numbers), (vec![2], vec![7.0, 9.0]));
+}
+
+#[test]
+fn a_whole_array_that_is_not_sound_gives_a_sentence() {
+    let cases = [
+        (npy_raw("'<f8'", "(2, 2)", "True", &[0; 32]), "its numbers are in Fortran order"),
+        (npy_raw("'<f8'", "(2, 2)", "False", &[0; 31]), "unexpected end of file"),
+        (npy_raw("'<f8'", "(4294967296, 4294967296)", "False", &[]), "are too many"),
+        (npy_raw("'<f8'", "(1152921504606846975,)", "False", &[]), "the array would take"),
+        (npy_raw("'<U4'", "(2,)", "False", &[0; 32]), "must hold real numbers"),
+        (b"no array".to_vec(), "it does not start like one"),
+    ];
+    for (bytes, sentence) in cases {
+        let case = Case::new("t.npy", bytes);
+        let error = read_array(&case.directory.path().join("t.npy"), None).unwrap_err().to_string();
+        assert!(error.contains(sentence), "{error}");
+    }
 }
 
 #[test]

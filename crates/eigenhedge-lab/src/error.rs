@@ -26,9 +26,9 @@ pub enum LabError {
         /// Why.
         source: io::Error,
     },
-    /// A table, a picture or a page cannot be written.
+    /// An array cannot be read, or a table, a picture or a page cannot be written.
     #[error(transparent)]
-    Unsaved(#[from] eigenhedge_io::Error),
+    File(#[from] eigenhedge_io::Error),
     /// The lines about claims cannot be written.
     #[error("the claims cannot be printed: {0}")]
     Unprintable(#[source] io::Error),

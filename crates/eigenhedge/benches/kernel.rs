@@ -102,20 +102,9 @@ fn hebbian() {
 /// The digits of the folder that EIGENHEDGE_DATA names, 16 × 16 numbers each.
 fn digits() -> Option<Vec<Vec<f64>>> {
     let path = std::path::Path::new(&std::env::var_os("EIGENHEDGE_DATA")?).join("usps.npz");
-    let mut archive = npyz::npz::NpzArchive::open(path).ok()?;
-    let names: Vec<String> = archive.array_names().map(str::to_owned).collect();
-    let mut all = Vec::new();
-    for name in names {
-        let Ok(Some(array)) = archive.by_name(&name) else { continue };
-        if array.shape().get(1) == Some(&256) {
-            let numbers: Vec<f64> = match array.dtype().descr().contains("f4") {
-                true => array.into_vec::<f32>().ok()?.into_iter().map(f64::from).collect(),
-                false => array.into_vec::<f64>().ok()?,
-            };
-            all.extend(numbers.chunks(256).map(<[f64]>::to_vec));
-        }
-    }
-    (!all.is_empty()).then_some(all)
+    let arrays = ["X_train", "X_test"].map(|name| eigenhedge_io::read_array(&path, Some(name)));
+    let all: Vec<f64> = arrays.into_iter().flatten().flat_map(|array| array.numbers).collect();
+    (!all.is_empty()).then(|| all.chunks(256).map(<[f64]>::to_vec).collect())
 }
 
 /// What a budget costs in loss on real digits, and how the time per row goes on.

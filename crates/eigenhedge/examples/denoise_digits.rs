@@ -105,14 +105,12 @@ fn by_kernel_pca(digits: &Digits, noisy: &[Image]) -> Result<Vec<Image>, eigenhe
 }
 
 fn usps(path: &Path) -> Result<Digits, Box<dyn Error>> {
-    let mut archive = npyz::npz::NpzArchive::open(path)?;
-    let mut take = |images: &str, labels: &str, skip: usize, count: usize| -> Result<Vec<Image>, Box<dyn Error>> {
-        let missing = |name: &str| format!("{} has no array {name}", path.display());
-        let pixels: Vec<f32> = archive.by_name(images)?.ok_or_else(|| missing(images))?.into_vec()?;
-        let labels: Vec<u8> = archive.by_name(labels)?.ok_or_else(|| missing(labels))?.into_vec()?;
+    let take = |images: &str, labels: &str, skip: usize, count: usize| -> Result<Vec<Image>, Box<dyn Error>> {
+        let pixels = eigenhedge_io::read_array(path, Some(images))?.numbers;
+        let labels = eigenhedge_io::read_array(path, Some(labels))?.numbers;
         let all = || pixels.chunks_exact(PIXELS).zip(&labels);
-        let scaled = |image: &[f32]| image.iter().map(|x| 2.0 * f64::from(*x) - 1.0).collect();
-        let of = |digit: u8| all().filter(move |(_, label)| **label == digit).skip(skip).take(count);
+        let scaled = |image: &[f64]| image.iter().map(|x| 2.0 * x - 1.0).collect();
+        let of = |digit: u8| all().filter(move |(_, label)| **label == f64::from(digit)).skip(skip).take(count);
         Ok((0..10).flat_map(of).map(|(image, _)| scaled(image)).collect())
     };
     let train = take("X_train", "y_train", 0, TRAIN)?;

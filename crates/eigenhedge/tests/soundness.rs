@@ -286,14 +286,8 @@ fn losses_equal_those_of_a_dense_oracle_over_a_thousand_smooth_rows() {
 /// Rows of a file in the folder that the environment names; none without it.
 fn real(name: &str) -> Option<Vec<Vec<f64>>> {
     let path = std::path::PathBuf::from(std::env::var_os("EIGENHEDGE_DATA")?).join(name);
-    let rows = |width: u64, data: Vec<f64>| data.chunks(width as usize).map(<[f64]>::to_vec).collect();
-    if name.ends_with(".npy") {
-        let array = npyz::NpyFile::new(std::io::BufReader::new(std::fs::File::open(path).unwrap())).unwrap();
-        return Some(rows(array.shape()[1], array.into_vec().unwrap()));
-    }
-    let mut archive = npyz::npz::NpzArchive::open(path).unwrap();
-    let array = archive.by_name("rows").unwrap().unwrap();
-    Some(rows(array.shape()[1], array.into_vec().unwrap()))
+    let array = eigenhedge_io::read_array(&path, Some("rows")).unwrap();
+    Some(array.numbers.chunks(array.shape[1] as usize).map(<[f64]>::to_vec).collect())
 }
 
 /// Judges a file of real rows; the perturbed leader costs too much for many.

@@ -3,7 +3,6 @@
 use crate::{Outcome, Target, common, mutate};
 use eigenhedge::Random;
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Source, Standardize, Stream, StreamState};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Most rows that are read.
@@ -127,32 +126,7 @@ fn archive(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     } else {
         mutate::change(&mut array, other, random);
     }
-    zipped(&array, random.below(2) == 0)
-}
-
-/// An archive of one array, as the specification of the format has it.
-fn zipped(content: &[u8], deflated: bool) -> Vec<u8> {
-    let stored = if deflated {
-        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(content).unwrap();
-        encoder.finish().unwrap()
-    } else {
-        content.to_vec()
-    };
-    let (name, method) = (b"x.npy", if deflated { 8u16 } else { 0 });
-    let mut entry = Vec::new();
-    [20, 0, method, 0, 0x21].iter().for_each(|field: &u16| entry.extend(field.to_le_bytes()));
-    let sizes = [crc32fast::hash(content), stored.len() as u32, content.len() as u32];
-    sizes.iter().for_each(|field| entry.extend(field.to_le_bytes()));
-    entry.extend((name.len() as u16).to_le_bytes());
-    entry.extend([0, 0]);
-    let local = [b"PK\x03\x04", &entry[..], name, &stored].concat();
-    let directory = [b"PK\x01\x02\x14\x00", &entry[..], &[0; 14], name].concat();
-    let mut end = b"PK\x05\x06\x00\x00\x00\x00\x01\x00\x01\x00".to_vec();
-    end.extend((directory.len() as u32).to_le_bytes());
-    end.extend((local.len() as u32).to_le_bytes());
-    end.extend([0, 0]);
-    [local, directory, end].concat()
+    common::zipped(&array, random.below(2) == 0)
 }
 
 /// The array under another header.

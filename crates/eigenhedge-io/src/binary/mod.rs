@@ -5,9 +5,12 @@ mod npy_header;
 mod npz_member;
 
 use crate::error::Error;
-use crate::input_source::InputSource;
+use crate::format::Format;
+use crate::input_source::{InputSource, Source};
 use crate::layout::Layout;
 use crate::reader::Opened;
+pub use npy::Array;
+use std::path::Path;
 
 /// Opens one array.
 pub fn open_npy(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
@@ -18,4 +21,17 @@ pub fn open_npy(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
 pub fn open_npz(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let member = npz_member::find(input, layout.array.as_deref())?;
     npy::Npy::open(input, npy::Origin::Member(member), layout)
+}
+
+/// Reads an NPY file, or the array of this name in an NPZ archive, into memory.
+///
+/// The array must be in C order. [`Stream`](crate::Stream) reads tables of any order and size, a row at a time.
+pub fn read_array(path: &Path, name: Option<&str>) -> Result<Array, Error> {
+    let format = Format::of_path(path);
+    let input = InputSource::new(&Source::File(path.to_path_buf()), &Layout::new(format))?;
+    let mut source = match format {
+        Format::Npz => npz_member::find(&input, name)?.open(&input)?,
+        _ => input.open()?,
+    };
+    npy::read_whole(&input, format.name(), &mut source)
 }

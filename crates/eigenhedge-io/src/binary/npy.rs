@@ -164,6 +164,36 @@ impl Npy {
     }
 }
 
+/// A whole array of real numbers, with any number of axes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array {
+    /// Lengths of the axes.
+    pub shape: Vec<u64>,
+    /// Numbers in C order.
+    pub numbers: Vec<f64>,
+}
+
+/// Reads the header and all numbers of an array in C order.
+pub fn read_whole(input: &InputSource, format: &'static str, source: &mut dyn Read) -> Result<Array, Error> {
+    let unsound = |reason: String| input.fault(Fault::Unsound { format, reason });
+    let header = Header::read(source).map_err(|error| broken(input, format, error))?.map_err(unsound)?;
+    let Some(element) = Element::from_name(&header.element) else {
+        return Err(input.fault(Fault::ElementType(header.element)));
+    };
+    if header.by_column && header.shape.len() > 1 {
+        return Err(unsound("its numbers are in Fortran order".to_owned()));
+    }
+    let count = header.shape.iter().try_fold(1u64, |count, axis| count.checked_mul(*axis));
+    let bytes = count.and_then(|count| count.checked_mul(element.size() as u64));
+    let bytes = bytes.ok_or_else(|| unsound(format!("{:?} elements are too many", header.shape)))?;
+    input.allow("the array", 9 * u128::from(bytes))?;
+    let mut data = Vec::new();
+    read_onto(&mut &mut *source, bytes, &mut data).map_err(|error| broken(input, format, error))?;
+    let mut numbers = Vec::new();
+    element.decode(&data, (0..data.len()).step_by(element.size()), &mut numbers);
+    Ok(Array { shape: header.shape, numbers })
+}
+
 /// Appends so many bytes. Memory grows with what comes, not with what was promised.
 fn read_onto(source: &mut impl Read, size: u64, block: &mut Vec<u8>) -> io::Result<()> {
     let found = source.by_ref().take(size).read_to_end(block)?;

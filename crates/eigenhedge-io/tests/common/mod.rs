@@ -3,12 +3,18 @@
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use npyz::WriterBuilder;
 use std::io::{Cursor, Write};
 use std::sync::Arc;
 use zip::CompressionMethod;
 
 pub type Matrix = Vec<Vec<f64>>;
+
+/// Order of an array's numbers in a file.
+#[derive(Clone, Copy)]
+pub enum Order {
+    C,
+    Fortran,
+}
 
 /// Numbers that are hard to read or write: no short decimals, subnormal, signed zeros, whole, large.
 pub fn matrix(rows: usize, columns: usize) -> Matrix {
@@ -38,12 +44,12 @@ pub fn all_formats(matrix: &Matrix) -> Vec<(&'static str, Vec<u8>)> {
         ("plain.tsv", table(matrix, "\t", "\n").into_bytes()),
         ("arrays.jsonl", json_arrays(matrix).into_bytes()),
         ("objects.jsonl", json_objects(matrix).into_bytes()),
-        ("c.npy", npy(matrix, npyz::Order::C)),
-        ("fortran.npy", npy(matrix, npyz::Order::Fortran)),
+        ("c.npy", npy(matrix, Order::C)),
+        ("fortran.npy", npy(matrix, Order::Fortran)),
         ("big.npy", npy_big_endian(matrix)),
-        ("stored.npz", npz(&[("x", npy(matrix, npyz::Order::C))], CompressionMethod::STORE)),
-        ("deflated.npz", deflated(matrix, npyz::Order::C)),
-        ("fortran.npz", deflated(matrix, npyz::Order::Fortran)),
+        ("stored.npz", npz(&[("x", npy(matrix, Order::C))], CompressionMethod::STORE)),
+        ("deflated.npz", zipped(&npy(matrix, Order::C), true)),
+        ("fortran.npz", zipped(&npy(matrix, Order::Fortran), true)),
         ("plain.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::UNCOMPRESSED)),
         ("zstd.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::ZSTD(Default::default()))),
         ("snappy.parquet", parquet(&batches(matrix, 7), parquet::basic::Compression::SNAPPY)),
@@ -83,21 +89,15 @@ pub fn json_objects(matrix: &Matrix) -> String {
     matrix.iter().enumerate().map(line).collect()
 }
 
-pub fn npy(matrix: &Matrix, order: npyz::Order) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let shape = [matrix.len() as u64, matrix[0].len() as u64];
-    let options = npyz::WriteOptions::new().default_dtype().shape(&shape).order(order);
-    let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
-    writer.extend(in_order(matrix, order)).unwrap();
-    writer.finish().unwrap();
-    bytes
-}
-
-fn in_order(matrix: &Matrix, order: npyz::Order) -> Vec<f64> {
-    match order {
-        npyz::Order::C => matrix.concat(),
-        npyz::Order::Fortran => (0..matrix[0].len()).flat_map(|j| matrix.iter().map(move |row| row[j])).collect(),
-    }
+pub fn npy(matrix: &Matrix, order: Order) -> Vec<u8> {
+    let (numbers, by_column) = match order {
+        Order::C => (matrix.concat(), "False"),
+        Order::Fortran => {
+            ((0..matrix[0].len()).flat_map(|j| matrix.iter().map(move |row| row[j])).collect::<Vec<_>>(), "True")
+        }
+    };
+    let data: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    npy_raw("'<f8'", &format!("({}, {})", matrix.len(), matrix[0].len()), by_column, &data)
 }
 
 pub fn npy_raw(element: &str, shape: &str, by_column: &str, data: &[u8]) -> Vec<u8> {
@@ -126,27 +126,32 @@ pub fn npz(arrays: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
 
 /// Zeros in Fortran order, in an archive that is a thousandth of their size.
 pub fn zeros_npz(rows: usize, width: usize) -> Vec<u8> {
-    let mut bytes = Cursor::new(Vec::new());
-    let mut archive = npyz::npz::NpzWriter::new(&mut bytes);
-    let builder = archive.array("only", Default::default()).unwrap();
-    let options = builder.default_dtype().shape(&[rows as u64, width as u64]).order(npyz::Order::Fortran);
-    let mut writer = options.begin_nd().unwrap();
-    writer.extend(std::iter::repeat_n(0f64, rows * width)).unwrap();
-    writer.finish().unwrap();
-    drop(archive);
-    bytes.into_inner()
+    zipped(&npy_raw("'<f8'", &format!("({rows}, {width})"), "True", &vec![0; 8 * rows * width]), true)
 }
 
-fn deflated(matrix: &Matrix, order: npyz::Order) -> Vec<u8> {
-    let mut bytes = Cursor::new(Vec::new());
-    let mut archive = npyz::npz::NpzWriter::new(&mut bytes);
-    let shape = [matrix.len() as u64, matrix[0].len() as u64];
-    let builder = archive.array("only", Default::default()).unwrap();
-    let mut writer = builder.default_dtype().shape(&shape).order(order).begin_nd().unwrap();
-    writer.extend(in_order(matrix, order)).unwrap();
-    writer.finish().unwrap();
-    drop(archive);
-    bytes.into_inner()
+/// An archive of one array, as the specification of the format has it.
+pub fn zipped(content: &[u8], deflated: bool) -> Vec<u8> {
+    let stored = if deflated {
+        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    } else {
+        content.to_vec()
+    };
+    let (name, method) = (b"x.npy", if deflated { 8u16 } else { 0 });
+    let mut entry = Vec::new();
+    [20, 0, method, 0, 0x21].iter().for_each(|field: &u16| entry.extend(field.to_le_bytes()));
+    let sizes = [crc32fast::hash(content), stored.len() as u32, content.len() as u32];
+    sizes.iter().for_each(|field| entry.extend(field.to_le_bytes()));
+    entry.extend((name.len() as u16).to_le_bytes());
+    entry.extend([0, 0]);
+    let local = [b"PK\x03\x04", &entry[..], name, &stored].concat();
+    let directory = [b"PK\x01\x02\x14\x00", &entry[..], &[0; 14], name].concat();
+    let mut end = b"PK\x05\x06\x00\x00\x00\x00\x01\x00\x01\x00".to_vec();
+    end.extend((directory.len() as u32).to_le_bytes());
+    end.extend((local.len() as u32).to_le_bytes());
+    end.extend([0, 0]);
+    [local, directory, end].concat()
 }
 
 pub fn schema(columns: usize) -> SchemaRef {
