@@ -4,12 +4,9 @@
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
-mod common;
-#[path = "../../eigenhedge-io/tests/common/mod.rs"]
-mod formats;
-
-use common::Place;
-use formats::{arrow_file, arrow_stream, batches, matrix, npy, npy_raw, npz, parquet};
+use crate::common::Place;
+use crate::tables;
+use crate::tables::{arrow_file, arrow_stream, batches, matrix, npy, npy_raw, npz, parquet};
 use parquet::basic::Compression::UNCOMPRESSED;
 use std::sync::Arc;
 use zip::CompressionMethod;
@@ -131,7 +128,7 @@ fn text_cases() -> Vec<Case> {
 }
 
 fn array_cases() -> Vec<Case> {
-    let table = npy(&matrix(5, 3), formats::Order::C);
+    let table = npy(&matrix(5, 3), tables::Order::C);
     let named = |names: &[&'static str]| {
         npz(&names.iter().map(|name| (*name, table.clone())).collect::<Vec<_>>(), CompressionMethod::STORE)
     };

@@ -1,8 +1,6 @@
 //! `demo` shows what it says it shows.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 
 /// Expected loss, mean and deviation of the realised loss, from a line of the table.
 fn losses(text: &str, name: &str) -> (f64, f64, f64) {

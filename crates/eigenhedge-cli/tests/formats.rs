@@ -2,19 +2,16 @@
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
-mod common;
-#[path = "../../eigenhedge-io/tests/common/mod.rs"]
-mod formats;
-
-use common::Place;
+use crate::common::Place;
+use crate::tables;
 use eigenhedge_io::{Format, Layout, Source, Stream};
 
 #[test]
 fn every_format_of_one_matrix_gives_the_same_bytes_out() {
     let place = Place::new();
-    let matrix = formats::matrix(40, 5);
+    let matrix = tables::matrix(40, 5);
     let mut wanted = None;
-    for (name, bytes) in formats::all_formats(&matrix) {
+    for (name, bytes) in tables::all_formats(&matrix) {
         place.write(name, bytes);
         let outcome = place.run(&format!("run {name} -k 2 --out - --quiet --standardize running"));
         assert_eq!((outcome.status, outcome.err.as_str()), (0, ""), "{name}");
@@ -26,18 +23,18 @@ fn every_format_of_one_matrix_gives_the_same_bytes_out() {
 #[test]
 fn every_format_that_can_comes_through_a_pipe() {
     let place = Place::new();
-    let matrix = formats::matrix(40, 5);
-    place.write("t.csv", formats::table(&matrix, ",", "\n"));
+    let matrix = tables::matrix(40, 5);
+    place.write("t.csv", tables::table(&matrix, ",", "\n"));
     let wanted = place.run("run t.csv -k 2 --out - --quiet");
-    let c = formats::Order::C;
+    let c = tables::Order::C;
     let cases = [
-        ("csv", formats::table(&matrix, ",", "\n").into_bytes()),
-        ("tsv", formats::table(&matrix, "\t", "\n").into_bytes()),
-        ("jsonl", formats::json_objects(&matrix).into_bytes()),
-        ("npy", formats::npy(&matrix, c)),
-        ("npy", formats::npy(&matrix, formats::Order::Fortran)),
-        ("arrow", formats::arrow_stream(&formats::batches(&matrix, 7))),
-        ("libsvm --dim 5", formats::libsvm(&matrix).into_bytes()),
+        ("csv", tables::table(&matrix, ",", "\n").into_bytes()),
+        ("tsv", tables::table(&matrix, "\t", "\n").into_bytes()),
+        ("jsonl", tables::json_objects(&matrix).into_bytes()),
+        ("npy", tables::npy(&matrix, c)),
+        ("npy", tables::npy(&matrix, tables::Order::Fortran)),
+        ("arrow", tables::arrow_stream(&tables::batches(&matrix, 7))),
+        ("libsvm --dim 5", tables::libsvm(&matrix).into_bytes()),
     ];
     for (format, bytes) in cases {
         let outcome = place.feed(&format!("run - -k 2 --out - --quiet --format {format}"), &bytes);
@@ -48,7 +45,7 @@ fn every_format_that_can_comes_through_a_pipe() {
 #[test]
 fn every_form_of_the_answers_holds_the_same_numbers() {
     let place = Place::new();
-    place.write("t.csv", formats::table(&formats::matrix(40, 5), ",", "\n"));
+    place.write("t.csv", tables::table(&tables::matrix(40, 5), ",", "\n"));
     let read = |name: &str| {
         let path = place.path(name);
         let mut stream = Stream::open(&Source::File(path.clone()), &Layout::new(Format::of_path(&path))).unwrap();
@@ -98,7 +95,7 @@ fn bad_rows_are_skipped_counted_and_listed() {
 #[test]
 fn standardized_losses_are_said_to_be() {
     let place = Place::new();
-    place.write("t.csv", formats::table(&formats::matrix(40, 5), ",", "\n"));
+    place.write("t.csv", tables::table(&tables::matrix(40, 5), ",", "\n"));
     for how in ["running", "warmup:10"] {
         let outcome = place.run(&format!("run t.csv -k 2 --standardize {how}"));
         assert!(outcome.out.contains("losses are in squared standard deviations"), "{}", outcome.out);

@@ -4,15 +4,11 @@
 #![cfg(all(unix, feature = "parquet"))]
 #![allow(clippy::unwrap_used)]
 
-mod common;
-#[path = "../../eigenhedge-io/tests/common/mod.rs"]
-mod formats;
-
+use crate::common::{Outcome, Place};
+use crate::tables::{npy_raw, npz, parquet, zeros_npz};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use common::{Outcome, Place};
-use formats::{npy_raw, npz, parquet, zeros_npz};
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;

@@ -1,8 +1,6 @@
 //! Whatever is wrong gives one sentence, the right status, and no output file.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 
 /// Status and sentence for a table and the options after `run data.csv`.
 type Case = (&'static str, &'static str, i32, &'static str);

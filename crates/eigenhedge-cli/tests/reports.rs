@@ -1,12 +1,11 @@
 //! Pages of runs in a real browser: quiet, drawn, and with the numbers of the summary.
 #![allow(clippy::unwrap_used)]
 
-mod common;
 #[allow(dead_code)]
 #[path = "../../eigenhedge-report/tests/browser/driver.rs"]
 mod driver;
 
-use common::{Place, table};
+use crate::common::{Place, table};
 use driver::Browser;
 use eigenhedge::streams;
 use serde_json::Value;

@@ -1,8 +1,6 @@
 //! `reproduce` lists, writes, and judges.
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 
 #[test]
 fn the_list_names_every_figure_with_its_title() {

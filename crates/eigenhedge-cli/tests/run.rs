@@ -1,9 +1,7 @@
 //! `run` does what the library does, row by row, and says so exactly.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Place, table};
+use crate::common::{Place, table};
 use eigenhedge::registry::REGISTRY;
 use eigenhedge::{Kind, Mixing, NormBound, Run, Spec, streams};
 use serde_json::Value;

@@ -1,9 +1,7 @@
 //! Snapshots: saved, resumed, refused, and readable for ever.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Place, table};
+use crate::common::{Place, table};
 use eigenhedge::snapshot::Snapshot;
 use eigenhedge::{Kind, Run, Spec, streams};
 use serde_json::Value;

@@ -1,9 +1,7 @@
 //! Tables in any unit and at any place: every command that learns gives the same numbers in that unit.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Place, table};
+use crate::common::{Place, table};
 use eigenhedge::streams;
 use serde_json::Value;
 

@@ -2,9 +2,7 @@
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Matrix, matrix};
+use crate::common::{Matrix, matrix};
 use eigenhedge_io::{Answer, Answers, Form, Format, Layout, Position, Source, Stream, Target};
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -2,9 +2,7 @@
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Standardize, Stream, StreamState, read_array};
 use std::path::Path;
 use tempfile::TempDir;

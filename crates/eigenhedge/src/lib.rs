@@ -46,5 +46,5 @@ pub use threads::{set_threads, threads};
 
 /// The examples of the README, so that they are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,9 +1,7 @@
 //! Every theorem against every learner it covers, on every stream; and the learners that have none against theirs.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::bounded_rows as rows;
+use crate::common::bounded_rows as rows;
 use eigenhedge::bounds::{self, Setting};
 use eigenhedge::comparators::{Best, BestSubspace};
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets, hedge};

@@ -1,9 +1,7 @@
 //! Laws of the learners in feature space.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{infinite_specs, specs};
+use crate::common::{infinite_specs, specs};
 use eigenhedge::batch::{Center, KernelPca, Solver};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
 use eigenhedge::linalg::Matrix;

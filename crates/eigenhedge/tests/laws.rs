@@ -1,9 +1,7 @@
 //! Laws that hold for every subspace learner of the registry.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::specs;
+use crate::common::specs;
 use eigenhedge::bounds::{Setting, uncentered};
 use eigenhedge::comparators::BestSubspace;
 use eigenhedge::linalg::Matrix;

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::dense::{DenseScatter, DenseTracking, Function, Oracle};
+use crate::common::dense::{DenseScatter, DenseTracking, Function, Oracle};
 use eigenhedge::linalg::{Matrix, symmetric_eigen};
 use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;

@@ -1,9 +1,7 @@
 //! The learner over pairs of rows: an independent implementation, a dense oracle, the theorem, and the laws.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::cap;
+use crate::common::cap;
 use eigenhedge::bounds::{Setting, uncentered};
 use eigenhedge::comparators::BestPair;
 use eigenhedge::linalg::{Matrix, symmetric_eigen};

@@ -1,9 +1,7 @@
 //! What holds for every learner of the registry when it is run, plain or through a kernel.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::bounded_rows;
+use crate::common::bounded_rows;
 use eigenhedge::comparators::partition;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::linalg::Matrix;

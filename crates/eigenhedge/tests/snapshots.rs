@@ -1,9 +1,7 @@
 //! Every state that a run comes to can be saved and read again. What else may be read, `cargo xtask fuzz` tries.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{bounded_rows, infinite_specs, specs};
+use crate::common::{bounded_rows, infinite_specs, specs};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::Family;
 use eigenhedge::snapshot::Snapshot;

@@ -4,10 +4,8 @@
 //! Smooth and repeated streams are the hard ones: each row lies nearly in the span of the rows before it.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::dense::{DenseAdditive, DenseScatter, DenseTracking, Function, Oracle};
-use common::soundness::{Soundness, judged};
+use crate::common::dense::{DenseAdditive, DenseScatter, DenseTracking, Function, Oracle};
+use crate::common::soundness::{Soundness, judged};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::num::dot;
 use eigenhedge::registry::subspace_learners;

@@ -1,0 +1,21 @@
+//! All tests of the program in one: what they share is compiled and linked once.
+
+mod bad_inputs;
+mod book;
+mod common;
+mod demo;
+mod formats;
+mod hostile_files;
+mod kills;
+mod refusals;
+mod reports;
+mod reproduce;
+mod run;
+mod signals;
+mod snapshots;
+/// One matrix in every format.
+#[cfg(feature = "parquet")]
+#[path = "../../eigenhedge-io/tests/common/mod.rs"]
+mod tables;
+mod units;
+mod written_files;

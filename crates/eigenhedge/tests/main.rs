@@ -1,0 +1,19 @@
+//! All tests over the public interface in one program: what they instantiate is compiled once.
+
+mod batch;
+mod bounds;
+mod common;
+mod golden_simplex_experts;
+mod golden_subspace;
+mod hebbian;
+mod invariance;
+mod kernel_laws;
+mod laws;
+mod long_rows;
+mod no_allocation;
+mod oracle;
+mod pair;
+mod rank_cap;
+mod run;
+mod snapshots;
+mod soundness;
