@@ -17,7 +17,7 @@ const TOLERANCE: f64 = 0.10;
 const FILE: &str = "bench/instructions.toml";
 const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
 /// What the tests are built of, so that nothing is compiled again after them.
-const BUILD: &str = "build --profile test --workspace --exclude eigenhedge-python --locked";
+const BUILD: &str = "build --profile test --workspace --locked";
 
 /// One path: its program, its name, and the two numbers of rows.
 struct Case {

@@ -3,6 +3,7 @@
 mod count;
 mod layers;
 mod python;
+mod release;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -18,6 +19,7 @@ cargo xtask bench peers    measure speed and loss beside other programs; --quick
 cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
 cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
+cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
 
@@ -32,8 +34,9 @@ const fn step(name: &'static str, arguments: &'static str) -> Step {
     Step { name, arguments, variable: None }
 }
 
-/// Cheap checks first. Examples are built by `cargo test`; benches are not, so they are checked on their own,
-/// without code generation: a release build would cost minutes and prove nothing more.
+/// Cheap checks first. Clippy compiles all targets, benches too, without code generation: a release build would cost
+/// minutes and prove nothing more. Tests select the whole workspace, although the Python package has none of its own, so
+/// that its build uses the dependencies that they have compiled.
 const CHECKS: &[Step] = &[
     step("format", "fmt --all --check"),
     step("clippy", "clippy --workspace --all-targets --locked -- -D warnings"),
@@ -41,8 +44,12 @@ const CHECKS: &[Step] = &[
         variable: Some(("RUSTDOCFLAGS", "-D warnings")),
         ..step("documentation", "doc --workspace --no-deps --locked")
     },
-    step("tests", "test --workspace --exclude eigenhedge-python --locked"),
-    step("benches", "check --workspace --benches --locked"),
+    step("features", "check --workspace --no-default-features --locked"),
+    step(
+        "packages",
+        "package --workspace --exclude eigenhedge-python --exclude xtask --no-verify --locked --allow-dirty",
+    ),
+    step("tests", "test --workspace --locked"),
 ];
 
 /// Rows of the soak that is part of the tests: some ten seconds.
@@ -62,6 +69,7 @@ fn main() -> ExitCode {
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
+        ["release"] => outcome(release::check()),
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),
         [program @ ("soak" | "fuzz"), rest @ ..] => outcome(example(program, rest)),
@@ -142,5 +150,28 @@ fn run(command: &mut Command) -> Result<(), String> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(status.to_string()),
         Err(error) => Err(format!("{} could not be started: {error}", line[0])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cargo does not look for tests where `tests/main.rs` lists them, so that a file that is not listed would never run.
+    #[test]
+    fn every_file_of_tests_is_part_of_a_program() {
+        let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+        let listing: Vec<PathBuf> = crates.filter(|path| path.join("tests/main.rs").is_file()).collect();
+        assert_eq!(listing.len(), 3, "{listing:?}");
+        for path in listing {
+            let read = |name: &str| std::fs::read_to_string(path.join(name)).unwrap();
+            let (program, manifest) = (read("tests/main.rs"), read("Cargo.toml"));
+            for entry in std::fs::read_dir(path.join("tests")).unwrap().map(|entry| entry.unwrap().path()) {
+                let name = entry.file_stem().unwrap().to_string_lossy().into_owned();
+                let listed =
+                    program.contains(&format!("mod {name};")) || manifest.contains(&format!("name = \"{name}\""));
+                assert!(listed || name == "main" || !entry.is_file(), "{} is never run", entry.display());
+            }
+        }
     }
 }

@@ -28,6 +28,18 @@ pub fn wheel(root: &Path) -> Result<(), String> {
     build(root, &environment, "release", &root.join("target/wheels")).map(drop)
 }
 
+/// Makes the source distribution, and the wheel out of it alone.
+pub fn source_distribution(root: &Path) -> Result<(), String> {
+    let environment = environment(root)?;
+    let folder = empty(&root.join("target/python/source"))?;
+    let mut maturin = Command::new(environment.join("bin/maturin"));
+    run(maturin.args(["sdist", "--out"]).arg(&folder).current_dir(root.join("python")))?;
+    let source = only(&folder, "gz")?;
+    let mut pip = Command::new(environment.join("bin/python"));
+    pip.args(["-m", "pip", "wheel", "--no-deps", "--wheel-dir"]).arg(&folder).arg(source);
+    run(pip.current_dir(&folder))
+}
+
 /// Measures the package against the limits that it must keep, with a release build.
 pub fn bench(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
@@ -85,14 +97,27 @@ fn pip(environment: &Path) -> Command {
 /// Builds the wheel into an empty folder; returns its path.
 fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Result<PathBuf, String> {
     // A folder of its own: there is no doubt which wheel was built.
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
+    empty(folder)?;
     let mut maturin = Command::new(environment.join("bin/maturin"));
     maturin.args(["build", "--locked", "--profile", profile, "--interpreter"]);
     maturin.arg(environment.join("bin/python")).arg("--out").arg(folder).current_dir(root.join("python"));
     run(&mut maturin)?;
+    only(folder, "whl")
+}
+
+/// Makes the folder, or empties it.
+fn empty(folder: &Path) -> Result<PathBuf, String> {
+    let failed = |error| format!("{}: {error}", folder.display());
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    Ok(folder.to_path_buf())
+}
+
+/// The file with this extension.
+fn only(folder: &Path, extension: &str) -> Result<PathBuf, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let wheel = entries.flatten().map(|entry| entry.path()).find(|path| path.extension() == Some(OsStr::new("whl")));
-    wheel.ok_or_else(|| format!("{}: holds no wheel", folder.display()))
+    let file = entries.flatten().map(|entry| entry.path()).find(|path| path.extension() == Some(OsStr::new(extension)));
+    file.ok_or_else(|| format!("{}: holds no {extension} file", folder.display()))
 }

@@ -1,0 +1,69 @@
+//! Checks before a release. They need more time, tools or network than the checks of every change.
+//!
+//! A check that lacks its tool is skipped; the reasons are printed again at the end.
+
+use crate::{python, root, run, step};
+use std::process::Command;
+
+/// A check: nothing if it passed, the reason if it was skipped.
+type Check = fn() -> Result<Option<String>, String>;
+
+const CHECKS: [(&str, Check); 4] = [
+    ("packages", packages),
+    ("oldest compiler", oldest_compiler),
+    ("source distribution", || python::source_distribution(&root()).map(|()| None)),
+    ("dependencies", dependencies),
+];
+
+/// Runs all checks; stops at the first that fails.
+pub fn check() -> Result<(), String> {
+    let mut skipped = Vec::new();
+    for (name, check) in CHECKS {
+        println!("== {name}");
+        let reason = check().map_err(|reason| format!("{name}: {reason}"))?;
+        skipped.extend(reason.map(|reason| format!("== {name}: skipped, because {reason}")));
+    }
+    println!("== {} of {} checks passed\n{}", CHECKS.len() - skipped.len(), CHECKS.len(), skipped.join("\n"));
+    Ok(())
+}
+
+/// Builds every published crate from its package alone.
+fn packages() -> Result<Option<String>, String> {
+    run(&mut step("packages", "publish --workspace --dry-run --locked --allow-dirty").command()).map(|()| None)
+}
+
+/// Compiles everything with the oldest compiler that `rust-version` allows.
+fn oldest_compiler() -> Result<Option<String>, String> {
+    let manifest =
+        std::fs::read_to_string(root().join("Cargo.toml")).map_err(|error| format!("Cargo.toml: {error}"))?;
+    let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
+    let version = version.ok_or("Cargo.toml has no rust-version")?.trim_matches('"');
+    if !succeeds(Command::new("rustup").args(["run", version, "cargo", "--version"])) {
+        return Ok(Some(format!("`rustup run {version}` finds no compiler")));
+    }
+    let mut check = Command::new("rustup");
+    check.args(["run", version, "cargo", "check", "--workspace", "--locked", "--target-dir", "target/oldest"]);
+    // Those that a newer cargo has set for this program.
+    run(check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC")).map(|()| None)
+}
+
+/// Asks cargo-deny for licences, sources and, where its database can be reached, advisories.
+fn dependencies() -> Result<Option<String>, String> {
+    let deny = |arguments: &[&str]| {
+        let mut deny = Command::new("cargo");
+        deny.arg("deny").args(arguments).current_dir(root());
+        deny
+    };
+    if !succeeds(&mut deny(&["--version"])) {
+        return Ok(Some("cargo-deny is not installed".to_owned()));
+    }
+    run(&mut deny(&["check", "licenses", "bans", "sources"]))?;
+    if !succeeds(&mut deny(&["fetch", "db"])) {
+        return Ok(Some("the database of advisories cannot be reached; licences and sources are sound".to_owned()));
+    }
+    run(&mut deny(&["check", "--disable-fetch", "advisories"])).map(|()| None)
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}
