@@ -61,7 +61,7 @@ class Incremental(Charged):
         return np.maximum((deviation**2).sum(axis=1) - (kept**2).sum(axis=1), 0)
 
     def learn(self, rows):
-        if self.waiting is not None or len(rows) < self.k and not hasattr(self.model, "components_"):
+        if self.waiting is not None or (len(rows) < self.k and not hasattr(self.model, "components_")):
             self.waiting = rows if self.waiting is None else np.vstack([self.waiting, rows])
             if len(self.waiting) < self.k:
                 return

@@ -26,14 +26,14 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 import scipy  # noqa: E402
 import sklearn  # noqa: E402
-from sklearn.decomposition import KernelPCA  # noqa: E402
-from sklearn.kernel_approximation import Nystroem, RBFSampler  # noqa: E402
-
-import eigenhedge  # noqa: E402
 import streams  # noqa: E402
 import verdicts  # noqa: E402
 import results_io  # noqa: E402
 from contenders import Ccipca, Crate, Hedged, Incremental, Oja, Refitted, Textbook, best_fixed  # noqa: E402
+from sklearn.decomposition import KernelPCA  # noqa: E402
+from sklearn.kernel_approximation import Nystroem, RBFSampler  # noqa: E402
+
+import eigenhedge  # noqa: E402
 
 QUIET = {"center": True, "norm_bound": "auto", "hindsight": False}
 OURS = {
@@ -261,7 +261,10 @@ def main():
     began = time.perf_counter()
     results = {"machine": machine()}
     print(json.dumps(results["machine"]), flush=True)
-    wanted = lambda part: args.only in (None, part)
+
+    def wanted(part):
+        return args.only in (None, part)
+
     if wanted("table"):
         results["table"] = dict(table(args.quick, 1))
         results_io.show_table(results["table"])

@@ -53,7 +53,8 @@ def rows_of(header, rows):
 def markdown(results):
     """Tables that can be pasted into the book."""
     parts = [f"Measured on: {about(results['machine'])}.\n"]
-    for cases, title in [(results.get("linear"), ""), ((results.get("two threads") or {}).get("linear"), ", peers with two threads")]:
+    two_threads = results.get("two threads") or {}
+    for cases, title in [(results.get("linear"), ""), (two_threads.get("linear"), ", peers with two threads")]:
         if cases:
             for k in sorted({case["k"] for case in made_up(cases)}):
                 parts += [f"### Time a row in µs, k = {k}{title}\n", times_table(made_up(cases), k)]
@@ -68,8 +69,12 @@ def markdown(results):
         ]  # fmt: skip
         parts += ["### `auto` without tuning\n", rows_of(header, rows)]
     if "kernel" in results:
-        rows = [[name, ", ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in case.items())]
-                for name, case in results["kernel"].items()]  # fmt: skip
+
+        def figure(key, value):
+            return f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+
+        cases = results["kernel"].items()
+        rows = [[name, ", ".join(figure(key, value) for key, value in case.items())] for name, case in cases]
         parts += ["### Kernels\n", rows_of(["what", "figures"], rows)]
     parts += ["### Where a peer wins\n", "".join(f"- {line}\n" for line in verdicts.peers_that_win(results))]
     rows = [[verdicts.WORDS[each["holds"]].strip(), verdicts.sentence(each)] for each in results["verdicts"]]
@@ -124,7 +129,7 @@ def pictures(results, folder):
     panels[0][0].set_ylabel("µs a row, median over streams and laps")
     finish(figure, panels[0][-1], results, folder / "peers-time.png")
 
-    cases = [c for c in results["linear"] if c["n"] == 64 and c["k"] == 10 or c["stream"][0].isupper()]
+    cases = [c for c in results["linear"] if (c["n"] == 64 and c["k"] == 10) or c["stream"][0].isupper()]
     figure, axes = pyplot.subplots(figsize=(11, 6))
     labels = list(cases[0]["losses"])
     for i, label in enumerate(labels):

@@ -66,7 +66,10 @@ def starvation(n, k, rows, seed, size=0.5):
     rng = np.random.default_rng(seed)
     strong, weak = _two_subspaces(rng, n, k)
     first = rows // 10
-    pick = lambda basis, count: basis[:, rng.integers(basis.shape[1], size=count)].T
+
+    def pick(basis, count):
+        return basis[:, rng.integers(basis.shape[1], size=count)].T
+
     return np.vstack([pick(strong, first), size * pick(weak, rows - first)])
 
 

@@ -1,6 +1,7 @@
 """Batch kernel methods: all rows at once."""
 
 import numbers
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import (
@@ -73,7 +74,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(numbers.Integral, 1, None, closed="left"), None],
         **KERNEL,
         "center": ["boolean"],
@@ -248,7 +249,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     (True, True, True)
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(numbers.Real, 0, None, closed="neither")],
         **KERNEL,
         "kernel": [str],
@@ -278,14 +279,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._validate_params()
         check_numbers(X)
         check_numbers(y)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", multi_output=True, y_numeric=True
-        )
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", multi_output=True, y_numeric=True)
         self._one_target = y.ndim == 1
         targets = np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
-        self._model = KernelRegression(
-            _dense(X), targets, float(self.alpha), self.kernel, self.gamma, self.degree, self.coef0
-        )
+        self._model = KernelRegression(_dense(X), targets, float(self.alpha), self.kernel, self.gamma, self.degree, self.coef0)
         self.dual_coef_ = self._shaped(self._model.coefficients.T)
         self.log_likelihood_ = self._model.log_likelihood()
         if self._one_target:
@@ -360,9 +357,7 @@ class Preimage:
         return f"Preimage({self.point}, squared_distance={self.squared_distance:.3g}, converged={self.converged})"
 
 
-def preimage(
-    atoms, weights, *, kernel="rbf", gamma=None, degree=None, coef0=None, start=None, steps=200, tolerance=1e-8
-):
+def preimage(atoms, weights, *, kernel="rbf", gamma=None, degree=None, coef0=None, start=None, steps=200, tolerance=1e-8):
     """Find a row whose features are near a combination of the features of other rows.
 
     Parameters

@@ -1,6 +1,7 @@
 """Online kernel PCA as a scikit-learn estimator."""
 
 import numbers
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -70,7 +71,7 @@ class OnlineKernelPCA(Online):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
         "kernel": [str, callable],
         "gamma": [Interval(numbers.Real, 0, None, closed="neither"), None],
@@ -133,15 +134,15 @@ class OnlineKernelPCA(Online):
         return 1 / self.n_features_in_ if self.gamma is None else self.gamma
 
     @available_if(names_its_kernel)
-    def partial_fit(self, X, y=None):  # noqa: D102
+    def partial_fit(self, X, y=None):
         return super().partial_fit(X)
 
     @available_if(names_its_kernel)
-    def inverse_transform(self, X):  # noqa: D102
+    def inverse_transform(self, X):
         return super().inverse_transform(X)
 
     @available_if(names_its_kernel)
-    def save(self, path):  # noqa: D102
+    def save(self, path):
         super().save(path)
 
     for _method in ("partial_fit", "inverse_transform", "save"):

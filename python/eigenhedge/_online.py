@@ -93,9 +93,7 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if learner is None:
             return self.fit(X)
         if self.n_components is not None and self.n_components != self.n_components_:
-            raise ValueError(
-                f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}"
-            )
+            raise ValueError(f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}")
         if self._is_plain(X):
             learner.learn(X)
         else:

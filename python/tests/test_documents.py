@@ -84,7 +84,8 @@ def test_stubs_of_methods_take_the_same_arguments():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example(path, tmp_path):
-    outcome = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "MPLBACKEND": "Agg"})
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    outcome = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, env=environment)
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stdout.strip()
 

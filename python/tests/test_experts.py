@@ -81,7 +81,10 @@ def test_wrong_values_are_named(call, sentence):
         call()
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[:-5], lambda b: b"", lambda b: b[:2] + b"\xff" * 7 + b[9:], lambda b: b[:20] + b"\x7f" * 8 + b[28:]])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda b: b[:-5], lambda b: b"", lambda b: b[:2] + b"\xff" * 7 + b[9:], lambda b: b[:20] + b"\x7f" * 8 + b[28:]],
+)
 def test_a_damaged_state_is_refused_and_changes_nothing(damage):
     hedge = CappedHedge(6, 2, 0.4)
     state = hedge.__getstate__()

@@ -265,7 +265,8 @@ def test_no_value_of_a_size_or_parameter_is_a_panic(value):
 
 TABLES = [np.zeros((0, 3)), np.zeros((3, 0)), np.zeros((0, 0)), np.zeros(3), np.zeros((2, 2, 2)), 1.0, None, "x", {}, {"a": 1},
           set(), object(), [[]], [[1.0], [1.0, 2.0]], np.array([["a"]]), np.array([[b"a"]]), [[None, 1.0, 2.0]], [[10**400] * 3],
-          pd.DataFrame(), pl.DataFrame(), pa.table({}), sparse.csr_array((0, 3)), np.full((8, 3), 1e200), np.full((8, 3), -np.inf)]  # fmt: skip
+          pd.DataFrame(), pl.DataFrame(), pa.table({}), sparse.csr_array((0, 3)), np.full((8, 3), 1e200),
+          np.full((8, 3), -np.inf)]  # fmt: skip
 
 
 @pytest.mark.parametrize("taker", TAKERS)

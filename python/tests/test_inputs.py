@@ -53,7 +53,12 @@ def test_names_of_columns_are_remembered(X, kind):
     pca = OnlinePCA(2).fit(KINDS[kind](X))
     assert list(pca.feature_names_in_) == COLUMNS
     renamed = KINDS[kind](X)
-    renamed = renamed.rename_columns(list("wxyz")) if kind == "arrow" else renamed.rename(dict(zip(COLUMNS, "wxyz"))) if kind == "polars" else renamed.set_axis(list("wxyz"), axis=1)
+    if kind == "arrow":
+        renamed = renamed.rename_columns(list("wxyz"))
+    elif kind == "polars":
+        renamed = renamed.rename(dict(zip(COLUMNS, "wxyz")))
+    else:
+        renamed = renamed.set_axis(list("wxyz"), axis=1)
     with pytest.raises(ValueError, match="feature names should match"):
         pca.transform(renamed)
 
@@ -82,7 +87,8 @@ def test_arrays_are_not_copied_and_not_changed(X):
 
 def test_a_row_may_be_anything_that_holds_numbers():
     steps = []
-    for row in [np.array([1.0, 2.0, 3.0]), [1, 2, 3], (1.0, 2.0, 3.0), np.array([1, 2, 3], dtype=np.float32), np.array([1.0, 9.0, 2.0, 9.0, 3.0, 9.0])[::2]]:
+    strided = np.array([1.0, 9.0, 2.0, 9.0, 3.0, 9.0])[::2]
+    for row in [np.array([1.0, 2.0, 3.0]), [1, 2, 3], (1.0, 2.0, 3.0), np.array([1, 2, 3], dtype=np.float32), strided]:
         steps.append(eigenhedge.Learner(3, 1, center=False).step(row).expected_loss)
     assert len(set(steps)) == 1
     with pytest.raises(TypeError, match="must be a list of numbers, got str"):

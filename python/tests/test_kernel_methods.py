@@ -45,7 +45,10 @@ def test_cholesky_uses_few_rows_and_says_what_that_costs(rng):
     X = rng.normal(size=(200, 3))
     exact = KernelPCA(4, kernel="rbf", gamma=0.1).fit(X)
     few = KernelPCA(4, kernel="rbf", gamma=0.1, solver="cholesky", max_rank=40).fit(X)
-    loss = lambda pca: -pca.score_samples(X).sum()
+
+    def loss(pca):
+        return -pca.score_samples(X).sum()
+
     assert few._model.atoms().shape[0] <= 40
     assert loss(exact) <= loss(few) + 1e-9 and loss(few) <= loss(exact) + few.trace_error_ + 1e-9
 

@@ -41,7 +41,10 @@ def names(model):
         datasets.CreditCard = datasets_credit_card
 
 
-@pytest.mark.parametrize("model, index", [pytest.param(m, i, id=f"{type(m).__name__}-{m.learner}-{n}") for m in cases() for i, n in enumerate(names(m))])
+@pytest.mark.parametrize(
+    "model, index",
+    [pytest.param(m, i, id=f"{type(m).__name__}-{m.learner}-{n}") for m in cases() for i, n in enumerate(names(m))],
+)
 def test_river_check(model, index):
     assert not model._unit_test_skips()
     list(checks.yield_checks(model))[index](model.clone())

@@ -64,7 +64,10 @@ CASES = [
     ),
     ({"kernel": "poly", "degree": 2, "feature_dim": "inf"}, ["--kernel", "poly", "--degree", "2", "--feature-dim", "inf"]),
     ({"select": "corners", "max_rank": 6, "segments": 3}, ["--select", "corners", "--max-rank", "6", "--segments", "3"]),
-    ({"learner": "tracking", "norm_bound": 50.0, "ceiling": 9.0}, ["--learner", "tracking", "--norm-bound", "50", "--ceiling", "9"]),
+    (
+        {"learner": "tracking", "norm_bound": 50.0, "ceiling": 9.0},
+        ["--learner", "tracking", "--norm-bound", "50", "--ceiling", "9"],
+    ),
 ]
 
 

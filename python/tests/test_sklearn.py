@@ -36,7 +36,7 @@ ESTIMATORS = [
     KernelRidge(kernel="polynomial"),
     KernelRidge(kernel="laplacian", alpha=1e-8),
 ]
-TRANSFORMERS = [estimator for estimator in ESTIMATORS[:6]]
+TRANSFORMERS = ESTIMATORS[:6]
 REGRESSORS = [estimator for estimator in ESTIMATORS if is_regressor(estimator)]
 
 # Defined by scikit-learn, and run on its own estimators, but not part of check_estimator.
@@ -220,5 +220,3 @@ def test_names_that_are_nearly_right_are_suggested(rng):
 def test_an_option_that_is_not_read_is_an_error(rng):
     with pytest.raises(ValueError, match="forget is not read by the learner tracking"):
         OnlinePCA(1, learner="tracking", forget=0.5).fit(rng.normal(size=(5, 3)))
-
-

@@ -11,6 +11,7 @@ use std::process::Command;
 /// Builds the wheel with the development profile (that of the tests would build a test harness), installs it and runs pytest.
 pub fn test(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
+    lint(root, &environment)?;
     install(root, &environment, "dev")?;
     let mut pytest = Command::new(environment.join("bin/python"));
     // Not from the folder of the package, where the sources would hide what is installed.
@@ -20,6 +21,22 @@ pub fn test(root: &Path) -> Result<(), String> {
         pytest.env("EIGENHEDGE_PROGRAM", program);
     }
     run(&mut pytest)
+}
+
+/// Checks style and imports of all Python code, with the rules of `python/pyproject.toml`.
+fn lint(root: &Path, environment: &Path) -> Result<(), String> {
+    for rules in [&["check"][..], &["format", "--check"]] {
+        let mut ruff = Command::new(environment.join("bin/python"));
+        ruff.args(["-m", "ruff"]).args(rules).args([
+            "--no-cache",
+            "--config",
+            "python/pyproject.toml",
+            "python",
+            "bench",
+        ]);
+        run(ruff.current_dir(root))?;
+    }
+    Ok(())
 }
 
 /// Builds the wheel that is published, into `target/wheels`.
