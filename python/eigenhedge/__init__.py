@@ -11,7 +11,7 @@ loses of the row, and then learns.
 - :func:`preimage`, :func:`load`, :func:`save`, :func:`set_threads`, :mod:`eigenhedge.plot`.
 """
 
-from ._core import CappedHedge, Learner, Trial, __version__, capping, corners, kernels, learners, set_threads
+from ._core import CappedHedge, Learner, Trial, __version__, capping, corners, kernels, learners, options, set_threads
 from ._experts import Hedge
 from ._kernel_methods import KernelPCA, KernelRidge, Preimage, preimage
 from ._kernel_pca import OnlineKernelPCA
@@ -36,6 +36,7 @@ __all__ = [
     "kernels",
     "learners",
     "load",
+    "options",
     "preimage",
     "run",
     "save",

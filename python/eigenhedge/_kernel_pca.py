@@ -1,15 +1,12 @@
 """Online kernel PCA as a scikit-learn estimator."""
 
-import numbers
-from typing import Any, ClassVar
-
 import numpy as np
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 
 from ._core import kernels
 from ._lift import Lift, is_given, names_its_kernel
-from ._online import CONSTRAINTS, WHOLE, Online
+from ._online import OWN, Online
+from ._options import OF_KERNELS, constraints, constructor
 from ._rows import as_rows
 
 
@@ -29,16 +26,13 @@ class OnlineKernelPCA(Online):
         A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``. With a function of two rows, or
         ``"precomputed"`` kernel values, there is ``fit`` but no ``partial_fit``, no ``inverse_transform`` and no ``save``:
         features are made out of the rows of the fit.
-    gamma, degree, coef0 : float, int, float, default=None
-        Parameters of the kernel, when it reads them; None is one over the number of features, 3 and 1.
-    budget : int, default=None
-        Keep at most this many atoms. Without a budget there can be as many as rows.
-    eta, mixing, alpha, merge, forget, center, center_prior, norm_bound, feature_dim, as_printed, max_rank, select
-        Options of the learner, as in :func:`eigenhedge.run`.
     hindsight : bool, default=False
         Remember all rows, so that there is a regret.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
+    **options
+        The other options of :func:`eigenhedge.run`: ``gamma``, ``degree``, ``coef0`` and ``length_scale`` are left aside by
+        kernels that do not read them. Without a ``budget`` there can be as many atoms as rows.
 
     Attributes
     ----------
@@ -71,61 +65,13 @@ class OnlineKernelPCA(Online):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CONSTRAINTS,
-        "kernel": [str, callable],
-        "gamma": [Interval(numbers.Real, 0, None, closed="neither"), None],
-        "degree": WHOLE,
-        "coef0": [Interval(numbers.Real, None, None, closed="neither"), None],
-        "budget": WHOLE,
-    }
-
+    @constructor(without={"seed", "segments"})
     def __init__(
-        self,
-        n_components=None,
-        *,
-        learner="anchored",
-        kernel="linear",
-        gamma=None,
-        degree=None,
-        coef0=None,
-        budget=None,
-        eta=None,
-        mixing=None,
-        alpha=None,
-        merge=None,
-        forget=None,
-        center=None,
-        center_prior=None,
-        norm_bound="auto",
-        feature_dim=None,
-        as_printed=False,
-        max_rank=None,
-        select="systematic",
-        hindsight=False,
-        random_state=None,
+        self, n_components=None, *, learner="anchored", kernel="linear", hindsight=False, random_state=None, **options
     ):
-        self.n_components = n_components
-        self.learner = learner
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.budget = budget
-        self.eta = eta
-        self.mixing = mixing
-        self.alpha = alpha
-        self.merge = merge
-        self.forget = forget
-        self.center = center
-        self.center_prior = center_prior
-        self.norm_bound = norm_bound
-        self.feature_dim = feature_dim
-        self.as_printed = as_printed
-        self.max_rank = max_rank
-        self.select = select
-        self.hindsight = hindsight
-        self.random_state = random_state
+        pass
+
+    _parameter_constraints = constraints(__init__, kernel=[str, callable], **OWN)
 
     @property
     def gamma_(self):
@@ -152,11 +98,11 @@ class OnlineKernelPCA(Online):
     def _options(self):
         options = super()._options()
         if is_given(self.kernel):
-            return {**options, "kernel": None, "gamma": None, "degree": None, "coef0": None, "budget": None}
+            return {**options, **dict.fromkeys(OF_KERNELS)}
         # A search over kernels names one set of parameters for all of them, as scikit-learn's own kernels allow.
         reads = {entry["name"]: entry["reads"] for entry in kernels()}
         reads["poly"] = reads["polynomial"]
-        for name in ("gamma", "degree", "coef0"):
+        for name in OF_KERNELS - {"kernel", "budget"}:
             if name not in reads.get(self.kernel, ()):
                 options[name] = None
         return options

@@ -13,26 +13,9 @@ from . import _snapshot
 from ._core import Learner
 from ._rows import blocks, check_numbers, is_plain
 
-RATE = [Interval(numbers.Real, 0, None, closed="neither"), str, None]
-WHOLE = [Interval(numbers.Integral, 1, None, closed="left"), None]
-
-#: What every online estimator takes, and what scikit-learn may check without knowing more. Names of learners, kernels
-#: and rules are checked by the learner, which knows what was meant.
-CONSTRAINTS = {
-    "n_components": WHOLE,
-    "learner": [str],
-    "eta": RATE,
-    "mixing": [str, None],
-    "alpha": [Interval(numbers.Real, 0, 1, closed="left"), None],
-    "merge": [Interval(numbers.Real, 0, None, closed="left"), None],
-    "forget": [Interval(numbers.Real, 0, 1, closed="right"), None],
-    "center": ["boolean", None],
-    "center_prior": [Interval(numbers.Real, 0, None, closed="left"), None],
-    "norm_bound": RATE,
-    "feature_dim": [Interval(numbers.Integral, 1, None, closed="left"), str, None],
-    "as_printed": ["boolean"],
-    "max_rank": WHOLE,
-    "select": [str],
+#: Arguments of every online estimator that are no options, and what scikit-learn may check of them.
+OWN = {
+    "n_components": [Interval(numbers.Integral, 1, None, closed="left"), None],
     "hindsight": ["boolean"],
     "random_state": ["random_state"],
 }

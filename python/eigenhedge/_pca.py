@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import linalg
 
-from ._online import CONSTRAINTS, Online
+from ._online import OWN, Online
+from ._options import OF_KERNELS, constraints, constructor
 
 
 class OnlinePCA(Online):
@@ -22,13 +23,13 @@ class OnlinePCA(Online):
         A name of :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order, and its
         components are those of PCA. To follow a stream that changes, take ``"auto"`` or ``"tracking"``; the components of
         ``"auto"`` are those of its heaviest member.
-    eta, mixing, alpha, merge, forget, center, center_prior, norm_bound, feature_dim, as_printed, max_rank, select
-        Options of the learner, as in :func:`eigenhedge.run`. None is the learner's own default; an option that the
-        learner does not read is an error.
     hindsight : bool, default=True
         Follow the best subspace, so that there is a regret and an explained variance. Costs O(n²) for each row.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws. They decide what is charged, not what is learned (but for ``"perturbed-leader"``).
+    **options
+        The other options of :func:`eigenhedge.run`, but for those of kernels. None is the learner's own default; an option
+        that the learner does not read is an error.
 
     Attributes
     ----------
@@ -78,44 +79,11 @@ class OnlinePCA(Online):
     501
     """
 
-    _parameter_constraints = CONSTRAINTS
+    @constructor(without=OF_KERNELS | {"seed"})
+    def __init__(self, n_components=None, *, learner="anchored", hindsight=True, random_state=None, **options):
+        pass
 
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        learner="anchored",
-        eta=None,
-        mixing=None,
-        alpha=None,
-        merge=None,
-        forget=None,
-        center=None,
-        center_prior=None,
-        norm_bound="auto",
-        feature_dim=None,
-        as_printed=False,
-        max_rank=None,
-        select="systematic",
-        hindsight=True,
-        random_state=None,
-    ):
-        self.n_components = n_components
-        self.learner = learner
-        self.eta = eta
-        self.mixing = mixing
-        self.alpha = alpha
-        self.merge = merge
-        self.forget = forget
-        self.center = center
-        self.center_prior = center_prior
-        self.norm_bound = norm_bound
-        self.feature_dim = feature_dim
-        self.as_printed = as_printed
-        self.max_rank = max_rank
-        self.select = select
-        self.hindsight = hindsight
-        self.random_state = random_state
+    _parameter_constraints = constraints(__init__, **OWN)
 
     @property
     def components_(self):

@@ -1,11 +1,20 @@
 """One learner over one table."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._core import Learner
+from ._options import takes_options
 from ._rows import as_rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import Options
 
 
 @dataclass(frozen=True)
@@ -33,36 +42,15 @@ class Run:
     model: Learner
 
 
-def run(
-    X,
-    k,
-    *,
-    learner="auto",
-    eta=None,
-    mixing=None,
-    alpha=None,
-    merge=None,
-    center=None,
-    center_prior=None,
-    kernel=None,
-    gamma=None,
-    degree=None,
-    coef0=None,
-    feature_dim=None,
-    as_printed=False,
-    budget=None,
-    max_rank=None,
-    forget=None,
-    ceiling=None,
-    norm_bound="auto",
-    select="systematic",
-    segments=0,
-    seed=0,
-):
+@takes_options
+def run(X, k, **options: Unpack[Options]):
     """Run one learner over the rows of a table: one trial for each row.
 
     Before each row the learner commits to a k-dimensional subspace, is charged for what that subspace loses of the row,
     and learns. The same rows, options and seed give the same bits as ``eigenhedge run`` on the command line.
+
+    An option that is None has its default; one that the learner does not read is an error. The names of learners and
+    kernels are those of :func:`eigenhedge.learners` and :func:`eigenhedge.kernels`; ``center`` may also be True or False.
 
     Parameters
     ----------
@@ -70,46 +58,7 @@ def run(
         The rows, in order: an array, a list, a sparse matrix, a table of pandas, polars or Arrow.
     k : int
         Number of directions kept.
-    learner : str, default="auto"
-        A name of :func:`eigenhedge.learners`.
-    eta : float or "auto", default=None
-        Learning rate. None is the learner's own default: 1, tuned to its loss for ``anchored``, 0.05 for ``oja``, ``gha``
-        and ``apex``. An option that the learner does not read is an error.
-    mixing : {"none", "fixed-share", "past-average"}, default=None
-        None is ``"fixed-share"`` for ``tracking`` and ``"none"`` for the others.
-    alpha : float, default=None
-        Share that is mixed in; None is 0.001.
-    merge : float, default=None
-        With fixed share: what merging directions that differ little from the rest may cost, as a share of what mixing
-        costs; None is 0.25, and 0 merges nothing, which is slow when noise touches every direction.
-    center : bool, default=None
-        Whether the running mean is subtracted. None is True, but False for learners that cannot.
-    center_prior : float, default=None
-        Imaginary rows at the origin that the running mean starts from; None is 0.
-    kernel : str, default=None
-        Learn from features of rows: a name of :func:`eigenhedge.kernels`.
-    gamma, degree, coef0 : float, int, float, default=None
-        Parameters of the kernel; None is one over the number of columns, 3 and 1.
-    feature_dim : int or "inf", default=None
-        Dimension of the space, when it is not that of the rows or of the kernel.
-    as_printed : bool, default=False
-        For ``anchored``: ICML Algorithm 6 as printed.
-    budget : int, default=None
-        For kernels: keep at most this many rows as atoms.
-    max_rank : int, default=None
-        At most this many explicit directions.
-    forget : float, default=None
-        For ``forgetting-leader``: factor on the memory at each row; None is 0.95.
-    ceiling : float, default=None
-        What the best subspace loses at most; tunes the rate, needs a norm bound.
-    norm_bound : float or "auto", default="auto"
-        Norm that no row exceeds; ``"auto"`` is the largest seen so far.
-    select : {"systematic", "corners", "top"}, default="systematic"
-        How the kept directions are drawn.
-    segments : int, default=0
-        Also compare with the best partition of the rows into up to this many segments.
-    seed : int, default=0
-        Seed of the draws.
+    {options}
 
     Returns
     -------
@@ -131,30 +80,6 @@ def run(
     np.True_
     """
     rows = as_rows(X)
-    model = Learner(
-        rows.shape[1],
-        k,
-        learner=learner,
-        eta=eta,
-        mixing=mixing,
-        alpha=alpha,
-        merge=merge,
-        center=center,
-        center_prior=center_prior,
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        feature_dim=feature_dim,
-        as_printed=as_printed,
-        budget=budget,
-        max_rank=max_rank,
-        forget=forget,
-        ceiling=ceiling,
-        norm_bound=norm_bound,
-        select=select,
-        segments=segments,
-        seed=seed,
-    )
+    model = Learner(rows.shape[1], k, **options)
     expected_losses, losses, coordinates = model.answer(rows)
     return Run(expected_losses, losses, coordinates, model.ledger, model)

@@ -14,6 +14,7 @@ import numpy as np
 from river import base
 
 from ._core import Learner
+from ._options import TABLE, constructor
 from ._rows import check_numbers, check_value
 
 __all__ = ["OnlinePCA", "SubspaceAnomaly"]
@@ -21,19 +22,6 @@ __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
 class _Stream(base.Estimator):
     """A learner over rows that are dictionaries."""
-
-    def __init__(self, n_components, learner, eta, forget, kernel, gamma, budget, max_features, seed):
-        self.n_components = n_components
-        self.learner = learner
-        self.eta = eta
-        self.forget = forget
-        self.kernel = kernel
-        self.gamma = gamma
-        self.budget = budget
-        self.max_features = max_features
-        self.seed = seed
-        self._places = {}
-        self._learner = None
 
     @classmethod
     def _unit_test_params(cls):
@@ -51,19 +39,10 @@ class _Stream(base.Estimator):
         self._places = {name: place for place, name in enumerate(sorted(names, key=_sortable))}
         dim = max(1, len(self._places) if self.max_features is None else self.max_features)
         self._places = {name: place for name, place in self._places.items() if place < dim}
-        self._learner = Learner(
-            dim,
-            self.n_components,
-            learner=self.learner,
-            eta=self.eta,
-            forget=self.forget,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            budget=self.budget,
-            feature_dim=None if self.n_components < dim or self.kernel is not None else self.n_components + 1,
-            hindsight=self.kernel is None,
-            seed=self.seed,
-        )
+        options = {name: getattr(self, name) for name in TABLE}
+        if options["feature_dim"] is None and self.kernel is None and self.n_components >= dim:
+            options["feature_dim"] = self.n_components + 1
+        self._learner = Learner(dim, self.n_components, hindsight=self.kernel is None, **options)
 
     def _welcome(self, names):
         if self._learner is None:
@@ -125,20 +104,12 @@ class OnlinePCA(_Stream, base.MiniBatchTransformer):
         Number of directions kept.
     learner
         A name of `eigenhedge.learners()`. The default follows streams that change.
-    eta
-        Learning rate; None is the learner's own default.
-    forget
-        Factor on the memory at each row, for learners that read it.
-    kernel
-        Learn from features of rows: a name of `eigenhedge.kernels()`.
-    gamma
-        Parameter of the kernel.
-    budget
-        For kernels: keep at most this many rows as atoms.
     max_features
         Room for this many features. By default for those of the first row.
     seed
         Seed of the draws; they decide what is charged, not what is learned.
+    options
+        The other options of `eigenhedge.run`; None is the learner's own default.
 
     Examples
     --------
@@ -156,19 +127,9 @@ class OnlinePCA(_Stream, base.MiniBatchTransformer):
 
     """
 
-    def __init__(
-        self,
-        n_components=2,
-        learner="auto",
-        eta=None,
-        forget=None,
-        kernel=None,
-        gamma=None,
-        budget=None,
-        max_features=None,
-        seed=0,
-    ):
-        super().__init__(n_components, learner, eta, forget, kernel, gamma, budget, max_features, seed)
+    @constructor()
+    def __init__(self, n_components=2, *, learner="auto", max_features=None, seed=0, **options):
+        self._places, self._learner = {}, None
 
     def transform_one(self, x):
         """Coordinates of a row in the directions most surely kept now; zeros before the first row.
@@ -244,22 +205,14 @@ class SubspaceAnomaly(_Stream, base.AnomalyDetector):
         Number of directions that count as normal.
     learner
         A name of `eigenhedge.learners()`.
-    eta
-        Learning rate; None is the learner's own default.
-    forget
-        Factor on the memory at each row, for learners that read it.
-    kernel
-        Learn from features of rows: a name of `eigenhedge.kernels()`.
-    gamma
-        Parameter of the kernel.
-    budget
-        For kernels: keep at most this many rows as atoms.
     max_features
         Room for this many features. By default for those of the first row.
     fading
         Factor on the memory of the mean loss at each row.
     seed
         Seed of the draws.
+    options
+        The other options of `eigenhedge.run`; None is the learner's own default.
 
     Examples
     --------
@@ -276,23 +229,10 @@ class SubspaceAnomaly(_Stream, base.AnomalyDetector):
 
     """
 
-    def __init__(
-        self,
-        n_components=2,
-        learner="auto",
-        eta=None,
-        forget=None,
-        kernel=None,
-        gamma=None,
-        budget=None,
-        max_features=None,
-        fading=0.999,
-        seed=0,
-    ):
-        super().__init__(n_components, learner, eta, forget, kernel, gamma, budget, max_features, seed)
-        self.fading = fading
-        self._loss = 0.0
-        self._weight = 0.0
+    @constructor()
+    def __init__(self, n_components=2, *, learner="auto", max_features=None, fading=0.999, seed=0, **options):
+        self._places, self._learner = {}, None
+        self._loss = self._weight = 0.0
 
     def learn_one(self, x):
         """Learn from one row.

@@ -41,7 +41,7 @@ fn restored<T: DeserializeOwned>(data: &[u8], checked: fn(T) -> Result<T, Error>
 }
 
 fn solver(name: &Bound<'_, PyAny>, tolerance: f64, max_rank: usize) -> PyResult<Solver> {
-    let name = Named { name: "solver", value: name }.one_of(["dense", "partial", "cholesky"].into_iter())?;
+    let name = Named { name: "solver", value: name }.one_of(&["dense", "partial", "cholesky"])?;
     Ok(match name {
         "partial" => Solver::Partial,
         "cholesky" => Solver::Cholesky { tolerance, max_rank },

@@ -2,10 +2,10 @@
 
 use crate::arrays::numbers;
 use crate::errors::refused;
-use crate::options::Named;
-use eigenhedge::options::MixingRule;
-use eigenhedge::simplex::{Select, cap_by_sorting, decompose};
-use eigenhedge::{Mixing, Random, experts, trial};
+use crate::options::{Named, option, spelling};
+use eigenhedge::options::Options;
+use eigenhedge::simplex::{cap_by_sorting, decompose};
+use eigenhedge::{Kind, Random, Spec, experts, trial};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -61,28 +61,19 @@ impl CappedHedge {
         k: &Bound<'_, PyAny>,
         eta: f64,
         mixing: Option<&Bound<'_, PyAny>>,
-        alpha: Option<f64>,
+        alpha: Option<&Bound<'_, PyAny>>,
         select: Option<&Bound<'_, PyAny>>,
         seed: u64,
     ) -> PyResult<Self> {
         let n = Named { name: "n", value: n }.whole()?;
         let k = Named { name: "k", value: k }.whole()?;
-        let alpha = alpha.unwrap_or(1e-3);
-        let mixing = match mixing {
-            None => Mixing::None,
-            Some(value) => match (Named { name: "mixing", value }).one_of(MixingRule::NAMES.iter().map(|n| n.0))? {
-                "fixed-share" => Mixing::FixedShare { alpha },
-                "past-average" => Mixing::PastAverage { alpha },
-                _ => Mixing::None,
-            },
-        };
-        let select = match select {
-            None => Select::default(),
-            Some(value) => {
-                let name = Named { name: "select", value }.one_of(Select::ALL.map(Select::name).into_iter())?;
-                Select::from_name(name).unwrap_or_default()
-            }
-        };
+        // The rules are those of the tracking learner, which is this one over directions.
+        let mut options = Options::new(Kind::Tracking, 1).with("mixing", "none");
+        for (name, value) in [("mixing", mixing), ("alpha", alpha), ("select", select)] {
+            options = option(name, value)?.map_or(options.clone(), |value| options.with(name, value));
+        }
+        let Spec { mixing, select, .. } =
+            options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?.spec;
         let hedge = experts::CappedHedge::new(n, k, eta).and_then(|hedge| hedge.with_mixing(mixing));
         let hedge = hedge.map_err(|error| refused(&error))?.with_select(select);
         Ok(Self { state: Mutex::new((hedge, Random::seeded(seed))), shape: (n, k) })

@@ -60,9 +60,10 @@ impl Trial {
 ///     Length of a row.
 /// k : int
 ///     Number of directions kept, less than ``dim`` (or than ``feature_dim``).
+/// hindsight : bool, default=True
+///     Follow the best subspace, so that the ledger has a regret.
 /// **options
-///     The options of :func:`eigenhedge.run`; also ``ceiling``, ``max_rank``, ``hindsight`` (follow the best subspace, so
-///     that the ledger has a regret; default True) and ``segments`` (follow the best partition, too).
+///     The options of :func:`eigenhedge.run`.
 ///
 /// Examples
 /// --------
@@ -96,14 +97,17 @@ impl Learner {
 #[pymethods]
 impl Learner {
     #[new]
-    #[pyo3(signature = (dim, k, **options))]
-    fn new(dim: &Bound<'_, PyAny>, k: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    #[pyo3(signature = (dim, k, *, hindsight=true, **options))]
+    fn new(
+        dim: &Bound<'_, PyAny>,
+        k: &Bound<'_, PyAny>,
+        hindsight: bool,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let dim = Named { name: "dim", value: dim }.whole()?;
         let k = Named { name: "k", value: k }.whole()?;
-        let given = given(k, options)?;
-        let checked = given.options.checked(spelling).map_err(|misuse| PyValueError::new_err(misuse.to_string()))?;
-        let spec = checked.spec(dim).map_err(|error| refused(&error))?;
-        let run = Run::with_comparators(spec, dim, given.seed, given.comparators).map_err(|error| refused(&error))?;
+        let setup = given(k, options)?.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        let run = Run::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
         Ok(Self::of(State::new(run)))
     }
 

@@ -31,6 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::symmetric_eigen, module)?)?;
     module.add_function(wrap_pyfunction!(preimage::preimage, module)?)?;
     module.add_function(wrap_pyfunction!(options::learners, module)?)?;
+    module.add_function(wrap_pyfunction!(options::options, module)?)?;
     module.add_function(wrap_pyfunction!(options::kernels, module)?)?;
     module.add_function(wrap_pyfunction!(options::set_threads, module)?)?;
     Ok(())

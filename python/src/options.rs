@@ -1,10 +1,9 @@
 //! Keyword arguments as [`Options`].
 
+use eigenhedge::Kind;
 use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
-use eigenhedge::options::{MixingRule, Options, Rate};
+use eigenhedge::options::{OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
 use eigenhedge::registry::REGISTRY;
-use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::{Comparators, Kind, NormBound};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,99 +13,21 @@ pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Options, and what else a learner is built with.
-pub struct Given {
-    /// Of the learner.
-    pub options: Options,
-    /// What it compares itself with.
-    pub comparators: Comparators,
-    /// Seed of its draws.
-    pub seed: u64,
-}
-
-/// Every keyword.
-const KEYWORDS: &[&str] = &[
-    "learner",
-    "eta",
-    "ceiling",
-    "mixing",
-    "alpha",
-    "forget",
-    "center",
-    "center_prior",
-    "norm_bound",
-    "kernel",
-    "gamma",
-    "degree",
-    "coef0",
-    "feature_dim",
-    "as_printed",
-    "budget",
-    "merge",
-    "max_rank",
-    "select",
-    "seed",
-    "hindsight",
-    "segments",
-];
-
-/// Reads keyword arguments; `None` stands for the default of each.
-pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Given> {
-    let mut given = Given { options: Options::new(Kind::Auto, kept), comparators: Comparators::default(), seed: 0 };
-    let Some(keywords) = keywords else { return Ok(given) };
-    for (name, value) in keywords {
+/// The options of keyword arguments; `None` stands for the default of each.
+pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
+    let mut options = Options::new(Kind::Auto, kept);
+    for (name, value) in keywords.into_iter().flatten() {
         let name: String = name.extract()?;
+        let Some(option) = OPTIONS.iter().find(|option| spelling(option.name) == name) else {
+            let names: Vec<String> = OPTIONS.iter().map(|option| spelling(option.name)).collect();
+            let hint = hint(&name, names.iter().map(String::as_str));
+            return Err(PyTypeError::new_err(format!("unexpected keyword argument '{name}'{hint}")));
+        };
         if !value.is_none() {
-            read(&mut given, &name, &value)?;
-        } else if !KEYWORDS.contains(&name.as_str()) {
-            return Err(unknown_keyword(&name));
+            options = options.with(option.name, Named { name: &name, value: &value }.of(option.values)?);
         }
     }
-    Ok(given)
-}
-
-fn read(given: &mut Given, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let Given { options, comparators, seed } = given;
-    let named = Named { name, value };
-    match name {
-        "learner" => {
-            let name = named.one_of(REGISTRY.iter().map(|entry| entry.name))?;
-            options.learner = Kind::from_name(name).unwrap_or(Kind::Auto);
-        }
-        "eta" => options.eta = Some(named.or_word("auto", Rate::Auto, Rate::Given)?),
-        "ceiling" => options.ceiling = Some(named.number()?),
-        "mixing" => {
-            let name = named.one_of(MixingRule::NAMES.iter().map(|(name, _)| *name))?;
-            options.mixing = MixingRule::NAMES.iter().find(|(known, _)| *known == name).map(|(_, rule)| *rule);
-        }
-        "alpha" => options.alpha = Some(named.number()?),
-        "forget" => options.forget = Some(named.number()?),
-        "center" => options.center = Some(named.truth()?),
-        "center_prior" => options.center_prior = Some(named.number()?),
-        "norm_bound" => options.norm_bound = named.or_word("auto", NormBound::Running, NormBound::Given)?,
-        "kernel" => options.kernel = Some(named.kernel()?),
-        "gamma" => options.parameters.gamma = Some(named.number()?),
-        "degree" => options.parameters.degree = Some(named.whole()?),
-        "coef0" => options.parameters.coef0 = Some(named.number()?),
-        "feature_dim" => options.feature_dim = Some(named.dimension()?),
-        "as_printed" => options.as_printed = named.truth()?,
-        "budget" => options.budget = Some(named.whole()?),
-        "merge" => options.merge = Some(named.number()?),
-        "max_rank" => options.max_rank = Some(named.whole()?),
-        "select" => {
-            let name = named.one_of(Select::ALL.map(Select::name).into_iter())?;
-            options.select = Select::from_name(name).unwrap_or_default();
-        }
-        "seed" => *seed = named.whole()?,
-        "hindsight" => comparators.hindsight = named.truth()?,
-        "segments" => comparators.segments = named.whole()?,
-        _ => return Err(unknown_keyword(name)),
-    }
-    Ok(())
-}
-
-fn unknown_keyword(name: &str) -> PyErr {
-    PyTypeError::new_err(format!("unexpected keyword argument '{name}'{}", hint(name, KEYWORDS.iter().copied())))
+    Ok(options)
 }
 
 /// A value and what it is called.
@@ -126,13 +47,30 @@ impl Named<'_, '_> {
         PyValueError::new_err(format!("{} must be {rule}, got {}", self.name, self.shown()))
     }
 
-    /// A number.
-    pub fn number(&self) -> PyResult<f64> {
-        self.value.extract().map_err(|_| self.wrong("a number"))
-    }
-
-    fn truth(&self) -> PyResult<bool> {
-        self.value.extract().map_err(|_| self.wrong("True or False"))
+    /// A value of this type; the library checks its range.
+    fn of(&self, values: Type) -> PyResult<Value> {
+        let text = self.value.extract::<String>().ok();
+        let is_infinite = || self.value.extract::<f64>().is_ok_and(|value| value == f64::INFINITY);
+        let value = match (values, text) {
+            (Type::Choice(list), None) => {
+                // The words of the command line for a yes or no.
+                let word = self.value.extract().map(|yes| if yes { "mean" } else { "none" });
+                word.ok().filter(|word| list().iter().any(|choice| choice.name == *word)).map(Value::from)
+            }
+            (Type::Choice(list), Some(text)) => {
+                let names: Vec<&str> = list().iter().map(|choice| choice.name).collect();
+                return match values.parse(&text) {
+                    Some(value) => Ok(value),
+                    None => Err(self.none_of(&text, &names)),
+                };
+            }
+            (_, Some(text)) => values.word().filter(|word| *word == text).map(Value::from),
+            (Type::Flag, None) => self.value.extract().ok().map(Value::Flag),
+            (Type::Number(..), None) => self.value.extract().ok().map(Value::Number),
+            (Type::Count(_, Some("inf")), None) if is_infinite() => Some(Value::from("inf")),
+            (Type::Count(..), None) => self.value.extract().ok().map(Value::Count),
+        };
+        value.ok_or_else(|| self.wrong(&values.description()))
     }
 
     /// A whole number.
@@ -140,46 +78,27 @@ impl Named<'_, '_> {
         self.value.extract().map_err(|_| self.wrong("a whole number that is not negative or too large"))
     }
 
-    fn or_word<T>(&self, word: &str, meaning: T, otherwise: impl Fn(f64) -> T) -> PyResult<T> {
-        match self.value.extract::<String>() {
-            Ok(text) if text == word => Ok(meaning),
-            Ok(_) => Err(self.wrong(&format!("a number or '{word}'"))),
-            Err(_) => self.value.extract().map(otherwise).map_err(|_| self.wrong(&format!("a number or '{word}'"))),
-        }
-    }
-
-    fn dimension(&self) -> PyResult<Multiplicity> {
-        match self.value.extract::<u64>() {
-            Ok(dimension) => Ok(Multiplicity::Finite(dimension)),
-            Err(_) if self.value.extract::<f64>().is_ok_and(|value| value == f64::INFINITY) => {
-                Ok(Multiplicity::Infinite)
-            }
-            Err(_) if self.value.extract::<String>().is_ok_and(|text| text == "inf") => Ok(Multiplicity::Infinite),
-            Err(_) => Err(self.wrong("a whole number or 'inf'")),
-        }
-    }
-
     /// A name of the list, as the list spells it.
-    pub fn one_of(&self, names: impl Iterator<Item = &'static str> + Clone) -> PyResult<&'static str> {
+    pub fn one_of(&self, names: &[&'static str]) -> PyResult<&'static str> {
         let Ok(text) = self.value.extract::<String>() else { return Err(self.wrong("a name")) };
-        names.clone().find(|name| *name == text).ok_or_else(|| {
-            let list: Vec<&str> = names.clone().collect();
-            let hint = hint(&text, names);
-            PyValueError::new_err(format!("{} must be one of {}, got '{text}'{hint}", self.name, list.join(", ")))
-        })
+        names.iter().copied().find(|name| *name == text).ok_or_else(|| self.none_of(&text, names))
     }
 
-    /// The name of a kernel; `poly` is short for polynomial.
-    pub fn kernel(&self) -> PyResult<&'static str> {
-        if self.value.extract::<String>().is_ok_and(|text| text == "poly") {
-            return Ok("polynomial");
-        }
-        self.one_of(KERNELS.iter().map(|entry| entry.name))
+    fn none_of(&self, text: &str, names: &[&str]) -> PyErr {
+        let hint = hint(text, names.iter().copied());
+        PyValueError::new_err(format!("{} must be one of {}, got '{text}'{hint}", self.name, names.join(", ")))
     }
 }
 
+/// The value of one option of the table; none for `None`.
+pub fn option(name: &'static str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
+    let values = OptionEntry::find(name).map(|option| option.values);
+    let read = |value: &Bound<'_, PyAny>| values.map(|values| Named { name, value }.of(values)).transpose();
+    value.map_or(Ok(None), read)
+}
+
 /// The nearest name, when one is near.
-fn hint(text: &str, names: impl Iterator<Item = &'static str>) -> String {
+fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
     let nearest = names.map(|name| (distance(text, name), name)).min();
     nearest
         .filter(|(distance, name)| 3 * distance <= name.len().max(3))
@@ -210,9 +129,9 @@ pub fn kernel(
     coef0: Option<f64>,
     length: usize,
 ) -> PyResult<VectorKernel> {
-    let name = Named { name: "kernel", value: name }.kernel()?;
+    let name = option("kernel", Some(name))?.map_or(String::new(), |name| name.to_string());
     let parameters = KernelParameters { gamma, degree, coef0, length_scale: None };
-    let kernel = VectorKernel::from_name(name, &parameters, length);
+    let kernel = VectorKernel::from_name(&name, &parameters, length);
     let kernel = kernel.ok_or_else(|| PyValueError::new_err(format!("no kernel is called {name}")))?;
     kernel.checked().map_err(|error| crate::errors::refused(&error))
 }
@@ -228,21 +147,38 @@ pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         found.set_item("guarantee", entry.guarantee)?;
         found.set_item("cost", entry.cost)?;
         found.set_item("source", entry.source)?;
-        let reads = entry.reads;
-        let named = [
-            ("eta", reads.eta),
-            ("mixing", reads.mixing),
-            ("alpha", reads.mixing),
-            ("merge", reads.mixing),
-            ("forget", reads.forget),
-            ("center", reads.center),
-            ("center_prior", reads.center),
-            ("max_rank", reads.max_rank),
-        ];
-        found.set_item("reads", named.iter().filter(|(_, reads)| *reads).map(|(name, _)| *name).collect::<Vec<_>>())?;
+        let reads = OPTIONS.iter().filter(|option| option.is_read_by(entry.kind));
+        found.set_item("reads", reads.map(|option| spelling(option.name)).collect::<Vec<_>>())?;
         Ok(found)
     };
     REGISTRY.iter().map(entry).collect()
+}
+
+/// The table of options: name, type, word that can stand for a number, choices, default, example, rule, help and readers of each.
+#[pyfunction]
+pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let entry = |option: &OptionEntry| {
+        let found = PyDict::new(py);
+        found.set_item("name", spelling(option.name))?;
+        let (kind, choices) = match option.values {
+            Type::Number(..) => ("number", Vec::new()),
+            Type::Count(..) => ("count", Vec::new()),
+            Type::Flag => ("flag", Vec::new()),
+            Type::Choice(list) => ("choice", list().iter().map(|choice| choice.name).collect()),
+        };
+        found.set_item("type", kind)?;
+        found.set_item("word", option.values.word())?;
+        found.set_item("choices", choices)?;
+        found.set_item("default", option.default)?;
+        found.set_item("example", option.example)?;
+        found.set_item("rule", option.values.rule())?;
+        found.set_item("help", fill(option.help, |name| format!("``{}``", spelling(name))))?;
+        let readers = REGISTRY.iter().filter(|entry| option.is_read_by(entry.kind));
+        found.set_item("read_by", readers.map(|entry| entry.name).collect::<Vec<_>>())?;
+        found.set_item("needs_kernel", matches!(option.readers, Readers::Features))?;
+        Ok(found)
+    };
+    OPTIONS.iter().map(entry).collect()
 }
 
 /// The registry of kernels: name, formula and parameters of each.
@@ -253,7 +189,7 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         found.set_item("name", entry.name)?;
         found.set_item("formula", entry.formula)?;
         found.set_item("positive_definite", entry.positive_definite)?;
-        found.set_item("reads", entry.reads.to_vec())?;
+        found.set_item("reads", entry.reads.iter().map(|name| spelling(name)).collect::<Vec<_>>())?;
         Ok(found)
     };
     KERNELS.iter().map(entry).collect()

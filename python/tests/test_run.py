@@ -102,7 +102,7 @@ def test_errors_name_the_row_the_entry_and_the_value(rng):
             eigenhedge.run(X, k)
     with pytest.raises(ValueError, match="eta must be positive and finite, got -1"):
         eigenhedge.run(X, 1, learner="tracking", eta=-1)
-    with pytest.raises(ValueError, match="eta must be a number or 'auto', got 'fast'"):
+    with pytest.raises(ValueError, match="eta must be a number or auto, got 'fast'"):
         eigenhedge.run(X, 1, learner="tracking", eta="fast")
     with pytest.raises(ValueError, match="learner must be one of auto, .*, got 'ojja': did you mean 'oja'"):
         eigenhedge.run(X, 1, learner="ojja")

@@ -20,6 +20,7 @@ cargo xtask count          compare instructions of the hot paths with bench/inst
 cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
+cargo xtask options        write the table of options into the book and the Python package
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
 
@@ -63,6 +64,10 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["man"] => {
             outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
+        }
+        ["options"] => {
+            let write = step("options", "test --package eigenhedge --test options --locked texts_made_from_the_table");
+            outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..write }.command()))
         }
         ["test", "python"] => outcome(python::test(&root())),
         ["layers"] => outcome(layers::check(&root())),

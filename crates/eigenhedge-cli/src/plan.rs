@@ -1,10 +1,12 @@
 //! The command line as built: every value that can be judged without the data has been.
 
-use crate::args::{Center, Eta, KeepArgs, MixingRule, RunArgs, SummaryForm};
+use crate::args::{KeepArgs, RunArgs, SummaryForm, typed};
 use crate::table::{self, Usage, is_dash};
-use eigenhedge::kernel::KernelParameters;
-use eigenhedge::options::{self, Checked, Options, Rate};
-use eigenhedge::{Comparators, Kind, NormBound};
+use eigenhedge::options::{Options, Setup, spelled};
+use eigenhedge::registry::Family;
+use eigenhedge::run::AnyLearner;
+use eigenhedge::simplex::Multiplicity;
+use eigenhedge::{Error, Kind};
 use eigenhedge_io::{Form, Layout, Source, Target};
 use std::path::Path;
 
@@ -15,14 +17,8 @@ pub struct Plan {
     pub source: Source,
     /// How the table is laid out.
     pub layout: Layout,
-    /// Which learner.
-    pub learner: Kind,
-    /// The learner, but for what the length of rows decides.
-    pub options: Checked,
-    /// What the run compares itself with.
-    pub comparators: Comparators,
-    /// Seed of the learner's draws.
-    pub seed: u64,
+    /// The run, but for what the length of rows decides.
+    pub setup: Setup,
     /// Where the answers go.
     pub target: Target,
     /// What form they take there.
@@ -38,7 +34,7 @@ pub struct Plan {
 impl Plan {
     /// Checks what was typed.
     pub fn new(args: &RunArgs) -> Result<Self, Usage> {
-        let options = options(args).checked(typed).map_err(|misuse| Usage(misuse.to_string()))?;
+        let setup = setup(&args.options.options(Kind::Auto, args.k))?;
         let source = table::source(&args.input);
         let target = match &args.out {
             None => Target::Nowhere,
@@ -50,51 +46,13 @@ impl Plan {
             layout: table::layout(&args.table, &source)?,
             form: form(args, &target)?,
             source,
-            learner: args.learner,
-            options,
-            comparators: Comparators { hindsight: true, segments: args.segments },
-            seed: args.seed,
+            setup,
             target,
             summary: Some(args.summary).filter(|form| !args.quiet || *form == SummaryForm::Json),
             quiet: args.quiet,
             keep: args.keep.clone(),
         })
     }
-}
-
-/// The options of the learner as typed.
-fn options(args: &RunArgs) -> Options {
-    Options {
-        eta: args.eta.map(|eta| match eta {
-            Eta::Auto => Rate::Auto,
-            Eta::Given(eta) => Rate::Given(eta),
-        }),
-        ceiling: args.ceiling,
-        mixing: args.mixing.map(|rule| match rule {
-            MixingRule::None => options::MixingRule::None,
-            MixingRule::FixedShare => options::MixingRule::FixedShare,
-            MixingRule::PastAverage => options::MixingRule::PastAverage,
-        }),
-        alpha: args.alpha,
-        forget: args.forget,
-        center: args.center.map(|center| center == Center::Mean),
-        center_prior: args.center_prior,
-        norm_bound: args.norm_bound,
-        select: args.select,
-        feature_dim: args.feature_dim,
-        as_printed: args.as_printed,
-        merge: args.merge,
-        max_rank: args.max_rank,
-        budget: args.budget,
-        kernel: args.kernel,
-        parameters: KernelParameters { gamma: args.gamma, degree: args.degree, coef0: args.coef0, length_scale: None },
-        ..Options::new(args.learner, args.k)
-    }
-}
-
-/// An option as it is typed.
-fn typed(name: &str) -> String {
-    if name == "k" { "-k".into() } else { format!("--{name}") }
 }
 
 fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
@@ -141,9 +99,21 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
     Ok(())
 }
 
-/// A learner with the defaults of `run`, centered if it can be.
-pub fn with_defaults(learner: Kind, kept: usize, centered: bool, norm_bound: NormBound) -> Result<Checked, Usage> {
-    let center = Some(centered && learner.entry().reads.center);
-    let options = Options { center, norm_bound, ..Options::new(learner, kept) };
-    options.checked(typed).map_err(|misuse| Usage(misuse.to_string()))
+/// The run that options describe, judged as far as that is possible without the data.
+pub fn setup(options: &Options) -> Result<Setup, Usage> {
+    let setup = options.resolve(typed).map_err(|misuse| Usage(misuse.to_string()))?;
+    try_out(&setup).map_err(|error| match error {
+        Error::Kept { kept, dimension } => Usage(format!("-k must be less than --feature-dim {dimension}, got {kept}")),
+        error => Usage(spelled(&error, typed)),
+    })?;
+    Ok(setup)
+}
+
+/// Has the library judge the values, by building the learner for the shortest rows there can be.
+fn try_out(setup: &Setup) -> Result<(), Error> {
+    let kept = setup.spec.kept;
+    let shortest = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
+    let mut setup = setup.clone();
+    setup.spec.dimension.get_or_insert(Multiplicity::Finite((kept as u64).saturating_add(1)));
+    AnyLearner::new(&setup.for_rows(shortest)?.spec, shortest).map(drop)
 }

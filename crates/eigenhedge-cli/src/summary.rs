@@ -1,9 +1,10 @@
 //! The account of a run, for people and for programs.
 
-use crate::number::{exact, readable};
+use crate::number::readable;
+use eigenhedge::Spec;
 use eigenhedge::comparators::Best;
+use eigenhedge::options::Setup;
 pub use eigenhedge::summary::Summary;
-use eigenhedge::{Mixing, Spec};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -130,25 +131,9 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The learner with the options it reads.
+/// The learner with the options that are not at their defaults.
 fn describe(spec: &Spec) -> String {
-    let entry = spec.learner.entry();
-    let mut text = entry.name.to_owned();
-    if let Some(kernel) = &spec.kernel {
-        text += &format!(" over the {} kernel", kernel.name());
-    }
-    if entry.reads.eta && spec.self_confident {
-        text += ", eta auto";
-    } else if entry.reads.eta {
-        text += &format!(", eta {}", exact(spec.eta));
-    }
-    match spec.mixing {
-        Mixing::None => {}
-        Mixing::FixedShare { alpha } => text += &format!(", fixed share {}", exact(alpha)),
-        Mixing::PastAverage { alpha } => text += &format!(", past average {}", exact(alpha)),
-    }
-    if entry.reads.forget {
-        text += &format!(", forget {}", exact(spec.forget));
-    }
-    text + if spec.center.is_some() { ", centered" } else { ", not centered" }
+    let changed = Setup::of(spec.clone(), 0).changed();
+    let options = changed.into_iter().map(|(option, value)| format!(", {} {value}", option.name));
+    options.fold(spec.learner.entry().name.to_owned(), |text, option| text + &option)
 }

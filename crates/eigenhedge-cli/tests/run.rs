@@ -112,6 +112,10 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
     let statement = run.statement();
     let best = statement.best.unwrap().exact().unwrap();
     let bound = statement.guarantee.unwrap().bound;
+    let options = serde_json::json!({
+        "learner": "tracking", "eta": 1.0, "mixing": "none", "center": "none", "norm_bound": 1.0, "segments": 0,
+        "select": "systematic",
+    });
     let expected = [
         ("rows", Value::from(120)),
         ("skipped_rows", Value::from(0)),
@@ -119,6 +123,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         ("k", Value::from(2)),
         ("learner", Value::from("tracking")),
         ("eta", Value::from(1.0)),
+        ("options", options),
         ("first_row_loss", Value::Null),
         ("expected_loss", Value::from(run.ledger().expected)),
         ("loss", Value::from(run.ledger().realised)),
@@ -152,7 +157,7 @@ fn what_does_not_exist_is_null() {
         assert_eq!(summary["learner"], entry.name);
         // Anchored tunes its rate, unless it is told one.
         let tuned = entry.kind == Kind::Anchored;
-        assert_eq!(summary["eta"].is_null(), !entry.reads.eta || tuned, "{}", entry.name);
+        assert_eq!(summary["eta"].is_null(), !entry.kind.reads("eta") || tuned, "{}", entry.name);
         // Only anchored keeps its promise without a norm bound and around a running mean, and so does who employs it.
         let promised = matches!(entry.kind, Kind::Anchored | Kind::Auto);
         assert_eq!(summary["bound"].is_null(), !promised, "{}", entry.name);

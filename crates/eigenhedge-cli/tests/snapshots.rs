@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Place, table};
+use eigenhedge::options::{OPTIONS, fill};
 use eigenhedge::snapshot::Snapshot;
 use eigenhedge::{Kind, Run, Spec, streams};
 use serde_json::Value;
@@ -48,7 +49,7 @@ fn another_run_is_refused_by_the_name_of_what_differs() {
         (format!("{base} --seed 4"), "--seed must be as in run.snap, 0, got 4"),
         ("data.csv -k 3 --out out.csv".into(), "-k must be as in run.snap, 2, got 3"),
         (format!("{base} --learner leader"), "--learner must be as in run.snap, auto, got leader"),
-        (format!("{base} --center none"), "--center must be as in run.snap, 0.0, got none"),
+        (format!("{base} --center none"), "--center must be as in run.snap, mean, got none"),
         (format!("{base} --standardize running"), "--standardize must be as in run.snap, None, got Running"),
         (format!("{base} --no-header"), "--no-header must be as in run.snap, false, got true"),
         ("data.csv -k 2".into(), "--out must be as in run.snap, out.csv, got none"),
@@ -71,6 +72,48 @@ fn another_run_is_refused_by_the_name_of_what_differs() {
     let outcome = place.run(&format!("run {base} --resume run.snap"));
     let sentence = "eigenhedge: the table must be that of run.snap, but its first row is another one\n";
     assert_eq!((outcome.status, outcome.err.as_str()), (1, sentence));
+}
+
+#[test]
+fn every_option_can_be_typed_is_remembered_and_may_not_change() {
+    let help = Place::new().run("run --help").out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let place = place();
+    for option in OPTIONS {
+        let name = option.name;
+        let value = if option.placeholder.is_empty() { String::new() } else { format!("<{}> ", option.placeholder) };
+        let text = fill(option.help, |name| format!("--{name}"));
+        assert!(help.contains(&format!("--{name} {value}{text}")), "--{name} {value}{text}\n{help}");
+        assert!(option.default.is_empty() || help.contains(&format!("{text} [default: {}]", option.default)), "{name}");
+        let rest = without(option.example, name);
+        assert_ne!(rest.trim(), option.example, "{name}");
+        ok(&place, &format!("run data.csv -k 2 --quiet --snapshot run.snap {}", option.example));
+        let summary: Value = serde_json::from_str(&ok(&place, "inspect run.snap --json")).unwrap();
+        let value = &summary["resume_state"]["options"][name];
+        assert!(!value.is_null(), "{name}: {summary}");
+        let outcome = place.run(&format!("run data.csv -k 2 --quiet --resume run.snap {rest}"));
+        assert!(outcome.err.starts_with(&format!("eigenhedge: --{name} must be as in run.snap, ")), "{}", outcome.err);
+        assert_eq!(outcome.status, 1, "{name}");
+        // What is not told by the learner's state is not in the summary.
+        if !["learner", "ceiling", "eta", "seed"].contains(&name) {
+            assert_eq!(&summary["options"][name.replace('-', "_")], value, "{name}");
+            assert!(ok(&place, "inspect run.snap").contains(&format!("{name} {}", shown(value))), "{name}");
+        }
+        ok(&place, &format!("run data.csv -k 2 --quiet --resume run.snap {}", option.example));
+    }
+}
+
+/// Options as typed, without one of them.
+fn without(example: &str, name: &str) -> String {
+    let kept = |part: &&str| part.split_whitespace().next().is_some_and(|first| first != name);
+    example.split("--").filter(kept).map(|part| format!(" --{part}")).collect()
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map(eigenhedge::num::exact).unwrap(),
+        other => other.to_string(),
+    }
 }
 
 #[test]

@@ -4,9 +4,8 @@
 //! A case always makes its whole stream first, however few of the rows it learns from. So the difference between two
 //! numbers of rows is what the rows in between cost, and nothing else. `cargo xtask count` runs it that way.
 
-use eigenhedge::kernel::KernelParameters;
-use eigenhedge::options::{MixingRule, Options, Rate};
-use eigenhedge::{Comparators, Kind, Run, streams};
+use eigenhedge::options::Options;
+use eigenhedge::{Kind, Run, streams};
 use std::process::ExitCode;
 
 /// A learner over rows of this length; it first learns from `few` rows, which are not counted, then from the rest of `many`.
@@ -25,42 +24,34 @@ fn learner(kind: Kind) -> Options {
     Options::new(kind, 10)
 }
 
-fn tracking(mixing: MixingRule) -> Options {
-    Options { eta: Some(Rate::Given(4.0)), mixing: Some(mixing), ..learner(Kind::Tracking) }
+fn tracking(kept: usize, mixing: &str) -> Options {
+    Options::new(Kind::Tracking, kept).with("eta", 4.0).with("mixing", mixing)
 }
 
 fn cases() -> Vec<Case> {
     let case =
         |name, length, few, many, options| Case { name, length, few, many, hindsight: false, together: false, options };
-    let capped = Options { max_rank: Some(14), ..tracking(MixingRule::FixedShare) };
-    let kernel = Options {
-        kept: 5,
-        kernel: Some("rbf"),
-        parameters: KernelParameters { gamma: Some(0.5), ..KernelParameters::default() },
-        budget: Some(100),
-        center: Some(false),
-        ..tracking(MixingRule::FixedShare)
-    };
+    let capped = tracking(10, "fixed-share").with("max-rank", 14_usize);
+    let kernel = tracking(5, "fixed-share").with("kernel", "rbf").with("gamma", 0.5).with("budget", 100_usize);
+    let kernel = kernel.with("center", "none");
     vec![
-        case("tracking-64", 64, 100, 300, tracking(MixingRule::None)),
+        case("tracking-64", 64, 100, 300, tracking(10, "none")),
         case("tracking-fixed-share-64", 64, 100, 300, capped),
-        case("tracking-1024", 1024, 40, 120, tracking(MixingRule::None)),
-        Case { together: true, ..case("tracking-1024-together", 1024, 40, 120, tracking(MixingRule::None)) },
+        case("tracking-1024", 1024, 40, 120, tracking(10, "none")),
+        Case { together: true, ..case("tracking-1024-together", 1024, 40, 120, tracking(10, "none")) },
         case("anchored-64", 64, 80, 130, learner(Kind::Anchored)),
         case("auto-64", 64, 30, 60, learner(Kind::Auto)),
         case("gha-64", 64, 200, 800, learner(Kind::Gha)),
         // The budget is full from the start; atoms leave in batches, so that a few rows would not be a fair sample.
         case("kernel-budget-100", 16, 150, 250, kernel),
-        Case { hindsight: true, ..case("hindsight-64", 64, 100, 200, tracking(MixingRule::None)) },
+        Case { hindsight: true, ..case("hindsight-64", 64, 100, 200, tracking(10, "none")) },
     ]
 }
 
 impl Case {
     fn run(&self, rows: usize) -> Result<f64, Box<dyn std::error::Error>> {
         let stream: Vec<Vec<f64>> = streams::signal_and_noise(self.length, 10, 0.3, 3).take(self.many).collect();
-        let spec = self.options.checked(str::to_owned)?.spec(self.length)?;
-        let mut run =
-            Run::with_comparators(spec, self.length, 0, Comparators { hindsight: self.hindsight, segments: 0 })?;
+        let mut run = Run::of(&self.options.resolve(str::to_owned)?, self.length, self.hindsight)?;
         let stream: Vec<&[f64]> = stream.iter().take(rows).map(|row| &row[..]).collect();
         if self.together {
             run.step_each(&stream, |_, _| ()).map_err(|(_, error)| error)?;

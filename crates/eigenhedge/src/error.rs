@@ -185,6 +185,24 @@ pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
     if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }
 
+/// `Ok` when the value is finite and not negative; NaN fails.
+pub fn not_negative(name: &'static str, value: f64) -> Result<f64, Error> {
+    if value >= 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::Parameter { name, rule: "finite and not negative", value })
+    }
+}
+
+/// `Ok` when the value lies in `(0, 1]`; NaN fails.
+pub fn factor(name: &'static str, value: f64) -> Result<f64, Error> {
+    if value > 0.0 && value <= 1.0 {
+        Ok(value)
+    } else {
+        Err(Error::Parameter { name, rule: "greater than 0 and at most 1", value })
+    }
+}
+
 /// `Ok` when the value lies in `[0, 1)`; NaN fails.
 pub fn fraction(name: &'static str, value: f64) -> Result<f64, Error> {
     if (0.0..1.0).contains(&value) {

@@ -48,6 +48,15 @@ impl Mixing {
         error::fraction("alpha", self.alpha()).map(|_| self)
     }
 
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::FixedShare { .. } => "fixed-share",
+            Self::PastAverage { .. } => "past-average",
+        }
+    }
+
     /// The rate; 0 for no mixing.
     pub fn alpha(self) -> f64 {
         match self {

@@ -1,8 +1,10 @@
 //! The account of a run under the names that programs read.
 
 use crate::comparators::{Best, Partition};
+use crate::registry::options::Value;
 use crate::run::{Member, Run, Verdict};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What a run amounted to. The names are those of the JSON object and of the Python ledger; what does not exist is null.
 #[derive(Debug, Clone, Serialize)]
@@ -19,6 +21,8 @@ pub struct Summary {
     pub learner: &'static str,
     /// Its rate; null when it has none, or tunes it.
     pub eta: Option<f64>,
+    /// The options in effect, by name, with underscores.
+    pub options: BTreeMap<String, Value>,
     /// Expected loss of the first row, when all it did was to fix the center: no other number here has a part of it.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
@@ -81,7 +85,8 @@ impl Summary {
             dim: run.length(),
             k: spec.kept,
             learner: entry.name,
-            eta: (entry.reads.eta && !spec.self_confident).then_some(spec.eta),
+            eta: (spec.learner.reads("eta") && !spec.self_confident).then_some(spec.eta),
+            options: run.setup().values().map(|(option, value)| (option.name.replace('-', "_"), value)).collect(),
             first_row_loss: statement.first_row,
             expected_loss: statement.expected,
             loss: statement.realised,

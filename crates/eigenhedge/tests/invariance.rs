@@ -17,15 +17,15 @@ fn specs(kernel: Option<VectorKernel>, centers: &[Option<f64>]) -> Vec<Spec> {
         // Product sets keep nothing seen in a space without end.
         let dimension = (entry.kind == Kind::ProductSets && kernel.is_some()).then_some(Multiplicity::Finite(60));
         let spec = Spec { eta, kernel: kernel.clone(), dimension, ..Spec::new(entry.kind, kept) };
-        for center in centers.iter().filter(|center| center.is_none() || entry.reads.center) {
+        for center in centers.iter().filter(|center| center.is_none() || entry.kind.reads("center")) {
             let spec = Spec { center: *center, ..spec.clone() };
             if entry.kind == Kind::Anchored {
                 specs.push(Spec { self_confident: true, ..spec.clone() });
             }
-            if entry.reads.max_rank && entry.kind != Kind::Auto {
+            if entry.kind.reads("max-rank") && entry.kind != Kind::Auto {
                 specs.push(Spec { max_rank: Some(kept + 2), ..spec.clone() });
             }
-            if entry.reads.mixing {
+            if entry.kind.reads("mixing") {
                 for mixing in [Mixing::FixedShare { alpha: 0.01 }, Mixing::PastAverage { alpha: 0.01 }] {
                     specs.push(Spec { mixing, ..spec.clone() });
                 }

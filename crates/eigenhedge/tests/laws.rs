@@ -102,13 +102,13 @@ fn bad_parameters_are_named() {
             let message = format!("k must be at least 1 and less than the dimension {n}, got {kept}");
             refused(Spec { kept, ..spec.clone() }, n, &message);
         }
-        if entry.reads.eta {
+        if entry.kind.reads("eta") {
             for eta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
                 let message = format!("eta must be positive and finite, got {eta}");
                 refused(Spec { eta, ..spec.clone() }, 5, &message);
             }
         }
-        if entry.reads.mixing {
+        if entry.kind.reads("mixing") {
             for alpha in [-0.1, 1.0, f64::NAN] {
                 let message = format!("alpha must be at least 0 and less than 1, got {alpha}");
                 refused(Spec { mixing: Mixing::FixedShare { alpha }, ..spec.clone() }, 5, &message);
@@ -117,7 +117,7 @@ fn bad_parameters_are_named() {
             let mixing = Mixing::FixedShare { alpha: 0.1 };
             assert!(matches!(Spec { mixing, ..spec.clone() }.plain(5), Err(Error::Unsupported(_))));
         }
-        if entry.reads.forget {
+        if entry.kind.reads("forget") {
             for forget in [0.0, 1.1, f64::NAN] {
                 let message = format!("forget must be greater than 0 and at most 1, got {forget}");
                 refused(Spec { forget, ..spec.clone() }, 5, &message);

@@ -26,7 +26,7 @@ fn specs() -> Vec<Spec> {
                 _ => None,
             };
             let spec = Spec { eta, kernel, dimension, ..Spec::new(entry.kind, kept) };
-            if entry.reads.center {
+            if entry.kind.reads("center") {
                 specs.push(Spec { center: Some(0.0), ..spec.clone() });
             }
             specs.push(spec);
@@ -293,7 +293,7 @@ fn an_embedding_through_the_linear_kernel_is_the_plain_one() {
     {
         for center in [None, Some(0.0), Some(1.5)] {
             let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
-            if center.is_some() && !entry.reads.center {
+            if center.is_some() && !entry.kind.reads("center") {
                 continue;
             }
             let eta = if entry.family == Family::Hebbian { 0.1 } else { 2.0 };

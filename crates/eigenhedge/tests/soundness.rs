@@ -18,13 +18,13 @@ use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, Spec, trial, tria
 fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in subspace_learners() {
-        let reads = entry.reads;
-        let rates = if reads.eta { rates } else { &[1.0] };
-        let memories = if reads.forget { memories } else { &[1.0] };
+        let reads = |option| entry.kind.reads(option);
+        let rates = if reads("eta") { rates } else { &[1.0] };
+        let memories = if reads("forget") { memories } else { &[1.0] };
         let all = [Mixing::None, Mixing::FixedShare { alpha: 1e-3 }, Mixing::PastAverage { alpha: 1e-3 }];
-        let mixings = if reads.mixing { &all[..] } else { &all[..1] };
-        let ranks = if reads.max_rank { &[None, Some(kept), Some(kept + 4)][..] } else { &[None] };
-        let centers = if reads.center { &[None, Some(0.0)][..] } else { &[None] };
+        let mixings = if reads("mixing") { &all[..] } else { &all[..1] };
+        let ranks = if reads("max-rank") { &[None, Some(kept), Some(kept + 4)][..] } else { &[None] };
+        let centers = if reads("center") { &[None, Some(0.0)][..] } else { &[None] };
         for (eta, forget) in rates.iter().flat_map(|eta| memories.iter().map(move |forget| (*eta, *forget))) {
             for mixing in mixings {
                 for (max_rank, center) in ranks.iter().flat_map(|rank| centers.iter().map(move |c| (*rank, *c))) {

@@ -1,24 +1,22 @@
 //! The command line as typed. What the values mean together is decided in [`crate::plan`].
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use eigenhedge::kernel::KERNELS;
-use eigenhedge::registry::REGISTRY;
-use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::{Kind, NormBound};
 use eigenhedge_io::Form;
 use std::path::PathBuf;
 
+mod options;
 mod other_commands;
 mod outputs;
 mod reproduce;
 mod table;
 
+pub use options::{OfKernels, OfRun, OptionArgs, typed};
 pub use outputs::KeepArgs;
 
 pub use other_commands::{
-    CompareArgs, ExpertsArgs, InspectArgs, KernelArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs,
-    PcaArgs, ReconstructArgs, TransformArgs,
+    CompareArgs, ExpertsArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs, PcaArgs,
+    ReconstructArgs, TransformArgs,
 };
 pub use reproduce::ReproduceArgs;
 pub use table::{BadRow, TableArgs};
@@ -150,71 +148,9 @@ pub struct RunArgs {
     #[arg(short, value_name = "K")]
     pub k: usize,
 
-    /// Who learns
-    #[arg(long, value_name = "NAME", default_value = Kind::Auto.entry().name, value_parser = learners())]
-    pub learner: Kind,
-    /// Learning rate, for rows of norm at most one; `auto` follows the learner's own loss, or --ceiling [default: auto
-    /// for anchored, 0.05 for oja, gha and apex, else 1]
-    #[arg(long, value_name = "F|auto", value_parser = eta, allow_hyphen_values = true)]
-    pub eta: Option<Eta>,
-    /// What the best subspace loses at most, to tune --eta auto by the papers' formula; needs --norm-bound
-    #[arg(long, value_name = "F", allow_hyphen_values = true)]
-    pub ceiling: Option<f64>,
-    /// What is mixed in after each row, so that a change can be followed [default: fixed-share for tracking, else none]
-    #[arg(long, value_name = "RULE")]
-    pub mixing: Option<MixingRule>,
-    /// Share that is mixed in [default: 0.001]
-    #[arg(long, value_name = "F", allow_hyphen_values = true)]
-    pub alpha: Option<f64>,
-    /// Factor on the forgetting leader's memory at each row [default: 0.95]
-    #[arg(long, value_name = "F", allow_hyphen_values = true)]
-    pub forget: Option<f64>,
-    /// Subtract the running mean, or nothing [default: mean; none for oja, gha and apex]
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub center: Option<Center>,
-    /// Imaginary rows at the origin that the running mean starts from [default: 0]
-    #[arg(long, value_name = "F", allow_hyphen_values = true)]
-    pub center_prior: Option<f64>,
-    /// Norm that no row exceeds, or `auto` for the largest seen so far
-    #[arg(long, value_name = "F|auto", default_value = "auto", value_parser = norm_bound, allow_hyphen_values = true)]
-    pub norm_bound: NormBound,
-    /// Learn from features of rows: the kernel's name
-    #[arg(long, value_name = "NAME", value_parser = kernels())]
-    pub kernel: Option<&'static str>,
-    /// γ of the kernel [default: one over the number of columns]
-    #[arg(long, value_name = "F", allow_hyphen_values = true)]
-    pub gamma: Option<f64>,
-    /// Degree of the polynomial kernel [default: 3]
-    #[arg(long, value_name = "N")]
-    pub degree: Option<u32>,
-    /// Constant of the polynomial or sigmoid kernel [default: 1]
-    #[arg(long, value_name = "F", allow_hyphen_values = true)]
-    pub coef0: Option<f64>,
-    /// For kernels: keep at most this many rows as atoms
-    #[arg(long, value_name = "ATOMS")]
-    pub budget: Option<usize>,
-    /// Cap the directions seen so far among themselves (anchored, ICML Algorithm 6 as printed)
-    #[arg(long)]
-    pub as_printed: bool,
-    /// What merging directions that differ little from the rest may cost, as a share of what fixed share costs; 0 merges
-    /// nothing [default: 0.25]
-    #[arg(long, value_name = "SHARE")]
-    pub merge: Option<f64>,
-    /// At most this many explicit directions: memory is then bounded whatever the stream, at a price that is printed
-    #[arg(long, value_name = "R")]
-    pub max_rank: Option<usize>,
-    /// Also compare with the best partition of the stream into up to this many segments
-    #[arg(long, value_name = "S", default_value_t = 0, hide_default_value = true)]
-    pub segments: usize,
-    /// Dimension of the space the rows (or their features) lie in, when it is larger than a row (or the kernel's)
-    #[arg(long, value_name = "N|inf", value_parser = feature_dim)]
-    pub feature_dim: Option<Multiplicity>,
-    /// How the kept directions are drawn
-    #[arg(long, value_name = "HOW", default_value = Select::default().name(), value_parser = selects())]
-    pub select: Select,
-    /// Seed of the learner's draws
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
+    /// The options of the learner.
+    #[command(flatten)]
+    pub options: OptionArgs<OfRun>,
 
     /// Where to write each row's answer; `-` is standard output
     #[arg(long, value_name = "FILE|-")]
@@ -239,26 +175,6 @@ pub struct RunArgs {
     pub table: TableArgs,
 }
 
-/// The mixing rules by the names users type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MixingRule {
-    /// Nothing
-    None,
-    /// The uniform distribution
-    FixedShare,
-    /// The mean of all earlier distributions
-    PastAverage,
-}
-
-/// What is subtracted from a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Center {
-    /// The mean of the rows before it
-    Mean,
-    /// Nothing
-    None,
-}
-
 /// The form of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SummaryForm {
@@ -268,58 +184,6 @@ pub enum SummaryForm {
     Json,
 }
 
-pub(crate) fn learners() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(REGISTRY.iter().map(|entry| PossibleValue::new(entry.name).help(entry.summary)))
-        .try_map(|name| Kind::from_name(&name).ok_or("not in the registry"))
-}
-
-/// A learning rate as typed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Eta {
-    /// Tuned.
-    Auto,
-    /// This one.
-    Given(f64),
-}
-
-fn eta(text: &str) -> Result<Eta, String> {
-    match text {
-        "auto" => Ok(Eta::Auto),
-        _ => text.parse().map(Eta::Given).map_err(|_| "must be a number or auto".to_owned()),
-    }
-}
-
-/// Kernels by name; `poly` is short for polynomial.
-pub(crate) fn kernels() -> impl TypedValueParser<Value = &'static str> {
-    let values = KERNELS.iter().map(|entry| {
-        let value = PossibleValue::new(entry.name).help(entry.formula);
-        if entry.name == "polynomial" { value.alias("poly") } else { value }
-    });
-    PossibleValuesParser::new(values).try_map(|name| {
-        let name = if name == "poly" { "polynomial" } else { &name };
-        KERNELS.iter().find(|entry| entry.name == name).map(|entry| entry.name).ok_or("not a kernel")
-    })
-}
-
-fn selects() -> impl TypedValueParser<Value = Select> {
-    PossibleValuesParser::new(Select::ALL.map(Select::name))
-        .try_map(|name| Select::from_name(&name).ok_or("not a way to draw"))
-}
-
 fn forms() -> impl TypedValueParser<Value = Form> {
     PossibleValuesParser::new(Form::ALL.map(Form::name)).try_map(|name| Form::from_name(&name).ok_or("not a form"))
-}
-
-pub(crate) fn norm_bound(text: &str) -> Result<NormBound, String> {
-    match text {
-        "auto" => Ok(NormBound::Running),
-        _ => text.parse().map(NormBound::Given).map_err(|_| "must be a number or auto".to_owned()),
-    }
-}
-
-fn feature_dim(text: &str) -> Result<Multiplicity, String> {
-    match text {
-        "inf" => Ok(Multiplicity::Infinite),
-        _ => text.parse().map(Multiplicity::Finite).map_err(|_| "must be a whole number or inf".to_owned()),
-    }
 }

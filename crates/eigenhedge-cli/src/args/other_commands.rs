@@ -1,8 +1,9 @@
 //! The commands besides `demo` and `run`, as typed.
 
-use super::{TableArgs, kernels, learners, norm_bound};
+use super::TableArgs;
+use super::options::{OfCompare, OfKernels, OptionArgs, learners};
 use clap::{Args, ValueEnum};
-use eigenhedge::{Kind, NormBound};
+use eigenhedge::Kind;
 use std::path::PathBuf;
 
 /// Options of `compare`.
@@ -24,15 +25,12 @@ pub struct CompareArgs {
     /// Do not subtract the running mean
     #[arg(long)]
     pub no_center: bool,
-    /// Norm that no row exceeds, or `auto` for the largest seen so far
-    #[arg(long, value_name = "F|auto", default_value = "auto", value_parser = norm_bound)]
-    pub norm_bound: NormBound,
+    /// Options of all learners.
+    #[command(flatten)]
+    pub options: OptionArgs<OfCompare>,
     /// Rows that the frozen PCA is fitted to; everybody is charged for the rows behind them
     #[arg(long, value_name = "ROWS", default_value_t = 100)]
     pub warm_up: usize,
-    /// Seed of the learners' draws
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
     /// Draw the cumulated losses
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
@@ -208,26 +206,6 @@ pub struct PcaArgs {
     pub table: TableArgs,
 }
 
-/// A kernel as typed.
-#[derive(Debug, Clone, Args)]
-pub struct KernelArgs {
-    /// Kernel
-    #[arg(long, value_name = "NAME", default_value = "rbf", value_parser = kernels())]
-    pub kernel: &'static str,
-    /// γ of the kernel [default: one over the number of columns]
-    #[arg(long, value_name = "F", allow_hyphen_values = true)]
-    pub gamma: Option<f64>,
-    /// Degree of the polynomial kernel [default: 3]
-    #[arg(long, value_name = "N")]
-    pub degree: Option<u32>,
-    /// Constant of the polynomial or sigmoid kernel [default: 1]
-    #[arg(long, value_name = "F", allow_hyphen_values = true)]
-    pub coef0: Option<f64>,
-    /// Length scale of a Matérn kernel
-    #[arg(long, value_name = "F", allow_hyphen_values = true)]
-    pub length_scale: Option<f64>,
-}
-
 /// Options of `kernel-pca` and `preimage`.
 #[derive(Debug, Args)]
 pub struct KernelPcaArgs {
@@ -241,7 +219,7 @@ pub struct KernelPcaArgs {
     pub no_center: bool,
     /// The kernel.
     #[command(flatten)]
-    pub kernel: KernelArgs,
+    pub kernel: OptionArgs<OfKernels>,
     /// Where to write the coordinates (kernel-pca) or the rows (preimage)
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
@@ -266,7 +244,7 @@ pub struct KernelRidgeArgs {
     pub rho: f64,
     /// The kernel.
     #[command(flatten)]
-    pub kernel: KernelArgs,
+    pub kernel: OptionArgs<OfKernels>,
     /// Where to write predictions and deviations; standard output if not given
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,

@@ -1,13 +1,15 @@
 //! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`. All rows are read before anything is said.
 
-use crate::args::{KernelArgs, KernelPcaArgs, KernelRidgeArgs, PcaArgs, TableArgs};
+use crate::args::{KernelPcaArgs, KernelRidgeArgs, OfKernels, OptionArgs, PcaArgs, TableArgs};
 use crate::csv_writer::{CsvWriter, coordinate_names};
+use crate::plan;
 use crate::stdout;
 use crate::table;
 use anyhow::{Context, Result, anyhow};
+use eigenhedge::Kind;
 use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
 use eigenhedge::batch::{Center, Expansion, KernelPca, KernelRidge, Pca, Solver};
-use eigenhedge::kernel::{KernelParameters, VectorKernel, Vectors};
+use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge_io::Stream;
 use std::fmt::Write;
 use std::path::Path;
@@ -70,11 +72,9 @@ fn spectrum(values: &[f64], ratios: &[f64], lost: f64) -> Result<()> {
     stdout::print(&out)
 }
 
-fn kernel(args: &KernelArgs, length: usize) -> Result<VectorKernel> {
-    let parameters =
-        KernelParameters { gamma: args.gamma, degree: args.degree, coef0: args.coef0, length_scale: args.length_scale };
-    let kernel = VectorKernel::from_name(args.kernel, &parameters, length).context("no such kernel")?;
-    Ok(kernel.checked()?)
+fn kernel(args: &OptionArgs<OfKernels>, length: usize) -> Result<VectorKernel> {
+    let setup = plan::setup(&args.options(Kind::Auto, 1))?;
+    Ok(setup.for_rows(length)?.spec.kernel.context("no such kernel")?.checked()?)
 }
 
 fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vectors>> {

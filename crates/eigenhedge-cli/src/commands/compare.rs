@@ -7,9 +7,9 @@ use crate::plan;
 use crate::stdout;
 use crate::table;
 use anyhow::{Context, Result, anyhow};
+use eigenhedge::Run;
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
-use eigenhedge::{Comparators, Run};
 use eigenhedge_io::Stream;
 use eigenhedge_report::{Block, Chart, Downsampler, Keep, Page, Series, Table, svg};
 use std::fmt::{self, Write};
@@ -56,14 +56,11 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     table::allow_learners(&stream, &args.learners)?;
     let centered = !args.no_center;
     let fits = |error: eigenhedge::Error| anyhow!("{}: {error}", stream.source());
-    let comparators = Comparators { hindsight: false, segments: 0 };
     let mut contestants = Vec::new();
     for kind in &args.learners {
-        let options = plan::with_defaults(*kind, args.k, centered, args.norm_bound)?;
-        let run = options
-            .spec(length)
-            .and_then(|spec| Run::with_comparators(spec, length, args.seed, comparators))
-            .map_err(fits)?;
+        let options = args.options.options(*kind, args.k);
+        let setup = plan::setup(&if centered { options } else { options.with("center", "none") })?;
+        let run = Run::of(&setup, length, false).map_err(fits)?;
         let name = kind.entry().name.to_owned();
         contestants.push(Contestant { name, run, total: 0.0, curve: curve(), spent: Duration::ZERO });
     }

@@ -92,8 +92,11 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
             let names: Vec<&str> = names.iter().filter_map(|name| name.as_str()).collect();
             format!("columns    {}\n", printable(&names.join(", ")))
         });
+        let options: Vec<String> =
+            snapshot.run.setup().values().map(|(option, value)| format!("{} {value}", option.name)).collect();
+        let options = format!("options    {}\n", options.join(", "));
         let kept = format!("kept with  probability {}\n", probabilities.join(", "));
-        format!("{}{kept}{columns}", summary.text(snapshot.run.spec(), &Default::default()))
+        format!("{}{options}{kept}{columns}", summary.text(snapshot.run.spec(), &Default::default()))
     };
     stdout::print(&text)
 }

@@ -1,10 +1,9 @@
 //! Every learner, with the sizes at which its growth shows and what is promised about it.
 
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
-use eigenhedge::kernel::KernelParameters;
-use eigenhedge::options::{MixingRule, Options};
+use eigenhedge::options::Options;
 use eigenhedge::subspace::Pair;
-use eigenhedge::{Comparators, Kind, Learner, Mixing, Random, Run, trial};
+use eigenhedge::{Kind, Learner, Mixing, Random, Run, trial};
 
 /// Learns from one row.
 pub type Step = Box<dyn FnMut(&[f64])>;
@@ -129,11 +128,10 @@ fn registered(
     name: &'static str,
     options: impl Fn(usize) -> Options + 'static,
 ) -> Case {
-    let kind = options(1).learner;
+    let kind = options(1).learner();
     let make = move |n: usize, k: usize| -> Step {
-        let spec = options(k).checked(str::to_owned).expect("options that make sense").spec(n).expect("a valid spec");
-        let comparators = Comparators { hindsight: false, segments: 0 };
-        let mut run = Run::with_comparators(spec, n, 1, comparators).expect("a valid learner");
+        let setup = options(k).with("seed", 1_usize).resolve(str::to_owned).expect("options that make sense");
+        let mut run = Run::of(&setup, n, false).expect("a valid learner");
         Box::new(move |row| {
             run.step(row).expect("a valid row");
         })
@@ -167,40 +165,36 @@ fn pair() -> Case {
     narrow("pair", Box::new(make))
 }
 
-fn mixed(k: usize, mixing: MixingRule) -> Options {
-    Options { mixing: Some(mixing), ..Options::new(Kind::Tracking, k) }
+fn mixed(k: usize, mixing: &str) -> Options {
+    Options::new(Kind::Tracking, k).with("mixing", mixing)
 }
 
-/// Over features of a Gaussian kernel, without a center unless asked for.
+/// Over features of a Gaussian kernel, without a center.
 fn featured(options: Options) -> Options {
-    let parameters = KernelParameters { gamma: Some(1.0), ..KernelParameters::default() };
-    Options { kernel: Some("rbf"), parameters, center: options.center.or(Some(false)), ..options }
+    options.with("kernel", "rbf").with("gamma", 1.0).with("center", "none")
 }
 
 fn with_budget(options: Options) -> Options {
-    Options { budget: Some(ATOMS), ..featured(options) }
+    featured(options).with("budget", ATOMS)
 }
 
 /// Every learner.
 pub fn all() -> Vec<Case> {
     let plain = |kind| move |k| Options::new(kind, k);
-    let capped = |kind| move |k| Options { max_rank: Some(3 * k), ..Options::new(kind, k) };
+    let capped = |kind| move |k| Options::new(kind, k).with("max-rank", 3 * k);
     let features = |kind| move |k| featured(Options::new(kind, k));
     let atoms = |kind| move |k| with_budget(Options::new(kind, k));
-    let unmixed = |k| mixed(k, MixingRule::None);
-    let centered = move |k| with_budget(Options { center: Some(true), ..unmixed(k) });
+    let unmixed = |k| mixed(k, "none");
+    let centered = move |k| with_budget(unmixed(k)).with("center", "mean");
     vec![
         registered(narrow, "tracking", unmixed),
         // A share of 0.001 remembers directions for a thousand rows: until then there are more of them with every row.
         Case {
             t: axis(&[2000, 4000, 8000, 16000], 0.0),
-            ..registered(narrow, "tracking, fixed share", |k| mixed(k, MixingRule::FixedShare))
+            ..registered(narrow, "tracking, fixed share", |k| mixed(k, "fixed-share"))
         },
         // The coordinates in the u directions: O(n u).
-        Case {
-            k: in_proportion(),
-            ..registered(dense, "tracking, past average", |k| mixed(k, MixingRule::PastAverage))
-        },
+        Case { k: in_proportion(), ..registered(dense, "tracking, past average", |k| mixed(k, "past-average")) },
         registered(whole, "anchored", plain(Kind::Anchored)),
         registered(narrow, "anchored, rank at most 3k", capped(Kind::Anchored)),
         registered(whole, "leader", plain(Kind::Leader)),

@@ -46,25 +46,25 @@ fn spaces() -> Vec<Space> {
 
 /// The variants of a learner that have code of their own.
 fn variants(entry: &Entry, k: usize) -> Vec<Spec> {
-    let reads = entry.reads;
+    let reads = |option| entry.kind.reads(option);
     let k = if entry.kind == Kind::Oja { 1 } else { k };
     // Hebbian rates are shares of a step; the others are exponents.
     let rates: &[f64] = match entry.family {
         Family::Hebbian => &[0.1],
-        _ if reads.eta => &[1.0, 64.0],
+        _ if reads("eta") => &[1.0, 64.0],
         _ => &[1.0],
     };
-    let memories: &[f64] = if reads.forget { &[0.5, 0.99] } else { &[1.0] };
+    let memories: &[f64] = if reads("forget") { &[0.5, 0.99] } else { &[1.0] };
     let mut specs = Vec::new();
     for (eta, forget) in rates.iter().flat_map(|eta| memories.iter().map(move |forget| (*eta, *forget))) {
         let base = Spec { eta, forget, ..Spec::new(entry.kind, k) };
-        for center in [None, Some(0.0)].into_iter().take(if reads.center { 2 } else { 1 }) {
+        for center in [None, Some(0.0)].into_iter().take(if reads("center") { 2 } else { 1 }) {
             let base = Spec { center, ..base.clone() };
             specs.push(base.clone());
-            if reads.max_rank {
+            if reads("max-rank") {
                 specs.extend([k, k + 4].map(|rank| Spec { max_rank: Some(rank), ..base.clone() }));
             }
-            if reads.mixing {
+            if reads("mixing") {
                 let mixings = [Mixing::FixedShare { alpha: 1e-3 }, Mixing::PastAverage { alpha: 1e-3 }];
                 specs.extend(mixings.map(|mixing| Spec { mixing, max_rank: Some(k + 4), ..base.clone() }));
             }

@@ -30,13 +30,13 @@ pub const KERNELS: &[KernelEntry] = &[
         name: "matern32",
         formula: "(1 + s) exp(-s), s = √3 |a - b| / length_scale",
         positive_definite: true,
-        reads: &["gamma", "length_scale"],
+        reads: &["gamma", "length-scale"],
     },
     KernelEntry {
         name: "matern52",
         formula: "(1 + s + s²/3) exp(-s), s = √5 |a - b| / length_scale",
         positive_definite: true,
-        reads: &["gamma", "length_scale"],
+        reads: &["gamma", "length-scale"],
     },
     KernelEntry {
         name: "sigmoid",
@@ -89,6 +89,22 @@ impl VectorKernel {
         })
     }
 
+    /// The parameters that it was built with; none of sums, products and multiples.
+    pub fn parameters(&self) -> KernelParameters {
+        let none = KernelParameters::default();
+        match *self {
+            Self::Polynomial { gamma, degree, coef0 } => {
+                KernelParameters { gamma: Some(gamma), degree: Some(degree), coef0: Some(coef0), ..none }
+            }
+            Self::Rbf { gamma } | Self::Laplacian { gamma } => KernelParameters { gamma: Some(gamma), ..none },
+            Self::Matern32 { length_scale } | Self::Matern52 { length_scale } => {
+                KernelParameters { length_scale: Some(length_scale), ..none }
+            }
+            Self::Sigmoid { gamma, coef0 } => KernelParameters { gamma: Some(gamma), coef0: Some(coef0), ..none },
+            _ => none,
+        }
+    }
+
     /// The kernel's name: that of the registry, or "sum", "product", "scaled".
     pub fn name(&self) -> &'static str {
         match self {
@@ -129,7 +145,7 @@ mod tests {
             ("gamma", KernelParameters { gamma: Some(7.0), ..defaults }),
             ("degree", KernelParameters { degree: Some(7), ..defaults }),
             ("coef0", KernelParameters { coef0: Some(7.0), ..defaults }),
-            ("length_scale", KernelParameters { length_scale: Some(7.0), ..defaults }),
+            ("length-scale", KernelParameters { length_scale: Some(7.0), ..defaults }),
         ];
         for entry in KERNELS {
             for (name, parameters) in &changed {

@@ -7,7 +7,7 @@
 //! for Machine Learning* (2006), §4.2.
 
 use super::{Kernel, Measure};
-use crate::error::{Error, positive};
+use crate::error::{Error, not_negative, positive};
 use crate::num::exp_lane;
 use crate::row::check_row;
 use crate::simplex::Multiplicity;
@@ -139,15 +139,13 @@ impl VectorKernel {
             Self::Polynomial { gamma, degree, coef0 } => {
                 positive("gamma", *gamma)?;
                 at_least_one("degree", *degree as usize)?;
-                if !(*coef0 >= 0.0 && coef0.is_finite()) {
-                    return Err(Error::Parameter { name: "coef0", rule: "finite and not negative", value: *coef0 });
-                }
+                not_negative("coef0", *coef0)?;
             }
             Self::Rbf { gamma } | Self::Laplacian { gamma } => {
                 positive("gamma", *gamma)?;
             }
             Self::Matern32 { length_scale } | Self::Matern52 { length_scale } => {
-                positive("length scale", *length_scale)?;
+                positive("length-scale", *length_scale)?;
             }
             Self::Sigmoid { gamma, coef0 } => {
                 positive("gamma", *gamma)?;

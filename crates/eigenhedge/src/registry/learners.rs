@@ -58,27 +58,7 @@ pub struct Entry {
     pub cost: &'static str,
     /// Where it comes from.
     pub source: &'static str,
-    /// Which options it reads.
-    pub reads: Reads,
 }
-
-/// Which options a learner reads.
-#[derive(Debug, Clone, Copy)]
-pub struct Reads {
-    /// Learning rate.
-    pub eta: bool,
-    /// Mixing.
-    pub mixing: bool,
-    /// Forgetting.
-    pub forget: bool,
-    /// Centering.
-    pub center: bool,
-    /// A cap on the explicit directions.
-    pub max_rank: bool,
-}
-
-const NOTHING: Reads = Reads { eta: false, mixing: false, forget: false, center: true, max_rank: false };
-const RATE: Reads = Reads { eta: true, ..NOTHING };
 
 /// Every learner.
 pub const REGISTRY: &[Entry] = &[
@@ -90,7 +70,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "best member + Hedge term, hence what its members promise",
         cost: "the sum of its members",
         source: "AdaHedge, fixed share",
-        reads: Reads { max_rank: true, ..NOTHING },
     },
     Entry {
         kind: Kind::Tracking,
@@ -100,7 +79,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "regret (no mixing): JMLR Theorem 6",
         cost: "O(n u + u³), u ≈ k…3k",
         source: "JMLR Alg. 5, ICML Alg. 3",
-        reads: Reads { mixing: true, max_rank: true, ..RATE },
     },
     Entry {
         kind: Kind::Anchored,
@@ -110,7 +88,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "regret: JMLR Theorem 6; centered: Theorem 8, Corollary 9",
         cost: "O(w^2.5), w = min(n, rows)",
         source: "JMLR Alg. 6, ICML Alg. 6",
-        reads: Reads { max_rank: true, ..RATE },
     },
     Entry {
         kind: Kind::Leader,
@@ -120,7 +97,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "none: can be forced to n/(n-k) times the best",
         cost: "O(w^2.5), w = min(n, rows)",
         source: "JMLR §7",
-        reads: Reads { max_rank: true, ..NOTHING },
     },
     Entry {
         kind: Kind::ForgettingLeader,
@@ -130,7 +106,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "none",
         cost: "O(w^2.5), w = min(n, rows)",
         source: "exponential windows",
-        reads: Reads { forget: true, max_rank: true, ..NOTHING },
     },
     Entry {
         kind: Kind::PerturbedLeader,
@@ -140,7 +115,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "none: open in these papers",
         cost: "O(w³), w = min(n, rows)",
         source: "JMLR §4.1, §5.1",
-        reads: RATE,
     },
     Entry {
         kind: Kind::ProductSets,
@@ -150,7 +124,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "none: conjectured in JMLR §5.1",
         cost: "O(w^2.5 + w k), w = min(n, rows)",
         source: "JMLR §4.1, §5.1",
-        reads: RATE,
     },
     Entry {
         kind: Kind::Additive,
@@ -160,7 +133,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "none in these papers",
         cost: "O(n u + u³), u ≈ k…3k",
         source: "slides, Euclidean family",
-        reads: RATE,
     },
     Entry {
         kind: Kind::Oja,
@@ -170,7 +142,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "none",
         cost: "O(n k)",
         source: "Oja 1982, Kashima",
-        reads: Reads { center: false, ..RATE },
     },
     Entry {
         kind: Kind::Gha,
@@ -180,7 +151,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "none",
         cost: "O(n k)",
         source: "Oja 1992, Sanger 1989, Kashima",
-        reads: Reads { center: false, ..RATE },
     },
     Entry {
         kind: Kind::Apex,
@@ -190,7 +160,6 @@ pub const REGISTRY: &[Entry] = &[
         guarantee: "none",
         cost: "O(n k)",
         source: "Kung & Diamantaras 1990, Kashima",
-        reads: Reads { center: false, ..RATE },
     },
 ];
 

@@ -3,7 +3,8 @@
 //! The command line, saved files, documentation and the tests that hold for every learner all read it here.
 
 mod learners;
+pub mod options;
 mod spec;
 
-pub use learners::{Entry, Family, Kind, REGISTRY, Reads, subspace_learners};
+pub use learners::{Entry, Family, Kind, REGISTRY, subspace_learners};
 pub use spec::{KernelLearner, PlainLearner, Spec};

@@ -117,9 +117,9 @@ impl Spec {
     pub fn label(&self) -> String {
         let entry = self.learner.entry();
         let mut label = entry.name.to_owned();
-        if self.self_confident && entry.reads.eta {
+        if self.self_confident && self.learner.reads("eta") {
             label += " eta auto";
-        } else if entry.reads.eta {
+        } else if self.learner.reads("eta") {
             label += &format!(" eta {}", self.eta);
         }
         match self.mixing {
@@ -127,10 +127,10 @@ impl Spec {
             Mixing::FixedShare { alpha } => label += &format!(", fixed share {alpha}"),
             Mixing::PastAverage { alpha } => label += &format!(", past average {alpha}"),
         }
-        if entry.reads.forget {
+        if self.learner.reads("forget") {
             label += &format!(" {}", self.forget);
         }
-        if let Some(most) = self.max_rank.filter(|_| entry.reads.max_rank) {
+        if let Some(most) = self.max_rank.filter(|_| self.learner.reads("max-rank")) {
             label += &format!(", rank {most}");
         }
         label

@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::learner::{Loss, block, trial};
 use crate::random::Random;
 use crate::registry::Spec;
+use crate::registry::options::Setup;
 use crate::scratch::Scratch;
 use crate::span::Ambient;
 use crate::state::ensure;
@@ -83,6 +84,12 @@ impl Run {
     /// Builds the learner of the spec for rows of this length, and follows the best fixed subspace.
     pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
         Self::with_comparators(spec, length, seed, Comparators::default())
+    }
+
+    /// The run that options describe; with `hindsight`, it follows the best subspace.
+    pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
+        let comparators = Comparators { hindsight, segments: setup.segments };
+        Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)
     }
 
     /// The same, with a choice of what to follow.
@@ -190,6 +197,11 @@ impl Run {
     /// What the learner was built from.
     pub fn spec(&self) -> &Spec {
         &self.spec
+    }
+
+    /// The options in effect.
+    pub fn setup(&self) -> Setup {
+        Setup::of(self.spec.clone(), self.segments)
     }
 
     /// Length of a row.

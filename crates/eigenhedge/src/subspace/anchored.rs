@@ -100,9 +100,7 @@ impl Anchored {
                 "product-sets needs a finite dimension: among infinitely many directions it keeps none of those seen",
             ));
         }
-        if !(forget > 0.0 && forget <= 1.0) {
-            return Err(Error::Parameter { name: "forget", rule: "greater than 0 and at most 1", value: forget });
-        }
+        error::factor("forget", forget)?;
         super::check_kept(kept, dimension)?;
         Ok(Self {
             law,

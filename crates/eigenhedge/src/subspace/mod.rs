@@ -184,6 +184,15 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
     }
 }
 
+/// `Ok` when this many imaginary rows can begin a mean; NaN fails.
+pub(crate) fn check_center_prior(name: &'static str, prior: f64) -> Result<f64, Error> {
+    if prior == 0.0 || prior >= SMALLEST_PRIOR && prior.is_finite() {
+        Ok(prior)
+    } else {
+        Err(Error::Parameter { name, rule: "0, or finite and at least 1e-100", value: prior })
+    }
+}
+
 impl<S: Span, R: Rule> Subspace<S, R> {
     /// Puts a rule over a span.
     pub fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
@@ -191,11 +200,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         if let NormBound::Given(bound) = options.norm_bound {
             error::norm_bound(bound)?;
         }
-        if let Some(prior) = options.center
-            && !(prior == 0.0 || prior >= SMALLEST_PRIOR && prior.is_finite())
-        {
-            let rule = "0, or finite and at least 1e-100";
-            return Err(Error::Parameter { name: "center-prior", rule, value: prior });
+        if let Some(prior) = options.center {
+            check_center_prior("center-prior", prior)?;
         }
         Ok(Self {
             kept,

@@ -88,10 +88,7 @@ impl Tracking {
     /// Merges directions whose weight is nearly that of the complement, as far as that costs in each trial at most this
     /// share of what fixed share costs in it. Of 15 directions, or of k + 4, none is merged.
     pub fn with_merging(mut self, share: f64) -> Result<Self, Error> {
-        if !(share >= 0.0 && share.is_finite()) {
-            return Err(Error::Parameter { name: "merge", rule: "finite and not negative", value: share });
-        }
-        self.merge = share;
+        self.merge = error::not_negative("merge", share)?;
         Ok(self)
     }
 

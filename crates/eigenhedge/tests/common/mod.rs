@@ -18,7 +18,7 @@ pub fn specs(kept: usize) -> Vec<Spec> {
         for center in [None, Some(0.0), Some(2.5)] {
             specs.push(Spec { center, ..spec.clone() });
         }
-        if entry.reads.mixing {
+        if entry.kind.reads("mixing") {
             for mixing in [Mixing::FixedShare { alpha: 0.01 }, Mixing::PastAverage { alpha: 0.01 }] {
                 specs.push(Spec { mixing, ..spec.clone() });
             }

@@ -5,7 +5,7 @@ mod progress;
 mod resume_state;
 mod session;
 
-use crate::args::SummaryForm;
+use crate::args::{SummaryForm, typed};
 use crate::files::{judge_place, write_whole};
 use crate::number::exact;
 use crate::plan::Plan;
@@ -14,6 +14,7 @@ use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::{Summary, Text, sentences};
 use anyhow::{Context, Result};
+use eigenhedge::options::spelled;
 use eigenhedge::{Error, set_threads};
 use eigenhedge_io::{Format, Stream, Target, printable, printable_path};
 use progress::Progress;
@@ -140,7 +141,7 @@ fn misfit(error: &Error, format: Format) -> String {
             let hint = if is_doubtful { " (is --delimiter right?)" } else { "" };
             format!("-k must be less than the number of selected columns, {dimension}, got {kept}{hint}")
         }
-        Error::Parameter { name, rule, value } => format!("--{name} must be {rule}, got {}", exact(*value)),
+        Error::Parameter { .. } => spelled(error, typed),
         other => sentence(other),
     }
 }

@@ -4,11 +4,14 @@
 //! one, such as the files of other programs over the same library, holds a model that can be used but no run that can be
 //! resumed.
 
+use crate::args::typed;
+use crate::number::exact;
 use crate::plan::Plan;
 use crate::record::Recorder;
 use crate::summary::Notes;
 use anyhow::{Result, anyhow};
-use eigenhedge::{Run, Spec};
+use eigenhedge::Run;
+use eigenhedge::options::{OPTIONS, Setup};
 use eigenhedge_io::{Layout, OnBadRow, Position, Source, Standardize, Stream, StreamState, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -27,8 +30,10 @@ pub struct ResumeState {
     notes: SavedNotes,
     /// What was recorded for a page.
     report: Option<String>,
-    /// Options by name, and the first row of the table.
+    /// Options of the table by name, and its first row.
     plan: Map<String, Value>,
+    /// Options of the learner by name.
+    options: Map<String, Value>,
     /// Whether this is the end of the table, as far as it went.
     #[serde(default)]
     pub ended: bool,
@@ -47,7 +52,7 @@ const LONGEST: f64 = 1e12;
 impl ResumeState {
     /// Collects what is to be saved.
     pub fn new(
-        plan: Map<String, Value>,
+        (plan, options): (Map<String, Value>, Map<String, Value>),
         stream: StreamState,
         answers: Position,
         notes: &Notes,
@@ -60,6 +65,7 @@ impl ResumeState {
             notes: SavedNotes { kept: Some(notes.kept), seconds: notes.before.as_secs_f64() },
             report: recorder.map(Recorder::to_text),
             plan,
+            options,
             ended: false,
         }
     }
@@ -117,6 +123,19 @@ impl ResumeState {
 }
 
 impl ResumeState {
+    /// Refuses other options of the learner.
+    pub fn agree_on_learner(&self, path: &Path, options: &Map<String, Value>) -> Result<()> {
+        let names = std::iter::once("k").chain(OPTIONS.iter().map(|option| option.name));
+        let differing = names.into_iter().find(|name| self.options.get(*name) != options.get(*name));
+        match differing {
+            None => Ok(()),
+            Some(name) => {
+                let value = |options: &Map<String, Value>| options.get(name).cloned().unwrap_or_default();
+                Err(differs(path, &typed(name), &value(&self.options), &value(options)))
+            }
+        }
+    }
+
     /// Refuses another table with the same columns; asked when these are known to be the same.
     pub fn agree_on_table(&self, path: &Path, options: &Map<String, Value>) -> Result<()> {
         match (self.plan.get(FIRST_ROW), options.get(FIRST_ROW)) {
@@ -128,34 +147,13 @@ impl ResumeState {
     }
 }
 
-/// Refuses another learner.
-pub fn agree_on_learner(path: &Path, then: &Spec, now: &Spec) -> Result<()> {
-    if then == now {
-        return Ok(());
+/// The options in effect by name, and k.
+pub fn in_effect(setup: &Setup) -> Result<Map<String, Value>> {
+    let mut options = Map::from_iter([("k".to_owned(), json!(setup.spec.kept))]);
+    for (option, value) in setup.values() {
+        options.insert(option.name.to_owned(), serde_json::to_value(value)?);
     }
-    let (then, now) = (serde_json::to_value(then)?, serde_json::to_value(now)?);
-    let fields = [
-        ("kept", "-k"),
-        ("learner", "--learner"),
-        ("kernel", "--kernel"),
-        ("self_confident", "--eta auto"),
-        ("eta", "--eta"),
-        ("mixing", "--mixing"),
-        ("forget", "--forget"),
-        ("center", "--center"),
-        ("norm_bound", "--norm-bound"),
-        ("select", "--select"),
-        ("dimension", "--feature-dim"),
-        ("as_printed", "--as-printed"),
-        ("merge", "--merge"),
-        ("max_rank", "--max-rank"),
-        ("budget", "--budget"),
-    ];
-    let differing = fields.iter().find(|(field, _)| then[field] != now[field]);
-    Err(match differing {
-        Some((field, option)) => differs(path, option, &then[field], &now[field]),
-        None => anyhow!("{}: was saved by a run of another learner", path.display()),
-    })
+    Ok(options)
 }
 
 fn differs(path: &Path, option: &str, then: &Value, now: &Value) -> anyhow::Error {
@@ -167,13 +165,14 @@ fn spoken(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),
         Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => exact(number.as_f64().unwrap_or(f64::NAN)),
         other => other.to_string(),
     }
 }
 
 const FIRST_ROW: &str = "first row";
 
-/// What decides the outcome besides the learner, which the run itself remembers, and the columns, which the stream does.
+/// What decides the outcome besides the learner's options and the columns, which the stream remembers.
 /// How bad rows are treated may change: whoever was stopped by one may want to pass over it.
 pub fn options(plan: &Plan) -> Map<String, Value> {
     let Layout { format, may_have_header, delimiter, array, dim, standardize, .. } = &plan.layout;
@@ -184,8 +183,6 @@ pub fn options(plan: &Plan) -> Map<String, Value> {
         Target::File(path) => json!(path.file_name().map(|name| name.to_string_lossy())),
     };
     let value = json!({
-        "--seed": plan.seed,
-        "--segments": plan.comparators.segments,
         "--format": format.name(),
         "--no-header": !may_have_header,
         "--delimiter": char::from(*delimiter).to_string(),

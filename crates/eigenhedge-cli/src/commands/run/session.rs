@@ -1,7 +1,7 @@
 //! A run with its stream and its answers: begun, or taken up where a snapshot was saved.
 
 use super::block::Block;
-use super::resume_state::{ResumeState, agree_on_learner, options};
+use super::resume_state::{ResumeState, in_effect, options};
 use super::{misfit, sentence};
 use crate::files::{read_snapshot, write_whole};
 use crate::plan::Plan;
@@ -33,7 +33,8 @@ pub struct Session<'a> {
     /// What the text of the summary mentions.
     pub notes: Notes,
     recorder: Option<Recorder>,
-    options: Map<String, Value>,
+    /// Options of the table and of the learner.
+    options: (Map<String, Value>, Map<String, Value>),
     start: Instant,
     /// Keeps another run from the snapshot.
     _reservation: Option<Reservation>,
@@ -63,17 +64,18 @@ impl<'a> Session<'a> {
     fn begin(plan: &'a Plan, layout: &Layout, reservation: Option<Reservation>) -> Result<Self> {
         let stream = Stream::open(&plan.source, layout)?;
         let length = stream.columns().len();
-        allow_learners(&stream, &[plan.learner])?;
-        let run = plan
-            .options
-            .spec(length)
-            .and_then(|spec| Run::with_comparators(spec, length, plan.seed, plan.comparators))
-            .map_err(|error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format)))?;
+        allow_learners(&stream, &[plan.setup.spec.learner])?;
+        let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format));
+        let setup = plan.setup.for_rows(length).map_err(fits)?;
+        let run = Run::of(&setup, length, true).map_err(fits)?;
         let answers = Answers::open(&plan.target, plan.form, run.spec().kept, at_once(plan))?;
         let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
         Ok(Self {
             recorder: wanted.then(|| Recorder::new(&run)),
-            options: if plan.keep.snapshot.is_some() { options(plan) } else { Map::new() },
+            options: match plan.keep.snapshot {
+                Some(_) => (options(plan), in_effect(&setup)?),
+                None => Default::default(),
+            },
             block: Block::default(),
             block_rows: block_rows(plan, &run),
             snapshot: Snapshot { run, resume_state: Vec::new() },
@@ -94,11 +96,12 @@ impl<'a> Session<'a> {
         before.agree(path, plan, &options)?;
         let stream = Stream::resume(&plan.source, layout, &before.stream)?;
         before.agree_on_table(path, &options)?;
-        let now = plan
-            .options
-            .spec(stream.columns().len())
+        let setup = plan
+            .setup
+            .for_rows(stream.columns().len())
             .map_err(|error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format)))?;
-        agree_on_learner(path, snapshot.run.spec(), &now)?;
+        let learner_options = in_effect(&setup)?;
+        before.agree_on_learner(path, &learner_options)?;
         let resume = |target: &Target| {
             Answers::resume(target, plan.form, snapshot.run.spec().kept, at_once(plan), &before.answers)
         };
@@ -111,7 +114,7 @@ impl<'a> Session<'a> {
         Ok(Self {
             recorder: before.recorder(&snapshot.run, path)?,
             notes: before.notes(is_standardized(plan)),
-            options,
+            options: (options, learner_options),
             block: Block::default(),
             block_rows: block_rows(plan, &snapshot.run),
             snapshot,

@@ -1,0 +1,412 @@
+//! The one table of options.
+//!
+//! Command line, Python, resume check, `inspect`, summaries and the book take options from here, in this order. In texts,
+//! `{name}` stands for an option as the reader's program spells it.
+
+use super::{Choice, Misuse, Options, Setup, Spelling, Type, Value, spelled};
+use crate::error::{self, Error};
+use crate::kernel::KERNELS;
+use crate::mixing::Mixing;
+use crate::registry::{Kind, REGISTRY};
+use crate::simplex::{Multiplicity, Select};
+use crate::subspace::{NormBound, check_center_prior};
+
+/// The description of an option.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionEntry {
+    /// The name, with hyphens.
+    pub name: &'static str,
+    /// The type of its values.
+    pub values: Type,
+    /// The placeholder for a value in the help of the command line.
+    pub placeholder: &'static str,
+    /// One sentence, without a full stop.
+    pub help: &'static str,
+    /// The default in words; empty when leaving the option out changes nothing.
+    pub default: &'static str,
+    /// A use of the option, as it is typed; it changes the run.
+    pub example: &'static str,
+    /// The learners that read it. The others refuse it, unless its value is [`Self::neutral`].
+    pub readers: Readers,
+    /// A value that is true of every learner, so that it may be given to all of them.
+    pub neutral: Option<&'static str>,
+    /// Puts a checked value into a setup; options before this one in the table have been put there.
+    pub set: fn(&mut Setup, &Value),
+    /// The value in a setup for rows of a known length; none when it has none.
+    pub get: fn(&Setup) -> Option<Value>,
+    /// The sentence that says why this option cannot be given beside the others, once all are set.
+    pub conflict: fn(&Options, &Setup) -> Option<String>,
+}
+
+/// The learners that read an option.
+#[derive(Debug, Clone, Copy)]
+pub enum Readers {
+    /// All of them.
+    All,
+    /// All but these.
+    AllBut(&'static [Kind]),
+    /// These.
+    Only(&'static [Kind]),
+    /// All of them, when there is a kernel.
+    Features,
+}
+
+impl OptionEntry {
+    const fn new(name: &'static str, values: Type, placeholder: &'static str, help: &'static str) -> Self {
+        let (set, get, conflict) = (|_: &mut Setup, _: &Value| {}, |_: &Setup| None, |_: &Options, _: &Setup| None);
+        let (default, example, readers, neutral) = ("", "", Readers::All, None);
+        Self { name, values, placeholder, help, default, example, readers, neutral, set, get, conflict }
+    }
+
+    /// The entry with this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        OPTIONS.iter().find(|option| option.name == name)
+    }
+
+    /// True if the learner reads the option.
+    pub fn is_read_by(&self, learner: Kind) -> bool {
+        match self.readers {
+            Readers::All | Readers::Features => true,
+            Readers::AllBut(others) => !others.contains(&learner),
+            Readers::Only(readers) => readers.contains(&learner),
+        }
+    }
+
+    /// Refuses a number that breaks its rule.
+    pub(super) fn check(&self, value: &Value, spelling: Spelling) -> Result<(), Misuse> {
+        match (self.values, value) {
+            (Type::Number(check, _), Value::Number(number)) => {
+                check(self.name, *number).map(drop).map_err(|error| Misuse(spelled(&error, spelling)))
+            }
+            (Type::Count(least, _), Value::Count(count)) if *count < least => {
+                Err(Misuse(format!("{} must be at least {least}, got {count}", spelling(self.name))))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A number without a rule of its own: the kernel that reads it has one.
+fn any(_: &'static str, value: f64) -> Result<f64, Error> {
+    Ok(value)
+}
+
+const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
+const TRACKING: &[Kind] = &[Kind::Tracking];
+const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
+
+pub(super) const ALPHA: f64 = 1e-3;
+pub(super) const MERGE: f64 = 0.25;
+
+/// Every option.
+pub const OPTIONS: &[OptionEntry] = &[
+    OptionEntry {
+        default: "auto",
+        get: |setup| Some(setup.spec.learner.entry().name.into()),
+        example: "--learner tracking",
+        ..OptionEntry::new("learner", Type::Choice(learners), "NAME", "Who learns")
+    },
+    OptionEntry {
+        default: "auto for anchored, 0.05 for oja, gha and apex, else 1",
+        readers: Readers::AllBut(UNRATED),
+        neutral: Some("auto"),
+        set: |setup, value| match value {
+            Value::Number(eta) => (setup.spec.eta, setup.spec.self_confident) = (*eta, false),
+            _ => setup.spec.self_confident = true,
+        },
+        get: |setup| {
+            let is_tuned = setup.spec.self_confident || setup.ceiling.is_some();
+            Some(if is_tuned { "auto".into() } else { setup.spec.eta.into() })
+        },
+        conflict: |_, setup| {
+            let learner = setup.spec.learner;
+            (setup.spec.self_confident && HEBBIAN.contains(&learner))
+                .then(|| format!("{{eta}} auto is not for the learner {}", learner.entry().name))
+        },
+        example: "--learner tracking --eta 4",
+        ..OptionEntry::new(
+            "eta",
+            Type::Number(error::positive, Some("auto")),
+            "F|auto",
+            "Learning rate, for rows of norm at most one; `auto` follows the learner's own loss, or {ceiling}",
+        )
+    },
+    OptionEntry {
+        readers: Readers::Only(&[Kind::Tracking, Kind::Anchored]),
+        set: |setup, value| setup.ceiling = Some(value.number()),
+        get: |setup| setup.ceiling.map(Value::from),
+        conflict: |options, setup| match setup.spec.norm_bound {
+            _ if matches!(options.given.get("eta"), Some(Value::Number(_))) => {
+                Some("{ceiling} is read by {eta} auto only".into())
+            }
+            NormBound::Running => Some("{ceiling} needs a {norm-bound}".into()),
+            NormBound::Given(_) => None,
+        },
+        example: "--learner tracking --eta auto --norm-bound 10 --ceiling 500",
+        ..OptionEntry::new(
+            "ceiling",
+            Type::Number(error::positive, None),
+            "F",
+            "What the best subspace loses at most, to tune {eta} auto by the papers' formula; needs {norm-bound}",
+        )
+    },
+    OptionEntry {
+        default: "fixed-share for tracking, else none",
+        readers: Readers::Only(TRACKING),
+        neutral: Some("none"),
+        set: |setup, value| {
+            let (mixing, merge) = match value.text() {
+                "fixed-share" => (Mixing::FixedShare { alpha: ALPHA }, MERGE),
+                "past-average" => (Mixing::PastAverage { alpha: ALPHA }, 0.0),
+                _ => (Mixing::None, 0.0),
+            };
+            (setup.spec.mixing, setup.spec.merge) = (mixing, merge);
+        },
+        get: |setup| Some(setup.spec.mixing.name().into()),
+        example: "--learner tracking --mixing past-average",
+        ..OptionEntry::new(
+            "mixing",
+            Type::Choice(mixing_rules),
+            "RULE",
+            "What is mixed in after each row, so that a change can be followed",
+        )
+    },
+    OptionEntry {
+        default: "0.001",
+        readers: Readers::Only(TRACKING),
+        set: |setup, value| match &mut setup.spec.mixing {
+            Mixing::None => {}
+            Mixing::FixedShare { alpha } | Mixing::PastAverage { alpha } => *alpha = value.number(),
+        },
+        get: |setup| (setup.spec.mixing != Mixing::None).then(|| setup.spec.mixing.alpha().into()),
+        conflict: |_, setup| (setup.spec.mixing == Mixing::None).then(|| "{alpha} is not read by {mixing} none".into()),
+        example: "--learner tracking --alpha 0.01",
+        ..OptionEntry::new("alpha", Type::Number(error::fraction, None), "F", "Share that is mixed in")
+    },
+    OptionEntry {
+        default: "0.95",
+        readers: Readers::Only(&[Kind::ForgettingLeader]),
+        set: |setup, value| setup.spec.forget = value.number(),
+        get: |setup| Some(setup.spec.forget.into()),
+        example: "--learner forgetting-leader --forget 0.99",
+        ..OptionEntry::new(
+            "forget",
+            Type::Number(error::factor, None),
+            "F",
+            "Factor on the forgetting leader's memory at each row",
+        )
+    },
+    OptionEntry {
+        default: "mean; none for oja, gha and apex",
+        readers: Readers::AllBut(HEBBIAN),
+        neutral: Some("none"),
+        set: |setup, value| setup.spec.center = (value.text() == "mean").then_some(0.0),
+        get: |setup| Some(if setup.spec.center.is_some() { "mean" } else { "none" }.into()),
+        example: "--center none",
+        ..OptionEntry::new("center", Type::Choice(centers), "HOW", "Subtract the running mean, or nothing")
+    },
+    OptionEntry {
+        default: "0",
+        readers: Readers::AllBut(HEBBIAN),
+        set: |setup, value| setup.spec.center = setup.spec.center.map(|_| value.number()),
+        get: |setup| setup.spec.center.map(Value::from),
+        conflict: |_, setup| setup.spec.center.is_none().then(|| "{center-prior} is not read by {center} none".into()),
+        example: "--center-prior 10",
+        ..OptionEntry::new(
+            "center-prior",
+            Type::Number(check_center_prior, None),
+            "F",
+            "Imaginary rows at the origin that the running mean starts from",
+        )
+    },
+    OptionEntry {
+        default: "auto",
+        set: |setup, value| {
+            setup.spec.norm_bound = match value {
+                Value::Number(bound) => NormBound::Given(*bound),
+                _ => NormBound::Running,
+            }
+        },
+        get: |setup| {
+            Some(match setup.spec.norm_bound {
+                NormBound::Given(bound) => bound.into(),
+                NormBound::Running => "auto".into(),
+            })
+        },
+        example: "--norm-bound 10",
+        ..OptionEntry::new(
+            "norm-bound",
+            Type::Number(|_, bound| error::norm_bound(bound), Some("auto")),
+            "F|auto",
+            "Norm that no row exceeds, or `auto` for the largest seen so far",
+        )
+    },
+    OptionEntry {
+        set: |setup, value| setup.kernel = KERNELS.iter().map(|entry| entry.name).find(|name| *name == value.text()),
+        get: |setup| setup.spec.kernel.as_ref().map(|kernel| kernel.name().into()),
+        example: "--kernel rbf",
+        ..OptionEntry::new("kernel", Type::Choice(kernels), "NAME", "Learn from features of rows: the kernel's name")
+    },
+    OptionEntry {
+        default: "one over the number of columns",
+        readers: Readers::Features,
+        set: |setup, value| setup.parameters.gamma = Some(value.number()),
+        get: |setup| setup.spec.kernel.as_ref()?.parameters().gamma.map(Value::from),
+        example: "--kernel rbf --gamma 0.5",
+        ..OptionEntry::new("gamma", Type::Number(error::positive, None), "F", "γ of the kernel")
+    },
+    OptionEntry {
+        default: "3",
+        readers: Readers::Features,
+        set: |setup, value| setup.parameters.degree = Some(u32::try_from(value.count()).unwrap_or(u32::MAX)),
+        get: |setup| Some(Value::Count(setup.spec.kernel.as_ref()?.parameters().degree?.into())),
+        example: "--kernel polynomial --degree 2",
+        ..OptionEntry::new("degree", Type::Count(1, None), "N", "Degree of the polynomial kernel")
+    },
+    OptionEntry {
+        default: "1",
+        readers: Readers::Features,
+        set: |setup, value| setup.parameters.coef0 = Some(value.number()),
+        get: |setup| setup.spec.kernel.as_ref()?.parameters().coef0.map(Value::from),
+        example: "--kernel polynomial --coef0 0",
+        ..OptionEntry::new("coef0", Type::Number(any, None), "F", "Constant of the polynomial or sigmoid kernel")
+    },
+    OptionEntry {
+        default: "1/√(2γ)",
+        readers: Readers::Features,
+        set: |setup, value| setup.parameters.length_scale = Some(value.number()),
+        get: |setup| setup.spec.kernel.as_ref()?.parameters().length_scale.map(Value::from),
+        example: "--kernel matern32 --length-scale 2",
+        ..OptionEntry::new("length-scale", Type::Number(error::positive, None), "F", "Length scale of a Matérn kernel")
+    },
+    OptionEntry {
+        readers: Readers::Features,
+        set: |setup, value| setup.spec.budget = Some(value.count()),
+        get: |setup| setup.spec.budget.map(Value::from),
+        example: "--kernel rbf --budget 300",
+        ..OptionEntry::new("budget", Type::Count(1, None), "ATOMS", "For kernels: keep at most this many rows as atoms")
+    },
+    OptionEntry {
+        readers: Readers::Only(&[Kind::Anchored]),
+        neutral: Some("false"),
+        set: |setup, value| setup.spec.as_printed = *value == Value::Flag(true),
+        get: |setup| Some(setup.spec.as_printed.into()),
+        example: "--learner anchored --as-printed",
+        ..OptionEntry::new(
+            "as-printed",
+            Type::Flag,
+            "",
+            "Cap the directions seen so far among themselves (anchored, ICML Algorithm 6 as printed)",
+        )
+    },
+    OptionEntry {
+        default: "0.25",
+        readers: Readers::Only(TRACKING),
+        set: |setup, value| setup.spec.merge = value.number(),
+        get: |setup| matches!(setup.spec.mixing, Mixing::FixedShare { .. }).then(|| setup.spec.merge.into()),
+        // To merge nothing is true of every rule, so it may be said.
+        conflict: |_, setup| match setup.spec.mixing {
+            Mixing::None | Mixing::PastAverage { .. } if setup.spec.merge != 0.0 => {
+                Some("{merge} is read by {mixing} fixed-share only".into())
+            }
+            _ => None,
+        },
+        example: "--learner tracking --merge 0",
+        ..OptionEntry::new(
+            "merge",
+            Type::Number(error::not_negative, None),
+            "SHARE",
+            "What merging directions that differ little from the rest may cost, as a share of what fixed share costs; 0 \
+             merges nothing",
+        )
+    },
+    OptionEntry {
+        readers: Readers::Only(&[Kind::Auto, Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::ForgettingLeader]),
+        set: |setup, value| setup.spec.max_rank = Some(value.count()),
+        get: |setup| setup.spec.max_rank.map(Value::from),
+        example: "--max-rank 20",
+        ..OptionEntry::new(
+            "max-rank",
+            Type::Count(1, None),
+            "R",
+            "At most this many explicit directions: memory is then bounded whatever the stream, at a price that is printed",
+        )
+    },
+    OptionEntry {
+        set: |setup, value| setup.segments = value.count(),
+        get: |setup| Some(setup.segments.into()),
+        conflict: |_, setup| {
+            (setup.segments > 0 && setup.kernel.is_some()).then(|| "{segments} is not read with a {kernel}".into())
+        },
+        example: "--segments 3",
+        ..OptionEntry::new(
+            "segments",
+            Type::Count(0, None),
+            "S",
+            "Also compare with the best partition of the stream into up to this many segments",
+        )
+    },
+    OptionEntry {
+        set: |setup, value| {
+            setup.spec.dimension = Some(match value {
+                Value::Count(dimension) => Multiplicity::Finite(*dimension),
+                _ => Multiplicity::Infinite,
+            })
+        },
+        get: |setup| {
+            Some(match setup.spec.dimension? {
+                Multiplicity::Finite(dimension) => dimension.into(),
+                Multiplicity::Infinite => "inf".into(),
+            })
+        },
+        example: "--feature-dim inf",
+        ..OptionEntry::new(
+            "feature-dim",
+            Type::Count(0, Some("inf")),
+            "N|inf",
+            "Dimension of the space the rows (or their features) lie in, when it is larger than a row (or the kernel's)",
+        )
+    },
+    OptionEntry {
+        default: "systematic",
+        set: |setup, value| setup.spec.select = Select::from_name(value.text()).unwrap_or_default(),
+        get: |setup| Some(setup.spec.select.name().into()),
+        example: "--select top",
+        ..OptionEntry::new("select", Type::Choice(selects), "HOW", "How the kept directions are drawn")
+    },
+    OptionEntry {
+        default: "0",
+        set: |setup, value| setup.seed = Some(value.count() as u64),
+        get: |setup| setup.seed.map(Value::from),
+        example: "--seed 7",
+        ..OptionEntry::new("seed", Type::Count(0, None), "N", "Seed of the learner's draws")
+    },
+];
+
+fn choices(list: &[(&'static str, &'static str)]) -> Vec<Choice> {
+    let alias = |name| if name == "polynomial" { Some("poly") } else { None };
+    list.iter().map(|(name, help)| Choice { name, help, alias: alias(*name) }).collect()
+}
+
+fn learners() -> Vec<Choice> {
+    choices(&REGISTRY.iter().map(|entry| (entry.name, entry.summary)).collect::<Vec<_>>())
+}
+
+fn kernels() -> Vec<Choice> {
+    choices(&KERNELS.iter().map(|entry| (entry.name, entry.formula)).collect::<Vec<_>>())
+}
+
+fn mixing_rules() -> Vec<Choice> {
+    let past = "The mean of all earlier distributions";
+    choices(&[("none", "Nothing"), ("fixed-share", "The uniform distribution"), ("past-average", past)])
+}
+
+fn centers() -> Vec<Choice> {
+    choices(&[("mean", "The mean of the rows before it"), ("none", "Nothing")])
+}
+
+fn selects() -> Vec<Choice> {
+    let corners = "By their probabilities, as a corner of the capped simplex";
+    let systematic = "By their probabilities, with one random number";
+    choices(&[("systematic", systematic), ("corners", corners), ("top", "The most probable ones, without chance")])
+}

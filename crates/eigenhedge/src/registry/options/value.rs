@@ -1,0 +1,158 @@
+//! Values of options: read from text, checked and printed in one place.
+
+use crate::error::Error;
+use crate::num::exact;
+use serde::Serialize;
+use std::fmt;
+
+/// The value of an option.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// A whole number that is not negative.
+    Count(u64),
+    /// On or off.
+    Flag(bool),
+    /// A word, such as the name of a kernel.
+    Text(String),
+}
+
+/// The type of an option's values.
+#[derive(Debug, Clone, Copy)]
+pub enum Type {
+    /// A number that passes a check, or a word in its place.
+    Number(Check, Option<&'static str>),
+    /// A whole number of at least this size, or a word in its place.
+    Count(u64, Option<&'static str>),
+    /// A word of a list.
+    Choice(fn() -> Vec<Choice>),
+    /// On or off; off unless given.
+    Flag,
+}
+
+/// A rule for a number: the number itself, or [`Error::Parameter`] with the name and the rule; NaN fails.
+pub type Check = fn(&'static str, f64) -> Result<f64, Error>;
+
+/// A word that an option can be set to.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    /// The word.
+    pub name: &'static str,
+    /// A shorter way to write it.
+    pub alias: Option<&'static str>,
+    /// One line.
+    pub help: &'static str,
+}
+
+impl Type {
+    /// The value that a text stands for.
+    pub fn parse(self, text: &str) -> Option<Value> {
+        let value = match self {
+            _ if self.word().is_some_and(|word| word == text) => Value::from(text),
+            Self::Number(..) => Value::Number(text.parse().ok()?),
+            Self::Count(..) => Value::Count(text.parse().ok()?),
+            Self::Flag => Value::Flag(text.parse().ok()?),
+            Self::Choice(list) => {
+                let choice = list().into_iter().find(|choice| choice.name == text || choice.alias == Some(text))?;
+                Value::from(choice.name)
+            }
+        };
+        Some(value)
+    }
+
+    /// True for the values that [`Self::parse`] can return.
+    pub fn accepts(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Number(..), Value::Number(_))
+            | (Self::Count(..), Value::Count(_))
+            | (Self::Flag, Value::Flag(_)) => true,
+            (_, Value::Text(text)) => self.parse(text).as_ref() == Some(value),
+            _ => false,
+        }
+    }
+
+    /// The word that can be given in place of a number.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Number(_, word) | Self::Count(_, word) => word,
+            Self::Choice(_) | Self::Flag => None,
+        }
+    }
+
+    /// The values in a few words, e.g. "a number or auto".
+    pub fn description(self) -> String {
+        let plain = match self {
+            Self::Number(..) => "a number".to_owned(),
+            Self::Count(..) => "a whole number".to_owned(),
+            Self::Flag => "true or false".to_owned(),
+            Self::Choice(list) => {
+                format!("one of {}", list().iter().map(|choice| choice.name).collect::<Vec<_>>().join(", "))
+            }
+        };
+        self.word().map_or(plain.clone(), |word| format!("{plain} or {word}"))
+    }
+
+    /// The rule for numbers, e.g. "positive and finite".
+    pub fn rule(self) -> Option<String> {
+        match self {
+            Self::Number(check, _) => match check("", f64::NAN) {
+                Err(Error::Parameter { rule, .. }) => Some(rule.to_owned()),
+                _ => None,
+            },
+            Self::Count(least, _) if least > 0 => Some(format!("at least {least}")),
+            _ => None,
+        }
+    }
+}
+
+impl Value {
+    /// The number; NaN for other values.
+    pub fn number(&self) -> f64 {
+        match self {
+            Self::Number(number) => *number,
+            _ => f64::NAN,
+        }
+    }
+
+    /// The whole number; 0 for other values.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Count(count) => usize::try_from(*count).unwrap_or(usize::MAX),
+            _ => 0,
+        }
+    }
+
+    /// The word; empty for other values.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            _ => "",
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => f.write_str(&exact(*number)),
+            Self::Count(count) => count.fmt(f),
+            Self::Flag(flag) => flag.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+macro_rules! values_from {
+    ($($from:ty => $value:expr),*) => {
+        $(impl From<$from> for Value {
+            fn from(value: $from) -> Self {
+                $value(value)
+            }
+        })*
+    };
+}
+
+values_from!(f64 => Self::Number, u64 => Self::Count, bool => Self::Flag);
+values_from!(usize => |size| Self::Count(size as u64), &str => |text: &str| Self::Text(text.to_owned()));

@@ -1,0 +1,206 @@
+//! Laws of the table of options, and the texts that are made from it.
+#![allow(clippy::unwrap_used)]
+
+use eigenhedge::Kind;
+use eigenhedge::options::{Misuse, OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
+use eigenhedge::registry::REGISTRY;
+use eigenhedge::run::AnyLearner;
+use std::fmt::Write;
+use std::path::Path;
+
+fn plain(name: &str) -> String {
+    name.to_owned()
+}
+
+/// Options as they are typed.
+fn typed(text: &str) -> Vec<(&'static str, Value)> {
+    let mut given = Vec::new();
+    let mut words = text.split_whitespace();
+    while let Some(word) = words.next() {
+        let option = OptionEntry::find(word.trim_start_matches("--")).unwrap_or_else(|| panic!("{word} in {text}"));
+        let value = if matches!(option.values, Type::Flag) { "true" } else { words.next().unwrap() };
+        given.push((option.name, option.values.parse(value).unwrap_or_else(|| panic!("{value} in {text}"))));
+    }
+    given
+}
+
+/// The value of an option in its example.
+fn example(option: &OptionEntry) -> Value {
+    let given = typed(option.example).into_iter().find(|(name, _)| *name == option.name);
+    given.unwrap_or_else(|| panic!("no {} in its example", option.name)).1
+}
+
+fn options(given: &[(&'static str, Value)]) -> Options {
+    given.iter().fold(Options::new(Kind::Auto, 1), |options, (name, value)| options.with(name, value.clone()))
+}
+
+#[test]
+fn every_learner_has_defaults_that_build() {
+    for entry in REGISTRY {
+        let setup = Options::new(entry.kind, 1).resolve(plain).unwrap().for_rows(5).unwrap();
+        assert!(AnyLearner::new(&setup.spec, 5).is_ok(), "{}", entry.name);
+    }
+}
+
+#[test]
+fn the_example_of_every_option_sets_it_and_changes_the_setup() {
+    for option in OPTIONS {
+        let mut given = typed(option.example);
+        let setup = options(&given).resolve(plain).unwrap_or_else(|misuse| panic!("{}: {misuse}", option.name));
+        let setup = setup.for_rows(5).unwrap();
+        assert_eq!((option.get)(&setup), Some(example(option)), "{}", option.name);
+        AnyLearner::new(&setup.spec, 5).unwrap_or_else(|error| panic!("{}: {error}", option.name));
+        given.retain(|(name, _)| *name != option.name);
+        let without = options(&given).resolve(plain).unwrap().for_rows(5).unwrap();
+        assert_ne!((option.get)(&without), (option.get)(&setup), "{}", option.name);
+    }
+}
+
+#[test]
+fn every_word_that_an_option_accepts_is_set_and_comes_back() {
+    for option in OPTIONS {
+        let choices = match option.values {
+            Type::Choice(list) => list().iter().map(|choice| choice.name).collect(),
+            _ => Vec::new(),
+        };
+        for word in choices.into_iter().chain(option.values.word()) {
+            let mut given = typed(option.example);
+            given.retain(|(name, _)| *name != option.name);
+            given.push((option.name, word.into()));
+            let setup = options(&given).resolve(plain).unwrap().for_rows(5).unwrap();
+            assert_eq!((option.get)(&setup), Some(word.into()), "{} {word}", option.name);
+        }
+    }
+}
+
+#[test]
+fn an_option_is_refused_by_exactly_the_learners_that_do_not_read_it() {
+    for (option, entry) in OPTIONS.iter().flat_map(|option| REGISTRY.iter().map(move |entry| (option, entry))) {
+        let value = example(option);
+        let alone = Options::new(entry.kind, 1).with(option.name, value.clone()).resolve(plain);
+        let refused = format!("{} is not read by the learner {}", option.name, entry.name);
+        let is_refused = alone == Err(Misuse(refused));
+        let is_neutral = option.neutral == Some(&value.to_string());
+        let is_other = option.name == "learner";
+        assert_eq!(
+            is_refused,
+            !is_other && !is_neutral && !entry.kind.reads(option.name),
+            "{} {}",
+            option.name,
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn values_are_printed_as_they_are_read() {
+    for option in OPTIONS {
+        let value = example(option);
+        assert_eq!(option.values.parse(&value.to_string()), Some(value.clone()), "{}", option.name);
+        assert!(option.values.accepts(&value), "{}", option.name);
+        let words = option.values.word().into_iter().chain(option.neutral);
+        assert!(words.clone().all(|word| option.values.parse(word).is_some()), "{}", option.name);
+        for wrong in ["", "wrong", "-"] {
+            assert_eq!(option.values.parse(wrong), None, "{}", option.name);
+        }
+    }
+}
+
+#[test]
+fn texts_name_options_of_the_table() {
+    for option in OPTIONS {
+        assert!(!fill(option.help, plain).contains('{'), "{}", option.help);
+        assert!(!option.help.is_empty() && !option.help.ends_with('.'), "{}", option.help);
+    }
+}
+
+#[test]
+fn misuse_is_one_sentence() {
+    let cases = [
+        ("--learner tracking --eta -1", "eta must be positive and finite, got -1"),
+        ("--learner oja --eta auto", "eta auto is not for the learner oja"),
+        ("--learner tracking --eta 2 --norm-bound 3 --ceiling 4", "ceiling is read by eta auto only"),
+        ("--learner anchored --ceiling 4", "ceiling needs a norm-bound"),
+        ("--learner tracking --mixing past-average --merge 0.1", "merge is read by mixing fixed-share only"),
+        ("--gamma 2", "gamma needs a kernel"),
+        ("--kernel rbf --degree 2", "degree is not read by the kernel rbf"),
+        ("--kernel rbf --segments 2", "segments is not read with a kernel"),
+        ("--kernel rbf --budget 0", "budget must be at least 1, got 0"),
+    ];
+    for (text, sentence) in cases {
+        assert_eq!(options(&typed(text)).resolve(plain), Err(Misuse(sentence.into())), "{text}");
+    }
+    let odd = Options::new(Kind::Auto, 1).with("select", 3.0).resolve(plain).unwrap_err();
+    assert_eq!(odd.to_string(), "select must be one of systematic, corners, top, got 3");
+    let unknown = Options::new(Kind::Auto, 1).with("etta", 3.0).resolve(plain).unwrap_err();
+    assert_eq!(unknown.to_string(), "there is no option etta");
+}
+
+/// The table of the book.
+fn book() -> String {
+    let mut text = String::from("| option | default | read by | meaning | example |\n|---|---|---|---|---|\n");
+    for option in OPTIONS {
+        let name = format!("--{} {}", option.name, option.placeholder).trim_end().replace('|', "\\|");
+        let readers = match option.readers {
+            Readers::All => "all".to_owned(),
+            Readers::Features => "all, with a kernel".to_owned(),
+            Readers::AllBut(others) => format!("all but {}", names(others)),
+            Readers::Only(readers) => names(readers),
+        };
+        let rule = option.values.rule().map_or(String::new(), |rule| format!("; {rule}"));
+        let choices = match option.values {
+            Type::Choice(list) if list().len() < 5 => {
+                format!(": {}", list().iter().map(|choice| choice.name).collect::<Vec<_>>().join(", "))
+            }
+            _ => String::new(),
+        };
+        let help = fill(option.help, |name| format!("`--{name}`"));
+        let (default, example) = (option.default, option.example);
+        writeln!(text, "| `{name}` | {default} | {readers} | {help}{choices}{rule} | `{example}` |").unwrap();
+    }
+    text
+}
+
+/// The types of the keyword arguments of Python.
+fn python() -> String {
+    let mut text = String::from(
+        "class Options(TypedDict, total=False):\n    \"\"\"Types of the options; None is the default of each.\"\"\"\n\n",
+    );
+    for option in OPTIONS {
+        let kind = match option.values {
+            Type::Number(..) => "float",
+            Type::Count(..) => "int",
+            Type::Flag => "bool",
+            Type::Choice(_) if option.name == "center" => "str | bool",
+            Type::Choice(_) => "str",
+        };
+        let word = option.values.word().map_or(String::new(), |word| format!(" | Literal[\"{word}\"]"));
+        writeln!(text, "    {}: {kind}{word} | None", option.name.replace('-', "_")).unwrap();
+    }
+    text
+}
+
+fn names(learners: &[Kind]) -> String {
+    learners.iter().map(|learner| learner.entry().name).collect::<Vec<_>>().join(", ")
+}
+
+/// `cargo xtask options` runs this test so that it writes the texts instead of comparing them.
+#[test]
+fn texts_made_from_the_table_are_up_to_date() {
+    let files = [
+        ("docs/src/options.md", "<!-- begin of options -->\n", "<!-- end of options -->", book()),
+        ("python/eigenhedge/_options.py", "`cargo xtask options` writes them\n", "# end of options", python()),
+    ];
+    for (file, begin, end, wanted) in files {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+        // A package that was taken out of the repository has no book.
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let (before, rest) = text.split_once(begin).unwrap_or_else(|| panic!("{file} has no {begin}"));
+        let (found, after) = rest.split_once(end).unwrap_or_else(|| panic!("{file} has no {end}"));
+        if std::env::var_os("EIGENHEDGE_WRITE").is_some() {
+            std::fs::write(&path, format!("{before}{begin}{wanted}{end}{after}")).unwrap();
+        } else {
+            assert_eq!(found, wanted, "{file} is stale: run `cargo xtask options`");
+        }
+    }
+}

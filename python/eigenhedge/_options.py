@@ -1,0 +1,99 @@
+"""Signatures, checks and documentation of options, out of the one table that the command line uses too."""
+
+import functools
+import inspect
+from typing import Literal, TypedDict
+
+from ._core import options
+
+#: The table, by name.
+TABLE = {entry["name"]: entry for entry in options()}
+#: The kernel, and the options that mean nothing without one.
+OF_KERNELS = frozenset({"kernel", *(name for name, entry in TABLE.items() if entry["needs_kernel"])})
+
+# begin of options: `cargo xtask options` writes them
+class Options(TypedDict, total=False):
+    """Types of the options; None is the default of each."""
+
+    learner: str | None
+    eta: float | Literal["auto"] | None
+    ceiling: float | None
+    mixing: str | None
+    alpha: float | None
+    forget: float | None
+    center: str | bool | None
+    center_prior: float | None
+    norm_bound: float | Literal["auto"] | None
+    kernel: str | None
+    gamma: float | None
+    degree: int | None
+    coef0: float | None
+    length_scale: float | None
+    budget: int | None
+    as_printed: bool | None
+    merge: float | None
+    max_rank: int | None
+    segments: int | None
+    feature_dim: int | Literal["inf"] | None
+    select: str | None
+    seed: int | None
+# end of options
+
+
+def takes_options(function):
+    """Name the options in the signature of a function with ``**options``, and in the place of {options} in its docstring."""
+    function.__signature__ = _signature(function, ())
+    if function.__doc__:
+        function.__doc__ = function.__doc__.replace("    {options}\n", "".join(map(_paragraph, TABLE.values())))
+    return function
+
+
+def constructor(without=()):
+    """Make a constructor with ``**options`` keep all its arguments as attributes, as scikit-learn and River want it.
+
+    Parameters
+    ----------
+    without : collection of str
+        Options that the class does not have.
+    """
+
+    def decorate(function):
+        signature = _signature(function, without)
+
+        @functools.wraps(function)
+        def initialize(self, *arguments, **keywords):
+            bound = signature.bind(self, *arguments, **keywords)
+            bound.apply_defaults()
+            for name, value in list(bound.arguments.items())[1:]:
+                setattr(self, name, value)
+            function(*bound.args, **bound.kwargs)
+
+        initialize.__signature__ = signature
+        return initialize
+
+    return decorate
+
+
+def constraints(function, **own):
+    """Rules for the arguments of a constructor that scikit-learn checks; the learner checks its options itself."""
+    return {name: own.get(name, "no_validation") for name in inspect.signature(function).parameters if name != "self"}
+
+
+def _signature(function, without):
+    signature = inspect.signature(function)
+    named = [item for item in signature.parameters.values() if item.kind is not item.VAR_KEYWORD]
+    rest = [name for name in TABLE if name not in signature.parameters and name not in without]
+    return signature.replace(
+        parameters=[*named, *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in rest)]
+    )
+
+
+def _paragraph(entry):
+    kind = {"number": "float", "count": "int", "flag": "bool", "choice": "str"}[entry["type"]]
+    if entry["word"]:
+        kind += f' or "{entry["word"]}"'
+    if 0 < len(entry["choices"]) < 5:
+        kind = "{" + ", ".join(f'"{name}"' for name in entry["choices"]) + "}"
+    default = f"; None is {entry['default']}" if entry["default"] else ""
+    rule = f" Must be {entry['rule']}." if entry["rule"] else ""
+    return f"    {entry['name']} : {kind}, default=None\n        {entry['help']}{default}.{rule}\n"

@@ -1,0 +1,79 @@
+"""Every option of the table goes through every door of the package."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import eigenhedge
+from eigenhedge import Learner, OnlineKernelPCA, OnlinePCA, _options, river
+
+TABLE = {entry["name"]: entry for entry in eigenhedge.options()}
+ROWS = np.random.default_rng(0).normal(size=(30, 5))
+
+
+def example(name):
+    """The options of the example, as keyword arguments."""
+    keywords = {}
+    for part in TABLE[name]["example"].split("--")[1:]:
+        option, _, text = part.strip().partition(" ")
+        option = option.replace("-", "_")
+        kind = TABLE[option]["type"]
+        is_number = kind in ("number", "count") and text != TABLE[option]["word"]
+        value = (float(text) if kind == "number" else int(text)) if is_number else text
+        keywords[option] = True if kind == "flag" else value
+    return keywords
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_an_option_is_a_keyword_of_everything_that_learns(name):
+    keywords = example(name)
+    assert name in keywords
+    ledger = eigenhedge.run(ROWS, 2, **keywords).ledger
+    # The rate that a ceiling sets is known, the ceiling is not; neither is the seed.
+    if name not in ("ceiling", "seed", "learner"):
+        assert ledger["options"][name] == keywords[name]
+    assert name == "learner" or Learner(5, 2, **{name: None}).rows == 0
+    for model in [OnlinePCA, OnlineKernelPCA]:
+        if name not in inspect.signature(model).parameters:
+            assert name in (_options.OF_KERNELS | {"seed"} if model is OnlinePCA else {"seed", "segments"})
+            continue
+        estimator = clone(model(2, **{"learner": "auto", **keywords})).fit(ROWS)
+        assert estimator.get_params()[name] == keywords[name]
+        assert name in ("learner", "ceiling") or estimator.ledger_["options"][name] == keywords[name]
+    for stream in [river.OnlinePCA(2, **keywords), river.SubspaceAnomaly(2, **keywords)]:
+        stream = stream.clone()
+        assert getattr(stream, name) == keywords[name]
+        stream.learn_one(dict(zip("abcde", ROWS[0], strict=True)))
+        assert name in ("learner", "ceiling", "seed") or stream.ledger["options"][name] == keywords[name]
+
+
+@pytest.mark.parametrize("taker", [eigenhedge.run, OnlineKernelPCA, river.OnlinePCA, river.SubspaceAnomaly])
+def test_signatures_name_every_option(taker):
+    named = set(inspect.signature(taker).parameters)
+    assert set(TABLE) - named == ({"seed", "segments"} if taker is OnlineKernelPCA else set())
+    assert not any(item.kind is item.VAR_KEYWORD for item in inspect.signature(taker).parameters.values())
+    with pytest.raises(TypeError, match="unexpected keyword argument 'etta'"):
+        taker(*([ROWS, 2] if taker is eigenhedge.run else []), etta=1.0)
+
+
+def test_documentation_and_types_name_every_option():
+    for name, entry in TABLE.items():
+        assert f"\n    {name} : " in eigenhedge.run.__doc__, name
+        assert entry["help"] in eigenhedge.run.__doc__, name
+    assert list(_options.Options.__annotations__) == list(TABLE)
+
+
+def test_learners_tell_which_options_they_read():
+    for learner in eigenhedge.learners():
+        assert learner["reads"] == [name for name, entry in TABLE.items() if learner["name"] in entry["read_by"]]
+    with pytest.raises(ValueError, match="forget is not read by the learner auto"):
+        Learner(5, 2, forget=0.9)
+
+
+def test_center_is_a_word_or_a_yes_or_no():
+    ledgers = [eigenhedge.run(ROWS, 2, center=center).ledger for center in [True, "mean", None, False, "none"]]
+    assert [ledger["options"]["center"] for ledger in ledgers] == ["mean", "mean", "mean", "none", "none"]
+    with pytest.raises(ValueError, match="mixing must be one of none, fixed-share, past-average, got True"):
+        Learner(5, 2, learner="tracking", mixing=True)
