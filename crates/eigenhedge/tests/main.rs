@@ -11,6 +11,7 @@ mod kernel_laws;
 mod laws;
 mod long_rows;
 mod no_allocation;
+mod options;
 mod oracle;
 mod pair;
 mod rank_cap;
