@@ -319,9 +319,9 @@ fn bad_parameters_are_refused_by_name() {
     assert_eq!(refusal(VectorKernel::Rbf { gamma: f64::NAN }), "gamma must be positive and finite, got NaN");
     assert_eq!(refusal(VectorKernel::Laplacian { gamma: -1.0 }), "gamma must be positive and finite, got -1");
     let matern = VectorKernel::Matern32 { length_scale: 0.0 };
-    assert_eq!(refusal(matern), "length scale must be positive and finite, got 0");
+    assert_eq!(refusal(matern), "length-scale must be positive and finite, got 0");
     let matern = VectorKernel::Matern52 { length_scale: f64::INFINITY };
-    assert_eq!(refusal(matern), "length scale must be positive and finite, got inf");
+    assert_eq!(refusal(matern), "length-scale must be positive and finite, got inf");
     let sigmoid = VectorKernel::Sigmoid { gamma: 1.0, coef0: f64::INFINITY };
     assert_eq!(refusal(sigmoid), "coef0 must be finite, got inf");
     assert_eq!(refusal(VectorKernel::Linear.scaled(-2.0)), "scale must be positive and finite, got -2");
