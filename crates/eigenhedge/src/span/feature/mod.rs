@@ -106,7 +106,7 @@ struct Working {
 }
 
 /// Residuals with a smaller share of `k(x, x)` are not resolved: they make large columns, of which later ones are made.
-const RESOLVED: f64 = 1e-7;
+const RESOLVED: f64 = 3e-8;
 /// Size of the largest column: past it, the rounding of kernels would decide its direction.
 const LARGEST_SIZE: f64 = 1e9;
 /// Size past which a direction is given up: combinations of columns are larger than each of them.
