@@ -6,7 +6,6 @@ use crate::interrupt::{alone, each, each_lot};
 use crate::options::{Named, given, spelling};
 use crate::state::State;
 use eigenhedge::snapshot::Snapshot;
-use eigenhedge::summary::Summary;
 use eigenhedge::{Loss, Run};
 use eigenhedge_io::write_whole;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
@@ -313,7 +312,7 @@ impl Learner {
     /// int: rows learned from.
     #[getter]
     fn rows(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.state(py)?.run().ledger().rows)
+        Ok(self.state(py)?.run().totals().rows)
     }
 
     /// dict: the account so far, with the keys of the command line's summary; what does not exist is None. Costs an
@@ -324,7 +323,7 @@ impl Learner {
             let state = self.state(py)?;
             (state.run().clone(), state.seconds())
         };
-        let text = alone(py, move || serde_json::to_string(&Summary::new(&run, seconds)))?;
+        let text = alone(py, move || serde_json::to_string(&run.summary().timed(seconds)))?;
         let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         py.import("json")?.call_method1("loads", (text,))
     }
@@ -388,7 +387,7 @@ impl Learner {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let state = self.state(py)?;
         let run = state.run();
-        let (spec, rows) = (run.spec(), run.ledger().rows);
+        let (spec, rows) = (run.spec(), run.totals().rows);
         Ok(format!("<Learner {}, dim={}, k={}, rows={rows}>", spec.label(), run.length(), spec.kept))
     }
 }

@@ -12,8 +12,8 @@ import eigenhedge
 
 PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 
-KEYS = """rows skipped_rows dim k learner eta first_row_loss expected_loss loss best_loss regret bound bound_holds certificate
-rank_mean rank_max seconds rows_per_second""".split()
+KEYS = """rows skipped_rows dim k learner eta first_row_loss expected_loss loss kept_energy best_loss regret bound bound_holds
+certificate rank_mean rank_max seconds rows_per_second""".split()
 
 
 def test_run_equals_the_learner_row_by_row(rng):

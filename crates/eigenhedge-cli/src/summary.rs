@@ -1,103 +1,82 @@
-//! The account of a run, for people and for programs.
+//! The account of a run in lines for people.
 
 use crate::number::readable;
-use eigenhedge::Spec;
 use eigenhedge::comparators::Best;
 use eigenhedge::options::Setup;
-pub use eigenhedge::summary::Summary;
+use eigenhedge::{RunSummary, Spec};
 use std::fmt::Write;
-use std::time::Duration;
 
 /// Width of the names of the lines.
 const NAMES: usize = 11;
 
-/// What only the text mentions.
-#[derive(Debug, Default)]
-pub struct Notes {
-    /// Total squared length of the coordinates that were kept, of the rows that were charged.
-    pub kept: f64,
-    /// Whether the rows were standardized, and so the losses are.
-    pub standardized: bool,
-    /// Time spent before the run was resumed.
-    pub before: Duration,
-}
-
-/// A few lines for people.
-pub trait Text {
-    /// The lines.
-    fn text(&self, spec: &Spec, notes: &Notes) -> String;
-}
-
-impl Text for Summary {
-    fn text(&self, spec: &Spec, notes: &Notes) -> String {
-        let mut text = String::new();
-        let mut line = |name: &str, value: String| {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{name:<NAMES$}{value}");
-        };
-        let total = notes.kept + self.loss;
-        let share = (total > 0.0).then(|| format!(", {:.1} % of the energy", 100.0 * notes.kept / total));
-        line("learner", describe(spec));
-        let skipped = match self.skipped_rows {
-            0 => String::new(),
-            bad => format!("; {} passed over", counted(bad, "bad row")),
-        };
-        line("read", format!("{} of {}{skipped}", counted(self.rows, "row"), counted(self.dim as u64, "number")));
-        if notes.standardized {
-            line("", "standardized: losses are in squared standard deviations".to_owned());
-        }
-        line("kept", counted(self.k as u64, "direction") + &share.unwrap_or_default());
-        line(
-            "lost",
-            format!("{} expected, {} by the choices drawn", readable(self.expected_loss), readable(self.loss)),
-        );
-        if let Some(first) = self.first_row_loss {
-            line("", format!("without the first row, which fixes the center ({} expected)", readable(first)));
-        }
-        match (self.best_loss, self.regret) {
-            (Some(best), Some(regret)) => {
-                line("best", format!("{} by the best fixed subspace in hindsight", within(best)));
-                line("regret", format!("{} (expected less best)", within(regret)));
-            }
-            _ => line("best", "unknown: there were more rows than can be remembered".into()),
-        }
-        if let Some(partition) = self.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
-            let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
-            let segments = counted(partition.cuts.len() as u64 + 1, "segment");
-            let loss = readable(partition.loss);
-            line("", format!("{loss} by the best subspaces for {segments}, cut before rows {}", cuts.join(", ")));
-        }
-        line("bound", promise(self));
-        if let Some(member) = self.members.iter().min_by(|a, b| a.expected.total_cmp(&b.expected)) {
-            let most = readable(self.certificate.hedge_term);
-            line(
-                "member",
-                format!("{} by the best one, {} (and at most {most} more)", readable(member.expected), member.name),
-            );
-            let heaviest = self.members.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
-            if let Some(heaviest) = heaviest {
-                line("", format!("{} is the heaviest now, weight {:.2}", heaviest.name, heaviest.weight));
-            }
-        }
-        if self.certificate.healed_rows > 0 {
-            line("healed", format!("{} rows found directions that were not orthonormal", self.certificate.healed_rows));
-        }
-        if self.certificate.budget_error > 0.0 {
-            line("budget", format!("{} of features given up in all", readable(self.certificate.budget_error)));
-        }
-        line("directions", format!("{:.1} in use on average, at most {}", self.rank_mean, self.rank_max));
-        if let Some(speed) = self.rows_per_second {
-            line("speed", format!("{} rows per second", readable(speed)));
-        }
-        text
+/// A few lines for people. If the rows were standardized, so are the losses.
+pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<NAMES$}{value}");
+    };
+    let total = summary.kept_energy + summary.loss;
+    let share = (total > 0.0).then(|| format!(", {:.1} % of the energy", 100.0 * summary.kept_energy / total));
+    line("learner", describe(spec));
+    let skipped = match summary.skipped_rows {
+        0 => String::new(),
+        bad => format!("; {} passed over", counted(bad, "bad row")),
+    };
+    line("read", format!("{} of {}{skipped}", counted(summary.rows, "row"), counted(summary.dim as u64, "number")));
+    if standardized {
+        line("", "standardized: losses are in squared standard deviations".to_owned());
     }
+    line("kept", counted(summary.k as u64, "direction") + &share.unwrap_or_default());
+    line(
+        "lost",
+        format!("{} expected, {} by the choices drawn", readable(summary.expected_loss), readable(summary.loss)),
+    );
+    if let Some(first) = summary.first_row_loss {
+        line("", format!("without the first row, which fixes the center ({} expected)", readable(first)));
+    }
+    match (summary.best_loss, summary.regret) {
+        (Some(best), Some(regret)) => {
+            line("best", format!("{} by the best fixed subspace in hindsight", within(best)));
+            line("regret", format!("{} (expected less best)", within(regret)));
+        }
+        _ => line("best", "unknown: there were more rows than can be remembered".into()),
+    }
+    if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
+        let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
+        let segments = counted(partition.cuts.len() as u64 + 1, "segment");
+        let loss = readable(partition.loss);
+        line("", format!("{loss} by the best subspaces for {segments}, cut before rows {}", cuts.join(", ")));
+    }
+    line("bound", bound(summary));
+    if let Some(member) = summary.best_member() {
+        let most = readable(summary.certificate.hedge_term);
+        line(
+            "member",
+            format!("{} by the best one, {} (and at most {most} more)", readable(member.expected_loss), member.name),
+        );
+        let heaviest = summary.members.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+        if let Some(heaviest) = heaviest {
+            line("", format!("{} is the heaviest now, weight {:.2}", heaviest.name, heaviest.weight));
+        }
+    }
+    if summary.certificate.healed_rows > 0 {
+        line("healed", format!("{} rows found directions that were not orthonormal", summary.certificate.healed_rows));
+    }
+    if summary.certificate.budget_error > 0.0 {
+        line("budget", format!("{} of features given up in all", readable(summary.certificate.budget_error)));
+    }
+    line("directions", format!("{:.1} in use on average, at most {}", summary.rank_mean, summary.rank_max));
+    if let Some(speed) = summary.rows_per_second {
+        line("speed", format!("{} rows per second", readable(speed)));
+    }
+    text
 }
 
 /// The same lines as sentences of a page; none of them depends on a clock.
-pub fn sentences(summary: &Summary, spec: &Spec, notes: &Notes) -> Vec<String> {
-    let silent = Summary { rows_per_second: None, seconds: 0.0, ..summary.clone() };
+pub fn sentences(summary: &RunSummary, spec: &Spec, standardized: bool) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
-    for line in silent.text(spec, notes).lines() {
+    for line in text(&summary.clone().timed(0.0), spec, standardized).lines() {
         let (name, value) = line.split_at(line.len().min(NAMES));
         match (name.trim(), sentences.last_mut()) {
             ("", Some(last)) => *last += &format!("; {value}"),
@@ -107,8 +86,8 @@ pub fn sentences(summary: &Summary, spec: &Spec, notes: &Notes) -> Vec<String> {
     sentences
 }
 
-/// What was promised, and whether it was kept.
-fn promise(summary: &Summary) -> String {
+/// The bound, and if it holds.
+fn bound(summary: &RunSummary) -> String {
     let Some(bound) = summary.bound.filter(|_| summary.bound_holds.is_some()) else {
         return format!("none: {}", summary.bound_reason);
     };

@@ -109,9 +109,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
     let summary: Value = serde_json::from_str(&outcome.out).unwrap();
     let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, 2) };
     let (run, _) = library(spec, 0);
-    let statement = run.statement();
-    let best = statement.best.unwrap().exact().unwrap();
-    let bound = statement.guarantee.unwrap().bound;
+    let (best, bound) = (run.summary().best_loss.unwrap().exact().unwrap(), run.summary().bound);
     let options = serde_json::json!({
         "learner": "tracking", "eta": 1.0, "mixing": "none", "center": "none", "norm_bound": 1.0, "segments": 0,
         "select": "systematic",
@@ -125,18 +123,19 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         ("eta", Value::from(1.0)),
         ("options", options),
         ("first_row_loss", Value::Null),
-        ("expected_loss", Value::from(run.ledger().expected)),
-        ("loss", Value::from(run.ledger().realised)),
+        ("expected_loss", Value::from(run.totals().expected_loss)),
+        ("loss", Value::from(run.totals().loss)),
+        ("kept_energy", Value::from(run.totals().kept_energy)),
         ("best_loss", Value::from(best)),
-        ("regret", Value::from(run.ledger().expected - best)),
+        ("regret", Value::from(run.totals().expected_loss - best)),
         ("bound", Value::from(bound)),
         ("bound_holds", Value::from(true)),
         ("bound_reason", Value::from("JMLR Theorem 6")),
         ("certificate", serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0, "healed_rows": 0})),
         ("members", Value::Array(Vec::new())),
         ("partitions", Value::Array(Vec::new())),
-        ("rank_mean", Value::from(run.ledger().rank_mean())),
-        ("rank_max", Value::from(run.ledger().rank_max)),
+        ("rank_mean", Value::from(run.totals().rank_mean())),
+        ("rank_max", Value::from(run.totals().rank_max)),
     ];
     for (key, value) in &expected {
         assert_eq!(&summary[key], value, "{key}");

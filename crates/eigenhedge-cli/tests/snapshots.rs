@@ -149,7 +149,9 @@ fn a_model_of_another_program_can_be_used_but_not_resumed() {
     let around: [&[u8]; 4] = [b"", b"\x80\x04pickled", br#"{"feature_names":["a"],"more":[1,2]}"#, b"[1,2]"];
     for resume_state in around {
         place.write("model.snap", Snapshot { run: run.clone(), resume_state: resume_state.to_vec() }.to_bytes());
-        assert!(ok(&place, "inspect model.snap").contains("tracking"));
+        let text = ok(&place, "inspect model.snap");
+        let share = 100.0 * run.totals().kept_energy / (run.totals().kept_energy + run.totals().loss);
+        assert!(text.contains("tracking") && text.contains(&format!(", {share:.1} % of the energy")), "{text}");
         let value: Value = serde_json::from_str(&ok(&place, "inspect model.snap --json")).unwrap();
         assert_eq!(value["rows"], 120);
         assert_eq!(ok(&place, "transform model.snap data.csv").lines().count(), 121);

@@ -58,7 +58,7 @@ impl Case {
         } else {
             stream.iter().try_for_each(|row| run.step(row).map(drop))?;
         }
-        Ok(run.ledger().expected)
+        Ok(run.totals().expected_loss)
     }
 }
 

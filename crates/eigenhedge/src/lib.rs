@@ -30,7 +30,6 @@ pub mod span;
 mod state;
 pub mod streams;
 pub mod subspace;
-pub mod summary;
 mod threads;
 
 pub use cancel::cancellable;
@@ -39,7 +38,7 @@ pub use learner::{Learner, Loss, Upcoming, trial, trials};
 pub use mixing::Mixing;
 pub use random::Random;
 pub use registry::{KernelLearner, Kind, PlainLearner, Spec, options};
-pub use run::{Comparators, Run, Statement};
+pub use run::{Comparators, Run, RunSummary};
 pub use subspace::{Instance, NormBound};
 pub use threads::{set_threads, threads};
 

@@ -6,7 +6,7 @@ use eigenhedge::kernel::VectorKernel;
 use eigenhedge::num::dot;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Comparators, Error, Kind, Loss, Mixing, NormBound, Random, Run, Spec, Statement, streams};
+use eigenhedge::{Comparators, Error, Kind, Loss, Mixing, NormBound, Random, Run, RunSummary, Spec, streams};
 
 /// Every learner over this kernel, with the variants that have rules of their own.
 fn specs(kernel: Option<VectorKernel>, centers: &[Option<f64>]) -> Vec<Spec> {
@@ -58,7 +58,7 @@ fn scaled(rows: &[Vec<f64>], factor: f64) -> Vec<Vec<f64>> {
 struct Outcome {
     losses: Vec<Loss>,
     coordinates: Vec<Vec<f64>>,
-    account: Statement,
+    account: RunSummary,
 }
 
 fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
@@ -71,21 +71,21 @@ fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
         losses.push(run.step(row).unwrap_or_else(|error| panic!("{spec:?}, row {t}: {error}")));
         coordinates.push(run.coordinates().to_vec());
     }
-    Outcome { losses, coordinates, account: run.statement() }
+    Outcome { losses, coordinates, account: run.summary() }
 }
 
 /// The numbers of an account that are squares.
-fn squares(account: &Statement) -> Vec<(&'static str, f64)> {
+fn squares(account: &RunSummary) -> Vec<(&'static str, f64)> {
     let mut numbers = vec![
-        ("expected", account.expected),
-        ("realised", account.realised),
-        ("first row", account.first_row.unwrap_or(0.0)),
-        ("hedge term", account.hedge_term),
-        ("low end of the best", account.best.map_or(0.0, |best| best.low())),
-        ("high end of the best", account.best.map_or(0.0, |best| best.high())),
-        ("bound", account.guarantee.map_or(0.0, |guarantee| guarantee.bound)),
+        ("expected_loss", account.expected_loss),
+        ("loss", account.loss),
+        ("first_row_loss", account.first_row_loss.unwrap_or(0.0)),
+        ("hedge term", account.certificate.hedge_term),
+        ("low end of the best", account.best_loss.map_or(0.0, |best| best.low())),
+        ("high end of the best", account.best_loss.map_or(0.0, |best| best.high())),
+        ("bound", account.bound.unwrap_or(0.0)),
     ];
-    numbers.extend(account.members.iter().map(|member| ("member", member.expected)));
+    numbers.extend(account.members.iter().map(|member| ("member", member.expected_loss)));
     numbers.extend(account.partitions.iter().map(|partition| ("partition", partition.loss)));
     numbers
 }
@@ -105,14 +105,15 @@ fn assert_same(spec: &Spec, one: &Outcome, other: &Outcome, unit: f64, from: usi
             assert!(gap <= 1e-6 * size.sqrt(), "{what:?}, {spec:?}, row {t}: coordinates {x} against {y}");
         }
     }
-    let total: f64 = one.account.expected + one.account.best.map_or(0.0, |best| best.high());
+    let total: f64 = one.account.expected_loss + one.account.best_loss.map_or(0.0, |best| best.high());
     for ((name, a), (_, b)) in squares(&one.account).into_iter().zip(squares(&other.account)) {
-        if name != "first row" || from == 0 {
+        if name != "first_row_loss" || from == 0 {
             assert!(near(a, b, a.abs().max(total)), "{what:?}, {spec:?}: {name} {a} against {b}");
         }
     }
-    assert_eq!(one.account.verdict, other.account.verdict, "{what:?}, {spec:?}");
-    let cuts = |account: &Statement| account.partitions.iter().map(|p| p.cuts.clone()).collect::<Vec<_>>();
+    let verdict = |account: &RunSummary| (account.bound_holds, account.bound_reason.clone());
+    assert_eq!(verdict(&one.account), verdict(&other.account), "{what:?}, {spec:?}");
+    let cuts = |account: &RunSummary| account.partitions.iter().map(|p| p.cuts.clone()).collect::<Vec<_>>();
     assert_eq!(cuts(&one.account), cuts(&other.account), "{what:?}, {spec:?}");
 }
 
@@ -183,7 +184,7 @@ fn rows_of_very_different_length_in_one_stream_are_all_charged_truly() {
             assert!((0.0..=square * (1.0 + 1e-12)).contains(&loss.expected), "{spec:?}, row {t}: {loss:?} of {square}");
             assert!((loss.realised + kept - square).abs() <= 1e-9 * square, "{spec:?}, row {t}: {loss:?} of {square}");
         }
-        assert!(outcome.account.expected.is_finite(), "{spec:?}");
+        assert!(outcome.account.expected_loss.is_finite(), "{spec:?}");
     }
 }
 
@@ -195,7 +196,7 @@ fn what_cannot_be_squared_is_refused_unless_it_is_nothing_beside_other_rows() {
             let mut run = Run::new(spec.clone(), 5, 7).unwrap();
             let tiny: Vec<f64> = rows[0].iter().map(|x| x * 1e-160).collect();
             assert!(matches!(run.step(&tiny), Err(Error::Underflow { .. })), "{spec:?}");
-            assert_eq!(run.ledger().rows, 0);
+            assert_eq!(run.totals().rows, 0);
             rows.iter().for_each(|row| _ = run.step(row).unwrap());
             assert_eq!(run.step(&tiny).unwrap(), Loss::default(), "{spec:?}");
             let before = run.clone();
@@ -213,8 +214,8 @@ fn rows_whose_squares_no_longer_add_up_are_refused() {
         let rows = scaled(&rows(5, 60), 4e151);
         let refused = rows.iter().position(|row| matches!(run.step(row), Err(Error::Total { .. })));
         assert!(refused.is_some_and(|row| row > 1), "{spec:?}: {refused:?}");
-        let account = run.statement();
-        assert!(account.expected.is_finite() && account.best.unwrap().high().is_finite(), "{spec:?}");
+        let account = run.summary();
+        assert!(account.expected_loss.is_finite() && account.best_loss.unwrap().high().is_finite(), "{spec:?}");
     }
 }
 
@@ -275,10 +276,14 @@ fn the_first_row_of_a_learner_that_centers_is_charged_and_told_by_itself() {
         for spec in specs(kernel, &[None, Some(0.0), Some(2.5)]) {
             let outcome = run(&spec, &rows);
             let fixes = spec.center == Some(0.0);
-            assert_eq!(outcome.account.first_row, fixes.then_some(outcome.losses[0].expected), "{spec:?}");
+            assert_eq!(outcome.account.first_row_loss, fixes.then_some(outcome.losses[0].expected), "{spec:?}");
             assert!(outcome.losses[0].expected > 100.0, "{spec:?}: {:?}", outcome.losses[0]);
             let charged = &outcome.losses[usize::from(fixes)..];
-            assert_eq!(outcome.account.expected, charged.iter().map(|loss| loss.expected).sum::<f64>(), "{spec:?}");
+            assert_eq!(
+                outcome.account.expected_loss,
+                charged.iter().map(|loss| loss.expected).sum::<f64>(),
+                "{spec:?}"
+            );
             assert_eq!(outcome.account.rows, 40);
         }
     }

@@ -167,7 +167,7 @@ fn report(contestants: &[Contestant], frozen: &Frozen, best: Best, charged: &Cha
     let mut ordered: Vec<&Contestant> = contestants.iter().collect();
     ordered.sort_by(|a, b| a.total.total_cmp(&b.total));
     for contestant in ordered {
-        let micros = 1e6 * contestant.spent.as_secs_f64() / contestant.run.ledger().rows.max(1) as f64;
+        let micros = 1e6 * contestant.spent.as_secs_f64() / contestant.run.totals().rows.max(1) as f64;
         line(&contestant.name, contestant.total, format!("{micros:.1}"))?;
     }
     writeln!(out, "{}", charged.sentence(frozen))?;

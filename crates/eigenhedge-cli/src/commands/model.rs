@@ -4,7 +4,7 @@ use crate::args::{InspectArgs, ReconstructArgs, TransformArgs};
 use crate::csv_writer::{CsvWriter, coordinate_names};
 use crate::files::read_snapshot;
 use crate::stdout;
-use crate::summary::{Summary, Text};
+use crate::summary::text;
 use crate::table;
 use anyhow::{Result, anyhow};
 use eigenhedge_io::{Stream, printable};
@@ -78,9 +78,9 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
         // Long, and in no form for people.
         around.remove("report");
     }
-    let summary = Summary::new(&snapshot.run, 0.0);
+    let summary = snapshot.run.summary();
     let embedding = snapshot.run.embedding();
-    let text = if args.json {
+    let shown = if args.json {
         let mut value = serde_json::to_value(&summary)?;
         value["spec"] = serde_json::to_value(snapshot.run.spec())?;
         value["inclusion"] = serde_json::to_value(embedding.inclusion())?;
@@ -96,7 +96,7 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
             snapshot.run.setup().values().map(|(option, value)| format!("{} {value}", option.name)).collect();
         let options = format!("options    {}\n", options.join(", "));
         let kept = format!("kept with  probability {}\n", probabilities.join(", "));
-        format!("{}{options}{kept}{columns}", summary.text(snapshot.run.spec(), &Default::default()))
+        format!("{}{options}{kept}{columns}", text(&summary, snapshot.run.spec(), false))
     };
-    stdout::print(&text)
+    stdout::print(&shown)
 }

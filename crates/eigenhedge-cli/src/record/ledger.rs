@@ -1,7 +1,9 @@
 //! The keys of the summary in words, for the ledger of a page.
 
+use eigenhedge::RunSummary;
+use eigenhedge::run::Member;
 use eigenhedge_report::{Fact, Table};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Keys in the order of the page. Those that a clock decides are not among them.
 const MEANINGS: &[(&str, &str)] = &[
@@ -14,6 +16,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("first_row_loss", "expected loss of the first row, which fixes the center and is part of no total"),
     ("expected_loss", "total loss, averaged over the learner's own draws"),
     ("loss", "total loss of the choices that were drawn"),
+    ("kept_energy", "total squared length of the coordinates that were kept"),
     ("best_loss", "total loss of the best fixed subspace, chosen with all rows known"),
     ("regret", "expected loss less that of the best"),
     ("bound", "what theory promises the expected loss not to exceed"),
@@ -27,21 +30,25 @@ const MEANINGS: &[(&str, &str)] = &[
     ("rank_max", "explicit directions in use, at most"),
 ];
 
-/// The lines of the ledger, out of the JSON summary: the same digits.
-pub fn facts(summary: &Value) -> Vec<Fact> {
+/// The lines of the ledger, with the digits of the JSON summary.
+pub fn facts(summary: &RunSummary) -> Vec<Fact> {
+    let summary = serde_json::to_value(summary).unwrap_or_default();
     let line = |(key, meaning): &(&str, &str)| {
-        let value = key.split('.').try_fold(summary, |value, part| value.get(part))?;
+        let value = key.split('.').try_fold(&summary, |value, part| value.get(part))?;
         Some(Fact { key: (*key).into(), value: spoken(value), explanation: (*meaning).into() })
     };
     MEANINGS.iter().filter_map(line).collect()
 }
 
 /// The members of a portfolio.
-pub fn members(summary: &Value) -> Option<Table> {
-    let members = summary["members"].as_array().filter(|members| !members.is_empty())?;
-    let row = |member: &Value| ["name", "weight", "expected_loss"].map(|key| spoken(&member[key])).to_vec();
+pub fn members(members: &[Member]) -> Option<Table> {
+    let row = |member: &Member| {
+        let Member { name, weight, expected_loss } = member;
+        vec![name.clone(), json!(weight).to_string(), json!(expected_loss).to_string()]
+    };
     let columns = ["member", "weight at the end", "expected loss"].map(String::from).to_vec();
-    Some(Table { title: "Members".into(), columns, rows: members.iter().map(row).collect() })
+    let rows = members.iter().map(row).collect();
+    (!members.is_empty()).then(|| Table { title: "Members".into(), columns, rows })
 }
 
 fn spoken(value: &Value) -> String {

@@ -15,11 +15,11 @@ pub use page::{Heading, page};
 
 use eigenhedge::run::AnyLearner;
 use eigenhedge::{Loss, Run};
-use eigenhedge_report::{Downsampler, Keep, TopK};
+use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
 use serde::{Deserialize, Serialize};
 
 /// Points of a curve.
-const POINTS: usize = 1000;
+const POINTS: usize = 750;
 /// Points of a curve that is one of many.
 const FEWER_POINTS: usize = 400;
 /// Kept probabilities that are drawn.
@@ -51,7 +51,7 @@ struct Checkpoint {
     row: u64,
     /// Rows charged.
     rows: u64,
-    expected: f64,
+    expected_loss: f64,
     low: f64,
     high: f64,
     bound: Option<f64>,
@@ -78,19 +78,19 @@ impl Recorder {
     /// After each row; `number` is that of the row in its table. A first row that only fixes the center is in no picture:
     /// where it lies says nothing about the others.
     pub fn enter(&mut self, number: u64, loss: Loss, run: &Run) {
-        let ledger = run.ledger();
-        if ledger.charged() == 0 {
+        let totals = run.totals();
+        if totals.charged() == 0 {
             return;
         }
-        self.totals.push(number, &[ledger.expected]);
+        self.totals.push(number, &[totals.expected_loss]);
         self.losses.push(number, &[loss.realised]);
         let z = run.coordinates();
         self.plane.push(number, &[z.first().copied().unwrap_or(0.0), z.get(1).copied().unwrap_or(0.0)]);
         self.largest.offer(number, loss.realised, String::new);
-        if is_sampled(ledger.rows) {
+        if is_sampled(totals.rows) {
             self.sample(number, run.learner());
         }
-        if self.stride.is_some_and(|stride| ledger.rows.is_multiple_of(stride)) {
+        if self.stride.is_some_and(|stride| totals.rows.is_multiple_of(stride)) {
             self.check(number, run);
             self.thin_checkpoints();
         }
@@ -99,24 +99,24 @@ impl Recorder {
     fn sample(&mut self, number: u64, learner: &AnyLearner) {
         self.kept.push(number, &learner.probabilities());
         if let Some(weights) = &mut self.weights {
-            let now: Vec<f64> = learner.members().into_iter().map(|(_, weight, _)| weight).collect();
+            let now: Vec<f64> = learner.members().into_iter().map(|member| member.weight).collect();
             weights.push(number, &now);
         }
     }
 
     fn check(&mut self, number: u64, run: &Run) {
-        let statement = run.interim_statement();
-        let Some(best) = statement.best else { return };
-        if self.checkpoints.last().is_some_and(|last| last.rows == statement.rows) {
+        let summary = run.interim_summary();
+        let Some(best) = summary.best_loss else { return };
+        if self.checkpoints.last().is_some_and(|last| last.rows == summary.rows) {
             return;
         }
         self.checkpoints.push(Checkpoint {
             row: number,
-            rows: statement.rows,
-            expected: statement.expected,
+            rows: summary.rows,
+            expected_loss: summary.expected_loss,
             low: best.low(),
             high: best.high(),
-            bound: statement.guarantee.map(|guarantee| guarantee.bound),
+            bound: summary.bound,
         });
     }
 
@@ -135,6 +135,11 @@ impl Recorder {
     pub fn close(&mut self, number: u64, run: &Run) {
         self.sample(number, run.learner());
         self.check(number, run);
+    }
+
+    /// Total expected loss after each row.
+    pub fn totals(&self, name: &str) -> Curve {
+        Curve::of(name, &self.totals, 0)
     }
 
     /// As text, for a snapshot. Numbers may be infinite or missing, which JSON has no words for.
@@ -174,8 +179,8 @@ impl Recorder {
             (own, first) => own == first,
         };
         let told = |checkpoint: &Checkpoint| {
-            let Checkpoint { rows, expected, low, high, bound, .. } = checkpoint;
-            *rows > 0 && [*expected, *low, *high, bound.unwrap_or(0.0)].iter().all(|x| !x.is_nan())
+            let Checkpoint { rows, expected_loss, low, high, bound, .. } = checkpoint;
+            *rows > 0 && [*expected_loss, *low, *high, bound.unwrap_or(0.0)].iter().all(|x| !x.is_nan())
         };
         alike
             && strides

@@ -1,9 +1,8 @@
 //! The page of a run, out of what was recorded.
 
 use super::{Checkpoint, PROBABILITIES, Recorder, ledger};
-use eigenhedge::Run;
+use eigenhedge::{Run, RunSummary};
 use eigenhedge_report::{Best, Curve, Mark, Placed, RunReport};
-use serde_json::Value;
 
 /// What stands above the pictures.
 pub struct Heading {
@@ -13,33 +12,27 @@ pub struct Heading {
     pub summary: Vec<String>,
 }
 
-/// The page; `summary` is the JSON summary.
-pub fn page(heading: Heading, recorder: &Recorder, run: &Run, summary: &Value) -> RunReport {
+/// The page of a run with this summary.
+pub fn page(heading: Heading, recorder: &Recorder, run: &Run, summary: &RunSummary) -> RunReport {
     let name = run.spec().learner.entry().name;
-    let members = run.learner().members();
     let weights = recorder.weights.as_ref();
-    let marks = summary["partitions"].as_array().and_then(|partitions| partitions.last()).map(|last| &last["cuts"]);
-    let marks = marks.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_f64);
+    let cuts = summary.partitions.last().into_iter().flat_map(|partition| &partition.cuts);
     RunReport {
         title: format!("eigenhedge run: {}", heading.source),
         subtitle: format!("{name}, {} directions kept", run.spec().kept),
         summary: heading.summary,
-        learners: vec![Curve::of(name, &recorder.totals, 0)],
+        learners: vec![recorder.totals(name)],
         best: best(&recorder.checkpoints),
         bound: bound(&recorder.checkpoints),
         regret_per_row: regret(&recorder.checkpoints),
         kept: kept(recorder),
-        weights: members
-            .iter()
-            .enumerate()
-            .filter_map(|(i, (spec, ..))| Some(Curve::of(spec.label(), weights?, i)))
-            .collect(),
+        weights: (0..).zip(&summary.members).filter_map(|(i, m)| Some(Curve::of(&m.name, weights?, i))).collect(),
         losses: Some(Curve::of("loss", &recorder.losses, 0)),
         largest: recorder.largest.entries().to_vec(),
         rows: if run.spec().kept > 1 { Placed::of(&recorder.plane) } else { Vec::new() },
-        marks: marks.map(|row| Mark { x: row, label: "new segment".into() }).collect(),
+        marks: cuts.map(|row| Mark { x: *row as f64, label: "new segment".into() }).collect(),
         ledger: ledger::facts(summary),
-        members: ledger::members(summary),
+        members: ledger::members(&summary.members),
     }
 }
 
@@ -73,7 +66,7 @@ fn bound(checkpoints: &[Checkpoint]) -> Option<Curve> {
 
 fn regret(checkpoints: &[Checkpoint]) -> Vec<Curve> {
     let against = |best: fn(&Checkpoint) -> f64| {
-        move |checkpoint: &Checkpoint| Some((checkpoint.expected - best(checkpoint)) / checkpoint.rows as f64)
+        move |checkpoint: &Checkpoint| Some((checkpoint.expected_loss - best(checkpoint)) / checkpoint.rows as f64)
     };
     if is_exact(checkpoints) {
         return vec![curve("regret per row", checkpoints, against(|checkpoint| checkpoint.high))];

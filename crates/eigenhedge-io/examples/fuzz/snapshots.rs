@@ -3,7 +3,6 @@
 use crate::{Outcome, Target, mutate};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::snapshot::Snapshot;
-use eigenhedge::summary::Summary;
 use eigenhedge::{Comparators, Kind, Mixing, Random, Run, Spec, streams};
 use std::path::Path;
 
@@ -135,7 +134,7 @@ impl Target for Saved {
 
 /// Queries that `inspect` and `transform` make.
 fn inspect(run: &mut Run) -> Result<(), String> {
-    let summary = Summary::new(run, 0.0);
+    let summary = run.summary();
     finite("a total", &[summary.expected_loss, summary.loss, summary.rank_mean])?;
     if let Some(best) = summary.best_loss {
         finite("the best loss", &[best.low(), best.high()])?;

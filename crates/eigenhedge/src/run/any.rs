@@ -1,7 +1,7 @@
 //! Any learner over rows of numbers: what the registry's names build.
 
 use super::embedding::Embedding;
-use super::{BoundInputs, Guarantee, Reason, guarantee};
+use super::{BoundInputs, Guarantee, Member, Reason, guarantee};
 use crate::error::Error;
 use crate::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
 use crate::kernel::{Dictionary, Vectors};
@@ -197,15 +197,18 @@ impl AnyLearner {
         of_portfolio!(self, portfolio => Some(portfolio.chosen().last_square()), None)
     }
 
-    /// The members of a portfolio of several: spec, weight, total expected loss.
-    pub fn members(&self) -> Vec<(&Spec, f64, f64)> {
+    /// The members of a portfolio of several.
+    pub fn members(&self) -> Vec<Member> {
         of_portfolio!(self, portfolio => {
             let specs = portfolio.specs();
             if specs.len() < 2 {
                 return Vec::new();
             }
             let numbers = portfolio.weights().into_iter().zip(portfolio.totals());
-            specs.iter().zip(numbers).map(|(spec, (weight, total))| (spec, weight, *total)).collect()
+            let member = |(spec, (weight, total)): (&Spec, (f64, &f64))| {
+                Member { name: spec.label(), weight, expected_loss: *total }
+            };
+            specs.iter().zip(numbers).map(member).collect()
         }, Vec::new())
     }
 

@@ -17,13 +17,12 @@
 //! the proof asks, and rows longer than all before them are charged ([`Subspace::surprise`]). Tracking does not: its proof
 //! telescopes with one rate. Everything else has no theorem.
 
-use super::verdict::Reason;
 use crate::bounds::{self, Setting};
+use crate::comparators::Best;
 use crate::registry::{Kind, Spec};
 use crate::simplex::Multiplicity;
 use crate::span::Span;
 use crate::subspace::{AnyRule, NormBound, Rule, Subspace};
-use serde::Serialize;
 
 /// The quantities that bounds depend on, besides the best loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,12 +35,72 @@ pub struct BoundInputs {
 }
 
 /// A bound on the total expected loss.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Guarantee {
     /// Where it comes from.
     pub theorem: &'static str,
     /// The bound.
     pub bound: f64,
+}
+
+/// The reason why no bound can be stated, or why it cannot be said if it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// No theorem covers the learner.
+    #[error("no theorem covers this learner")]
+    NoTheorem,
+    /// No theorem covers the learner with a running center.
+    #[error("no theorem covers this learner with a running center")]
+    Centering,
+    /// The bound on the norm of rows was not known from the start.
+    #[error("the theorem needs a norm bound given in advance")]
+    RunningNormBound,
+    /// The space has no finite dimension.
+    #[error("no theorem covers a space of infinite dimension")]
+    InfiniteDimension,
+    /// A budget on atoms changes directions, not only weights.
+    #[error("no theorem covers a budget on atoms")]
+    Budget,
+    /// An approximation whose price is not known.
+    #[error("an approximation was made whose price is not known")]
+    Unpriced,
+    /// A rate that changes.
+    #[error("no theorem covers this learner with a rate that changes")]
+    ChangingRate,
+    /// The best loss is not known.
+    #[error("the best loss is unknown")]
+    UnknownBest,
+    /// The best loss is not known well enough to tell.
+    #[error("the best loss is not known well enough to tell")]
+    WideBracket,
+}
+
+/// Rounding error of sums over a long run, at most, as a share of the bound.
+const ROUNDING: f64 = 1e-10;
+
+/// Compares a total expected loss with a bound that grows with the best loss. False means that the implementation or the
+/// theorem is wrong.
+///
+/// ```
+/// use eigenhedge::comparators::Best;
+/// use eigenhedge::run::{Reason, bound_holds};
+/// let holds = |best| bound_holds(7.0, best, |best| Ok(best + 3.0));
+/// assert_eq!(holds(Best::Exact(5.0)), Ok(true));
+/// assert_eq!(holds(Best::Exact(3.5)), Ok(false));
+/// assert_eq!(holds(Best::between(3.0, 5.0)), Err(Reason::WideBracket));
+/// assert_eq!(bound_holds(f64::NAN, Best::Exact(5.0), |best| Ok(best)), Ok(false));
+/// ```
+pub fn bound_holds(
+    expected_loss: f64,
+    best_loss: Best,
+    bound: impl Fn(f64) -> Result<f64, Reason>,
+) -> Result<bool, Reason> {
+    let within = |best: f64| Ok(expected_loss <= bound(best)? * (1.0 + ROUNDING));
+    match (within(best_loss.low())?, within(best_loss.high())?) {
+        (true, _) => Ok(true),
+        (false, false) => Ok(false),
+        (false, true) => Err(Reason::WideBracket),
+    }
 }
 
 /// The bound of the theorem that covers the learner, for a comparator that lost `best`.

@@ -3,16 +3,14 @@
 mod any;
 mod embedding;
 mod guarantee;
-mod ledger;
-mod statement;
-mod verdict;
+mod summary;
+mod totals;
 
 pub use any::AnyLearner;
 pub use embedding::Embedding;
-pub use guarantee::{BoundInputs, Guarantee, guarantee};
-pub use ledger::Ledger;
-pub use statement::{Member, Statement};
-pub use verdict::{Reason, Verdict};
+pub use guarantee::{BoundInputs, Guarantee, Reason, bound_holds, guarantee};
+pub use summary::{Certificate, Member, RunSummary};
+pub use totals::Totals;
 
 use crate::comparators::{Blocks, Hindsight};
 use crate::error::Error;
@@ -36,9 +34,9 @@ use serde::{Deserialize, Serialize};
 ///     let loss = run.step(&row)?;
 ///     assert!(loss.expected <= 1.0);
 /// }
-/// let statement = run.statement();
-/// assert!(statement.expected < 10.0); // followed the changes ...
-/// assert!(statement.best.unwrap().low() > 500.0); // ... as no fixed subspace can
+/// let summary = run.summary();
+/// assert!(summary.expected_loss < 10.0); // followed the changes ...
+/// assert!(summary.best_loss.unwrap().low() > 500.0); // ... as no fixed subspace can
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,7 +45,7 @@ pub struct Run {
     length: usize,
     learner: AnyLearner,
     random: Random,
-    ledger: Ledger,
+    totals: Totals,
     hindsight: Option<Hindsight>,
     blocks: Option<Blocks>,
     segments: usize,
@@ -118,7 +116,7 @@ impl Run {
             length,
             learner,
             random: Random::seeded(seed),
-            ledger: Ledger::default(),
+            totals: Totals::default(),
             hindsight,
             blocks,
             segments: comparators.segments,
@@ -135,11 +133,11 @@ impl Run {
         coordinates.extend_from_slice(self.learner.coordinates());
         coordinates.resize(self.spec.kept, 0.0);
         if fixes_center {
-            self.ledger.enter_first(loss);
+            self.totals.enter_first(loss);
             self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_at(row));
             self.blocks.iter_mut().for_each(|blocks| blocks.begin_at(row));
         } else {
-            self.ledger.enter(loss, self.learner.rank());
+            self.totals.enter(loss, coordinates, self.learner.rank());
             self.compare(row);
         }
         Ok(loss)
@@ -181,7 +179,7 @@ impl Run {
         ensure(self.spec.kept <= MOST_KEPT, "the number of directions kept must be at most 2^20")?;
         self.spec.check_state()?;
         self.learner.check_state(&self.spec, self.length)?;
-        self.ledger.check_state()?;
+        self.totals.check_state()?;
         if let Some(hindsight) = &self.hindsight {
             let Spec { kernel, center, kept, .. } = &self.spec;
             hindsight.check_state(kernel.as_ref(), self.length, center.is_some(), *kept)?;
@@ -215,8 +213,8 @@ impl Run {
     }
 
     /// Totals so far.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+    pub fn totals(&self) -> &Totals {
+        &self.totals
     }
 
     /// Coordinates of the last row in the k directions that were kept for it, padded with zeros.
@@ -236,12 +234,12 @@ impl Run {
     }
 
     /// The account so far. Costs an eigendecomposition or two.
-    pub fn statement(&self) -> Statement {
-        Statement::of(self, self.segments)
+    pub fn summary(&self) -> RunSummary {
+        RunSummary::of(self, self.segments)
     }
 
-    /// The account without partitions, which cost many eigendecompositions: for a look on the way.
-    pub fn interim_statement(&self) -> Statement {
-        Statement::of(self, 0)
+    /// The account without partitions, which cost many eigendecompositions: for progress on the way.
+    pub fn interim_summary(&self) -> RunSummary {
+        RunSummary::of(self, 0)
     }
 }

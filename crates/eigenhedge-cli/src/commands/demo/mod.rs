@@ -4,11 +4,12 @@ mod page;
 
 use crate::args::DemoArgs;
 use crate::files::{judge_place, write_whole};
+use crate::record::Recorder;
 use crate::stdout;
 use anyhow::{Context, Result};
 use eigenhedge::comparators::BestSubspace;
-use eigenhedge::run::{AnyLearner, Ledger};
-use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, streams, trial};
+use eigenhedge::run::AnyLearner;
+use eigenhedge::{Comparators, Instance, Kind, Learner, Mixing, NormBound, Random, Run, Spec, streams};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
@@ -66,11 +67,17 @@ fn learners() -> Vec<(&'static str, Spec)> {
 /// What one learner did.
 struct Outcome {
     name: &'static str,
-    ledger: Ledger,
+    run: Run,
+    recorder: Recorder,
     /// Total realised loss of each draw.
     realised: Vec<f64>,
     seconds_per_row: f64,
-    curves: page::Curves,
+}
+
+impl Outcome {
+    fn expected_loss(&self) -> f64 {
+        self.run.totals().expected_loss
+    }
 }
 
 fn best_loss(stream: &[Vec<f64>]) -> Result<f64> {
@@ -82,20 +89,18 @@ fn best_loss(stream: &[Vec<f64>]) -> Result<f64> {
 fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
     let seeds = (1..=u64::from(args.draws)).map(|i| args.seed.wrapping_add(i));
     let realised = realised(spec, stream, seeds)?;
-    let mut learner = AnyLearner::new(spec, stream[0].len())?;
-    let mut random = Random::seeded(args.seed.wrapping_add(1));
-    let mut ledger = Ledger::default();
-    let mut curves = page::Curves::new(&learner);
+    let comparators = Comparators { hindsight: false, segments: 0 };
+    let mut run = Run::with_comparators(spec.clone(), stream[0].len(), args.seed.wrapping_add(1), comparators)?;
+    let mut recorder = Recorder::new(&run);
     let mut spent = Duration::ZERO;
-    for row in stream {
+    for (number, row) in (0..).zip(stream) {
         let start = Instant::now();
-        let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random)?;
-        ledger.enter(loss, learner.rank());
+        let loss = run.step(row)?;
         spent += start.elapsed();
-        curves.enter(&ledger, loss, &learner);
+        recorder.enter(number, loss, &run);
     }
     let seconds_per_row = spent.as_secs_f64() / stream.len() as f64;
-    Ok(Outcome { name, ledger, realised, seconds_per_row, curves })
+    Ok(Outcome { name, run, recorder, realised, seconds_per_row })
 }
 
 /// Total realised loss of one run for each seed, bit for bit, at little more than the cost of one run: what a learner
@@ -152,11 +157,11 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
         let (mean, deviation) = spread(&result.realised);
         line([
             result.name,
-            &format!("{:.2}", result.ledger.expected),
+            &format!("{:.2}", result.expected_loss()),
             &format!("{mean:.2} ± {deviation:.2}"),
-            &format!("{:+.2}", result.ledger.expected - best),
+            &format!("{:+.2}", result.expected_loss() - best),
             &format!("{:.1}", result.seconds_per_row * 1e6),
-            &format!("{:.1}", result.ledger.rank_mean()),
+            &format!("{:.1}", result.run.totals().rank_mean()),
         ]);
     }
     text + "\n"
@@ -165,11 +170,11 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
 /// What the numbers show; nothing is said that they do not.
 fn remarks(best: f64, results: &[Outcome]) -> String {
     let mut text = String::from("What to notice\n");
-    let expected = |name| results.iter().find(|r| r.name == name).map(|r| r.ledger.expected);
+    let expected = |name| results.iter().find(|r| r.name == name).map(|r| r.expected_loss());
     let mut say = |sentence: String| {
         let _ = writeln!(text, "  {sentence}");
     };
-    let ahead: Vec<&str> = results.iter().filter(|r| r.ledger.expected < best).map(|r| r.name).collect();
+    let ahead: Vec<&str> = results.iter().filter(|r| r.expected_loss() < best).map(|r| r.name).collect();
     match ahead.as_slice() {
         [] => say("No learner lost less than the best fixed plane, which was chosen with all rows known.".into()),
         names => {
@@ -189,7 +194,7 @@ fn remarks(best: f64, results: &[Outcome]) -> String {
     }
     let agree = results.iter().all(|result| {
         let (mean, deviation) = spread(&result.realised);
-        (mean - result.ledger.expected).abs() <= 4.0 * deviation / (result.realised.len() as f64).sqrt() + 1e-9 * mean
+        (mean - result.expected_loss()).abs() <= 4.0 * deviation / (result.realised.len() as f64).sqrt() + 1e-9 * mean
     });
     if agree {
         say("Realised losses scatter around the expected ones, as they should: the draws are fair.".into());
@@ -200,13 +205,14 @@ fn remarks(best: f64, results: &[Outcome]) -> String {
 /// The learner other than `auto` that lost least.
 fn least_of_the_others(results: &[Outcome]) -> Option<(&'static str, f64)> {
     let others =
-        results.iter().filter(|result| result.name != AUTO).map(|result| (result.name, result.ledger.expected));
+        results.iter().filter(|result| result.name != AUTO).map(|result| (result.name, result.expected_loss()));
     others.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eigenhedge::trial;
 
     #[test]
     fn shared_draws_equal_separate_runs_bit_for_bit() {

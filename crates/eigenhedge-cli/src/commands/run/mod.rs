@@ -12,11 +12,11 @@ use crate::plan::Plan;
 use crate::record::{Heading, page};
 use crate::stdout;
 use crate::stop::StopSignal;
-use crate::summary::{Summary, Text, sentences};
+use crate::summary::{sentences, text};
 use anyhow::{Context, Result};
 use eigenhedge::options::spelled;
-use eigenhedge::{Error, set_threads};
-use eigenhedge_io::{Format, Stream, Target, printable, printable_path};
+use eigenhedge::{Error, RunSummary, set_threads};
+use eigenhedge_io::{Format, Standardize, Stream, Target, printable, printable_path};
 use progress::Progress;
 use session::{Finished, Session, Step};
 use std::io::{self, Write};
@@ -34,11 +34,11 @@ pub fn run(plan: &Plan) -> Result<()> {
         Err(_) if signal.to_stop() => return stopped_early(),
         outcome => outcome?,
     };
-    let mut progress = Progress::new(plan, session.run().ledger().rows);
+    let mut progress = Progress::new(plan, session.run().totals().rows);
     let ended = learn(&mut session, &mut progress, &signal);
     progress.finish();
     let ended = ended?;
-    let rows = session.run().ledger().rows;
+    let rows = session.run().totals().rows;
     if rows == 0 {
         return stopped_early();
     }
@@ -78,26 +78,26 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
 
 /// The answers are there already: they stay even when nobody reads the summary.
 fn close(plan: &Plan, finished: Finished) -> Result<()> {
-    let Finished { run, stream, notes, recorder, elapsed } = finished;
+    let Finished { run, stream, recorder, elapsed } = finished;
     list_skipped(&stream);
-    let summary = Summary { skipped_rows: stream.skipped(), ..Summary::new(&run, elapsed.as_secs_f64()) };
-    let value = serde_json::to_value(&summary)?;
+    let summary = RunSummary { skipped_rows: stream.skipped(), ..run.summary().timed(elapsed.as_secs_f64()) };
+    let standardized = plan.layout.standardize != Standardize::None;
     if let Some(mut recorder) = recorder {
         recorder.close(stream.row_number(), &run);
-        let heading = Heading { source: stream.source(), summary: sentences(&summary, run.spec(), &notes) };
-        let report = page(heading, &recorder, &run, &value);
+        let heading = Heading { source: stream.source(), summary: sentences(&summary, run.spec(), standardized) };
+        let report = page(heading, &recorder, &run, &summary);
         plan.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;
         plan.keep.plot.iter().try_for_each(|path| write_whole(path, report.svg().as_bytes()))?;
     }
     let Some(form) = plan.summary else { return Ok(()) };
-    let text = match form {
-        SummaryForm::Text => summary.text(run.spec(), &notes) + &next_step(plan),
+    let shown = match form {
+        SummaryForm::Text => text(&summary, run.spec(), standardized) + &next_step(plan),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
     };
     if plan.target == Target::Standard {
-        return io::stderr().write_all(text.as_bytes()).context("standard error cannot be written");
+        return io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written");
     }
-    stdout::print(&text)
+    stdout::print(&shown)
 }
 
 /// Where the pictures are, or how to get some.

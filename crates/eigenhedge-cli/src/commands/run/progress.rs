@@ -57,7 +57,7 @@ impl Progress {
 
     /// After a row.
     pub fn tick(&mut self, run: &Run, stream: &Stream) {
-        let rows = run.ledger().rows;
+        let rows = run.totals().rows;
         if matches!(self.shown, Shown::Nowhere) || rows > self.before + 16 && rows < self.looked + 16 {
             return;
         }
@@ -96,21 +96,21 @@ impl Progress {
     }
 
     fn look_at_regret(&mut self, run: &Run) {
-        let rows = run.ledger().rows;
+        let rows = run.totals().rows;
         if rows < self.doubled || run.length() > LONGEST || run.spec().kernel.is_some() {
             return;
         }
         self.doubled = 2 * rows;
-        let regret = run.interim_statement().regret();
+        let regret = run.interim_summary().regret;
         self.regret = regret.map(|regret| regret.high() / rows as f64);
     }
 
     fn text(&self, run: &Run, now: Instant) -> String {
-        let ledger = run.ledger();
+        let totals = run.totals();
         let seconds = (now - self.start).as_secs_f64();
-        let rate = (ledger.rows - self.before) as f64 / seconds.max(1e-3);
+        let rate = (totals.rows - self.before) as f64 / seconds.max(1e-3);
         let regret = self.regret.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
-        format!("{} rows, {rate:.0} a second, lost {}{regret}", ledger.rows, readable(ledger.expected))
+        format!("{} rows, {rate:.0} a second, lost {}{regret}", totals.rows, readable(totals.expected_loss))
     }
 
     /// Makes room for what is printed at the end.

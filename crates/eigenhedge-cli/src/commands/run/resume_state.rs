@@ -8,7 +8,6 @@ use crate::args::typed;
 use crate::number::exact;
 use crate::plan::Plan;
 use crate::record::Recorder;
-use crate::summary::Notes;
 use anyhow::{Result, anyhow};
 use eigenhedge::Run;
 use eigenhedge::options::{OPTIONS, Setup};
@@ -27,7 +26,8 @@ pub struct ResumeState {
     pub stream: StreamState,
     /// What is safe of the answers.
     pub answers: Position,
-    notes: SavedNotes,
+    /// Time spent.
+    seconds: f64,
     /// What was recorded for a page.
     report: Option<String>,
     /// Options of the table by name, and its first row.
@@ -39,13 +39,6 @@ pub struct ResumeState {
     pub ended: bool,
 }
 
-/// Numbers that are not finite become null.
-#[derive(Debug, Serialize, Deserialize)]
-struct SavedNotes {
-    kept: Option<f64>,
-    seconds: f64,
-}
-
 /// Longest time that a run can have taken, in seconds: thirty thousand years.
 const LONGEST: f64 = 1e12;
 
@@ -55,14 +48,14 @@ impl ResumeState {
         (plan, options): (Map<String, Value>, Map<String, Value>),
         stream: StreamState,
         answers: Position,
-        notes: &Notes,
+        elapsed: Duration,
         recorder: Option<&Recorder>,
     ) -> Self {
         Self {
             columns: stream.columns.clone(),
             stream,
             answers,
-            notes: SavedNotes { kept: Some(notes.kept), seconds: notes.before.as_secs_f64() },
+            seconds: elapsed.as_secs_f64(),
             report: recorder.map(Recorder::to_text),
             plan,
             options,
@@ -85,13 +78,9 @@ impl ResumeState {
         })
     }
 
-    /// What the text of the summary mentions.
-    pub fn notes(&self, standardized: bool) -> Notes {
-        Notes {
-            kept: self.notes.kept.unwrap_or(f64::INFINITY),
-            standardized,
-            before: Duration::try_from_secs_f64(self.notes.seconds.min(LONGEST)).unwrap_or_default(),
-        }
+    /// Time spent before.
+    pub fn elapsed(&self) -> Duration {
+        Duration::try_from_secs_f64(self.seconds.min(LONGEST)).unwrap_or_default()
     }
 
     /// What was recorded for a page.

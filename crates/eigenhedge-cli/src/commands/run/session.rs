@@ -7,7 +7,6 @@ use crate::files::{read_snapshot, write_whole};
 use crate::plan::Plan;
 use crate::record::Recorder;
 use crate::stop::StopSignal;
-use crate::summary::Notes;
 use crate::table::allow_learners;
 use anyhow::{Result, anyhow};
 use eigenhedge::Run;
@@ -30,8 +29,8 @@ pub struct Session<'a> {
     block_rows: usize,
     /// Answers that were complete before, so that none may follow.
     closed: bool,
-    /// What the text of the summary mentions.
-    pub notes: Notes,
+    /// Time spent before the run was resumed.
+    before: Duration,
     recorder: Option<Recorder>,
     /// Options of the table and of the learner.
     options: (Map<String, Value>, Map<String, Value>),
@@ -83,7 +82,7 @@ impl<'a> Session<'a> {
             stream,
             answers,
             closed: false,
-            notes: Notes { standardized: is_standardized(plan), ..Notes::default() },
+            before: Duration::ZERO,
             start: Instant::now(),
             _reservation: reservation,
         })
@@ -113,7 +112,7 @@ impl<'a> Session<'a> {
         };
         Ok(Self {
             recorder: before.recorder(&snapshot.run, path)?,
-            notes: before.notes(is_standardized(plan)),
+            before: before.elapsed(),
             options: (options, learner_options),
             block: Block::default(),
             block_rows: block_rows(plan, &snapshot.run),
@@ -134,13 +133,13 @@ impl<'a> Session<'a> {
 
     /// Time spent, earlier parts included.
     pub fn elapsed(&self) -> Duration {
-        self.notes.before + self.start.elapsed()
+        self.before + self.start.elapsed()
     }
 
     /// Learns the next rows: one, or a block of them if the learner gains from that. Blocks end where snapshots are due.
     pub fn step(&mut self) -> Result<Step> {
         let most = match self.plan.keep.snapshot_every {
-            Some(every) => (every - self.run().ledger().rows % every).min(self.block_rows as u64) as usize,
+            Some(every) => (every - self.run().totals().rows % every).min(self.block_rows as u64) as usize,
             None => self.block_rows,
         };
         self.block.read(&mut self.stream, most)?;
@@ -164,9 +163,6 @@ impl<'a> Session<'a> {
                     return;
                 }
                 let coordinates = run.coordinates();
-                if run.ledger().charged() > 0 {
-                    self.notes.kept += coordinates.iter().map(|z| z * z).sum::<f64>();
-                }
                 let answer = Answer { row, expected_loss: loss.expected, loss: loss.realised, coordinates };
                 written = self.answers.write(&answer);
                 if let Some(recorder) = &mut self.recorder {
@@ -186,7 +182,7 @@ impl<'a> Session<'a> {
     /// Saves a snapshot if it is time for one.
     pub fn save_in_time(&mut self) -> Result<()> {
         match &self.plan.keep.snapshot_every {
-            Some(every) if self.run().ledger().rows.is_multiple_of(*every) => self.save(false),
+            Some(every) if self.run().totals().rows.is_multiple_of(*every) => self.save(false),
             _ => Ok(()),
         }
     }
@@ -195,9 +191,9 @@ impl<'a> Session<'a> {
     /// that are not.
     pub fn save(&mut self, ended: bool) -> Result<()> {
         let Some(path) = &self.plan.keep.snapshot else { return Ok(()) };
-        let notes = Notes { before: self.elapsed(), ..self.notes };
+        let elapsed = self.elapsed();
         let (state, position) = (self.stream.state(), self.answers.sync()?);
-        let mut around = ResumeState::new(self.options.clone(), state, position, &notes, self.recorder.as_ref());
+        let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, self.recorder.as_ref());
         around.ended = ended;
         self.snapshot.resume_state = around.to_bytes()?;
         write_whole(path, &self.snapshot.to_bytes())
@@ -207,13 +203,7 @@ impl<'a> Session<'a> {
     pub fn finish(self) -> Result<Finished> {
         let elapsed = self.elapsed();
         self.answers.finish()?;
-        Ok(Finished {
-            run: self.snapshot.run,
-            stream: self.stream,
-            notes: self.notes,
-            recorder: self.recorder,
-            elapsed,
-        })
+        Ok(Finished { run: self.snapshot.run, stream: self.stream, recorder: self.recorder, elapsed })
     }
 }
 
@@ -221,7 +211,6 @@ impl<'a> Session<'a> {
 pub struct Finished {
     pub run: Run,
     pub stream: Stream,
-    pub notes: Notes,
     pub recorder: Option<Recorder>,
     pub elapsed: Duration,
 }
@@ -235,10 +224,6 @@ fn at_once(plan: &Plan) -> bool {
 fn block_rows(plan: &Plan, run: &Run) -> usize {
     let is_file = matches!(&plan.source, Source::File(path) if path.is_file());
     if is_file && plan.layout.standardize != Standardize::Running { run.block_rows() } else { 1 }
-}
-
-fn is_standardized(plan: &Plan) -> bool {
-    plan.layout.standardize != Standardize::None
 }
 
 fn is_there(target: &Target) -> bool {

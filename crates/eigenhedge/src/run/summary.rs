@@ -1,0 +1,163 @@
+//! The account of a run.
+
+use super::{BoundInputs, Reason, Run, bound_holds};
+use crate::comparators::{Best, Hindsight, Partition};
+use crate::registry::Spec;
+use crate::registry::options::Value;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The account of a run. Losses are in squared input units. The names are those of the JSON summary and of Python's
+/// `ledger`; what does not exist is null.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunSummary {
+    /// Rows seen.
+    pub rows: u64,
+    /// Rows left out because they were bad. A run does not see them: its caller fills this in.
+    pub skipped_rows: u64,
+    /// Length of a row.
+    pub dim: usize,
+    /// Number of directions kept.
+    pub k: usize,
+    /// Name of the learner.
+    pub learner: &'static str,
+    /// Its rate; none when it has none, or tunes it.
+    pub eta: Option<f64>,
+    /// The options in effect, by name, with underscores.
+    pub options: BTreeMap<String, Value>,
+    /// Expected loss of the first row, when all it did was to fix the center; it is part of no other number here.
+    pub first_row_loss: Option<f64>,
+    /// Total expected loss.
+    pub expected_loss: f64,
+    /// Total loss of the choices drawn.
+    pub loss: f64,
+    /// Total squared length of the coordinates that were kept.
+    pub kept_energy: f64,
+    /// Loss of the best fixed subspace in hindsight; none when it was not followed.
+    pub best_loss: Option<Best>,
+    /// Expected loss less the best loss.
+    pub regret: Option<Best>,
+    /// The bound on the expected loss.
+    pub bound: Option<f64>,
+    /// True if the expected loss is within the bound; none when that cannot be said.
+    pub bound_holds: Option<bool>,
+    /// The theorem behind the bound, or the reason why there is none.
+    pub bound_reason: String,
+    /// Cost of approximations.
+    pub certificate: Certificate,
+    /// The members of a portfolio.
+    pub members: Vec<Member>,
+    /// The best partitions into 1, 2, … segments, when they were followed.
+    pub partitions: Vec<Partition>,
+    /// Mean number of explicit directions.
+    pub rank_mean: f64,
+    /// Largest number of explicit directions.
+    pub rank_max: usize,
+    /// Time spent. A run has no clock: see [`Self::timed`].
+    pub seconds: f64,
+    /// Rows for each second of it.
+    pub rows_per_second: Option<f64>,
+}
+
+/// Cost of approximations.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Certificate {
+    /// Added to the constant of the theorem by mixing and rank caps; none when it is not known.
+    pub price: Option<f64>,
+    /// Added to the loss of the best member by Hedge, at most.
+    pub hedge_term: f64,
+    /// Norms of features that a budget on atoms gave up.
+    pub budget_error: f64,
+    /// Rows before which directions were orthonormalised, because the parts of the row did not add up to it.
+    pub healed_rows: u64,
+}
+
+/// A member of a portfolio.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Member {
+    /// Its name and parameters.
+    pub name: String,
+    /// Its present weight.
+    pub weight: f64,
+    /// Its total expected loss.
+    pub expected_loss: f64,
+}
+
+impl RunSummary {
+    /// The account so far, with the best partitions into up to `segments` segments.
+    pub(super) fn of(run: &Run, segments: usize) -> Self {
+        let Run { spec, totals, learner, hindsight, blocks, .. } = run;
+        let best_loss = hindsight.as_ref().and_then(|hindsight| hindsight.best(spec.kept));
+        let inputs = bound_inputs(run);
+        let guarantee = |best: f64| learner.guarantee(&inputs, best);
+        let holds = match best_loss {
+            Some(best) => bound_holds(totals.expected_loss, best, |best| Ok(guarantee(best)?.bound)),
+            None => Err(guarantee(0.0).err().unwrap_or(Reason::UnknownBest)),
+        };
+        let guarantee = best_loss.and_then(|best| guarantee(best.high()).ok());
+        Self {
+            rows: totals.rows,
+            skipped_rows: 0,
+            dim: run.length,
+            k: spec.kept,
+            learner: spec.learner.entry().name,
+            eta: (spec.learner.reads("eta") && !spec.self_confident).then_some(spec.eta),
+            options: run.setup().values().map(|(option, value)| (option.name.replace('-', "_"), value)).collect(),
+            first_row_loss: totals.first_row_loss,
+            expected_loss: totals.expected_loss,
+            loss: totals.loss,
+            kept_energy: totals.kept_energy,
+            best_loss,
+            regret: best_loss.map(|best| match best {
+                Best::Exact(best) => Best::Exact(totals.expected_loss - best),
+                Best::Between { low, high } => Best::between(totals.expected_loss - high, totals.expected_loss - low),
+            }),
+            bound: guarantee.map(|guarantee| guarantee.bound),
+            bound_holds: holds.ok(),
+            bound_reason: match holds {
+                Err(reason) => reason.to_string(),
+                Ok(_) => guarantee.map_or("", |guarantee| guarantee.theorem).to_owned(),
+            },
+            certificate: Certificate {
+                price: Some(learner.price()).filter(|price| price.is_finite()),
+                hedge_term: learner.hedge_term(),
+                budget_error: learner.budget_error(),
+                healed_rows: learner.healed(),
+            },
+            members: learner.members(),
+            partitions: match blocks {
+                Some(blocks) if segments > 0 => blocks.best(spec.kept, segments),
+                _ => Vec::new(),
+            },
+            rank_mean: totals.rank_mean(),
+            rank_max: totals.rank_max,
+            seconds: 0.0,
+            rows_per_second: None,
+        }
+    }
+
+    /// The same account of a run that took this long.
+    #[must_use]
+    pub fn timed(self, seconds: f64) -> Self {
+        let rows_per_second = (seconds > 0.0).then_some(self.rows as f64 / seconds);
+        Self { seconds, rows_per_second, ..self }
+    }
+
+    /// The member that lost least.
+    pub fn best_member(&self) -> Option<&Member> {
+        self.members.iter().min_by(|a, b| a.expected_loss.total_cmp(&b.expected_loss))
+    }
+}
+
+fn bound_inputs(run: &Run) -> BoundInputs {
+    let squared_distance = |mean: &[f64], spec: &Spec| match &spec.start {
+        Some(start) => mean.iter().zip(start).map(|(m, s)| (m - s) * (m - s)).sum(),
+        None => mean.iter().map(|m| m * m).sum(),
+    };
+    let hindsight = run.hindsight.as_ref();
+    let offset = match run.spec.center {
+        Some(0.0) => hindsight.and_then(Hindsight::squared_way),
+        _ => hindsight.and_then(Hindsight::mean).map(|mean| squared_distance(&mean, &run.spec)),
+    };
+    BoundInputs { rows: run.totals.rows, offset }
+}

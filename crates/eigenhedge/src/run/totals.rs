@@ -1,0 +1,67 @@
+//! Running totals of a run.
+
+use crate::error::Error;
+use crate::learner::Loss;
+use crate::num::dot;
+use crate::state::{count, energy, ensure};
+use serde::{Deserialize, Serialize};
+
+/// Sums over the rows so far, in squared input units. A first row that fixes the center is counted, and its loss stands by
+/// itself: it is part of no sum.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// Rows seen.
+    pub rows: u64,
+    /// Expected loss of the first row, when all it did was to fix the center.
+    pub first_row_loss: Option<f64>,
+    /// Expected loss.
+    pub expected_loss: f64,
+    /// Loss of the choices drawn.
+    pub loss: f64,
+    /// Squared length of the coordinates that were kept.
+    pub kept_energy: f64,
+    rank_sum: u64,
+    /// Largest number of explicit directions.
+    pub rank_max: usize,
+}
+
+impl Totals {
+    /// Checks what was read from bytes.
+    pub(super) fn check_state(&self) -> Result<(), Error> {
+        count("the number of rows", self.rows)?;
+        ensure(self.first_row_loss.is_none() || self.rows > 0, "the first row must be counted")?;
+        energy("the loss of the first row", self.first_row_loss.unwrap_or(0.0))?;
+        energy("the expected loss", self.expected_loss)?;
+        energy("the loss", self.loss)?;
+        energy("the energy that was kept", self.kept_energy)?;
+        let most = (self.rank_max as u64).saturating_mul(self.rows);
+        ensure(self.rank_sum <= most, "the directions in use must be at most the largest number of them")?;
+        count("the number of directions in use", self.rank_sum)
+    }
+
+    /// Enters one trial.
+    pub(super) fn enter(&mut self, loss: Loss, coordinates: &[f64], rank: usize) {
+        self.rows += 1;
+        self.expected_loss += loss.expected;
+        self.loss += loss.realised;
+        self.kept_energy += dot(coordinates, coordinates);
+        self.rank_sum += rank as u64;
+        self.rank_max = self.rank_max.max(rank);
+    }
+
+    /// Enters a first row that fixes the center.
+    pub(super) fn enter_first(&mut self, loss: Loss) {
+        self.rows += 1;
+        self.first_row_loss = Some(loss.expected);
+    }
+
+    /// Rows whose losses are part of the sums.
+    pub fn charged(&self) -> u64 {
+        self.rows - u64::from(self.first_row_loss.is_some())
+    }
+
+    /// Mean number of explicit directions.
+    pub fn rank_mean(&self) -> f64 {
+        if self.charged() == 0 { 0.0 } else { self.rank_sum as f64 / self.charged() as f64 }
+    }
+}
