@@ -30,12 +30,9 @@ pub enum Refusal {
     /// Something else.
     #[error("is not an eigenhedge snapshot")]
     Foreign,
-    /// From the future.
-    #[error("is a snapshot of version {0}, and this program reads version {VERSION}: a newer one is needed")]
-    Newer(u32),
-    /// From before the first release.
-    #[error("is a snapshot of version {0}, from before the first release, and this program reads version {VERSION}")]
-    Older(u32),
+    /// Of another version.
+    #[error("is a snapshot of version {0}, and this program reads version {VERSION}")]
+    Version(u32),
     /// Cut short, or with something appended.
     #[error("must have {expected} bytes after its head, got {found}: it is damaged or incomplete")]
     Length {
@@ -56,7 +53,7 @@ pub enum Refusal {
 }
 
 /// The version that is written.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
 const HEAD: usize = 24;
 
@@ -92,11 +89,8 @@ impl Snapshot {
         let short = || Refusal::Length { expected: HEAD as u64, found: bytes.len() as u64 };
         let (version, rest) = rest.split_first_chunk::<4>().ok_or_else(short)?;
         let version = u32::from_le_bytes(*version);
-        if version > VERSION {
-            return Err(Refusal::Newer(version));
-        }
-        if version < VERSION {
-            return Err(Refusal::Older(version));
+        if version != VERSION {
+            return Err(Refusal::Version(version));
         }
         let (length, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
         let (checksum, body) = rest.split_first_chunk::<4>().ok_or_else(short)?;
@@ -143,10 +137,10 @@ mod tests {
         }
         let mut newer = bytes.clone();
         newer[8] = 9;
-        assert_eq!(Snapshot::from_bytes(&newer), Err(Refusal::Newer(9)));
+        assert_eq!(Snapshot::from_bytes(&newer), Err(Refusal::Version(9)));
         let mut older = bytes.clone();
         older[8] = 3;
-        assert_eq!(Snapshot::from_bytes(&older), Err(Refusal::Older(3)));
+        assert_eq!(Snapshot::from_bytes(&older), Err(Refusal::Version(3)));
         let mut changed = bytes.clone();
         changed[2000] ^= 1;
         assert_eq!(Snapshot::from_bytes(&changed), Err(Refusal::Checksum));
