@@ -24,11 +24,11 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = THREADS
 
 import numpy as np  # noqa: E402
+import results_io  # noqa: E402
 import scipy  # noqa: E402
 import sklearn  # noqa: E402
 import streams  # noqa: E402
 import verdicts  # noqa: E402
-import results_io  # noqa: E402
 from contenders import Ccipca, Crate, Hedged, Incremental, Oja, Refitted, Textbook, best_fixed  # noqa: E402
 from sklearn.decomposition import KernelPCA  # noqa: E402
 from sklearn.kernel_approximation import Nystroem, RBFSampler  # noqa: E402
