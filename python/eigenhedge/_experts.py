@@ -1,9 +1,11 @@
 """Hedge: the smallest case of capped Hedge."""
 
+from typing import Any
+
 from ._core import CappedHedge
 
 
-def Hedge(n, eta, **options):
+def Hedge(n: int, eta: float, **options: Any) -> CappedHedge:
     """Hedge over ``n`` experts: one is followed, and paid for, in each trial.
 
     Parameters

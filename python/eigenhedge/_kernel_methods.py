@@ -1,9 +1,12 @@
 """Batch kernel methods: all rows at once."""
 
+from __future__ import annotations
+
 import numbers
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -13,12 +16,15 @@ from sklearn.base import (
 )
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._core import KernelComponents, KernelRegression, _preimage
-from ._lift import Lift, is_given, names_its_kernel
+from ._lift import Lift, is_given, needs_kernel_name
 from ._rows import as_numbers, as_rows, check_numbers
+from ._types import Floats, Kernel, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 KERNEL = {
     "kernel": [str, callable],
@@ -85,17 +91,17 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def __init__(
         self,
-        n_components=None,
+        n_components: int | None = None,
         *,
-        kernel="linear",
-        gamma=None,
-        degree=None,
-        coef0=None,
-        center=True,
-        solver="dense",
-        tolerance=1e-6,
-        max_rank=None,
-    ):
+        kernel: Kernel = "linear",
+        gamma: float | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
+        center: bool = True,
+        solver: str = "dense",
+        tolerance: float = 1e-6,
+        max_rank: int | None = None,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
@@ -106,7 +112,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.tolerance = tolerance
         self.max_rank = max_rank
 
-    def fit(self, X, y=None):
+    def fit(self, X: Table, y: object = None) -> Self:
         """Analyse the rows of ``X``; a square kernel matrix with ``kernel="precomputed"``.
 
         Parameters
@@ -140,7 +146,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.trace_error_ = self._model.trace_error
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Table, y: object = None) -> Floats:
         """Analyse the rows, and return their coordinates.
 
         Parameters
@@ -157,7 +163,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.fit(X)
         return np.ascontiguousarray(self._model.scores.T)
 
-    def transform(self, X):
+    def transform(self, X: Table) -> Floats:
         """Coordinates of rows.
 
         Parameters
@@ -173,8 +179,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = _checked(self, X, reset=False)
         return self._model.embed(X if self._lift is None else self._lift(X))[0]
 
-    @available_if(names_its_kernel)
-    def score_samples(self, X):
+    @needs_kernel_name
+    def score_samples(self, X: Table) -> Floats:
         """Minus the compression loss: the squared distance between the features of a row and their projection.
 
         Parameters
@@ -190,8 +196,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = _checked(self, X, reset=False)
         return -self._model.embed(X)[1]
 
-    @available_if(names_its_kernel)
-    def inverse_transform(self, X):
+    @needs_kernel_name
+    def inverse_transform(self, X: Table) -> Floats:
         """Rows whose features are near those with these coordinates: pre-images.
 
         Parameters
@@ -207,10 +213,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_numbers(X)
         weights = self._model.expand(check_array(X, dtype=np.float64, order="C"))
         atoms = self._model.atoms()
-        kernel = {"kernel": self.kernel, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        kernel: dict[str, Any] = {"kernel": self.kernel, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         return np.array([preimage(atoms, row, **kernel).point for row in weights])
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
@@ -255,14 +261,22 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         "kernel": [str],
     }
 
-    def __init__(self, alpha=1.0, *, kernel="linear", gamma=None, degree=None, coef0=None):
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        kernel: str = "linear",
+        gamma: float | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
+    ) -> None:
         self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
 
-    def fit(self, X, y):
+    def fit(self, X: Table, y: Table) -> Self:
         """Fit to targets.
 
         Parameters
@@ -284,18 +298,21 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         targets = np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
         self._model = KernelRegression(_dense(X), targets, float(self.alpha), self.kernel, self.gamma, self.degree, self.coef0)
         self.dual_coef_ = self._shaped(self._model.coefficients.T)
-        self.log_likelihood_ = self._model.log_likelihood()
-        if self._one_target:
-            self.log_likelihood_ = float(self.log_likelihood_[0])
+        likelihood = self._model.log_likelihood()
+        self.log_likelihood_ = float(likelihood[0]) if self._one_target else likelihood
         return self
 
     @property
-    def leave_one_out_(self):
+    def leave_one_out_(self) -> Floats:
         """ndarray: error at each row of a fit without it."""
         check_is_fitted(self)
         return self._shaped(self._model.leave_one_out().T)
 
-    def predict(self, X, return_std=False):
+    @overload
+    def predict(self, X: Table, return_std: Literal[False] = False) -> Floats: ...
+    @overload
+    def predict(self, X: Table, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    def predict(self, X: Table, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Predict targets.
 
         Parameters
@@ -317,21 +334,21 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         mean = self._shaped(mean)
         return (mean, np.sqrt(variance)) if return_std else mean
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _shaped(self, columns):
+    def _shaped(self, columns: Floats) -> Floats:
         return columns[:, 0].copy() if self._one_target else np.ascontiguousarray(columns)
 
 
-def _checked(estimator, X, reset):
+def _checked(estimator: BaseEstimator, X: Table, reset: bool) -> Floats:
     check_numbers(X)
     return _dense(validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C"))
 
 
-def _dense(X):
+def _dense(X: Table) -> Floats:
     return X if isinstance(X, np.ndarray) else as_rows(X)
 
 
@@ -348,16 +365,27 @@ class Preimage:
         Whether the search came to rest.
     """
 
-    def __init__(self, point, squared_distance, converged):
+    def __init__(self, point: Floats, squared_distance: float, converged: bool) -> None:
         self.point = point
         self.squared_distance = squared_distance
         self.converged = converged
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Preimage({self.point}, squared_distance={self.squared_distance:.3g}, converged={self.converged})"
 
 
-def preimage(atoms, weights, *, kernel="rbf", gamma=None, degree=None, coef0=None, start=None, steps=200, tolerance=1e-8):
+def preimage(
+    atoms: Table,
+    weights: ArrayLike,
+    *,
+    kernel: str = "rbf",
+    gamma: float | None = None,
+    degree: int | None = None,
+    coef0: float | None = None,
+    start: ArrayLike | None = None,
+    steps: int = 200,
+    tolerance: float = 1e-8,
+) -> Preimage:
     """Find a row whose features are near a combination of the features of other rows.
 
     Parameters

@@ -1,13 +1,20 @@
 """Online kernel PCA as a scikit-learn estimator."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from ._core import kernels
-from ._lift import Lift, is_given, names_its_kernel
+from ._lift import Lift, is_given, needs_kernel_name
 from ._online import OWN, Online
 from ._options import OF_KERNELS, constraints, constructor
 from ._rows import as_rows
+from ._types import Floats, Kernel, Path, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class OnlineKernelPCA(Online):
@@ -65,37 +72,47 @@ class OnlineKernelPCA(Online):
     True
     """
 
+    kernel: Kernel
+    gamma: float | None
+
     @constructor(without={"seed", "segments"})
     def __init__(
-        self, n_components=None, *, learner="anchored", kernel="linear", hindsight=False, random_state=None, **options
-    ):
+        self,
+        n_components: int | None = None,
+        *,
+        learner: str = "anchored",
+        kernel: Kernel = "linear",
+        hindsight: bool = False,
+        random_state: Any = None,
+        **options: Any,
+    ) -> None:
         pass
 
     _parameter_constraints = constraints(__init__, kernel=[str, callable], **OWN)
 
     @property
-    def gamma_(self):
+    def gamma_(self) -> float:
         """float: the γ in use."""
         self._fitted()
         return 1 / self.n_features_in_ if self.gamma is None else self.gamma
 
-    @available_if(names_its_kernel)
-    def partial_fit(self, X, y=None):
+    @needs_kernel_name
+    def partial_fit(self, X: Table, y: object = None) -> Self:
         return super().partial_fit(X)
 
-    @available_if(names_its_kernel)
-    def inverse_transform(self, X):
+    @needs_kernel_name
+    def inverse_transform(self, X: Table) -> Floats:
         return super().inverse_transform(X)
 
-    @available_if(names_its_kernel)
-    def save(self, path):
+    @needs_kernel_name
+    def save(self, path: Path) -> None:
         super().save(path)
 
     for _method in ("partial_fit", "inverse_transform", "save"):
         vars()[_method].__doc__ = vars()[_method].fn.__doc__ = getattr(Online, _method).__doc__
     del _method
 
-    def _options(self):
+    def _options(self) -> dict[str, Any]:
         options = super()._options()
         if is_given(self.kernel):
             return {**options, **dict.fromkeys(OF_KERNELS)}
@@ -107,7 +124,7 @@ class OnlineKernelPCA(Online):
                 options[name] = None
         return options
 
-    def _prepared(self, X, reset):
+    def _prepared(self, X: Table, reset: bool) -> Table:
         X = super()._prepared(X, reset)
         if not is_given(self.kernel):
             return X
@@ -116,21 +133,21 @@ class OnlineKernelPCA(Online):
             self._lift = Lift(self.kernel, X, self.n_components or 0)
         return self._lift(X)
 
-    def _is_plain(self, X):
+    def _is_plain(self, X: Table) -> bool:
         return not is_given(self.kernel) and super()._is_plain(X)
 
-    def _kept(self, X):
+    def _kept(self, X: Table) -> int:
         if self.n_components is not None:
             return int(self.n_components)
-        return min(X.shape) if self._is_linear() else X.shape[0]
+        return int(min(X.shape) if self._is_linear() else X.shape[0])
 
-    def _room(self, kept, n_features):
+    def _room(self, kept: int, n_features: int) -> int | None:
         return kept + 1 if self._is_linear() and kept >= n_features else None
 
-    def _is_linear(self):
+    def _is_linear(self) -> bool:
         return is_given(self.kernel) or self.kernel == "linear"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags

@@ -4,9 +4,21 @@ With ``K = U Λ Uᵀ`` the rows of ``U Λ^(1/2)`` are features whose inner produ
 point with kernel values ``κ``: what a method over plain rows does with them, it does with the kernel.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from ._core import _symmetric_eigen
+from ._types import Floats, Given, Kernel
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 #: Negative eigenvalues beyond this share of the largest are no rounding, not even in single precision.
 INDEFINITE = 1e-5
@@ -14,13 +26,18 @@ INDEFINITE = 1e-5
 NOTHING = 1e-12
 
 
-def is_given(kernel):
+def is_given(kernel: Kernel) -> TypeIs[Given]:
     """Whether the kernel is a matrix or a function."""
     return callable(kernel) or kernel == "precomputed"
 
 
-def names_its_kernel(estimator):
-    """Whether the kernel can be evaluated anywhere: others know neither the length of features nor a gradient."""
+def needs_kernel_name(method: Method) -> Method:
+    """Hide a method of an estimator whose kernel is given: such a kernel has neither a length of features nor a gradient."""
+    available: Method = available_if(_names_its_kernel)(method)
+    return available
+
+
+def _names_its_kernel(estimator: Any) -> bool:
     if is_given(estimator.kernel):
         raise AttributeError("needs a kernel by name")
     return True
@@ -40,8 +57,8 @@ class Lift:
         one, without them, as long as that has so many directions.
     """
 
-    def __init__(self, kernel, X, kept):
-        self._kernel = kernel
+    def __init__(self, kernel: Given, X: Floats, kept: int) -> None:
+        self._kernel: Any = kernel
         self._atoms = X if callable(kernel) else None
         gram = self._values(X)
         if gram.shape[0] != gram.shape[1]:
@@ -60,11 +77,11 @@ class Lift:
             vectors[:, -1] = 0.0
         self._map = vectors[:, carries] / np.sqrt(values[carries])
 
-    def __call__(self, X):
+    def __call__(self, X: Floats) -> Floats:
         """Features of rows, or of rows of kernel values."""
         return np.ascontiguousarray(self._values(X) @ self._map)
 
-    def _values(self, X):
+    def _values(self, X: Floats) -> Floats:
         if self._atoms is None:
             return X
         return np.array([[self._kernel(row, atom) for atom in self._atoms] for row in X], dtype=np.float64)

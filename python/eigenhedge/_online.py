@@ -1,6 +1,9 @@
 """What the online estimators share."""
 
+from __future__ import annotations
+
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -12,6 +15,10 @@ from sklearn.utils.validation import validate_data
 from . import _snapshot
 from ._core import Learner
 from ._rows import blocks, check_numbers, is_plain
+from ._types import Floats, Ledger, Path, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: Arguments of every online estimator that are no options, and what scikit-learn may check of them.
 OWN = {
@@ -21,7 +28,7 @@ OWN = {
 }
 
 
-def seed_of(random_state):
+def seed_of(random_state: Any) -> int:
     """Return the seed of a learner: an integer as it is, so that it means the same on the command line."""
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
@@ -31,9 +38,14 @@ def seed_of(random_state):
 class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A transformer around a :class:`eigenhedge.Learner`."""
 
+    n_components: int | None
+    n_components_: int
+    n_features_in_: int
+    random_state: Any
+    _learner: Learner
     _not_options = frozenset({"n_components", "random_state"})
 
-    def fit(self, X, y=None):
+    def fit(self, X: Table, y: object = None) -> Self:
         """Forget everything, and learn from the rows of ``X`` in order.
 
         Parameters
@@ -53,7 +65,7 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._learn(X)
         return self
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Table, y: object = None) -> Self:
         """Go on learning from the rows of ``X``, one or more; the first call begins.
 
         Parameters
@@ -83,7 +95,7 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._learn(self._prepared(X, reset=False))
         return self
 
-    def transform(self, X):
+    def transform(self, X: Table) -> Floats:
         """Coordinates of rows in the directions most surely kept now. Learns nothing.
 
         Parameters
@@ -97,7 +109,7 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return self._embed(X)[0]
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Table) -> Floats:
         """Rows with these coordinates; through a kernel, rows whose features are near them.
 
         Parameters
@@ -113,7 +125,7 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_numbers(X)
         return learner.inverse_transform(check_array(X, dtype=np.float64, order="C"))
 
-    def score_samples(self, X):
+    def score_samples(self, X: Table) -> Floats:
         """Minus the compression loss: the squared distance between a row and its projection.
 
         Parameters
@@ -127,7 +139,7 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return -self._embed(X)[1]
 
-    def score(self, X, y=None):
+    def score(self, X: Table, y: object = None) -> float:
         """Mean of :meth:`score_samples`.
 
         Parameters
@@ -143,7 +155,7 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return float(self.score_samples(X).mean())
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Write a snapshot that :func:`eigenhedge.load` and the command line read.
 
         Parameters
@@ -154,53 +166,52 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         _snapshot.save(self, path)
 
     @property
-    def inclusion_(self):
+    def inclusion_(self) -> Floats:
         """ndarray of shape (n_components,): how surely each direction is kept."""
         return self._fitted().inclusion
 
     @property
-    def ledger_(self):
+    def ledger_(self) -> Ledger:
         """dict: the account, with the keys of the command line's summary."""
         return self._fitted().ledger
 
     @property
-    def n_samples_seen_(self):
+    def n_samples_seen_(self) -> int:
         """int: rows learned from since the last ``fit``."""
         return self._fitted().rows
 
     @property
-    def learner_(self):
+    def learner_(self) -> Learner:
         """Learner: the learner inside."""
         return self._fitted()
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_components_
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "_learner" in self.__dict__
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _fitted(self):
-        try:
-            return self.__dict__["_learner"]
-        except KeyError:
-            name = type(self).__name__
-            raise NotFittedError(f"This {name} instance is not fitted yet: call fit or partial_fit first.") from None
+    def _fitted(self) -> Learner:
+        learner: Learner | None = self.__dict__.get("_learner")
+        if learner is None:
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet: call fit or partial_fit first.")
+        return learner
 
-    def _prepared(self, X, reset):
+    def _prepared(self, X: Table, reset: bool) -> Table:
         check_numbers(X)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
 
-    def _is_plain(self, X):
+    def _is_plain(self, X: Table) -> bool:
         """Whether rows can go to the learner as they are."""
         return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
 
-    def _begin(self, X):
+    def _begin(self, X: Table) -> None:
         kept = self._kept(X)
         options = self._options()
         if options["feature_dim"] is None:
@@ -208,25 +219,26 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         learner = Learner(X.shape[1], kept, seed=seed_of(self.random_state), **options)
         self._learner, self.n_components_ = learner, kept
 
-    def _options(self):
+    def _options(self) -> dict[str, Any]:
         parameters = self.get_params(deep=False)
         return {name: value for name, value in parameters.items() if name not in self._not_options}
 
-    def _kept(self, X):
+    def _kept(self, X: Table) -> int:
         return min(X.shape) if self.n_components is None else int(self.n_components)
 
-    def _room(self, kept, n_features):
+    def _room(self, kept: int, n_features: int) -> int | None:
         """Dimension of a space with room for one more direction than are kept, when the rows' own space has none."""
         return None if kept < n_features else kept + 1
 
-    def _learn(self, X):
+    def _learn(self, X: Table) -> None:
         for block in blocks(X):
             self._learner.learn(block)
 
-    def _embed(self, X):
+    def _embed(self, X: Table) -> tuple[Floats, Floats]:
         learner = self._fitted()
         if self._is_plain(X):
             return learner._embed(X)
         X = self._prepared(X, reset=False)
         pieces = [learner._embed(block) for block in blocks(X)]
-        return tuple(pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True)))
+        coordinates, losses = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True))
+        return coordinates, losses

@@ -2,7 +2,8 @@
 
 import functools
 import inspect
-from typing import Literal, TypedDict
+from collections.abc import Callable, Collection
+from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from ._core import options
 
@@ -11,10 +12,11 @@ TABLE = {entry["name"]: entry for entry in options()}
 #: The kernel, and the options that mean nothing without one.
 OF_KERNELS = frozenset({"kernel", *(name for name, entry in TABLE.items() if entry["needs_kernel"])})
 
-# begin of options: `cargo xtask options` writes them
+
 class Options(TypedDict, total=False):
     """Types of the options; None is the default of each."""
 
+    # begin of options: `cargo xtask options` writes them
     learner: str | None
     eta: float | Literal["auto"] | None
     ceiling: float | None
@@ -37,18 +39,21 @@ class Options(TypedDict, total=False):
     feature_dim: int | Literal["inf"] | None
     select: str | None
     seed: int | None
-# end of options
+    # end of options
 
 
-def takes_options(function):
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def takes_options(function: Function) -> Function:
     """Name the options in the signature of a function with ``**options``, and in the place of {options} in its docstring."""
-    function.__signature__ = _signature(function, ())
+    vars(function)["__signature__"] = _signature(function, ())
     if function.__doc__:
         function.__doc__ = function.__doc__.replace("    {options}\n", "".join(map(_paragraph, TABLE.values())))
     return function
 
 
-def constructor(without=()):
+def constructor(without: Collection[str] = ()) -> Callable[[Function], Function]:
     """Make a constructor with ``**options`` keep all its arguments as attributes, as scikit-learn and River want it.
 
     Parameters
@@ -57,29 +62,29 @@ def constructor(without=()):
         Options that the class does not have.
     """
 
-    def decorate(function):
+    def decorate(function: Function) -> Function:
         signature = _signature(function, without)
 
         @functools.wraps(function)
-        def initialize(self, *arguments, **keywords):
+        def initialize(self: object, *arguments: Any, **keywords: Any) -> None:
             bound = signature.bind(self, *arguments, **keywords)
             bound.apply_defaults()
             for name, value in list(bound.arguments.items())[1:]:
                 setattr(self, name, value)
             function(*bound.args, **bound.kwargs)
 
-        initialize.__signature__ = signature
-        return initialize
+        vars(initialize)["__signature__"] = signature
+        return cast(Function, initialize)
 
     return decorate
 
 
-def constraints(function, **own):
+def constraints(function: Callable[..., None], **own: list[Any]) -> dict[str, Any]:
     """Rules for the arguments of a constructor that scikit-learn checks; the learner checks its options itself."""
     return {name: own.get(name, "no_validation") for name in inspect.signature(function).parameters if name != "self"}
 
 
-def _signature(function, without):
+def _signature(function: Callable[..., Any], without: Collection[str]) -> inspect.Signature:
     signature = inspect.signature(function)
     named = [item for item in signature.parameters.values() if item.kind is not item.VAR_KEYWORD]
     rest = [name for name in TABLE if name not in signature.parameters and name not in without]
@@ -88,7 +93,7 @@ def _signature(function, without):
     )
 
 
-def _paragraph(entry):
+def _paragraph(entry: dict[str, Any]) -> str:
     kind = {"number": "float", "count": "int", "flag": "bool", "choice": "str"}[entry["type"]]
     if entry["word"]:
         kind += f' or "{entry["word"]}"'

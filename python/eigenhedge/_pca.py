@@ -1,10 +1,13 @@
 """Online PCA as a scikit-learn estimator."""
 
+from typing import Any, cast
+
 import numpy as np
 from scipy import linalg
 
 from ._online import OWN, Online
 from ._options import OF_KERNELS, constraints, constructor
+from ._types import Floats, Table
 
 
 class OnlinePCA(Online):
@@ -80,46 +83,54 @@ class OnlinePCA(Online):
     """
 
     @constructor(without=OF_KERNELS | {"seed"})
-    def __init__(self, n_components=None, *, learner="anchored", hindsight=True, random_state=None, **options):
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        learner: str = "anchored",
+        hindsight: bool = True,
+        random_state: Any = None,
+        **options: Any,
+    ) -> None:
         pass
 
     _parameter_constraints = constraints(__init__, **OWN)
 
     @property
-    def components_(self):
+    def components_(self) -> Floats:
         """ndarray of shape (n_components, n_features): the directions most surely kept now."""
-        return self._fitted().components
+        return cast(Floats, self._fitted().components)  # None through kernels alone
 
     @property
-    def mean_(self):
+    def mean_(self) -> Floats:
         """ndarray of shape (n_features,): what is subtracted from a row."""
-        return self._fitted().center
+        return cast(Floats, self._fitted().center)  # None through kernels alone
 
     @property
-    def explained_variance_(self):
+    def explained_variance_(self) -> Floats:
         """ndarray of shape (n_components,): variance of all rows along each direction."""
         return self._energies()[0] / max(1, self.n_samples_seen_ - 1)
 
     @property
-    def explained_variance_ratio_(self):
+    def explained_variance_ratio_(self) -> Floats:
         """ndarray of shape (n_components,): share of the variance along each direction."""
         energies, total = self._energies()
         return energies / total if total > 0 else np.zeros_like(energies)
 
     @property
-    def singular_values_(self):
+    def singular_values_(self) -> Floats:
         """ndarray of shape (n_components,): lengths of the columns of coordinates of all rows."""
         return np.sqrt(self._energies()[0])
 
     @property
-    def noise_variance_(self):
+    def noise_variance_(self) -> float:
         """float: mean variance of the directions that are not kept."""
         energies, total = self._energies()
         left = min(self.n_features_in_, self.n_samples_seen_) - self.n_components_
         rest = max(0.0, total - energies.sum()) / max(1, self.n_samples_seen_ - 1)
         return rest / left if left > 0 else 0.0
 
-    def get_covariance(self):
+    def get_covariance(self) -> Floats:
         """Covariance of the rows: exact along the components, equal in all other directions.
 
         Returns
@@ -128,26 +139,27 @@ class OnlinePCA(Online):
         """
         components, noise = self.components_, self.noise_variance_
         along = np.maximum(self.explained_variance_ - noise, 0.0)
-        covariance = (components.T * along) @ components
+        covariance: Floats = (components.T * along) @ components
         covariance.flat[:: len(covariance) + 1] += noise
         return covariance
 
-    def get_precision(self):
+    def get_precision(self) -> Floats:
         """Inverse of the covariance.
 
         Returns
         -------
         precision : ndarray of shape (n_features, n_features)
         """
-        return linalg.inv(self.get_covariance(), check_finite=False)
+        precision: Floats = linalg.inv(self.get_covariance(), check_finite=False)
+        return precision
 
-    def _kept(self, X):
+    def _kept(self, X: Table) -> int:
         kept = super()._kept(X)
         if kept > X.shape[1]:
             raise ValueError(f"n_components must be at most n_features={X.shape[1]}, got {kept}")
         return kept
 
-    def _energies(self):
+    def _energies(self) -> tuple[Floats, float]:
         energies = self._fitted().energies
         if energies is None:
             raise AttributeError("variances are followed with hindsight=True and for rows of at most 4096 numbers")

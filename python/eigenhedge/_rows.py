@@ -1,9 +1,14 @@
 """Tables of any kind as C-ordered arrays of float64."""
 
 import datetime
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+
+from ._types import Floats, Table
 
 #: Most entries of a sparse table that are made dense at once: 8 MiB.
 BLOCK = 1 << 20
@@ -24,7 +29,7 @@ TYPES = {
 }
 
 
-def as_rows(X):
+def as_rows(X: Table) -> Floats:
     """Return a two-dimensional C-ordered float64 array with the rows of ``X``.
 
     NumPy arrays of float64 in C order are returned as they are. Accepted are other arrays, nested lists, SciPy sparse
@@ -40,7 +45,7 @@ def as_rows(X):
     return _required(X, 2, "the rows must form a table of 2 dimensions")
 
 
-def as_numbers(x):
+def as_numbers(x: Any) -> Floats:
     """Return a one-dimensional C-ordered float64 array with the numbers of ``x``."""
     if isinstance(x, (str, bytes, dict)) or np.ndim(x) == 0:
         raise TypeError(f"must be a list of numbers, got {type(x).__name__}")
@@ -48,7 +53,7 @@ def as_numbers(x):
     return _required(x, 1, "must be a list of numbers of 1 dimension")
 
 
-def check_numbers(X):
+def check_numbers(X: Table) -> None:
     """Raise a ``ValueError`` if ``X`` has masked entries, or holds what is no number but would be converted to one."""
     if isinstance(X, np.ndarray):
         _check_mask(X)
@@ -75,14 +80,14 @@ def check_numbers(X):
         _check_array(np.asarray(X), "")
 
 
-def check_value(value, place):
+def check_value(value: object, place: str) -> None:
     """Raise a ``ValueError`` if the value is a date, a duration or a complex number; ``place`` ends the sentence."""
     kind = _kind(type(value))
     if kind is not None:
         raise _refused(kind, type(value).__name__, place)
 
 
-def blocks(X):
+def blocks(X: Table) -> Iterator[Floats]:
     """Yield C-ordered dense pieces of a table, so that a sparse one is never dense as a whole."""
     if not sparse.issparse(X):
         yield X
@@ -93,7 +98,7 @@ def blocks(X):
         yield np.ascontiguousarray(X[start : start + step].toarray(), dtype=np.float64)
 
 
-def is_plain(X, width):
+def is_plain(X: Table, width: int) -> bool:
     """Whether ``X`` needs no preparation: finite float64 rows of this width, in C order."""
     return (
         type(X) is np.ndarray
@@ -106,11 +111,11 @@ def is_plain(X, width):
     )
 
 
-def _is_arrow(X):
+def _is_arrow(X: object) -> bool:
     return type(X).__module__.partition(".")[0] == "pyarrow"
 
 
-def _required(X, ndim, rule):
+def _required(X: Any, ndim: int, rule: str) -> Floats:
     # "E": a plain array, because subclasses may mean something else by their entries.
     numbers = np.require(X, np.float64, ["C", "A", "E"])
     if np.ndim(X) != ndim:
@@ -118,7 +123,7 @@ def _required(X, ndim, rule):
     return numbers
 
 
-def _check_mask(X):
+def _check_mask(X: NDArray[Any]) -> None:
     mask = np.ma.getmask(X)
     if np.any(mask):
         place = ", ".join(map(str, np.argwhere(mask)[0]))
@@ -128,24 +133,23 @@ def _check_mask(X):
         )
 
 
-def _check_array(array, place):
+def _check_array(array: NDArray[Any], place: str) -> None:
     kind = array.dtype.kind
     if kind in NO_NUMBERS:
         raise _refused(kind, array.dtype, place)
     if kind != "O":
         return
-    others = {type(value): _kind(type(value)) for value in array.flat}
-    if not any(others.values()):
+    others = {what: found for what in set(map(type, array.flat)) if (found := _kind(what))}
+    if not others:
         return
-    index = next(index for index, value in np.ndenumerate(array) if others[type(value)])
-    place = f" at entry ({', '.join(map(str, index))}){place}"
-    raise _refused(others[type(array[index])], type(array[index]).__name__, place)
+    index, what = next((index, type(value)) for index, value in np.ndenumerate(array) if type(value) in others)
+    raise _refused(others[what], what.__name__, f" at entry ({', '.join(map(str, index))}){place}")
 
 
-def _kind(what):
+def _kind(what: type) -> str | None:
     return next((kind for kind, types in TYPES.items() if issubclass(what, types)), None)
 
 
-def _refused(kind, name, place):
+def _refused(kind: str, name: object, place: str) -> ValueError:
     what, way = NO_NUMBERS[kind]
     return ValueError(f"the input must hold numbers, got {what} ({name}){place}: {way}")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ._core import Learner
 from ._options import takes_options
 from ._rows import as_rows
+from ._types import Floats, Ledger, Table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,15 +34,15 @@ class Run:
         The learner, to go on with.
     """
 
-    expected_losses: np.ndarray
-    losses: np.ndarray
-    coordinates: np.ndarray
-    ledger: dict
+    expected_losses: Floats
+    losses: Floats
+    coordinates: Floats
+    ledger: Ledger
     model: Learner
 
 
 @takes_options
-def run(X, k, **options: Unpack[Options]):
+def run(X: Table, k: int, **options: Unpack[Options]) -> Run:
     """Run one learner over the rows of a table: one trial for each row.
 
     Before each row the learner commits to a k-dimensional subspace, is charged for what that subspace loses of the row,

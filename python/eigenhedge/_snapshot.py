@@ -8,15 +8,24 @@ the value of the key ``"python"``::
 Other keys belong to other programs; they are kept.
 """
 
+from __future__ import annotations
+
 import json
-from pathlib import Path
+import pathlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._core import Learner
+from ._types import Path
+
+if TYPE_CHECKING:
+    from ._kernel_pca import OnlineKernelPCA
+    from ._online import Online
+    from ._pca import OnlinePCA
 
 
-def _around(learner):
+def _around(learner: Learner) -> dict[str, Any]:
     text = learner._resume_state()
     if not text:
         return {}
@@ -27,7 +36,7 @@ def _around(learner):
     return around if isinstance(around, dict) else {}
 
 
-def save(model, path):
+def save(model: Learner | Online, path: Path) -> None:
     """Write a learner or a fitted online estimator to a file.
 
     Parameters
@@ -65,7 +74,7 @@ def save(model, path):
     learner.save(path)
 
 
-def load(path):
+def load(path: Path) -> Learner | OnlinePCA | OnlineKernelPCA:
     """Read a snapshot that Python or the command line has written.
 
     Parameters
@@ -86,13 +95,13 @@ def load(path):
     import eigenhedge
 
     try:
-        learner = Learner.from_bytes(Path(path).read_bytes())
+        learner = Learner.from_bytes(pathlib.Path(path).read_bytes())
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     saved = _around(learner).get("python")
     if not isinstance(saved, dict) or saved.get("class") not in ("OnlinePCA", "OnlineKernelPCA"):
         return learner
-    model = getattr(eigenhedge, saved["class"])()
+    model: OnlinePCA | OnlineKernelPCA = getattr(eigenhedge, saved["class"])()
     known = model.get_params(deep=False)
     model.set_params(**{name: value for name, value in saved.get("parameters", {}).items() if name in known})
     model._learner, model.n_components_, model.n_features_in_ = learner, learner.k, learner.dim
@@ -101,5 +110,5 @@ def load(path):
     return model
 
 
-def _is_plain(value):
+def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str))

@@ -1,11 +1,23 @@
 """Pictures of a run. Need matplotlib, which is imported when one is drawn."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ._core import Learner
+    from ._online import Online
+    from ._run import Run
+    from ._types import Ledger
 
 __all__ = ["losses", "portfolio", "scree"]
 
 
-def _axes(ax):
+def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
     try:
@@ -15,7 +27,7 @@ def _axes(ax):
     return pyplot.subplots()[1]
 
 
-def losses(run, ax=None):
+def losses(run: Run, ax: Axes | None = None) -> Axes:
     """Draw total loss against rows: expected, of the choices drawn, and where the best subspace and the bound end.
 
     A first row that only fixes the center is no part of the totals.
@@ -47,7 +59,7 @@ def losses(run, ax=None):
     return ax
 
 
-def portfolio(run, ax=None):
+def portfolio(run: Run | Learner | Online, ax: Axes | None = None) -> Axes:
     """Draw the weight of each member of a portfolio.
 
     Parameters
@@ -71,7 +83,7 @@ def portfolio(run, ax=None):
     return ax
 
 
-def scree(model, ax=None):
+def scree(model: Run | Learner | Online, ax: Axes | None = None) -> Axes:
     """Draw how surely each direction is kept, and the share of the energy along those that are.
 
     Parameters
@@ -98,9 +110,9 @@ def scree(model, ax=None):
     return ax
 
 
-def _learner(model):
-    return getattr(model, "learner_", None) or getattr(model, "model", model)
+def _learner(model: Run | Learner | Online) -> Learner:
+    return cast("Learner", getattr(model, "learner_", None) or getattr(model, "model", model))
 
 
-def _ledger(model):
+def _ledger(model: Run | Learner | Online) -> Ledger:
     return _learner(model).ledger

@@ -8,14 +8,24 @@ zero so far.
 Values must be numbers. Text and None count as missing; dates, durations and complex numbers are refused.
 """
 
+from __future__ import annotations
+
+import math
 import numbers
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from river import base
+from river.base.typing import FeatureName
 
 from ._core import Learner
 from ._options import TABLE, constructor
 from ._rows import check_numbers, check_value
+from ._types import Floats, Ledger
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
@@ -23,18 +33,24 @@ __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 class _Stream(base.Estimator):
     """A learner over rows that are dictionaries."""
 
+    n_components: int
+    max_features: int | None
+    kernel: str | None
+    _places: dict[FeatureName, int]
+    _learner: Learner | None
+
     @classmethod
-    def _unit_test_params(cls):
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"n_components": 2}
         yield {"n_components": 1, "learner": "tracking"}
         yield {"n_components": 3, "learner": "anchored", "max_features": 12}
 
     @property
-    def ledger(self):
+    def ledger(self) -> Ledger | None:
         """The account so far, with the keys of the command line's summary; None before the first row."""
         return None if self._learner is None else self._learner.ledger
 
-    def _begin(self, names):
+    def _begin(self, names: Iterable[FeatureName]) -> Learner:
         # Sorted, so that the order in which a dictionary lists its features means nothing.
         self._places = {name: place for place, name in enumerate(sorted(names, key=_sortable))}
         dim = max(1, len(self._places) if self.max_features is None else self.max_features)
@@ -43,28 +59,29 @@ class _Stream(base.Estimator):
         if options["feature_dim"] is None and self.kernel is None and self.n_components >= dim:
             options["feature_dim"] = self.n_components + 1
         self._learner = Learner(dim, self.n_components, hindsight=self.kernel is None, **options)
+        return self._learner
 
-    def _welcome(self, names):
-        if self._learner is None:
-            self._begin(names)
-        room = self._learner.dim - len(self._places)
+    def _welcome(self, names: Iterable[FeatureName]) -> Learner:
+        learner = self._begin(names) if self._learner is None else self._learner
+        room = learner.dim - len(self._places)
         if room > 0:
             for name in sorted((name for name in names if name not in self._places), key=_sortable)[:room]:
                 self._places[name] = len(self._places)
+        return learner
 
-    def _row(self, x):
-        center = self._learner.center
-        row = np.zeros(self._learner.dim) if center is None else center
+    def _row(self, learner: Learner, x: dict[FeatureName, Any]) -> Floats:
+        center = learner.center
+        row = np.zeros(learner.dim) if center is None else center
         for name, place in self._places.items():
             value = x.get(name)
-            if isinstance(value, numbers.Real) and np.isfinite(value):
+            if isinstance(value, numbers.Real) and math.isfinite(value):
                 row[place] = value
         return row
 
-    def _table(self, X):
+    def _table(self, learner: Learner, X: pd.DataFrame) -> Floats:
         """The rows of a DataFrame, prepared like single rows."""
-        center = self._learner.center
-        rows = np.tile(np.zeros(self._learner.dim) if center is None else center, (len(X), 1))
+        center = learner.center
+        rows = np.tile(np.zeros(learner.dim) if center is None else center, (len(X), 1))
         for name, place in self._places.items():
             if name in X:
                 values = X[name].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -72,7 +89,7 @@ class _Stream(base.Estimator):
                 rows[known, place] = values[known]
         return rows
 
-    def learn_one(self, x):
+    def learn_one(self, x: dict[FeatureName, Any]) -> None:
         """Learn from one row.
 
         Parameters
@@ -81,13 +98,13 @@ class _Stream(base.Estimator):
             Names and values of features.
         """
         _check(x)
-        self._welcome(x)
-        self._learner.step(self._row(x))
+        learner = self._welcome(x)
+        learner.step(self._row(learner, x))
 
-    def _memory(self):
+    def _memory(self) -> int:
         return 0 if self._learner is None else self._learner.__sizeof__()
 
-    def __sizeof__(self):
+    def __sizeof__(self) -> int:
         return super().__sizeof__() + self._memory()
 
 
@@ -128,10 +145,12 @@ class OnlinePCA(_Stream, base.MiniBatchTransformer):
     """
 
     @constructor()
-    def __init__(self, n_components=2, *, learner="auto", max_features=None, seed=0, **options):
+    def __init__(
+        self, n_components: int = 2, *, learner: str = "auto", max_features: int | None = None, seed: int = 0, **options: Any
+    ) -> None:
         self._places, self._learner = {}, None
 
-    def transform_one(self, x):
+    def transform_one(self, x: dict[FeatureName, Any]) -> dict[FeatureName, Any]:
         """Coordinates of a row in the directions most surely kept now; zeros before the first row.
 
         Parameters
@@ -147,9 +166,9 @@ class OnlinePCA(_Stream, base.MiniBatchTransformer):
         _check(x)
         if self._learner is None:
             return dict.fromkeys(range(self.n_components), 0.0)
-        return dict(enumerate(self._learner.transform(self._row(x)[None, :])[0].tolist()))
+        return dict(enumerate(self._learner.transform(self._row(self._learner, x)[None, :])[0].tolist()))
 
-    def learn_many(self, X):
+    def learn_many(self, X: pd.DataFrame) -> None:
         """Learn from the rows of a DataFrame, in order.
 
         Parameters
@@ -162,15 +181,15 @@ class OnlinePCA(_Stream, base.MiniBatchTransformer):
         if len(X) == 0:
             return
         check_numbers(X)
-        self._welcome(names)
+        learner = self._welcome(names)
         if set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any():
-            self._learner.learn(self._table(X))
+            learner.learn(self._table(learner, X))
             return
         # The mean that stands for a missing value moves with every row.
         for values in X.to_numpy():
-            self._learner.step(self._row(dict(zip(names, values, strict=True))))
+            learner.step(self._row(learner, dict(zip(names, values, strict=True))))
 
-    def transform_many(self, X):
+    def transform_many(self, X: pd.DataFrame) -> pd.DataFrame:
         """Coordinates of the rows of a DataFrame.
 
         Parameters
@@ -189,7 +208,7 @@ class OnlinePCA(_Stream, base.MiniBatchTransformer):
         if self._learner is None:
             coordinates = np.zeros((len(X), self.n_components))
         else:
-            coordinates = self._learner.transform(self._table(X))
+            coordinates = self._learner.transform(self._table(self._learner, X))
         return pd.DataFrame(coordinates, index=X.index, columns=range(self.n_components))
 
 
@@ -229,12 +248,23 @@ class SubspaceAnomaly(_Stream, base.AnomalyDetector):
 
     """
 
+    fading: float
+
     @constructor()
-    def __init__(self, n_components=2, *, learner="auto", max_features=None, fading=0.999, seed=0, **options):
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        learner: str = "auto",
+        max_features: int | None = None,
+        fading: float = 0.999,
+        seed: int = 0,
+        **options: Any,
+    ) -> None:
         self._places, self._learner = {}, None
         self._loss = self._weight = 0.0
 
-    def learn_one(self, x):
+    def learn_one(self, x: dict[FeatureName, Any]) -> None:
         """Learn from one row.
 
         Parameters
@@ -244,15 +274,15 @@ class SubspaceAnomaly(_Stream, base.AnomalyDetector):
 
         """
         _check(x)
-        self._welcome(x)
-        row = self._row(x)
-        if self._learner.rows > 0:
-            loss = float(self._learner.losses(row[None, :])[0])
+        learner = self._welcome(x)
+        row = self._row(learner, x)
+        if learner.rows > 0:
+            loss = float(learner.losses(row[None, :])[0])
             self._loss = self.fading * self._loss + loss
             self._weight = self.fading * self._weight + 1.0
-        self._learner.step(row)
+        learner.step(row)
 
-    def score_one(self, x):
+    def score_one(self, x: dict[FeatureName, Any]) -> float:
         """How unlike the stream a row is, between 0 and 1; 0 before the first row.
 
         Parameters
@@ -268,16 +298,16 @@ class SubspaceAnomaly(_Stream, base.AnomalyDetector):
         _check(x)
         if self._learner is None or self._weight == 0.0:
             return 0.0
-        loss = float(self._learner.losses(self._row(x)[None, :])[0])
+        loss = float(self._learner.losses(self._row(self._learner, x)[None, :])[0])
         total = loss + self._loss / self._weight
         return loss / total if total > 0 else 0.0
 
 
-def _check(x):
+def _check(x: dict[FeatureName, Any]) -> None:
     for name, value in x.items():
         if type(value) is not float:
             check_value(value, f" in feature {name!r}")
 
 
-def _sortable(name):
+def _sortable(name: FeatureName) -> tuple[str, Any]:
     return (str(type(name)), name)

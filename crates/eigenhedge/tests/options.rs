@@ -163,9 +163,7 @@ fn book() -> String {
 
 /// The types of the keyword arguments of Python.
 fn python() -> String {
-    let mut text = String::from(
-        "class Options(TypedDict, total=False):\n    \"\"\"Types of the options; None is the default of each.\"\"\"\n\n",
-    );
+    let mut text = String::new();
     for option in OPTIONS {
         let kind = match option.values {
             Type::Number(..) => "float",
@@ -189,7 +187,7 @@ fn names(learners: &[Kind]) -> String {
 fn texts_made_from_the_table_are_up_to_date() {
     let files = [
         ("docs/src/options.md", "<!-- begin of options -->\n", "<!-- end of options -->", book()),
-        ("python/eigenhedge/_options.py", "`cargo xtask options` writes them\n", "# end of options", python()),
+        ("python/eigenhedge/_options.py", "`cargo xtask options` writes them\n", "    # end of options", python()),
     ];
     for (file, begin, end, wanted) in files {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
