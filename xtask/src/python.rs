@@ -8,11 +8,14 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds the wheel with the development profile (that of the tests would build a test harness), installs it and runs pytest.
+/// Builds the wheel with the development profile (that of the tests would build a test harness), installs it, checks the stub of the native module and runs pytest.
 pub fn test(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
+    let mut stub = Command::new(environment.join("bin/python"));
+    stub.args(["-m", "mypy.stubtest", "--concise", "--mypy-config-file", "python/pyproject.toml", "eigenhedge._core"]);
+    run(stub.current_dir(root))?;
     let mut pytest = Command::new(environment.join("bin/python"));
     // Not from the folder of the package, where the sources would hide what is installed.
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]).current_dir(root);
@@ -23,7 +26,7 @@ pub fn test(root: &Path) -> Result<(), String> {
     run(&mut pytest)
 }
 
-/// Checks style and imports of all Python code, with the rules of `python/pyproject.toml`.
+/// Checks style and imports of all Python code, and the types of the package, with the rules of `python/pyproject.toml`.
 fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     for rules in [&["check"][..], &["format", "--check"]] {
         let mut ruff = Command::new(environment.join("bin/python"));
@@ -36,7 +39,9 @@ fn lint(root: &Path, environment: &Path) -> Result<(), String> {
         ]);
         run(ruff.current_dir(root))?;
     }
-    Ok(())
+    let mut mypy = Command::new(environment.join("bin/python"));
+    mypy.args(["-m", "mypy", "--cache-dir", "../target/python/mypy"]);
+    run(mypy.current_dir(root.join("python")))
 }
 
 /// Builds the wheel that is published, into `target/wheels`.
