@@ -132,7 +132,7 @@ pub fn table<'py>(
 }
 
 /// A table whose rows are the columns of a matrix.
-pub fn transposed<'py>(py: Python<'py>, matrix: &eigenhedge::linalg::Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub fn transposed<'py>(py: Python<'py>, matrix: &eigenhedge::Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let entries = (0..matrix.columns()).flat_map(|j| matrix.column(j)).copied().collect();
     table(py, entries, matrix.columns(), matrix.rows())
 }

@@ -4,10 +4,9 @@ use crate::arrays::{Rows, Table, table, transposed};
 use crate::errors::{check_room, refused, refused_row};
 use crate::interrupt::{alone, each};
 use crate::options::{Named, kernel};
-use eigenhedge::Error;
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
 use eigenhedge::kernel::{Dictionary, Vectors};
-use eigenhedge::linalg::Matrix;
+use eigenhedge::{Error, Matrix};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -281,7 +280,7 @@ pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eig
             }
             matrix.column_mut(j).copy_from_slice(row);
         }
-        Ok(eigenhedge::linalg::symmetric_eigen(matrix.view()))
+        Ok(eigenhedge::internals::symmetric_eigen(&matrix))
     };
     let eigen = alone(py, decompose)?.map_err(|error| refused(&error))?;
     Ok((PyArray1::from_slice(py, &eigen.values), transposed(py, &eigen.vectors)?))

@@ -2,8 +2,8 @@
 //! that memory cannot hold a `MemoryError`.
 
 use eigenhedge::Error;
-use eigenhedge::memory::{check_numbers, product};
-use eigenhedge::num::exact;
+use eigenhedge::internals::{check_numbers, product};
+use eigenhedge::options::exact;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::{PyErr, PyResult};
 

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // All of the machine's memory, of which files may take a half.
-    eigenhedge::memory::set_max_memory(eigenhedge_io::MaxMemory::of_machine().bytes().saturating_mul(2));
+    eigenhedge::set_max_memory(eigenhedge_io::MaxMemory::of_machine().bytes().saturating_mul(2));
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<learner::Learner>()?;
     module.add_class::<learner::Trial>()?;

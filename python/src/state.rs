@@ -1,8 +1,6 @@
 //! A run with what Python keeps beside it.
 
-use eigenhedge::run::{Embedding, Run};
-use eigenhedge::snapshot::Snapshot;
-use eigenhedge::{Error, Loss};
+use eigenhedge::{Embedding, Error, Loss, Run, Snapshot};
 use std::time::{Duration, Instant};
 
 /// A run, its embedding until the next row, and the time it took.

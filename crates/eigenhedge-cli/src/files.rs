@@ -1,7 +1,7 @@
 //! Snapshots in, and files out: complete or absent.
 
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::snapshot::{Refusal, Snapshot};
+use eigenhedge::{Refusal, Snapshot};
 use eigenhedge_io::{MaxMemory, printable_path};
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -1,6 +1,6 @@
 //! Numbers for people. Numbers for programs are printed in full, where they are printed.
 
-pub use eigenhedge::num::exact;
+pub use eigenhedge::options::exact;
 
 /// Five significant digits; an exponent where zeros would be too many.
 pub fn readable(value: f64) -> String {

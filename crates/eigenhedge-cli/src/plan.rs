@@ -4,9 +4,8 @@ use crate::args::{KeepArgs, RunArgs, SummaryForm, typed};
 use crate::table::{self, Usage, is_dash};
 use eigenhedge::options::{Options, Setup, spelled};
 use eigenhedge::registry::Family;
-use eigenhedge::run::AnyLearner;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Error, Kind};
+use eigenhedge::{AnyLearner, Error, Kind};
 use eigenhedge_io::{Form, Layout, Source, Target};
 use std::path::Path;
 

@@ -85,7 +85,7 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
         ..plain
     };
     // What a learner begins with is bounded by the same number.
-    eigenhedge::memory::set_max_memory(layout.max_memory.bytes());
+    eigenhedge::set_max_memory(layout.max_memory.bytes());
     for (option, selectors) in [("--columns", &layout.columns), ("--exclude", &layout.exclude)] {
         let name = selectors.iter().find_map(|selector| match selector {
             Selector::Position(_) => None,

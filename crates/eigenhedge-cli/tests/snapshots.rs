@@ -3,8 +3,7 @@
 
 use crate::common::{Place, table};
 use eigenhedge::options::{OPTIONS, fill};
-use eigenhedge::snapshot::Snapshot;
-use eigenhedge::{Kind, Run, Spec, streams};
+use eigenhedge::{Kind, Run, Snapshot, Spec, streams};
 use serde_json::Value;
 
 fn place() -> Place {
@@ -111,7 +110,7 @@ fn without(example: &str, name: &str) -> String {
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Number(number) => number.as_f64().map(eigenhedge::num::exact).unwrap(),
+        Value::Number(number) => number.as_f64().map(eigenhedge::options::exact).unwrap(),
         other => other.to_string(),
     }
 }

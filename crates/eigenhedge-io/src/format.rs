@@ -4,6 +4,7 @@ use std::path::Path;
 
 /// How a table is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// Cells between commas, or whatever the layout says.
     Csv,

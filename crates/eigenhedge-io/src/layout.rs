@@ -53,6 +53,7 @@ impl Layout {
 
 /// What a bad row does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnBadRow {
     /// It ends the stream.
     Fail,

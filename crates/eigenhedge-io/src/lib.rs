@@ -4,19 +4,17 @@
 //! for each row. Both can be stopped at any row and taken up again, so that the whole comes out byte for byte as if
 //! nothing had happened: [`Stream::state`] and [`Answers::sync`] say where they are, as plain values that can be saved.
 //!
-//! | module | holds |
+//! | I want to | use |
 //! |---|---|
-//! | [`format`](mod@format) | the formats by name and by extension |
-//! | [`memory`] | the memory that reading may take |
-//! | [`stop`] | waits for rows that can be ended |
-//! | [`standardize`] | columns brought to a common scale |
-//! | [`layout`] | the layout of a table, and which of its columns are wanted |
-//! | `text/` | CSV, JSON lines, LIBSVM |
-//! | `binary/` | NPY, NPZ |
-//! | `columnar/` | Parquet, Arrow, Feather (feature `parquet`) |
-//! | [`stream`] | what every format has in common: bad rows, units, places |
-//! | `staging` | files that are complete or absent |
-//! | `answers/` | rows out |
+//! | read rows from a file or a pipe | [`Source`], [`Layout`] and [`Stream`] |
+//! | name a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
+//! | read some columns only, or skip bad rows | [`Selector`], [`OnBadRow`] |
+//! | bring columns to a common scale | [`Standardize`] |
+//! | end a wait for rows when a signal arrives | [`Stop`] |
+//! | limit the memory that reading may take | [`MaxMemory`] |
+//! | read an array of any shape | [`read_array`] |
+//! | write one line for each row | [`Target`], [`Form`] and [`Answers`] |
+//! | write a file that is complete or absent | [`write_whole`], [`WholeFile`], [`Reservation`] |
 //!
 //! **Cost.** Memory does not depend on the number of rows, with two exceptions that the format forces: an array in
 //! Fortran order that comes out of a pipe or an archive, and the rows of a warm-up. A cell of a CSV table costs some tens
@@ -29,7 +27,7 @@
 //! a pipe does it.
 #![forbid(unsafe_code)]
 
-pub mod answers;
+mod answers;
 mod binary;
 #[cfg(feature = "parquet")]
 mod columnar;
@@ -47,16 +45,16 @@ mod columnar {
     }
 }
 mod error;
-pub mod format;
+mod format;
 mod input_source;
-pub mod layout;
-pub mod memory;
+mod layout;
+mod memory;
 mod reader;
 mod saved;
 mod staging;
-pub mod standardize;
-pub mod stop;
-pub mod stream;
+mod standardize;
+mod stop;
+mod stream;
 mod text;
 
 pub use answers::{Answer, Answers, Form, Position, Target};

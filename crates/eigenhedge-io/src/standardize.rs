@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 /// How columns are brought to a common scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Standardize {
     /// Not at all.
     #[default]

@@ -39,6 +39,7 @@ pub struct StreamState {
 
 /// A row that was delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Delivered {
     /// Number of the row, from 0 and counting bad rows too.
     pub number: u64,

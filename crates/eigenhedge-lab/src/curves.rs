@@ -2,10 +2,8 @@
 
 use crate::textbook::Textbook;
 use crate::{LabError, Progress};
-use eigenhedge::linalg::Matrix;
-use eigenhedge::num::dot;
-use eigenhedge::run::AnyLearner;
-use eigenhedge::{Instance, Learner, Random, Spec};
+use eigenhedge::internals::dot;
+use eigenhedge::{AnyLearner, Instance, Learner, Matrix, Random, Spec};
 use eigenhedge_report::Series;
 
 /// A learner over plain rows that can be looked into.

@@ -9,10 +9,9 @@
 //!
 //! Cost: three dense eigendecompositions for each trial.
 
-use eigenhedge::linalg::{Matrix, symmetric_eigen};
-use eigenhedge::num::dot;
-use eigenhedge::simplex::{DrawScratch, Select, draw};
-use eigenhedge::{Error, Instance, Learner, Loss, Random};
+use eigenhedge::internals::{DrawScratch, dot, draw, symmetric_eigen};
+use eigenhedge::simplex::Select;
+use eigenhedge::{Error, Instance, Learner, Loss, Matrix, Random};
 
 /// The least eigenvalue that has a logarithm.
 const FLOOR: f64 = 1e-17;
@@ -107,7 +106,7 @@ impl<'a> Learner<Instance<'a, [f64]>> for Textbook {
         for (j, x) in row.iter().enumerate() {
             exponent.column_mut(j).iter_mut().zip(*row).for_each(|(m, y)| *m -= self.eta * x * y);
         }
-        let eigen = symmetric_eigen(exponent.view());
+        let eigen = symmetric_eigen(&exponent);
         if let Exponent::Scatter(scatter) = &mut self.exponent {
             *scatter = exponent;
         }
@@ -121,7 +120,7 @@ impl<'a> Learner<Instance<'a, [f64]>> for Textbook {
 
 /// What is left of eigenvalues and eigenvectors when all that is kept of them is their matrix.
 fn multiplied_out(vectors: &Matrix, weights: &[f64]) -> (Vec<f64>, Matrix) {
-    let fresh = symmetric_eigen(spectral(vectors, weights).view());
+    let fresh = symmetric_eigen(&spectral(vectors, weights));
     (fresh.values.iter().map(|weight| weight.max(FLOOR)).collect(), fresh.vectors)
 }
 

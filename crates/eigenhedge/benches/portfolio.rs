@@ -4,8 +4,7 @@
 //! The file holds rows of numbers without a header; with it, tracking with at most 2k directions is compared with the exact
 //! learner on these rows too.
 
-use eigenhedge::portfolio::{Portfolio, auto};
-use eigenhedge::span::Ambient;
+use eigenhedge::internals::{Ambient, Portfolio, auto};
 use eigenhedge::{Error, Instance, Kind, Learner, Mixing, Random, Spec, streams, trial};
 use std::time::Instant;
 

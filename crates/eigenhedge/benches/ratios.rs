@@ -2,10 +2,9 @@
 //!
 //! `cargo bench -p eigenhedge --bench ratios` prints all tables; with `-- tracking`, `-- anchored` or `-- memory` one.
 
-use eigenhedge::linalg::{Matrix, symmetric_eigen};
-use eigenhedge::num::dot;
+use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::simplex::cap_by_sorting;
-use eigenhedge::{Instance, Kind, PlainLearner, Random, Spec, streams, trial};
+use eigenhedge::{Instance, Kind, Matrix, PlainLearner, Random, Spec, streams, trial};
 use std::time::Instant;
 
 /// Median seconds of a fresh eigendecomposition of a random scatter matrix.
@@ -22,7 +21,7 @@ fn eigendecomposition(n: usize) -> f64 {
     let mut times: Vec<f64> = (0..3)
         .map(|_| {
             let start = Instant::now();
-            std::hint::black_box(symmetric_eigen(matrix.view()));
+            std::hint::black_box(symmetric_eigen(&matrix));
             start.elapsed().as_secs_f64()
         })
         .collect();
@@ -40,7 +39,7 @@ fn gap_to_dense(spec: &Spec, n: usize, warm: usize, rows: usize) -> f64 {
     for (t, row) in streams::signal_and_noise(n, 10, 0.3, 3).take(warm + rows).enumerate() {
         let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).expect("a valid row");
         if t >= warm {
-            let eigen = symmetric_eigen(scatter.view());
+            let eigen = symmetric_eigen(&scatter);
             let rate = spec.eta / largest_square;
             let log_weights: Vec<f64> = eigen.values.iter().map(|v| -rate * v).collect();
             let capped = cap_by_sorting(&log_weights, &vec![1; n], spec.kept).expect("weights");

@@ -12,7 +12,6 @@
 mod common;
 
 use common::{Clock, exponent, low};
-use eigenhedge::linalg::Matrix;
 use eigenhedge::{Instance, Kind, PlainLearner, Random, Spec, set_threads, streams, trial, trials};
 use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;
@@ -100,11 +99,11 @@ fn bandwidth(numbers: usize) -> f64 {
 /// Operations a second of one thread that multiplies square matrices.
 fn multiplication_rate() -> f64 {
     const SIZE: usize = 384;
-    let matrix = Matrix::identity(SIZE);
-    let mut product = Matrix::zeros(SIZE, SIZE);
+    let matrix = faer::Mat::<f64>::identity(SIZE, SIZE);
+    let mut product = faer::Mat::<f64>::zeros(SIZE, SIZE);
     let mut sample = || {
         let clock = Clock::start();
-        let (a, out) = (matrix.view(), product.view_mut());
+        let (a, out) = (matrix.as_ref(), product.as_mut());
         faer::linalg::matmul::matmul(out, faer::Accum::Replace, a, a, 1.0, faer::Par::Seq);
         clock.seconds()
     };

@@ -3,8 +3,7 @@
 //! The file holds rows of numbers without a header. Without a file, three built-in streams are used.
 
 use eigenhedge::comparators::BestSubspace;
-use eigenhedge::portfolio::{Portfolio, auto};
-use eigenhedge::span::Ambient;
+use eigenhedge::internals::{Ambient, Portfolio, auto};
 use eigenhedge::{Error, Instance, Kind, Random, Spec, streams, trial};
 
 fn show(name: &str, rows: &[Vec<f64>], kept: usize) -> Result<(), Error> {

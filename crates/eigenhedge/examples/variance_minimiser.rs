@@ -7,10 +7,9 @@
 //! `cargo run --release -p eigenhedge --example variance_minimiser`
 
 use eigenhedge::bounds::{Setting, uncentered};
-use eigenhedge::linalg::{Matrix, symmetric_eigen};
+use eigenhedge::internals::symmetric_eigen;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::subspace::Symmetric;
-use eigenhedge::{Error, Instance, Kind, NormBound, Random, Spec, trial};
+use eigenhedge::{Error, Instance, Kind, Matrix, NormBound, Random, Spec, Symmetric, trial};
 
 const N: usize = 6;
 const DAYS: usize = 400;
@@ -42,7 +41,7 @@ fn main() -> Result<(), Error> {
     let (mut expected, mut realised) = (0.0, 0.0);
     for _ in 0..DAYS {
         let covariance = day(&mut random);
-        let instance = Symmetric::new(covariance.view())?;
+        let instance = Symmetric::new(&covariance)?;
         let loss = trial(&mut learner, &Instance::Dyads(&instance.dyads()), &mut random)?;
         expected += loss.expected;
         realised += loss.realised;
@@ -50,7 +49,7 @@ fn main() -> Result<(), Error> {
             total.column_mut(j).iter_mut().zip(covariance.column(j)).for_each(|(t, c)| *t += c);
         }
     }
-    let best = symmetric_eigen(total.view()).values[0];
+    let best = symmetric_eigen(&total).values[0];
     let bound = uncentered(&Setting::new(eta, N - 1, Multiplicity::Finite(N as u64)), best).unwrap_or(f64::INFINITY);
     println!("{DAYS} covariance matrices in {N} dimensions; variance along the chosen direction, summed:");
     println!("  expected                     {expected:8.3}");

@@ -191,7 +191,7 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
 /// Anchored with the rate `√(D/(L + Q²))/Q`, L its own loss so far: total expected loss at most
 /// `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. None for infinite N.
 ///
-/// Hypotheses: as for [`uncentered`], with [`Options::divergence`](crate::subspace::Options) the [`divergence`].
+/// Hypotheses: as for [`uncentered`], with a rate that is tuned to the [`divergence`].
 ///
 /// Proof: follow the regularised leader with rates that never grow has `Σ m_t ≤ L* + D/η_T` for the mix losses m_t; the
 /// loss of a trial is at most `m_t + (η_t Q²/2) loss_t`; and `Σ loss_t/√(L_{t-1} + Q²) ≤ 2 √L_T`. So

@@ -6,6 +6,7 @@ use crate::num::LARGEST_TOTAL;
 ///
 /// Whoever returns one of these has left its state unchanged.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A parameter breaks its rule.
     #[error("{name} must be {rule}, got {value}")]

@@ -1,46 +1,147 @@
-//! Online PCA with guarantees.
+//! Online PCA and online kernel PCA with guarantees.
 //!
-//! Rows arrive one at a time. Before each row the learner commits to a k-dimensional subspace, is charged
-//! for what that subspace loses, and then learns. It never bets on one subspace: it keeps a probability
-//! over all of them, as a *spectrum* (how surely is each direction dropped) over a *span* (the directions).
+//! PCA finds the k directions that explain most of the variance of a set of rows. Here the rows arrive one at a time, in
+//! any order and from any source. Before each row a learner commits to k directions, is charged the squared
+//! reconstruction error of the row (its squared distance from their span), and only then learns. The account at the end
+//! says how much was lost, how much the best k directions would have lost with all rows known, and what a theorem
+//! guarantees for *every* sequence of rows.
+//!
+//! A learner never bets on one subspace. It holds a probability over all of them, as a *spectrum* (how surely each
+//! direction is dropped) over a *span* (the directions), and draws its choice from it.
+//!
+//! | I want to | use |
+//! |---|---|
+//! | run a learner over rows and get the account | [`Run`], [`Spec`], [`Kind`] |
+//! | have nothing to tune | [`Kind::Auto`] |
+//! | follow change | [`Kind::Auto`]; [`Kind::Tracking`] with [`Mixing`] |
+//! | subtract a running mean | [`Spec::center`] |
+//! | compress rows, or score how unusual they are | [`Run::coordinates`], [`Loss`]; [`Embedding`] to stop learning |
+//! | know what was lost, and the bound | [`RunSummary`], [`comparators`], [`bounds`] |
+//! | find nonlinear features | [`Spec::kernel`](field@Spec::kernel), [`kernel::VectorKernel`] |
+//! | learn from strings, sets, rankings or a Gram matrix | [`kernel`], [`Spec::features`] |
+//! | stop and go on later, bit for bit | [`Snapshot`] |
+//! | let users name learners and options | [`registry`], [`options`] |
+//! | drive a learner trial by trial | [`Learner`], [`trial`], [`trials`] |
+//! | learn from covariance matrices, or from pairs of rows | [`Symmetric`], [`Pair`] |
+//! | fit all rows at once: PCA, kernel PCA, ridge regression, pre-images | [`batch`] |
+//! | use Oja's rule, GHA or APEX | [`hebbian`] |
+//! | choose among experts, or sets of them | [`experts`], [`simplex`] |
+//! | test against streams with a known truth | [`streams`] |
+//! | limit threads or memory, or end a computation | [`set_threads`], [`set_max_memory`], [`cancellable`] |
+//!
+//! # Rows, and the account
+//!
+//! ```
+//! use eigenhedge::{Kind, Run, Spec, streams};
+//!
+//! let mut run = Run::new(Spec::new(Kind::Auto, 2), 20, 0)?; // 2 of 20 directions, seed 0
+//! for row in streams::three_subspaces(1) {
+//!     let loss = run.step(&row)?; // an error would leave the run as it was
+//!     assert!(loss.expected >= 0.0 && run.coordinates().len() == 2);
+//! }
+//! let summary = run.summary();
+//! assert!(summary.expected_loss < summary.best_loss.unwrap().low()); // no fixed plane does as well
+//! # Ok::<(), eigenhedge::Error>(())
+//! ```
+//!
+//! # A kernel
+//!
+//! ```
+//! use eigenhedge::kernel::VectorKernel;
+//! use eigenhedge::{Kind, Mixing, Run, Spec, streams};
+//!
+//! let spec = Spec {
+//!     kernel: Some(VectorKernel::Rbf { gamma: 0.5 }),
+//!     mixing: Mixing::FixedShare { alpha: 1e-3 },
+//!     budget: Some(50), // features are combinations of at most 50 rows
+//!     ..Spec::new(Kind::Tracking, 3)
+//! };
+//! let mut run = Run::new(spec, 20, 0)?;
+//! for row in streams::three_subspaces(1).iter().take(200) {
+//!     assert!(run.step(row)?.expected <= 1.0 + 1e-12); // features of this kernel have norm 1
+//! }
+//! # Ok::<(), eigenhedge::Error>(())
+//! ```
+//!
+//! # A run that is saved and restored
+//!
+//! ```
+//! use eigenhedge::{Kind, Run, Snapshot, Spec, streams};
+//!
+//! let rows = streams::three_subspaces(1);
+//! let mut run = Run::new(Spec::new(Kind::Tracking, 2), 20, 0)?;
+//! run.step(&rows[0])?;
+//! let bytes = Snapshot { run: run.clone(), resume_state: Vec::new() }.to_bytes();
+//! let mut restored = Snapshot::from_bytes(&bytes)?.run;
+//! assert_eq!(run.step(&rows[1])?, restored.step(&rows[1])?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # All rows at once
+//!
+//! ```
+//! use eigenhedge::batch::{Center, Pca};
+//!
+//! let pca = Pca::fit(&[[1.0, 1.0], [2.0, 2.1], [3.0, 2.9]].map(Vec::from), 1, Center::Mean)?;
+//! assert!(pca.explained_ratio()[0] > 0.99);
+//! # Ok::<(), eigenhedge::Error>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod batch;
 pub mod bounds;
 mod cancel;
 pub mod comparators;
-pub mod error;
+mod error;
 pub mod experts;
 pub mod hebbian;
 pub mod kernel;
-pub mod learner;
-pub mod linalg;
-pub mod memory;
-pub mod mixing;
-pub mod num;
-pub mod portfolio;
-pub mod random;
+mod learner;
+mod linalg;
+mod memory;
+mod mixing;
+mod num;
+mod portfolio;
+mod random;
 pub mod registry;
 mod row;
-pub mod run;
+mod run;
 mod scratch;
 pub mod simplex;
-pub mod snapshot;
-pub mod span;
+mod snapshot;
+mod span;
 mod state;
 pub mod streams;
-pub mod subspace;
+mod subspace;
 mod threads;
 
 pub use cancel::cancellable;
 pub use error::Error;
 pub use learner::{Learner, Loss, Upcoming, trial, trials};
+pub use linalg::Matrix;
+pub use memory::set_max_memory;
 pub use mixing::Mixing;
 pub use random::Random;
-pub use registry::{KernelLearner, Kind, PlainLearner, Spec, options};
-pub use run::{Comparators, Run, RunSummary};
-pub use subspace::{Instance, NormBound};
+pub use registry::{FeatureLearner, KernelLearner, Kind, PlainLearner, Spec, options};
+pub use run::{AnyLearner, Certificate, Comparators, Embedding, Member, Run, RunSummary, Totals};
+pub use snapshot::{Refusal, Snapshot};
+pub use subspace::{Average, Instance, NormBound, Pair, PairGain, Subspace, Symmetric};
 pub use threads::{set_threads, threads};
+
+/// Parts that the tests, benches and figures of this project look into. They change without notice: do not use them.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::hebbian::weights::Weights;
+    pub use crate::linalg::symmetric_eigen;
+    pub use crate::memory::{check_numbers, product};
+    pub use crate::num::dot;
+    pub use crate::portfolio::{Portfolio, auto};
+    pub use crate::run::{Reason, bound_holds};
+    pub use crate::simplex::cap::{CapScratch, Complement, cap};
+    pub use crate::simplex::sample::{DrawScratch, draw};
+    pub use crate::span::{Ambient, Feature, Span};
+    pub use crate::subspace::{AnyRule, Rule};
+}
 
 /// The examples of the README, so that they are tests.
 #[cfg(doctest)]

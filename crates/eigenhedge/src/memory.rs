@@ -17,7 +17,7 @@ pub fn set_max_memory(bytes: u64) {
 /// An error if this many float64 numbers would take more memory than allowed, or than the system would give.
 ///
 /// ```
-/// use eigenhedge::memory::check_numbers;
+/// use eigenhedge::internals::check_numbers;
 /// assert!(check_numbers("the table", 1000).is_ok());
 /// let error = check_numbers("the table", 1 << 60).unwrap_err().to_string();
 /// assert_eq!(error, "the table would take 9223372036.855 GB of memory, more than there is");

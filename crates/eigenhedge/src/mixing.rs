@@ -20,6 +20,7 @@ use crate::num;
 /// The mixing rule and its rate. The default is no mixing.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Mixing {
     /// Weights are left as the update made them.
     #[default]

@@ -44,7 +44,7 @@ impl Random {
     }
 
     /// The sum of squares of this many standard normal numbers.
-    pub fn chi_squared(&mut self, degrees: f64) -> f64 {
+    pub(crate) fn chi_squared(&mut self, degrees: f64) -> f64 {
         rand_distr::ChiSquared::new(degrees).map_or(0.0, |distribution| self.0.sample(distribution))
     }
 

@@ -26,6 +26,7 @@ pub struct Snapshot {
 
 /// Why bytes are no snapshot.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// Something else.
     #[error("is not an eigenhedge snapshot")]

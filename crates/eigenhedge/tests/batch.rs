@@ -5,8 +5,7 @@
 use eigenhedge::batch::preimage::{LearnedInverse, Stop, fixed_point};
 use eigenhedge::batch::{Center, Expansion, KernelPca, KernelRidge, Pca, PivotedCholesky, Solver};
 use eigenhedge::kernel::{Dictionary, Items, Kernel, VectorKernel, Vectors};
-use eigenhedge::linalg::Matrix;
-use eigenhedge::streams;
+use eigenhedge::{Matrix, streams};
 use serde_json::Value;
 
 const RBF: VectorKernel = VectorKernel::Rbf { gamma: 0.4 };

@@ -2,14 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::bounded_rows as rows;
-use eigenhedge::bounds::{self, Setting};
+use eigenhedge::bounds::Setting;
 use eigenhedge::comparators::{Best, BestSubspace};
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets, hedge};
-use eigenhedge::num::dot;
-use eigenhedge::run::{Reason, bound_holds};
+use eigenhedge::internals::{Reason, bound_holds, dot};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::streams::{self, charge_surest, coins, leader_trap};
-use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, trial};
+use eigenhedge::streams::{charge_surest, coins, leader_trap};
+use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, bounds, streams, trial};
 
 const SEEDS: u64 = 20;
 

@@ -1,7 +1,8 @@
 //! Capping and the learners over experts against recorded results of an independent program.
 
 use eigenhedge::experts::{CappedHedge, SetDistribution, hedge};
-use eigenhedge::simplex::{CapScratch, Complement, cap, cap_by_selection, cap_by_sorting};
+use eigenhedge::internals::{CapScratch, Complement, cap};
+use eigenhedge::simplex::{cap_by_selection, cap_by_sorting};
 use eigenhedge::{Mixing, Random, trial};
 use serde_json::Value;
 

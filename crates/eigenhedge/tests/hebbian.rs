@@ -1,12 +1,11 @@
 //! Laws of the Hebbian learners, and their fixtures.
 #![allow(clippy::unwrap_used)]
 
-use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Rate, Rule, Weights};
+use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Rate, Rule};
+use eigenhedge::internals::{Weights, dot, symmetric_eigen};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
-use eigenhedge::linalg::{Matrix, symmetric_eigen};
-use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Error, Instance, Learner, NormBound, Random, streams, trial};
+use eigenhedge::{Error, Instance, Learner, Matrix, NormBound, Random, streams, trial};
 use serde_json::Value;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -290,7 +289,7 @@ fn alignment(learner: &mut Feature, kernel: &VectorKernel, points: &[Vec<f64>]) 
             gram.column_mut(j)[i] = kernel.value(&points[i], &points[j]);
         }
     }
-    let eigen = symmetric_eigen(gram.view());
+    let eigen = symmetric_eigen(&gram);
     let p = learner.params().components;
     let mut alignment = vec![vec![0.0; p]; p];
     for (i, point) in points.iter().enumerate() {

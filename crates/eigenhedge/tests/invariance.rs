@@ -2,8 +2,8 @@
 //! other units have the same losses in other units, and where rows lie does not matter to a learner that centers.
 #![allow(clippy::unwrap_used)]
 
+use eigenhedge::internals::dot;
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::num::dot;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Comparators, Error, Kind, Loss, Mixing, NormBound, Random, Run, RunSummary, Spec, streams};

@@ -1,15 +1,14 @@
 //! Laws of the learners in feature space.
 #![allow(clippy::unwrap_used)]
 
-use crate::common::{infinite_specs, specs};
+use crate::common::{infinite_specs, product, specs};
 use eigenhedge::batch::{Center, KernelPca, Solver};
+use eigenhedge::internals::{Span, dot};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
-use eigenhedge::linalg::Matrix;
-use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::span::Span;
 use eigenhedge::{
-    Comparators, Instance, KernelLearner, Kind, Learner, Loss, Mixing, NormBound, Random, Run, Spec, streams, trial,
+    Comparators, Instance, KernelLearner, Kind, Learner, Loss, Matrix, Mixing, NormBound, Random, Run, Spec, streams,
+    trial,
 };
 
 fn step(learner: &mut KernelLearner, row: &[f64], random: &mut Random) -> Loss {
@@ -98,7 +97,7 @@ fn capping_as_printed_agrees_with_all_directions_exactly_from_the_trial_at_which
         let mut scatter = Matrix::zeros(21, 21);
         let (mut agreed, mut differed) = (0, 0);
         for (t, row) in cone(n, 120, 41).iter().enumerate() {
-            let eigen = eigenhedge::linalg::symmetric_eigen(scatter.view());
+            let eigen = eigenhedge::internals::symmetric_eigen(&scatter);
             let mass: f64 = eigen.values.iter().map(|v| -(-eta * v.max(0.0)).exp_m1()).sum();
             let a = step(&mut all, row, &mut random.clone());
             let b = step(&mut printed, row, &mut random);
@@ -136,16 +135,16 @@ fn recomputed(learner: &mut KernelLearner, row: &[f64], tolerance: f64) -> f64 {
         square += dot(mean, &image) - 2.0 * dot(mean, &row_kernel);
         row_kernel.iter_mut().zip(&image).for_each(|(k, m)| *k -= m);
     }
-    let coefficients = span.coefficients().view() * directions.view();
-    let overlap = coefficients.transpose() * gram.view() * &coefficients;
-    for j in 0..overlap.ncols() {
-        for i in 0..overlap.nrows() {
-            let gap = (overlap[(i, j)] - f64::from(u8::from(i == j))).abs();
+    let coefficients = product(span.coefficients(), &directions);
+    let images = product(&gram, &coefficients);
+    for j in 0..images.columns() {
+        for i in 0..images.columns() {
+            let gap = (dot(coefficients.column(i), images.column(j)) - f64::from(u8::from(i == j))).abs();
             assert!(gap <= tolerance, "orthonormality of directions {i} and {j}: {gap:e}");
         }
     }
-    let explained = (0..coefficients.ncols()).map(|j| {
-        let coordinate: f64 = (0..atoms).map(|i| coefficients[(i, j)] * row_kernel[i]).sum();
+    let explained = (0..coefficients.columns()).map(|j| {
+        let coordinate = dot(coefficients.column(j), &row_kernel);
         probabilities[j] * coordinate * coordinate
     });
     square - explained.sum::<f64>()

@@ -1,7 +1,7 @@
 //! Long rows: one pass where the residual is certain, and the same losses as the coordinates alone would have.
 #![allow(clippy::unwrap_used)]
 
-use eigenhedge::num::dot;
+use eigenhedge::internals::dot;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Error, Instance, Kind, Loss, Mixing, PlainLearner, Random, Spec, trial, trials};
 

@@ -3,11 +3,11 @@
 
 use eigenhedge::comparators::Sketch;
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
-use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Weights};
+use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
+use eigenhedge::internals::Weights;
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
-use eigenhedge::subspace::Pair;
-use eigenhedge::{Instance, Kind, Learner, Mixing, Random, Spec, streams, trial};
+use eigenhedge::{Instance, Kind, Learner, Mixing, Pair, Random, Spec, streams, trial};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

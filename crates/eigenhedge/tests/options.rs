@@ -1,10 +1,9 @@
 //! Laws of the table of options, and the texts that are made from it.
 #![allow(clippy::unwrap_used)]
 
-use eigenhedge::Kind;
 use eigenhedge::options::{Misuse, OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
 use eigenhedge::registry::REGISTRY;
-use eigenhedge::run::AnyLearner;
+use eigenhedge::{AnyLearner, Kind};
 use std::fmt::Write;
 use std::path::Path;
 

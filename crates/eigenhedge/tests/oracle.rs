@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::dense::{DenseScatter, DenseTracking, Function, Oracle};
-use eigenhedge::linalg::{Matrix, symmetric_eigen};
-use eigenhedge::num::dot;
+use crate::common::product;
+use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, trial};
+use eigenhedge::{Instance, Kind, Learner, Matrix, Mixing, NormBound, Random, Spec, trial};
 
 /// Agreement asked for in each trial, for rows of norm at most one.
 const TOLERANCE: f64 = 1e-10;
@@ -156,22 +156,30 @@ fn perturbed_loss(rows: &[Vec<f64>], z: &[f64], kept: usize, scale: f64, random:
     for row in rows {
         (0..n).for_each(|j| scatter.column_mut(j).iter_mut().zip(row).for_each(|(s, x)| *s += x * row[j]));
     }
-    let eigen = symmetric_eigen(scatter.view());
+    let eigen = symmetric_eigen(&scatter);
     let seen: Vec<usize> = (0..n).filter(|j| eigen.values[*j] > 1e-9).collect();
-    let projection = faer::Mat::from_fn(n, n, |i, j| {
-        seen.iter().map(|s| eigen.vectors.column(*s)[i] * eigen.vectors.column(*s)[j]).sum::<f64>()
-    });
-    let mut noise = faer::Mat::<f64>::zeros(n, n);
+    let mut projection = Matrix::zeros(n, n);
+    for j in 0..n {
+        for i in 0..n {
+            let entries = seen.iter().map(|s| eigen.vectors.column(*s)[i] * eigen.vectors.column(*s)[j]);
+            projection.column_mut(j)[i] = entries.sum();
+        }
+    }
+    let mut noise = Matrix::zeros(n, n);
     for j in 0..n {
         for i in 0..n {
             // The symmetric part of independent entries: variance 2 on the diagonal, 1 beside it.
             let entry = random.normal() / 2f64.sqrt();
-            noise[(i, j)] += entry;
-            noise[(j, i)] += entry;
+            noise.column_mut(j)[i] += entry;
+            noise.column_mut(i)[j] += entry;
         }
     }
-    let perturbed = scatter.view() + faer::Scale(scale) * (&projection * noise * &projection);
-    let eigen = symmetric_eigen(perturbed.as_ref());
+    let noise = product(&projection, &product(&noise, &projection));
+    let mut perturbed = scatter;
+    for j in 0..n {
+        perturbed.column_mut(j).iter_mut().zip(noise.column(j)).for_each(|(entry, x)| *entry += scale * x);
+    }
+    let eigen = symmetric_eigen(&perturbed);
     let square = |j: usize| dot(eigen.vectors.column(j), z).powi(2);
     let positive: Vec<usize> = (0..n).rev().filter(|j| eigen.values[*j] > 1e-9).take(kept).collect();
     let unseen: Vec<usize> = (0..n).filter(|j| eigen.values[*j].abs() <= 1e-9).collect();

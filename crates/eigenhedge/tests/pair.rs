@@ -4,11 +4,9 @@
 use crate::common::cap;
 use eigenhedge::bounds::{Setting, uncentered};
 use eigenhedge::comparators::BestPair;
-use eigenhedge::linalg::{Matrix, symmetric_eigen};
-use eigenhedge::num::dot;
+use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::subspace::Pair;
-use eigenhedge::{Mixing, NormBound, Random};
+use eigenhedge::{Matrix, Mixing, NormBound, Pair, Random};
 
 fn bounded(n: usize, m: usize, kept: usize, eta: f64, mixing: Mixing) -> Pair {
     Pair::new(n, m, kept, eta, mixing).unwrap().with_norm_bound(NormBound::Given(1.0)).unwrap()
@@ -100,7 +98,7 @@ impl Dense {
             let column = matrix.column(j);
             change.column_mut(j).iter_mut().zip(column).for_each(|(c, d)| *c -= self.eta / 2.0 * d);
         }
-        let eigen = symmetric_eigen(change.view());
+        let eigen = symmetric_eigen(&change);
         self.basis = eigen.vectors;
         self.log_weights = eigen.values;
         cap(&mut self.log_weights, self.kept);
@@ -144,7 +142,7 @@ fn best_gain_equals_the_top_of_the_dense_spectrum() {
             let matrix = dilation(&x, &y);
             (0..n + m).for_each(|j| total.column_mut(j).iter_mut().zip(matrix.column(j)).for_each(|(t, d)| *t += d));
         }
-        let values = symmetric_eigen(total.view()).values;
+        let values = symmetric_eigen(&total).values;
         for kept in 1..n + m {
             let wanted: f64 = values.iter().rev().take(kept).sum();
             assert!((best.gain(kept) - wanted).abs() <= 1e-12 * 20.0, "{n} {m} {kept}");

@@ -1,12 +1,12 @@
 //! The rank cap: fewer directions, a bound that still holds, and losses that stay true.
 #![allow(clippy::unwrap_used)]
 
+use crate::common::product;
 use eigenhedge::bounds::{Setting, uncentered};
 use eigenhedge::comparators::BestSubspace;
+use eigenhedge::internals::{Rule, dot};
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::num::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::subspace::Rule;
 use eigenhedge::{Instance, Kind, Mixing, NormBound, PlainLearner, Random, Spec, streams, trial};
 
 /// Streams of unit rows of many kinds, one for each seed.
@@ -33,11 +33,11 @@ fn stream(n: usize, seed: u64) -> Vec<Vec<f64>> {
 /// The expected loss of a row, dense, from the directions and probabilities that the learner is committed to.
 fn recomputed(learner: &mut PlainLearner, row: &[f64], n: usize) -> f64 {
     let (directions, probabilities) = learner.directions();
-    let vectors = learner.span().vectors().view() * directions.view();
+    let vectors = product(&learner.span().vectors(), &directions);
     let common = -learner.rule().complement().log_weight.exp_m1();
     let mut kept = common * dot(row, row);
     for (j, p) in probabilities.iter().enumerate() {
-        let coordinate: f64 = (0..n).map(|i| vectors[(i, j)] * row[i]).sum();
+        let coordinate: f64 = (0..n).map(|i| vectors.column(j)[i] * row[i]).sum();
         kept += (p - common) * coordinate * coordinate;
     }
     dot(row, row) - kept

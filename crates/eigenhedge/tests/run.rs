@@ -1,15 +1,13 @@
 //! What holds for every learner of the registry when it is run, plain or through a kernel.
 #![allow(clippy::unwrap_used)]
 
-use crate::common::bounded_rows;
+use crate::common::{bounded_rows, subspace_learners};
 use eigenhedge::comparators::partition;
+use eigenhedge::internals::{Reason, dot};
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::linalg::Matrix;
-use eigenhedge::num::dot;
 use eigenhedge::registry::{Family, REGISTRY};
-use eigenhedge::run::{Reason, RunSummary};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Comparators, Kind, Mixing, NormBound, Run, Spec, streams};
+use eigenhedge::{Comparators, Kind, Matrix, Mixing, NormBound, Run, RunSummary, Spec, streams};
 
 /// Every learner: plain and through two kernels, centered where it can be.
 fn specs() -> Vec<Spec> {
@@ -237,7 +235,7 @@ fn a_portfolio_loses_at_most_the_best_member_and_the_hedge_term() {
 #[test]
 fn a_single_learner_is_a_portfolio_of_one() {
     let rows = rows(60);
-    for entry in eigenhedge::registry::subspace_learners() {
+    for entry in subspace_learners() {
         let spec = Spec::new(entry.kind, 2);
         let mut alone = spec.plain(5).unwrap();
         let mut random = eigenhedge::Random::seeded(7);

@@ -4,8 +4,7 @@
 use crate::common::{bounded_rows, infinite_specs, specs};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::Family;
-use eigenhedge::snapshot::Snapshot;
-use eigenhedge::{Comparators, Kind, Mixing, NormBound, Run, Spec, streams};
+use eigenhedge::{Comparators, Kind, Mixing, NormBound, Run, Snapshot, Spec, streams};
 
 /// Runs over the rows and reads what was saved of it on the way, more and more rarely.
 fn assert_readable(mut run: Run, rows: &[Vec<f64>], name: &str) {

@@ -6,13 +6,12 @@
 
 use crate::common::dense::{DenseAdditive, DenseScatter, DenseTracking, Function, Oracle};
 use crate::common::soundness::{Soundness, judged};
+use crate::common::subspace_learners;
+use eigenhedge::internals::{Span, dot};
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::num::dot;
-use eigenhedge::registry::subspace_learners;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::span::Span;
-use eigenhedge::streams::{self, HARD};
-use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, Spec, trial, trials};
+use eigenhedge::streams::HARD;
+use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, Spec, streams, trial, trials};
 
 /// Every subspace learner at these rates and memories, with every mixing and rank cap that it reads, centered and not.
 fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {

@@ -6,11 +6,9 @@ use crate::number::readable;
 use crate::stdout;
 use crate::table;
 use anyhow::{Result, anyhow};
-use eigenhedge::bounds;
 use eigenhedge::comparators::BestPair;
 use eigenhedge::experts::CappedHedge;
-use eigenhedge::subspace::Pair;
-use eigenhedge::{Kind, Mixing, Random, trial};
+use eigenhedge::{Kind, Mixing, Pair, Random, bounds, trial};
 use eigenhedge_io::Stream;
 use std::fmt::Write;
 

@@ -1,7 +1,6 @@
 //! The keys of the summary in words, for the ledger of a page.
 
-use eigenhedge::RunSummary;
-use eigenhedge::run::Member;
+use eigenhedge::{Member, RunSummary};
 use eigenhedge_report::{Fact, Table};
 use serde_json::{Value, json};
 
@@ -43,7 +42,7 @@ pub fn facts(summary: &RunSummary) -> Vec<Fact> {
 /// The members of a portfolio.
 pub fn members(members: &[Member]) -> Option<Table> {
     let row = |member: &Member| {
-        let Member { name, weight, expected_loss } = member;
+        let Member { name, weight, expected_loss, .. } = member;
         vec![name.clone(), json!(weight).to_string(), json!(expected_loss).to_string()]
     };
     let columns = ["member", "weight at the end", "expected loss"].map(String::from).to_vec();

@@ -13,8 +13,7 @@ mod page;
 
 pub use page::{Heading, page};
 
-use eigenhedge::run::AnyLearner;
-use eigenhedge::{Loss, Run};
+use eigenhedge::{AnyLearner, Loss, Run};
 use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,7 @@
 
 use crate::{Outcome, Target, mutate};
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::snapshot::Snapshot;
-use eigenhedge::{Comparators, Kind, Mixing, Random, Run, Spec, streams};
+use eigenhedge::{Comparators, Kind, Mixing, Random, Run, Snapshot, Spec, streams};
 use std::path::Path;
 
 const HEAD: usize = 24;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 /// How answers are written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// Cells between commas, under a header.
     Csv,

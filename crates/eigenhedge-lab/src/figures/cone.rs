@@ -5,8 +5,8 @@ use crate::curves::{cumulated, row_numbers};
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, KernelPca, Pca, Solver};
 use eigenhedge::bounds::{divergence_by_kept, tuned_rate, tuned_regret};
+use eigenhedge::internals::dot;
 use eigenhedge::kernel::{VectorKernel, Vectors};
-use eigenhedge::num::dot;
 use eigenhedge::{Kind, Random, Spec, trial};
 use eigenhedge_report::{Chart, Series};
 

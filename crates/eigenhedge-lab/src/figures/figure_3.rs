@@ -3,7 +3,7 @@
 use super::KEPT;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, Pca};
-use eigenhedge::num::dot;
+use eigenhedge::internals::dot;
 use eigenhedge::streams;
 use eigenhedge_report::{Chart, Series};
 

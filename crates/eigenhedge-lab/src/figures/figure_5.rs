@@ -5,8 +5,7 @@ use super::{ALPHA, KEPT, tracking};
 use crate::curves::{Observed, learner};
 use crate::textbook::Textbook;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
-use eigenhedge::linalg::Matrix;
-use eigenhedge::{Mixing, Random, streams, trial};
+use eigenhedge::{Matrix, Mixing, Random, streams, trial};
 use eigenhedge_report::{Chart, Mark, Series, Tint};
 
 /// The old subspace counts as left when this share of the new one is kept.

@@ -3,10 +3,9 @@
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, KernelPca, Solver};
 use eigenhedge::hebbian::{FeatureWeights, Hebbian, Params, Rate};
+use eigenhedge::internals::dot;
 use eigenhedge::kernel::{VectorKernel, Vectors};
-use eigenhedge::linalg::Matrix;
-use eigenhedge::num::dot;
-use eigenhedge::{NormBound, Random, trial};
+use eigenhedge::{Matrix, NormBound, Random, trial};
 use eigenhedge_report::{Chart, Series};
 
 const COMPONENTS: usize = 2;

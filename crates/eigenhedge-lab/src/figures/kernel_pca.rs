@@ -1,10 +1,9 @@
 //! Kernel PCA of a disc within a ring, and the view of it as a projection of Cholesky factors.
 
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
-use eigenhedge::Random;
 use eigenhedge::batch::{Center, KernelPca, Pca, Solver};
 use eigenhedge::kernel::{VectorKernel, Vectors};
-use eigenhedge::linalg::Matrix;
+use eigenhedge::{Matrix, Random};
 use eigenhedge_report::{Chart, Series, Tint};
 
 const DISC: usize = 60;

@@ -1,11 +1,10 @@
 //! Kernel ridge regression and its reading as a Gaussian process.
 
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
-use eigenhedge::Random;
 use eigenhedge::batch::KernelRidge;
+use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::kernel::{VectorKernel, Vectors};
-use eigenhedge::linalg::{Matrix, symmetric_eigen};
-use eigenhedge::num::dot;
+use eigenhedge::{Matrix, Random};
 use eigenhedge_report::{Chart, Series, Tint};
 
 const POINTS: usize = 40;
@@ -111,7 +110,7 @@ impl Process {
         for (j, b) in points.iter().enumerate() {
             gram.column_mut(j).iter_mut().zip(points).for_each(|(k, a)| *k = KERNEL.value(a, b));
         }
-        let eigen = symmetric_eigen(gram.view());
+        let eigen = symmetric_eigen(&gram);
         let (points, targets) = (points.to_vec(), targets.to_vec());
         Self { points, targets, rho, gram, values: eigen.values, vectors: eigen.vectors }
     }

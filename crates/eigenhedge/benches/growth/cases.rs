@@ -2,8 +2,7 @@
 
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::options::Options;
-use eigenhedge::subspace::Pair;
-use eigenhedge::{Kind, Learner, Mixing, Random, Run, trial};
+use eigenhedge::{Kind, Learner, Mixing, Pair, Random, Run, trial};
 
 /// Learns from one row.
 pub type Step = Box<dyn FnMut(&[f64])>;

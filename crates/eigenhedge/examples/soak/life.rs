@@ -2,12 +2,10 @@
 
 use crate::cases::Case;
 use crate::soundness::{Measured, Soundness};
+use eigenhedge::internals::{Portfolio, dot};
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::num::dot;
-use eigenhedge::portfolio::Portfolio;
-use eigenhedge::run::AnyLearner;
 use eigenhedge::streams::HARD;
-use eigenhedge::{Comparators, Loss, Random, Run};
+use eigenhedge::{AnyLearner, Comparators, Loss, Random, Run};
 
 /// Rows without end: pieces of 20 to 300 rows of one kind of [`HARD`] after another, each with a size of its own.
 pub struct Endless {
@@ -70,7 +68,7 @@ fn healed(learner: &AnyLearner) -> Option<u64> {
     match learner {
         AnyLearner::Plain(portfolio) => Some(portfolio.members().iter().map(|member| member.healed()).sum()),
         AnyLearner::Kernel(portfolio) => Some(portfolio.members().iter().map(|member| member.healed()).sum()),
-        AnyLearner::Hebbian(_) | AnyLearner::KernelHebbian(_) => None,
+        _ => None,
     }
 }
 
@@ -85,7 +83,7 @@ fn walk(case: &Case, seed: u64, rows: u64, outcome: &mut Outcome) -> Result<(), 
             AnyLearner::Plain(portfolio) => judge(portfolio, &run, &row, loss, with_drift, sound),
             AnyLearner::Kernel(portfolio) => judge(portfolio, &run, &row, loss, with_drift, sound),
             // Their weight vectors are not orthonormal, and need not be.
-            AnyLearner::Hebbian(_) | AnyLearner::KernelHebbian(_) => {
+            _ => {
                 let kernel = case.spec.kernel.as_ref().unwrap_or(&VectorKernel::Linear);
                 sound.row(kernel.value(&row, &row), 0.0, loss, run.coordinates());
             }

@@ -97,6 +97,7 @@ impl Expansion {
 
 /// Squared maximum mean discrepancy of two samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Discrepancy {
     /// `|μ - ν|²` of the two means: not negative, and on average too large by terms of order 1/t.
     pub biased: f64,

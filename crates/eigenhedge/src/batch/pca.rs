@@ -154,7 +154,7 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
 fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut scatter = Matrix::default();
     multiply(&mut scatter, columns.view(), columns.view().transpose());
-    let eigen = symmetric_eigen(scatter.view());
+    let eigen = symmetric_eigen(&scatter);
     let (mut values, mut components) = top(&eigen.values, &eigen.vectors, kept);
     values.iter_mut().for_each(|value| *value = value.max(0.0));
     for j in 0..kept {
@@ -167,7 +167,7 @@ fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
 fn wide(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut gram = Matrix::default();
     multiply(&mut gram, columns.view().transpose(), columns.view());
-    let eigen = symmetric_eigen(gram.view());
+    let eigen = symmetric_eigen(&gram);
     let (mut values, weights) = top(&eigen.values, &eigen.vectors, kept);
     let mut directions = Matrix::default();
     multiply(&mut directions, columns.view(), weights.view());

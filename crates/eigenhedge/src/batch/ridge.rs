@@ -55,6 +55,7 @@ pub struct KernelRidge<D> {
 
 /// What a Gaussian process says about one point.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Posterior {
     /// Mean of f, one for each output.
     pub mean: Vec<f64>,
@@ -236,7 +237,7 @@ mod tests {
         for i in 0..20 {
             kernel.column_mut(i)[i] += rho;
         }
-        let eigen = crate::linalg::symmetric_eigen(kernel.view());
+        let eigen = crate::linalg::symmetric_eigen(&kernel);
         let form = |a: &[f64], b: &[f64]| -> f64 {
             (0..20).map(|i| dot(eigen.vectors.column(i), a) * dot(eigen.vectors.column(i), b) / eigen.values[i]).sum()
         };

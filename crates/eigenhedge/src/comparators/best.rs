@@ -75,6 +75,7 @@ impl Best {
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Hindsight {
     /// Rows of at most [`BestSubspace::LONGEST`] numbers.
     Exact(Box<BestSubspace>),
@@ -128,7 +129,7 @@ impl Hindsight {
 
     /// Squared distance of the mean of all rows from the row that they are measured from, or more; none when the
     /// comparator is not centered.
-    pub fn squared_way(&self) -> Option<f64> {
+    pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Exact(best) => best.squared_way(),
             Self::Sketched(sketch) => sketch.squared_way(),

@@ -74,7 +74,7 @@ impl Mean {
     }
 
     /// Squared distance of the mean from the fixed point.
-    pub fn squared_way(&self) -> f64 {
+    pub(crate) fn squared_way(&self) -> f64 {
         dot(&self.way, &self.way)
     }
 }
@@ -140,7 +140,7 @@ impl BestSubspace {
     }
 
     /// Squared distance of the mean from the row that others are measured from.
-    pub fn squared_way(&self) -> Option<f64> {
+    pub(crate) fn squared_way(&self) -> Option<f64> {
         self.mean.as_ref().map(Mean::squared_way)
     }
 
@@ -244,7 +244,7 @@ mod tests {
                     scatter.column_mut(j).iter_mut().zip(row).for_each(|(s, x)| *s += x * row[j]);
                 }
             }
-            let eigen = symmetric_eigen(scatter.view());
+            let eigen = symmetric_eigen(&scatter);
             let (energies, total) = best.energies(&eigen.vectors);
             for (energy, value) in energies.iter().zip(&eigen.values) {
                 assert!((energy - value).abs() <= 1e-12 * total, "{energy} against {value}");

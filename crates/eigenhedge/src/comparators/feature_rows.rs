@@ -61,7 +61,7 @@ impl FeatureRows {
 
     /// Mean squared distance of the features of the rows from those of the row that they are measured from: at least the
     /// squared distance of their mean. None when rows were left out.
-    pub fn squared_way(&self) -> Option<f64> {
+    pub(crate) fn squared_way(&self) -> Option<f64> {
         let base = self.base.as_ref().filter(|_| !self.full)?;
         let (count, own) = (self.rows.columns(), self.kernel.value(base, base));
         let distance = |j: usize| {

@@ -1,7 +1,7 @@
 //! Comparators: what hindsight would have lost.
 //!
 //! - [`BestSubspace`]: what the best fixed subspace would have lost, exactly; [`Sketch`]: between two numbers, for long
-//!   rows; [`FeatureRows`]: the same in a feature space; [`Hindsight`]: whichever fits, with a [`Best`] for an answer.
+//!   rows; [`Hindsight`]: whichever fits, also in a feature space, with a [`Best`] for an answer.
 //! - [`partition`]: what the best subspaces for stretches of the stream would have lost.
 //! - [`BestPair`]: the best directions for pairs of rows.
 
@@ -15,6 +15,5 @@ mod sketch;
 pub use best::{Best, Hindsight};
 pub use best_pair::BestPair;
 pub use best_subspace::BestSubspace;
-pub use feature_rows::FeatureRows;
 pub use partition::{Blocks, Partition};
 pub use sketch::Sketch;

@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 /// A stream cut into segments, and what the best subspaces of the segments lose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Partition {
     /// Total over all segments.
     pub loss: f64,
@@ -63,7 +64,8 @@ pub fn between<R: AsRef<[f64]>>(rows: &[R], cuts: &[usize], kept: usize, centere
 /// Scatter matrices of blocks of rows, from which the best partition is found.
 ///
 /// ```
-/// use eigenhedge::{comparators::Blocks, streams};
+/// use eigenhedge::comparators::Blocks;
+/// use eigenhedge::streams;
 /// let mut blocks = Blocks::new(20, 50, false)?;
 /// streams::three_subspaces(1).iter().for_each(|row| blocks.add(row));
 /// let best = blocks.best(2, 3);
@@ -195,7 +197,7 @@ impl Blocks {
     }
 
     /// Joins neighbouring blocks: half as many, twice as long.
-    pub fn join_pairs(&mut self) {
+    pub(crate) fn join_pairs(&mut self) {
         let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len().div_ceil(2));
         for (i, block) in self.blocks.drain(..).enumerate() {
             match joined.last_mut() {

@@ -119,7 +119,7 @@ impl Sketch {
     }
 
     /// Squared distance of the mean from the row that others are measured from.
-    pub fn squared_way(&self) -> Option<f64> {
+    pub(crate) fn squared_way(&self) -> Option<f64> {
         self.mean.as_ref().map(Mean::squared_way)
     }
 
@@ -129,7 +129,7 @@ impl Sketch {
     }
 
     /// The most that any eigenvalue of the scatter matrix has lost.
-    pub fn shrinkage(&self) -> f64 {
+    pub(crate) fn shrinkage(&self) -> f64 {
         self.shrinkage
     }
 

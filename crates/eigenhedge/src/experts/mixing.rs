@@ -26,11 +26,6 @@ impl Mixer {
         Self { rule, played: 1, past }
     }
 
-    /// The rule.
-    pub fn rule(&self) -> Mixing {
-        self.rule
-    }
-
     /// `Ok` when this is a mixer of a learner over this many experts: asked of what was read from a file.
     pub fn check(&self, experts: usize, kept: usize) -> Result<(), Error> {
         self.rule.checked()?;

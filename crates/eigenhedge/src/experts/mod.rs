@@ -18,7 +18,7 @@ mod sets;
 
 pub use capped::{CappedHedge, hedge};
 pub use leader::Leader;
-pub use mixing::Mixer;
+pub(crate) use mixing::Mixer;
 pub use perturbed::PerturbedLeader;
 pub use sets::{ProductSets, SetDistribution};
 

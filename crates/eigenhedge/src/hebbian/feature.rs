@@ -65,7 +65,7 @@ impl<D: Dictionary> FeatureWeights<D> {
         })
     }
 
-    /// At most this many atoms, chosen as [`Budget`] says. Must come before the first vector.
+    /// At most this many atoms: those go that change the weight vectors least. Must come before the first vector.
     pub fn with_budget(mut self, atoms: usize) -> Result<Self, Error> {
         if atoms == 0 {
             return Err(Error::Parameter { name: "budget", rule: "at least 1", value: 0.0 });

@@ -5,7 +5,7 @@
 //! `y_p = w_p·z`. It draws nothing: the realised loss is the expected one. The first P rows that are not zero, or points
 //! given beforehand, become the vectors at the start, scaled to length one.
 //!
-//! Update: `w_p ← keep_p w_p + push_p z_p`, `z_{p+1} = z_p - remove_p w_p` ([`Step`]) with
+//! Update: `w_p ← keep_p w_p + push_p z_p`, `z_{p+1} = z_p - remove_p w_p` (`Step`) with
 //!
 //! | rule | keep | push | remove |
 //! |---|---|---|---|
@@ -40,15 +40,12 @@ mod implicit_frame;
 mod rate;
 mod rule;
 mod step;
-mod weights;
+pub(crate) mod weights;
 
 pub use ambient::AmbientWeights;
-pub use budget::Budget;
 pub use feature::FeatureWeights;
 pub use rate::Rate;
 pub use rule::Rule;
-pub use step::Step;
-pub use weights::{Change, Weights};
 
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
@@ -63,6 +60,8 @@ use crate::subspace::{Instance, NEGLIGIBLE, NormBound, SLACK, check_kept};
 use implicit_frame::Frame;
 use rule::Seen;
 use serde::{Deserialize, Serialize};
+use step::Step;
+use weights::{Change, Weights};
 
 /// What a Hebbian learner is built from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A step size γ(t), relative to the square of the norm bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Rate {
     /// `γ(t) = η`: follows drift, and keeps wandering around what it has found.
     Constant {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 /// How outputs `y_p = w_p·z` become a move of the weight vectors. γ is the step size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Rule {
     /// One vector: `w ← w + γ y (z - y w)`.
     Oja,

@@ -4,6 +4,7 @@ use super::VectorKernel;
 
 /// What the registry says about a kernel.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct KernelEntry {
     /// The name users type.
     pub name: &'static str,

@@ -4,6 +4,7 @@ pub(crate) mod checks;
 mod eigen;
 mod matrix;
 
-pub use eigen::{Eigen, Factor, FactorScratch, symmetric_eigen, symmetric_eigenvalues};
+pub use eigen::{Eigen, symmetric_eigen};
+pub(crate) use eigen::{Factor, FactorScratch, symmetric_eigenvalues};
 pub use matrix::Matrix;
 pub(crate) use matrix::{Intake, Source, WINDOW, multiply};

@@ -30,12 +30,6 @@ const COMFORTABLE: std::ops::RangeInclusive<i64> = -200..=200;
 /// fourth power of the size is far from overflow and underflow, or the size is zero, subnormal or not finite.
 ///
 /// Dividing by a power of two is exact, so that results scale exactly with the numbers.
-///
-/// ```
-/// use eigenhedge::num::unit;
-/// assert_eq!((unit(3.0), unit(0.0), unit(f64::INFINITY)), (1.0, 1.0, 1.0));
-/// assert_eq!(unit(3.0 * 2f64.powi(-900)), 2f64.powi(-899));
-/// ```
 pub fn unit(size: f64) -> f64 {
     let exponent = (size.to_bits() >> 52 & 0x7ff) as i64 - 1023;
     if COMFORTABLE.contains(&exponent) || !size.is_normal() {
@@ -67,4 +61,15 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
     let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
     sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unit;
+
+    #[test]
+    fn the_unit_is_one_unless_squares_would_overflow_or_underflow() {
+        assert_eq!((unit(3.0), unit(0.0), unit(f64::INFINITY)), (1.0, 1.0, 1.0));
+        assert_eq!(unit(3.0 * 2f64.powi(-900)), 2f64.powi(-899));
+    }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A learner of the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Kind {
     /// Hedge over a portfolio of the others.
     Auto,
@@ -32,6 +33,7 @@ pub enum Kind {
 
 /// What a learner is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Family {
     /// A spectrum rule over a span.
     Subspace,
@@ -43,6 +45,7 @@ pub enum Family {
 
 /// What the registry says about a learner.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Entry {
     /// Which learner.
     pub kind: Kind,
@@ -162,11 +165,6 @@ pub const REGISTRY: &[Entry] = &[
         source: "Kung & Diamantaras 1990, Kashima",
     },
 ];
-
-/// The learners that are a rule over a span.
-pub fn subspace_learners() -> impl Iterator<Item = &'static Entry> {
-    REGISTRY.iter().filter(|entry| entry.family == Family::Subspace)
-}
 
 impl Kind {
     /// The registry's entry.

@@ -6,5 +6,5 @@ mod learners;
 pub mod options;
 mod spec;
 
-pub use learners::{Entry, Family, Kind, REGISTRY, subspace_learners};
-pub use spec::{KernelLearner, PlainLearner, Spec};
+pub use learners::{Entry, Family, Kind, REGISTRY};
+pub use spec::{FeatureLearner, KernelLearner, PlainLearner, Spec};

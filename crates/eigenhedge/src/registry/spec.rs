@@ -164,7 +164,7 @@ impl Spec {
     }
 
     /// Builds the learner over the features of a dictionary.
-    pub fn features<D: Dictionary>(&self, dictionary: D) -> Result<Subspace<Feature<D>, AnyRule>, Error> {
+    pub fn features<D: Dictionary>(&self, dictionary: D) -> Result<FeatureLearner<D>, Error> {
         self.over(self.feature(dictionary)?)
     }
 
@@ -249,7 +249,7 @@ impl Spec {
             Some(max_rank) => rule.with_max_rank(max_rank)?,
             None => rule,
         };
-        Ok(AnyRule::Anchored(Box::new(if self.as_printed { rule.as_printed()? } else { rule })))
+        Ok(AnyRule::Anchored(Box::new(if self.as_printed { rule.capped_as_printed()? } else { rule })))
     }
 }
 
@@ -264,4 +264,7 @@ fn guessed_divergence(kept: usize, dimension: Multiplicity) -> f64 {
 pub type PlainLearner = Subspace<Ambient, AnyRule>;
 
 /// A learner over the features of rows of numbers.
-pub type KernelLearner = Subspace<Feature<Vectors>, AnyRule>;
+pub type KernelLearner = FeatureLearner<Vectors>;
+
+/// A learner over the features of the points of a dictionary.
+pub type FeatureLearner<D> = Subspace<Feature<D>, AnyRule>;

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// A learner of any family over rows, plain or through a kernel. A subspace learner is a portfolio of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum AnyLearner {
     /// Over plain rows.
     Plain(Box<Portfolio<Ambient>>),
@@ -254,7 +255,7 @@ impl AnyLearner {
     }
 
     /// The least that is promised for a comparator that lost `best`: of all members with a theorem, plus the Hedge term.
-    pub fn guarantee(&self, inputs: &BoundInputs, best: f64) -> Result<Guarantee, Reason> {
+    pub(super) fn guarantee(&self, inputs: &BoundInputs, best: f64) -> Result<Guarantee, Reason> {
         fn least<S: Span>(portfolio: &Portfolio<S>, inputs: &BoundInputs, best: f64) -> Result<Guarantee, Reason> {
             let guarantees = portfolio.specs().iter().zip(portfolio.members());
             let least =

@@ -83,7 +83,7 @@ const ROUNDING: f64 = 1e-10;
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
-/// use eigenhedge::run::{Reason, bound_holds};
+/// use eigenhedge::internals::{Reason, bound_holds};
 /// let holds = |best| bound_holds(7.0, best, |best| Ok(best + 3.0));
 /// assert_eq!(holds(Best::Exact(5.0)), Ok(true));
 /// assert_eq!(holds(Best::Exact(3.5)), Ok(false));
@@ -104,7 +104,7 @@ pub fn bound_holds(
 }
 
 /// The bound of the theorem that covers the learner, for a comparator that lost `best`.
-pub fn guarantee<S: Span>(
+pub(super) fn guarantee<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,
     inputs: &BoundInputs,

@@ -8,7 +8,8 @@ mod totals;
 
 pub use any::AnyLearner;
 pub use embedding::Embedding;
-pub use guarantee::{BoundInputs, Guarantee, Reason, bound_holds, guarantee};
+use guarantee::{BoundInputs, Guarantee, guarantee};
+pub use guarantee::{Reason, bound_holds};
 pub use summary::{Certificate, Member, RunSummary};
 pub use totals::Totals;
 

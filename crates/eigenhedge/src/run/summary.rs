@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 /// The account of a run. Losses are in squared input units. The names are those of the JSON summary and of Python's
 /// `ledger`; what does not exist is null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct RunSummary {
     /// Rows seen.
     pub rows: u64,
@@ -61,6 +62,7 @@ pub struct RunSummary {
 
 /// Cost of approximations.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Certificate {
     /// Added to the constant of the theorem by mixing and rank caps; none when it is not known.
     pub price: Option<f64>,
@@ -74,6 +76,7 @@ pub struct Certificate {
 
 /// A member of a portfolio.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Member {
     /// Its name and parameters.
     pub name: String,

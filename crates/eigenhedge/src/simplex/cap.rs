@@ -80,6 +80,7 @@ pub struct CapScratch {
 
 /// Weights after capping.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Capped {
     /// `log c`.
     pub log_scale: f64,
@@ -92,7 +93,7 @@ pub struct Capped {
 /// Weights must not be NaN, and the whole space must hold more than `kept` directions.
 ///
 /// ```
-/// use eigenhedge::simplex::{CapScratch, Complement, cap};
+/// use eigenhedge::internals::{CapScratch, Complement, cap};
 /// // Weights (1, 2, 4), one to keep: the largest is capped, the others share the second place.
 /// let mut log_weights = [1f64.ln(), 2f64.ln(), 4f64.ln()];
 /// cap(&mut log_weights, &mut Complement::finite(0.0, 0), 1, &mut CapScratch::default());

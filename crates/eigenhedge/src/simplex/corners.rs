@@ -34,6 +34,7 @@ pub(crate) const WHOLE: f64 = 1e-9;
 
 /// One set of a mixture.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Corner {
     /// Probability of this set.
     pub coefficient: f64,
@@ -43,6 +44,7 @@ pub struct Corner {
 
 /// Sets of one size whose coefficients total 1.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Mixture {
     /// Number of indices in every set.
     pub size: usize,

@@ -13,15 +13,6 @@ pub struct LimitScratch {
 
 /// Writes `log v` for the distribution that keeps the `kept` largest values. The complement has value zero, and values
 /// are not negative; values closer than `tolerance` count as equal.
-///
-/// ```
-/// use eigenhedge::simplex::{Complement, LimitScratch, keep_largest};
-/// let mut log_weights = Vec::new();
-/// let mut rest = Complement::finite(0.0, 0);
-/// keep_largest(&[5.0, 2.0, 2.0, 1.0], &mut rest, 2, 0.0, &mut log_weights, &mut LimitScratch::default());
-/// let kept: Vec<f64> = log_weights.iter().map(|l: &f64| 1.0 - l.exp()).collect();
-/// assert_eq!(kept, [1.0, 0.5, 0.5, 0.0]);
-/// ```
 pub fn keep_largest(
     values: &[f64],
     complement: &mut Complement,
@@ -56,4 +47,17 @@ pub fn keep_largest(
         }
     }));
     complement.log_weight = if complement_tied { shared } else { 0.0 };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_share_what_is_left() {
+        let (mut log_weights, mut rest) = (Vec::new(), Complement::finite(0.0, 0));
+        keep_largest(&[5.0, 2.0, 2.0, 1.0], &mut rest, 2, 0.0, &mut log_weights, &mut LimitScratch::default());
+        let kept: Vec<f64> = log_weights.iter().map(|l: &f64| 1.0 - l.exp()).collect();
+        assert_eq!(kept, [1.0, 0.5, 0.5, 0.0]);
+    }
 }

@@ -34,6 +34,7 @@ use crate::simplex::corners::{Peel, WHOLE};
 /// How a set is drawn from probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Select {
     /// Walk the cumulated probabilities; take an index each time a whole number plus one random offset is crossed.
     #[default]
@@ -72,7 +73,9 @@ pub struct DrawScratch {
 /// Draws a set: fills `members` with the indices, each present with its probability.
 ///
 /// ```
-/// use eigenhedge::{Random, simplex::{DrawScratch, Select, draw}};
+/// use eigenhedge::internals::{DrawScratch, draw};
+/// use eigenhedge::simplex::Select;
+/// use eigenhedge::Random;
 /// let mut members = Vec::new();
 /// let kept = [1.0, 0.5, 0.0, 0.5];
 /// draw(Select::Systematic, &kept, &mut Random::seeded(1), &mut members, &mut DrawScratch::default());

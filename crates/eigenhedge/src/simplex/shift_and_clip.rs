@@ -10,14 +10,6 @@ pub struct ShiftScratch {
 
 /// Projects `values` (and the block of `others` directions with value `common`) onto `{0 ≤ p ≤ 1, Σ p = kept}`; returns
 /// the common value. With infinitely many others their value stays zero, and a total below `kept` is left alone.
-///
-/// ```
-/// use eigenhedge::simplex::{Multiplicity, ShiftScratch, shift_and_clip};
-/// let mut p = [1.4, 0.5, 0.3];
-/// let rest = shift_and_clip(&mut p, 0.0, Multiplicity::Finite(4), 1, &mut ShiftScratch::default());
-/// assert!((p.iter().sum::<f64>() + 4.0 * rest - 1.0).abs() < 1e-15);
-/// assert_eq!((p[2], rest), (0.0, 0.0));
-/// ```
 pub fn shift_and_clip(
     values: &mut [f64],
     common: f64,

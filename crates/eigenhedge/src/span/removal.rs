@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn inverse_of(gram: &Matrix) -> Matrix {
-        let eigen = symmetric_eigen(gram.view());
+        let eigen = symmetric_eigen(gram);
         let (mut scaled, mut inverse) = (eigen.vectors.clone(), Matrix::default());
         for (j, value) in eigen.values.iter().enumerate() {
             scaled.column_mut(j).iter_mut().for_each(|x| *x /= value);

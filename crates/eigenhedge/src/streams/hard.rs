@@ -5,6 +5,7 @@ use crate::random::Random;
 
 /// A stream by name: `rows(length, count, seed)` gives that many rows of that length.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Hard {
     /// Description of the rows.
     pub name: &'static str,

@@ -26,6 +26,7 @@ use crate::num::dot;
 
 /// Rows, and the subspaces that they were drawn from.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Stream {
     /// The rows.
     pub rows: Vec<Vec<f64>>,

@@ -134,7 +134,7 @@ impl Anchored {
     ///
     /// Everything else is lost, and until more than k directions have been seen all of them are kept. The two agree from
     /// the trial on at which `Σ (1 - e^{-ηλ}) ≥ k`.
-    pub fn as_printed(mut self) -> Result<Self, Error> {
+    pub fn capped_as_printed(mut self) -> Result<Self, Error> {
         if !matches!(self.law, Law::Exponential { .. }) {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
         }

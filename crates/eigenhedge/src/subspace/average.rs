@@ -34,8 +34,7 @@ use serde::{Deserialize, Serialize};
 /// Sum of the expected projections that a learner over plain rows has held.
 ///
 /// ```
-/// use eigenhedge::subspace::Average;
-/// use eigenhedge::{Instance, Kind, Random, Spec, streams, trial};
+/// use eigenhedge::{Average, Instance, Kind, Random, Spec, streams, trial};
 ///
 /// let mut learner = Spec::new(Kind::Tracking, 2).plain(5)?;
 /// let (mut average, mut random) = (Average::new(5)?, Random::seeded(1));
@@ -145,7 +144,7 @@ impl Average {
 
     /// The directions that the average keeps most surely: orthonormal columns, the surest first.
     pub fn subspace(&self, count: usize) -> Matrix {
-        let eigen = symmetric_eigen(self.sum.view());
+        let eigen = symmetric_eigen(&self.sum);
         let size = eigen.values.len();
         let mut directions = Matrix::zeros(size, count.min(size));
         for j in 0..directions.columns() {

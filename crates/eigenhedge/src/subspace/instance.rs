@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::linalg::{Matrix, symmetric_eigen};
-use faer::MatRef;
 
 /// One instance, borrowed.
 #[derive(Debug)]
@@ -29,14 +28,14 @@ pub struct Symmetric {
 impl Symmetric {
     /// Decomposes the matrix. Refuses one that is not square, not symmetric, not finite or not positive
     /// semidefinite (to rounding).
-    pub fn new(matrix: MatRef<'_, f64>) -> Result<Self, Error> {
-        let n = matrix.nrows();
-        if matrix.ncols() != n {
-            return Err(Error::Length { what: "a row of the symmetric matrix", expected: n, found: matrix.ncols() });
+    pub fn new(matrix: &Matrix) -> Result<Self, Error> {
+        let n = matrix.rows();
+        if matrix.columns() != n {
+            return Err(Error::Length { what: "a row of the symmetric matrix", expected: n, found: matrix.columns() });
         }
         for j in 0..n {
             for i in 0..n {
-                let (value, mirrored) = (matrix[(i, j)], matrix[(j, i)]);
+                let (value, mirrored) = (matrix.column(j)[i], matrix.column(i)[j]);
                 let index = j * n + i;
                 if !value.is_finite() {
                     return Err(Error::Entry { what: "symmetric matrix", index, rule: "finite", value });

@@ -44,6 +44,7 @@ use serde::{Deserialize, Serialize};
 /// How rows are scaled: learning rates are divided by the square of the bound, losses stay in input units.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum NormBound {
     /// The largest norm seen so far.
     #[default]
@@ -472,7 +473,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
                 gram.column_mut(j)[i] = weight.sqrt() * other_weight.sqrt() * self.span.inner(point, other);
             }
         }
-        symmetric_eigen(gram.view()).values.last().copied().unwrap_or(0.0)
+        symmetric_eigen(&gram).values.last().copied().unwrap_or(0.0)
     }
 
     /// Expected and realised loss, in the unit of the instance, of a point whose coordinates are in `scratch.columns`, and of

@@ -37,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 /// What one pair brought, in the units of `|x| |y|`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct PairGain {
     /// Mean over the learner's own randomness.
     pub expected: f64,
@@ -47,8 +48,7 @@ pub struct PairGain {
 /// A learner over pairs of rows.
 ///
 /// ```
-/// use eigenhedge::subspace::Pair;
-/// use eigenhedge::{Mixing, Random};
+/// use eigenhedge::{Mixing, Pair, Random};
 ///
 /// let mut pair = Pair::new(2, 3, 1, 1.0, Mixing::None)?;
 /// let mut random = Random::seeded(1);

@@ -4,9 +4,8 @@
 //! backward stable dense solver is not: at `log v = -10⁵` it would lose ten digits of the weights near one.)
 
 use super::cap;
-use eigenhedge::Mixing;
-use eigenhedge::linalg::{Matrix, symmetric_eigen};
-use eigenhedge::num::dot;
+use eigenhedge::internals::{dot, symmetric_eigen};
+use eigenhedge::{Matrix, Mixing};
 
 /// A learner written as its paper writes it.
 pub trait Oracle {
@@ -97,10 +96,11 @@ impl DenseTracking {
                     let mixed = mixed.column(j).to_vec();
                     self.past.column_mut(j).iter_mut().zip(&mixed).for_each(|(p, m)| *p += m);
                 }
-                let eigen = symmetric_eigen(mixed.view());
+                let eigen = symmetric_eigen(&mixed);
                 self.basis = eigen.vectors;
                 self.log_weights = eigen.values.iter().map(|v| v.ln().min(0.0)).collect();
             }
+            other => panic!("no oracle for {other:?}"),
         }
     }
 }
@@ -203,14 +203,14 @@ impl DenseScatter {
 
 impl Oracle for DenseScatter {
     fn step(&mut self, z: &[f64], rate: f64) -> f64 {
-        let eigen = symmetric_eigen(self.scatter.view());
+        let eigen = symmetric_eigen(&self.scatter);
         let dropped = self.dropped(&eigen.values);
         let loss = (0..z.len()).map(|j| dropped[j] * dot(eigen.vectors.column(j), z).powi(2)).sum();
         for j in 0..z.len() {
             self.scatter.column_mut(j).iter_mut().zip(z).for_each(|(s, x)| *s = self.forget * *s + x * z[j]);
         }
         if self.max_rank < z.len() {
-            let eigen = symmetric_eigen(self.scatter.view());
+            let eigen = symmetric_eigen(&self.scatter);
             self.scatter = sum(&eigen.vectors, |j| if j + self.max_rank >= z.len() { eigen.values[j] } else { 0.0 });
         }
         self.rate = rate;
@@ -250,7 +250,7 @@ impl Oracle for DenseAdditive {
         for j in 0..z.len() {
             self.projection.column_mut(j).iter_mut().zip(z).for_each(|(p, x)| *p += rate * x * z[j]);
         }
-        let eigen = symmetric_eigen(self.projection.view());
+        let eigen = symmetric_eigen(&self.projection);
         let clipped = |shift: f64, j: usize| (eigen.values[j] + shift).clamp(0.0, 1.0);
         let (mut low, mut high) = (-1.0 - eigen.values[z.len() - 1], 1.0);
         for _ in 0..200 {

@@ -4,11 +4,27 @@
 pub mod dense;
 pub mod soundness;
 
-use eigenhedge::num::dot;
-use eigenhedge::registry::subspace_learners;
+use eigenhedge::internals::dot;
+use eigenhedge::registry::{Entry, Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::streams::{self, leader_trap};
-use eigenhedge::{Kind, Mixing, Random, Spec};
+use eigenhedge::streams::leader_trap;
+use eigenhedge::{Kind, Matrix, Mixing, Random, Spec, streams};
+
+/// The learners that are a rule over a span.
+pub fn subspace_learners() -> impl Iterator<Item = &'static Entry> {
+    REGISTRY.iter().filter(|entry| entry.family == Family::Subspace)
+}
+
+/// `A B`.
+pub fn product(a: &Matrix, b: &Matrix) -> Matrix {
+    let mut product = Matrix::zeros(a.rows(), b.columns());
+    for j in 0..b.columns() {
+        for (k, factor) in b.column(j).iter().enumerate() {
+            product.column_mut(j).iter_mut().zip(a.column(k)).for_each(|(entry, x)| *entry += factor * x);
+        }
+    }
+    product
+}
 
 /// Every entry of the registry, with the variants that have rules of their own.
 pub fn specs(kept: usize) -> Vec<Spec> {

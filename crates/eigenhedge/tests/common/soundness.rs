@@ -2,11 +2,9 @@
 //! Pythagoras between the loss and the kept coordinates, orthonormal columns.
 #![allow(dead_code)]
 
+use eigenhedge::internals::{Ambient, AnyRule, Feature, Span, dot};
 use eigenhedge::kernel::{Dictionary, Vectors};
-use eigenhedge::num::dot;
-use eigenhedge::span::{Ambient, Feature, Span};
-use eigenhedge::subspace::{AnyRule, Subspace};
-use eigenhedge::{Instance, Learner, Loss, Random};
+use eigenhedge::{Instance, Learner, Loss, Random, Subspace};
 
 /// A loss may exceed the energy of its row by this share of it.
 pub const EXCESS: f64 = 1e-12;

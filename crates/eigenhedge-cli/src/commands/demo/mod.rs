@@ -8,8 +8,7 @@ use crate::record::Recorder;
 use crate::stdout;
 use anyhow::{Context, Result};
 use eigenhedge::comparators::BestSubspace;
-use eigenhedge::run::AnyLearner;
-use eigenhedge::{Comparators, Instance, Kind, Learner, Mixing, NormBound, Random, Run, Spec, streams};
+use eigenhedge::{AnyLearner, Comparators, Instance, Kind, Learner, Mixing, NormBound, Random, Run, Spec, streams};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 

@@ -80,7 +80,8 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
 fn close(plan: &Plan, finished: Finished) -> Result<()> {
     let Finished { run, stream, recorder, elapsed } = finished;
     list_skipped(&stream);
-    let summary = RunSummary { skipped_rows: stream.skipped(), ..run.summary().timed(elapsed.as_secs_f64()) };
+    let mut summary = run.summary().timed(elapsed.as_secs_f64());
+    summary.skipped_rows = stream.skipped();
     let standardized = plan.layout.standardize != Standardize::None;
     if let Some(mut recorder) = recorder {
         recorder.close(stream.row_number(), &run);

@@ -31,7 +31,7 @@ impl<D> KernelPca<D> {
         let (values, mut vectors) = match found {
             Some(pairs) => pairs,
             None => {
-                let eigen = symmetric_eigen(kernel.view());
+                let eigen = symmetric_eigen(&kernel);
                 check_definite(eigen.values[0], scale)?;
                 top(&eigen.values, &eigen.vectors, kept)
             }
@@ -68,7 +68,7 @@ impl<D> KernelPca<D> {
         let mean = if about == Center::Mean { subtract_means(&mut rows) } else { vec![0.0; rank] };
         let mut scatter = Matrix::default();
         multiply(&mut scatter, rows.view().transpose(), rows.view());
-        let eigen = symmetric_eigen(scatter.view());
+        let eigen = symmetric_eigen(&scatter);
         let (values, mut directions) = top(&eigen.values, &eigen.vectors, kept.min(rank));
         let mut model = Self::empty(dictionary, t, kept);
         model.eigenvalues = without_rounding(values, &mut directions, cholesky.trace());

@@ -45,6 +45,7 @@ use std::borrow::Borrow;
 /// How the components are found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Solver {
     /// All eigenvalues of the kernel matrix.
     Dense,

@@ -9,6 +9,7 @@ use std::borrow::Borrow;
 
 /// What makes a candidate good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Criterion {
     /// Small `|φ(z) - f|²`.
     Distance,
@@ -19,6 +20,7 @@ pub enum Criterion {
 
 /// The candidate that was found best.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Candidate {
     /// Its position; the first among equals.
     pub index: usize,

@@ -30,6 +30,7 @@ use super::Expansion;
 
 /// A point found by iteration.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Preimage {
     /// z.
     pub point: Vec<f64>,

@@ -34,7 +34,7 @@ impl Clone for Eigen {
 
 impl Eigen {
     /// Decomposes the matrix, of which the lower triangle is read. Entries must be finite.
-    pub fn compute(&mut self, matrix: MatRef<'_, f64>) {
+    pub(crate) fn compute(&mut self, matrix: MatRef<'_, f64>) {
         let n = matrix.nrows();
         if n == 0 {
             self.values.clear();
@@ -90,12 +90,7 @@ fn params() -> Spec<SelfAdjointEvdParams, f64> {
 }
 
 /// Eigenvalues of a symmetric matrix, ascending. The lower triangle is read; entries must be finite.
-///
-/// ```
-/// use eigenhedge::linalg::{Matrix, symmetric_eigenvalues};
-/// assert_eq!(symmetric_eigenvalues(Matrix::identity(3).view()), [1.0; 3]);
-/// ```
-pub fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
+pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     let n = matrix.nrows();
     let mut values = vec![0.0; n];
     if n == 0 {
@@ -112,8 +107,8 @@ pub fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
 }
 
 /// Eigendecomposition of a symmetric matrix, of which the lower triangle is read.
-pub fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Eigen {
+pub fn symmetric_eigen(matrix: &Matrix) -> Eigen {
     let mut eigen = Eigen::default();
-    eigen.compute(matrix);
+    eigen.compute(matrix.view());
     eigen
 }

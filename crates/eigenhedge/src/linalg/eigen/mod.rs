@@ -8,5 +8,6 @@ mod secular;
 mod secular_batch;
 mod secular_simd;
 
-pub use dense::{Eigen, symmetric_eigen, symmetric_eigenvalues};
-pub use factor::{Factor, FactorScratch};
+pub(crate) use dense::symmetric_eigenvalues;
+pub use dense::{Eigen, symmetric_eigen};
+pub(crate) use factor::{Factor, FactorScratch};

@@ -88,7 +88,7 @@ impl Matrix {
     }
 
     /// Changes the shape, keeping what both shapes share; new entries are zero.
-    pub fn resize(&mut self, rows: usize, columns: usize) {
+    pub(crate) fn resize(&mut self, rows: usize, columns: usize) {
         let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
         if rows > self.stride || columns > room {
             let stride = if rows > self.stride { padded(grown(rows, self.stride)) } else { self.stride };
@@ -308,7 +308,7 @@ impl Matrix {
     }
 
     /// A view for faer.
-    pub fn view(&self) -> MatRef<'_, f64> {
+    pub(crate) fn view(&self) -> MatRef<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
             return MatRef::from_column_major_slice(&[], self.rows, self.columns);
         }
@@ -317,7 +317,7 @@ impl Matrix {
     }
 
     /// A view for faer, to write.
-    pub fn view_mut(&mut self) -> MatMut<'_, f64> {
+    pub(crate) fn view_mut(&mut self) -> MatMut<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
             return MatMut::from_column_major_slice_mut(&mut [], self.rows, self.columns);
         }

@@ -7,13 +7,13 @@
 mod table;
 mod value;
 
+pub use crate::num::exact;
 pub use table::{OPTIONS, OptionEntry, Readers};
 pub use value::{Check, Choice, Type, Value};
 
 use crate::error::Error;
 use crate::kernel::{KERNELS, KernelParameters, VectorKernel};
 use crate::mixing::Mixing;
-use crate::num::exact;
 use crate::registry::{Family, Kind, Spec};
 use std::collections::BTreeMap;
 

@@ -13,6 +13,7 @@ use crate::subspace::{NormBound, check_center_prior};
 
 /// The description of an option.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct OptionEntry {
     /// The name, with hyphens.
     pub name: &'static str,

@@ -231,7 +231,7 @@ impl Frame {
             scaled.column_mut(j).iter_mut().for_each(|x| *x *= value - common);
         }
         multiply(&mut compressed, scaled.view(), reduced.view().transpose());
-        let eigen = symmetric_eigen(compressed.view());
+        let eigen = symmetric_eigen(&compressed);
         let largest = eigen.values.iter().fold(0f64, |a, v| a.max(v.abs()));
         self.columns = rotation.columns();
         self.rotation.resize(0, 0);
