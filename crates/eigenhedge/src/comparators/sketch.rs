@@ -128,11 +128,6 @@ impl Sketch {
         self.energy
     }
 
-    /// The most that any eigenvalue of the scatter matrix has lost.
-    pub(crate) fn shrinkage(&self) -> f64 {
-        self.shrinkage
-    }
-
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         let at = self.push(row);

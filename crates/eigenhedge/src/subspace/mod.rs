@@ -196,7 +196,7 @@ pub(crate) fn check_center_prior(name: &'static str, prior: f64) -> Result<f64, 
 
 impl<S: Span, R: Rule> Subspace<S, R> {
     /// Puts a rule over a span.
-    pub fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
+    pub(crate) fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
         check_kept(kept, span.dimension())?;
         if let NormBound::Given(bound) = options.norm_bound {
             error::norm_bound(bound)?;
