@@ -128,7 +128,7 @@ pub use snapshot::{Refusal, Snapshot};
 pub use subspace::{Average, Instance, NormBound, Pair, PairGain, Subspace, Symmetric};
 pub use threads::{set_threads, threads};
 
-/// Parts that the tests, benches and figures of this project look into. They change without notice: do not use them.
+/// Parts that only the tests, benches, figures and Python package of this project use. They change without notice: do not use them.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::hebbian::weights::Weights;

@@ -15,7 +15,7 @@ use crate::stop::StopSignal;
 use crate::summary::{sentences, text};
 use anyhow::{Context, Result};
 use eigenhedge::options::spelled;
-use eigenhedge::{Error, RunSummary, set_threads};
+use eigenhedge::{Error, set_threads};
 use eigenhedge_io::{Format, Standardize, Stream, Target, printable, printable_path};
 use progress::Progress;
 use session::{Finished, Session, Step};
