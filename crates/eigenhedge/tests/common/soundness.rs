@@ -13,6 +13,8 @@ pub const DEFECT: f64 = 1e-9;
 /// Largest deviation of the Gram matrix of the columns from the identity.
 pub const DRIFT: f64 = 1e-12;
 
+/// Drift of columns in feature space that may stay: it changes losses by that share at most.
+const HARMLESS: f64 = 1e-6;
 /// Roundings of the kernel of an atom with itself in an entry of the Gram matrix of columns, for each unit of size.
 const ROUNDINGS: f64 = 200.0;
 
@@ -166,7 +168,7 @@ impl Measured for Feature<Vectors> {
         let square = |i| dictionary.kernel().value(dictionary.atom(i), dictionary.atom(i));
         let squares: Vec<f64> = (0..dictionary.len()).map(square).collect();
         let size = |j| coefficients.column(j).iter().zip(&squares).map(|(a, square)| a * a * square).sum::<f64>();
-        ROUNDINGS * f64::EPSILON * (0..coefficients.columns()).map(size).fold(0.0, f64::max)
+        HARMLESS + ROUNDINGS * f64::EPSILON * (0..coefficients.columns()).map(size).fold(0.0, f64::max)
     }
 }
 

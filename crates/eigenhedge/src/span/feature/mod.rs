@@ -106,14 +106,18 @@ struct Working {
 }
 
 /// Residuals with a smaller share of `k(x, x)` are not resolved: they make large columns, of which later ones are made.
-const RESOLVED: f64 = 3e-8;
+const RESOLVED: f64 = 1e-7;
 /// Size of the largest column: past it, the rounding of kernels would decide its direction.
-const LARGEST_SIZE: f64 = 1e9;
+const LARGEST_SIZE: f64 = 1e10;
 /// Size past which a direction is given up: combinations of columns are larger than each of them.
 const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
 /// Squared norm of what is left of a unit column when the dictionary can no longer carry it.
 const LOST_DIRECTION: f64 = 1e-4;
-/// Difference of two computations of a squared norm, over the size of the residual, that roundings explain.
+/// Error of the squared norm of a column that does no harm.
+const KNOWN: f64 = 1e-7;
+/// Two computations of the squared norm of a residual may differ by this share of it.
+const DOUBTFUL: f64 = 1e-3;
+/// Difference of the two, over the size of the residual, that roundings explain.
 const CERTAIN: f64 = 128.0 * f64::EPSILON;
 /// Error of an image, over the root of the size of the largest column, that roundings explain.
 const CONSISTENT: f64 = 32.0 * f64::EPSILON;
@@ -124,7 +128,7 @@ const REPEAT: f64 = 0.75;
 /// Roundings in the squared norm of a point minus the origin.
 const ROUNDINGS: f64 = 8.0;
 /// Fewest rows between two times that images are computed afresh.
-const REFRESH_AFTER: usize = 16;
+const REFRESH_AFTER: usize = 8;
 /// Drift that calls for fresh orthonormal columns.
 const REFRESH: f64 = 1e-13;
 
@@ -256,7 +260,8 @@ impl<D: Dictionary> Feature<D> {
         let of_origin = self.origin.as_ref().map_or(0.0, |origin| origin.error);
         let (error, fresh) = (error + of_origin, fresh + of_origin);
         let largest = self.accuracy.largest_size().max(size / norm_square);
-        let allowed = CONSISTENT * CONSISTENT * largest * norm_square;
+        let allowed =
+            (CONSISTENT * CONSISTENT * largest * norm_square).max(KNOWN * KNOWN * norm_square * norm_square / size);
         if fresh <= allowed && error > allowed {
             self.scratch.0.wants_refresh = true;
         }
@@ -277,7 +282,7 @@ impl<D: Dictionary> Feature<D> {
 
     /// True if rows enough have passed for fresh images to be worth their cost, which is that of a row for each atom.
     fn may_refresh(&self) -> bool {
-        self.stale >= REFRESH_AFTER.max(self.dictionary.len() / 2)
+        self.stale >= REFRESH_AFTER.max(self.dictionary.len() / 8)
     }
 
     /// Replaces the columns by `columns × change`.
@@ -520,8 +525,9 @@ impl<D: Dictionary> Span for Feature<D> {
         // that would have any length.
         let same = dot(expansion, residual) + own_overlap;
         let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
-        if !((same - residual_square).abs() <= CERTAIN * (size + energy)) {
-            self.scratch.0.wants_refresh = true;
+        let difference = (same - residual_square).abs();
+        self.scratch.0.wants_refresh |= difference > (CERTAIN * (size + energy)).max(KNOWN * residual_square);
+        if !(difference <= DOUBTFUL * residual_square) {
             return 0.0;
         }
         let Working { expansion, residual, .. } = &mut self.scratch.0;
