@@ -66,7 +66,7 @@ fn main() -> ExitCode {
             outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
         }
         ["options"] => {
-            let write = step("options", "test --package eigenhedge --test main --locked texts_made_from_the_table");
+            let write = step("options", "test --package eigenhedge --test all --locked texts_made_from_the_table");
             outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..write }.command()))
         }
         ["test", "python"] => outcome(python::test(&root())),
