@@ -108,7 +108,7 @@ struct Working {
 /// Residuals with a smaller share of `k(x, x)` are not resolved: they make large columns, of which later ones are made.
 const RESOLVED: f64 = 1e-7;
 /// Size of the largest column: past it, the rounding of kernels would decide its direction.
-const LARGEST_SIZE: f64 = 1e10;
+const LARGEST_SIZE: f64 = 2e9;
 /// Size past which a direction is given up: combinations of columns are larger than each of them.
 const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
 /// Squared norm of what is left of a unit column when the dictionary can no longer carry it.
