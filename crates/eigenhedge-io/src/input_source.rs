@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-/// Where rows come from.
+/// The source of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// Standard input.
@@ -52,7 +52,7 @@ impl InputSource {
         Ok(input)
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match &self.source {
             Source::Standard => "standard input".to_owned(),

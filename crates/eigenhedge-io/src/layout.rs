@@ -12,7 +12,7 @@ pub struct Layout {
     pub format: Format,
     /// True if the first line of a text table is a header when it looks like one.
     pub may_have_header: bool,
-    /// What separates cells of a text table.
+    /// The character between two cells of a text table.
     pub delimiter: u8,
     /// Columns to use, in this order; none stands for all.
     pub columns: Vec<Selector>,
@@ -22,13 +22,13 @@ pub struct Layout {
     pub array: Option<String>,
     /// The number of columns of a LIBSVM table.
     pub dim: Option<usize>,
-    /// What a bad row does.
+    /// The effect of a bad row.
     pub on_bad_row: OnBadRow,
     /// How columns are brought to a common scale.
     pub standardize: Standardize,
     /// Memory that reading may take.
     pub max_memory: MaxMemory,
-    /// What ends the wait for rows of a pipe.
+    /// The signal that ends the wait for rows of a pipe.
     pub stop: Option<Stop>,
 }
 
@@ -51,7 +51,7 @@ impl Layout {
     }
 }
 
-/// What a bad row does.
+/// The effect of a bad row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnBadRow {

@@ -161,7 +161,7 @@ fn spoken(value: &Value) -> String {
 
 const FIRST_ROW: &str = "first row";
 
-/// What decides the outcome besides the learner's options and the columns, which the stream remembers.
+/// Options that decide the outcome besides those of the learner and the columns, which the stream remembers.
 /// How bad rows are treated may change: whoever was stopped by one may want to pass over it.
 pub fn options(plan: &Plan) -> Map<String, Value> {
     let Layout { format, may_have_header, delimiter, array, dim, standardize, .. } = &plan.layout;
