@@ -11,10 +11,12 @@
 //! Numerics: kernels are known to rounding, so a column with coefficients a is known to rounding times its *size*
 //! `Σ a_i² k(x_i, x_i)`, and no arithmetic can do better. Sizes are therefore bounded by [`LARGEST_SIZE`]: a residual whose
 //! column would be larger is not resolved, makes no column and stays part of the complement; directions that become larger
-//! in an eviction are given up. Errors of images are estimated ([`Accuracy`]); a residual whose column would be known much
-//! worse than its size explains is not resolved either, and the images are computed afresh behind the trial. So is one whose
-//! squared norm differs when it is computed in two ways, `|z|² - |c|²` and `eᵀK e` with the coefficients e of the residual. Coordinates are computed twice when ρ is under [`REPEAT`] of the norm. Each
-//! time the dictionary has doubled, the images are computed afresh. Then, and when columns were combined, the drift
+//! in an eviction are given up. Errors of images are estimated ([`Accuracy`]): a residual whose column would be known worse
+//! than its size explains, and worse than [`KNOWN`], is not resolved either. The squared norm of a residual is computed in
+//! two ways, `|z|² - |c|²` and `eᵀK e` with the coefficients e of the residual; past [`DOUBTFUL`] of it they disagree, and it
+//! is not resolved. Whenever fresh images would help, they are computed behind the trial, and in any case each time that
+//! the dictionary has doubled. Coordinates are computed twice when ρ is under [`REPEAT`] of the norm. When images are fresh,
+//! and when columns were combined, the drift
 //! `|AᵀK A - I|` is measured and, past [`REFRESH`], removed.
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5; the span argument makes tracking work here too.
