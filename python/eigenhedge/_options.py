@@ -25,6 +25,7 @@ class Options(TypedDict, total=False):
     forget: float | None
     center: str | bool | None
     center_prior: float | None
+    clip: float | Literal["none"] | None
     norm_bound: float | Literal["auto"] | None
     kernel: str | None
     gamma: float | None

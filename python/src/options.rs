@@ -2,7 +2,7 @@
 
 use eigenhedge::Kind;
 use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
-use eigenhedge::options::{OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
+use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
 use eigenhedge::registry::REGISTRY;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -58,7 +58,8 @@ impl Named<'_, '_> {
                 word.ok().filter(|word| list().iter().any(|choice| choice.name == *word)).map(Value::from)
             }
             (Type::Choice(list), Some(text)) => {
-                let names: Vec<&str> = list().iter().map(|choice| choice.name).collect();
+                let names: Vec<String> = list().iter().map(Choice::shown).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 return match values.parse(&text) {
                     Some(value) => Ok(value),
                     None => Err(self.none_of(&text, &names)),
@@ -164,7 +165,7 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             Type::Number(..) => ("number", Vec::new()),
             Type::Count(..) => ("count", Vec::new()),
             Type::Flag => ("flag", Vec::new()),
-            Type::Choice(list) => ("choice", list().iter().map(|choice| choice.name).collect()),
+            Type::Choice(list) => ("choice", list().iter().map(Choice::shown).collect()),
         };
         found.set_item("type", kind)?;
         found.set_item("word", option.values.word())?;

@@ -3,7 +3,7 @@
 
 use crate::common::{Place, table};
 use eigenhedge::registry::REGISTRY;
-use eigenhedge::{Kind, Mixing, NormBound, Run, Spec, streams};
+use eigenhedge::{Kind, Mixing, NormBound, Run, RunningCenter, Spec, streams};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -46,7 +46,7 @@ fn bits(rows: &[Vec<f64>]) -> Vec<Vec<u64>> {
 fn answers_read_back_bit_equal_to_the_library() {
     let place = Place::new();
     place.write("data.csv", table(&stream()));
-    let base = |kind| Spec { center: Some(0.0), ..Spec::new(kind, 2) };
+    let base = |kind| Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, 2) };
     let tracking = |mixing| Spec { mixing, ..base(Kind::Tracking) };
     let cases = [
         ("", base(Kind::Auto)),
@@ -79,7 +79,11 @@ fn answers_read_back_bit_equal_to_the_library() {
         ("--learner forgetting-leader --forget 0.8", Spec { forget: 0.8, ..base(Kind::ForgettingLeader) }),
         (
             "--learner anchored --eta 1 --center-prior 2 --select corners",
-            Spec { center: Some(2.0), select: eigenhedge::simplex::Select::Corners, ..base(Kind::Anchored) },
+            Spec {
+                center: Some(RunningCenter { prior: 2.0, ..RunningCenter::MEAN }),
+                select: eigenhedge::simplex::Select::Corners,
+                ..base(Kind::Anchored)
+            },
         ),
         (
             "--learner tracking --mixing none --feature-dim 40",

@@ -103,6 +103,7 @@ mod mixing;
 mod num;
 mod portfolio;
 mod random;
+mod recent_median;
 pub mod registry;
 mod row;
 mod run;
@@ -125,7 +126,7 @@ pub use random::Random;
 pub use registry::{FeatureLearner, KernelLearner, Kind, PlainLearner, Spec, options};
 pub use run::{AnyLearner, Certificate, Comparators, Embedding, Member, Run, RunSummary, Totals};
 pub use snapshot::{Refusal, Snapshot};
-pub use subspace::{Average, Instance, NormBound, Pair, PairGain, Subspace, Symmetric};
+pub use subspace::{Average, Instance, NormBound, Pair, PairGain, RunningCenter, Subspace, Symmetric};
 pub use threads::{set_threads, threads};
 
 /// Parts that only the tests, benches, figures and Python package of this project use. They change without notice: do not use them.
@@ -135,7 +136,7 @@ pub mod internals {
     pub use crate::linalg::symmetric_eigen;
     pub use crate::memory::{check_numbers, product};
     pub use crate::num::dot;
-    pub use crate::portfolio::{Portfolio, auto};
+    pub use crate::portfolio::{Portfolio, Trust, auto};
     pub use crate::run::{Reason, bound_holds};
     pub use crate::simplex::cap::{CapScratch, Complement, cap};
     pub use crate::simplex::sample::{DrawScratch, draw};

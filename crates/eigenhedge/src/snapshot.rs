@@ -117,7 +117,8 @@ mod tests {
     use crate::{Kind, Spec, streams};
 
     fn snapshot() -> Snapshot {
-        let mut run = Run::new(Spec { center: Some(0.0), ..Spec::new(Kind::Auto, 2) }, 20, 3).unwrap();
+        let mut run =
+            Run::new(Spec { center: Some(crate::RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) }, 20, 3).unwrap();
         streams::three_subspaces(1).iter().take(40).for_each(|row| _ = run.step(row).unwrap());
         Snapshot { run, resume_state: b"around".to_vec() }
     }

@@ -8,7 +8,7 @@ use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets, hed
 use eigenhedge::internals::{Reason, bound_holds, dot};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::streams::{charge_surest, coins, leader_trap};
-use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, Spec, bounds, streams, trial};
+use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, RunningCenter, Spec, bounds, streams, trial};
 
 const SEEDS: u64 = 20;
 
@@ -110,7 +110,10 @@ fn centered_anchored_stays_within_theorem_8_and_corollary_9() {
             let mean = |i: usize| rows.iter().map(|row| row[i]).sum::<f64>() / count as f64;
             let offset: f64 = (0..n).map(|i| (mean(i) - middle[i]).powi(2)).sum();
             for prior in [0.0, 0.5, 5.0] {
-                let centered = Spec { center: Some(prior), ..spec(Kind::Anchored, kept, eta) };
+                let centered = Spec {
+                    center: Some(RunningCenter { prior, ..RunningCenter::MEAN }),
+                    ..spec(Kind::Anchored, kept, eta)
+                };
                 let known = Spec { start: Some(middle.clone()), ..centered.clone() };
                 let theorem_8 = |best| bounds::centered(&setting, best, prior, offset, count);
                 assert_holds(expected(&known, &rows), best, theorem_8, (name, prior));

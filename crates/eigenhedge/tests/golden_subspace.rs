@@ -4,7 +4,7 @@
 
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Instance, Kind, Mixing, NormBound, Random, Spec, trial};
+use eigenhedge::{Instance, Kind, Mixing, NormBound, Random, RunningCenter, Spec, trial};
 use serde_json::Value;
 
 struct Fixture(Value);
@@ -107,14 +107,14 @@ fn anchored_agrees_with_the_dense_implementation() {
 #[test]
 fn centered_anchored_agrees_with_the_dense_implementation() {
     let fixture = Fixture::load("anchored_centered");
-    let center = Some(fixture.number("inv_eta_center"));
+    let center = Some(RunningCenter { prior: fixture.number("inv_eta_center"), ..RunningCenter::MEAN });
     fixture.agrees(Spec { eta: fixture.number("eta"), center, ..fixture.spec(Kind::Anchored) }, "expected_losses", 0);
 }
 
 #[test]
 fn centered_anchored_with_a_prior_agrees_with_the_dense_implementation() {
     let fixture = Fixture::load("anchored_centered_prior");
-    let center = Some(fixture.number("inv_eta_center"));
+    let center = Some(RunningCenter { prior: fixture.number("inv_eta_center"), ..RunningCenter::MEAN });
     let start = Some(Fixture::list(&fixture.0["params"]["m0"]));
     let spec = Spec { eta: fixture.number("eta"), center, start, ..fixture.spec(Kind::Anchored) };
     fixture.agrees(spec, "expected_losses", 0);

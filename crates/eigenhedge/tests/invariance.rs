@@ -6,10 +6,12 @@ use eigenhedge::internals::dot;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Comparators, Error, Kind, Loss, Mixing, NormBound, Random, Run, RunSummary, Spec, streams};
+use eigenhedge::{
+    Comparators, Error, Kind, Loss, Mixing, NormBound, Random, Run, RunSummary, RunningCenter, Spec, streams,
+};
 
 /// Every learner over this kernel, with the variants that have rules of their own.
-fn specs(kernel: Option<VectorKernel>, centers: &[Option<f64>]) -> Vec<Spec> {
+fn specs(kernel: Option<VectorKernel>, centers: &[Option<RunningCenter>]) -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in REGISTRY {
         let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
@@ -35,6 +37,9 @@ fn specs(kernel: Option<VectorKernel>, centers: &[Option<f64>]) -> Vec<Spec> {
     }
     specs
 }
+
+/// Centers that the first row fixes.
+const CENTERS: [Option<RunningCenter>; 2] = [Some(RunningCenter::MEAN), Some(RunningCenter::forgetting(0.7))];
 
 /// Rows of this length are stored as they come.
 const LONG: usize = 520;
@@ -120,7 +125,7 @@ fn assert_same(spec: &Spec, one: &Outcome, other: &Outcome, unit: f64, from: usi
 #[test]
 fn rows_in_any_unit_have_the_same_losses_in_that_unit() {
     let rows = rows(6, 45);
-    for spec in specs(None, &[None, Some(0.0), Some(2.5)]) {
+    for spec in specs(None, &[None, Some(RunningCenter::MEAN), Some(RunningCenter { prior: 2.5, forget: 0.9 })]) {
         let before = run(&spec, &rows);
         for factor in [1e-152, 1e-150, 1e-75, 1e75, 1e150, 1e151] {
             assert_same(&spec, &before, &run(&spec, &scaled(&rows, factor)), factor * factor, 0, factor);
@@ -131,7 +136,7 @@ fn rows_in_any_unit_have_the_same_losses_in_that_unit() {
 #[test]
 fn a_norm_bound_in_any_unit_changes_nothing() {
     let rows = rows(6, 40);
-    for spec in specs(None, &[None, Some(0.0)]) {
+    for spec in specs(None, &[None, CENTERS[0], CENTERS[1]]) {
         let bounded = |factor: f64| Spec { norm_bound: NormBound::Given(4.0 * factor), ..spec.clone() };
         let before = run(&bounded(1.0), &rows);
         for factor in [1e-150, 1e150] {
@@ -144,7 +149,7 @@ fn a_norm_bound_in_any_unit_changes_nothing() {
 #[test]
 fn long_rows_in_any_unit_have_the_same_losses_in_that_unit() {
     let rows = rows(LONG, 24);
-    for spec in specs(None, &[None, Some(0.0)]) {
+    for spec in specs(None, &[None, CENTERS[0], CENTERS[1]]) {
         let before = run(&spec, &rows);
         for factor in [1e-151, 1e150] {
             assert_same(&spec, &before, &run(&spec, &scaled(&rows, factor)), factor * factor, 0, factor);
@@ -160,7 +165,7 @@ fn features_in_any_unit_have_the_same_losses_in_that_unit() {
     let kernels =
         [(VectorKernel::Linear, 2.0, [1e-150, 1e-75, 1e75, 1e150]), (square, 4.0, [1e-75, 1e-40, 1e40, 1e75])];
     for (kernel, power, factors) in kernels {
-        for spec in specs(Some(kernel), &[None, Some(0.0)]) {
+        for spec in specs(Some(kernel), &[None, CENTERS[0], CENTERS[1]]) {
             let before = run(&spec, &rows);
             for factor in factors {
                 let unit = if power == 2.0 { factor * factor } else { factor * factor * factor * factor };
@@ -209,7 +214,7 @@ fn what_cannot_be_squared_is_refused_unless_it_is_nothing_beside_other_rows() {
 
 #[test]
 fn rows_whose_squares_no_longer_add_up_are_refused() {
-    for spec in specs(None, &[None, Some(0.0)]) {
+    for spec in specs(None, &[None, CENTERS[0], CENTERS[1]]) {
         let mut run = Run::new(spec.clone(), 5, 7).unwrap();
         let rows = scaled(&rows(5, 60), 4e151);
         let refused = rows.iter().position(|row| matches!(run.step(row), Err(Error::Total { .. })));
@@ -235,7 +240,7 @@ fn shifted(rows: &[Vec<f64>], by: f64) -> Vec<Vec<f64>> {
 fn where_rows_lie_does_not_matter_to_a_learner_that_centers() {
     for n in [6, LONG] {
         let rows = rows(n, if n == LONG { 24 } else { 60 });
-        for spec in specs(None, &[Some(0.0)]).into_iter().filter(|spec| spec.center.is_some()) {
+        for spec in specs(None, &CENTERS).into_iter().filter(|spec| spec.center.is_some()) {
             let before = run(&spec, &rows);
             for by in [10.0, 1e6, -1e6] {
                 assert_same(&spec, &before, &run(&spec, &shifted(&rows, by)), 1.0, 1, by);
@@ -248,7 +253,7 @@ fn where_rows_lie_does_not_matter_to_a_learner_that_centers() {
 fn a_shift_without_rounding_changes_no_bit_of_a_later_loss() {
     for n in [6, LONG] {
         let rows = on_a_grid(&rows(n, 24));
-        for spec in specs(None, &[Some(0.0)]).into_iter().filter(|spec| spec.center.is_some()) {
+        for spec in specs(None, &CENTERS).into_iter().filter(|spec| spec.center.is_some()) {
             let (before, after) = (run(&spec, &rows), run(&spec, &shifted(&rows, 1e6)));
             assert_eq!(before.losses[1..], after.losses[1..], "{spec:?}");
             assert_eq!(squares(&before.account)[0], squares(&after.account)[0], "{spec:?}");
@@ -260,7 +265,7 @@ fn a_shift_without_rounding_changes_no_bit_of_a_later_loss() {
 fn where_rows_lie_does_not_matter_to_kernels_of_distances() {
     let rows = rows(5, 40);
     for kernel in [VectorKernel::Rbf { gamma: 0.5 }, VectorKernel::Laplacian { gamma: 0.3 }] {
-        for spec in specs(Some(kernel), &[Some(0.0)]).into_iter().filter(|spec| spec.center.is_some()) {
+        for spec in specs(Some(kernel), &CENTERS).into_iter().filter(|spec| spec.center.is_some()) {
             let before = run(&spec, &rows);
             for by in [1e3, -1e6] {
                 assert_same(&spec, &before, &run(&spec, &shifted(&rows, by)), 1.0, 0, by);
@@ -273,9 +278,11 @@ fn where_rows_lie_does_not_matter_to_kernels_of_distances() {
 fn the_first_row_of_a_learner_that_centers_is_charged_and_told_by_itself() {
     let rows = shifted(&rows(5, 40), 100.0);
     for kernel in [None, Some(VectorKernel::Linear)] {
-        for spec in specs(kernel, &[None, Some(0.0), Some(2.5)]) {
+        for spec in
+            specs(kernel, &[None, Some(RunningCenter::MEAN), Some(RunningCenter { prior: 2.5, ..RunningCenter::MEAN })])
+        {
             let outcome = run(&spec, &rows);
-            let fixes = spec.center == Some(0.0);
+            let fixes = spec.center.is_some_and(|center| center.prior == 0.0);
             assert_eq!(outcome.account.first_row_loss, fixes.then_some(outcome.losses[0].expected), "{spec:?}");
             assert!(outcome.losses[0].expected > 100.0, "{spec:?}: {:?}", outcome.losses[0]);
             let charged = &outcome.losses[usize::from(fixes)..];

@@ -7,8 +7,8 @@ use eigenhedge::internals::{Span, dot};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{
-    Comparators, Instance, KernelLearner, Kind, Learner, Loss, Matrix, Mixing, NormBound, Random, Run, Spec, streams,
-    trial,
+    Comparators, Instance, KernelLearner, Kind, Learner, Loss, Matrix, Mixing, NormBound, Random, Run, RunningCenter,
+    Spec, streams, trial,
 };
 
 fn step(learner: &mut KernelLearner, row: &[f64], random: &mut Random) -> Loss {
@@ -238,7 +238,12 @@ fn bad_rows_and_budgets_are_named_and_leave_the_state_alone() {
 fn a_budget_over_nearly_dependent_atoms_keeps_columns_orthonormal_and_losses_possible() {
     // A wide kernel: features of nearby rows hardly differ, and the Gram matrix is nearly singular.
     let rows = streams::switching(20, 2, 3, 300, 1);
-    for (eta, center) in [(1.0, Some(0.0)), (16.0, Some(0.0)), (64.0, Some(0.0)), (16.0, None)] {
+    for (eta, center) in [
+        (1.0, Some(RunningCenter::MEAN)),
+        (16.0, Some(RunningCenter::MEAN)),
+        (64.0, Some(RunningCenter::MEAN)),
+        (16.0, None),
+    ] {
         let mixing = Mixing::FixedShare { alpha: 1e-3 };
         let spec = Spec { eta, center, mixing, budget: Some(40), ..Spec::new(Kind::Tracking, 2) };
         let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 0.05 }, 20).unwrap();
@@ -283,7 +288,7 @@ fn a_budget_that_holds_all_that_is_not_forgotten_costs_nothing() {
 fn rows_that_come_again_are_no_new_atoms_under_a_budget() {
     let few: Vec<Vec<f64>> = streams::signal_and_noise(8, 3, 0.3, 5).take(30).collect();
     let rows: Vec<Vec<f64>> = few.iter().cycle().take(600).cloned().collect();
-    for center in [None, Some(0.0)] {
+    for center in [None, Some(RunningCenter::MEAN)] {
         let spec = Spec { center, ..Spec::new(Kind::Tracking, 2) };
         let (whole, ..) = lost(&spec, &rows);
         let (total, atoms, error) = lost(&Spec { budget: Some(40), ..spec }, &rows);
@@ -302,7 +307,7 @@ fn the_centered_leader_of_features_equals_batch_kernel_pca_long_after_the_dictio
         })
         .collect();
     let kernel = VectorKernel::Rbf { gamma: 2.0 };
-    let spec = Spec { center: Some(0.0), kernel: Some(kernel.clone()), ..Spec::new(Kind::Leader, 2) };
+    let spec = Spec { center: Some(RunningCenter::MEAN), kernel: Some(kernel.clone()), ..Spec::new(Kind::Leader, 2) };
     let mut run = Run::with_comparators(spec, 2, 0, Comparators { hindsight: false, segments: 0 }).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     let dictionary = Vectors::new(kernel, 2).unwrap();

@@ -7,8 +7,8 @@ use eigenhedge::comparators::BestSubspace;
 use eigenhedge::internals::dot;
 use eigenhedge::simplex::{Multiplicity, Select};
 use eigenhedge::{
-    Average, Error, Instance, Kind, Learner, Loss, Matrix, Mixing, NormBound, PlainLearner, Random, Spec, Symmetric,
-    streams, trial,
+    Average, Error, Instance, Kind, Learner, Loss, Matrix, Mixing, NormBound, PlainLearner, Random, RunningCenter,
+    Spec, Symmetric, streams, trial,
 };
 
 fn gaussian_rows(n: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
@@ -129,7 +129,7 @@ fn bad_parameters_are_named() {
         }
         for prior in [-1.0, 1e-320, f64::NAN] {
             let message = format!("center-prior must be 0, or finite and at least 1e-100, got {prior}");
-            refused(Spec { center: Some(prior), ..spec.clone() }, 5, &message);
+            refused(Spec { center: Some(RunningCenter { prior, ..RunningCenter::MEAN }), ..spec.clone() }, 5, &message);
         }
         let dimension = Some(Multiplicity::Finite(4));
         refused(Spec { dimension, ..spec }, 5, "feature-dim must be at least the length of a row, got 4");
@@ -415,7 +415,7 @@ fn the_average_of_the_losses_is_the_loss_of_the_average() {
 fn an_average_refuses_what_it_cannot_hold() {
     let message = |result: Result<(), Error>| result.unwrap_err().to_string();
     let mut average = Average::new(5).unwrap();
-    let mut centered = Spec { center: Some(0.0), ..Spec::new(Kind::Tracking, 2) }.plain(5).unwrap();
+    let mut centered = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Tracking, 2) }.plain(5).unwrap();
     assert!(message(average.add(&mut centered)).contains("center"));
     let mut short = Spec::new(Kind::Tracking, 2).plain(4).unwrap();
     assert_eq!(message(average.add(&mut short)), "a row of the learner must have 5 entries, got 4");

@@ -3,7 +3,7 @@
 
 use eigenhedge::internals::dot;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Error, Instance, Kind, Loss, Mixing, PlainLearner, Random, Spec, trial, trials};
+use eigenhedge::{Error, Instance, Kind, Loss, Mixing, PlainLearner, Random, RunningCenter, Spec, trial, trials};
 
 const LENGTH: usize = 700;
 const SHORT: usize = 12;
@@ -54,10 +54,14 @@ fn specs() -> Vec<Spec> {
     vec![
         tracking.clone(),
         Spec { mixing: Mixing::FixedShare { alpha: 1e-3 }, ..tracking.clone() },
-        Spec { center: Some(0.0), ..tracking.clone() },
+        Spec { center: Some(RunningCenter::MEAN), ..tracking.clone() },
         Spec { max_rank: Some(6), ..tracking },
         Spec { max_rank: Some(6), ..Spec::new(Kind::Leader, 3) },
-        Spec { max_rank: Some(6), center: Some(2.0), ..Spec::new(Kind::Anchored, 3) },
+        Spec {
+            max_rank: Some(6),
+            center: Some(RunningCenter { prior: 2.0, ..RunningCenter::MEAN }),
+            ..Spec::new(Kind::Anchored, 3)
+        },
         Spec::new(Kind::Anchored, 3),
     ]
 }

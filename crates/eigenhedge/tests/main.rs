@@ -14,6 +14,7 @@ mod no_allocation;
 mod options;
 mod oracle;
 mod pair;
+mod portfolio;
 mod rank_cap;
 mod run;
 mod snapshots;

@@ -7,7 +7,7 @@ use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
 use eigenhedge::internals::Weights;
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
-use eigenhedge::{Instance, Kind, Learner, Mixing, Pair, Random, Spec, streams, trial};
+use eigenhedge::{Instance, Kind, Learner, Mixing, Pair, Random, RunningCenter, Spec, streams, trial};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -64,7 +64,7 @@ fn the_counter_counts() {
 #[test]
 fn warm_tracking_allocates_nothing() {
     for mixing in [Mixing::None, Mixing::FixedShare { alpha: 1e-2 }] {
-        for center in [None, Some(0.0)] {
+        for center in [None, Some(RunningCenter::MEAN)] {
             let spec = Spec { mixing, center, ..Spec::new(Kind::Tracking, 4) };
             assert_eq!(allocations(&spec, 60), 0, "{spec:?}");
             // Long enough for columns that wait to be written out. Mixing without merging goes on to gather directions.
@@ -153,7 +153,7 @@ fn warm_hebbian_learners_allocate_nothing() {
 #[test]
 fn evictions_of_a_warm_budget_hardly_ever_allocate() {
     // With much to forget, atoms go for free; with a mean, and with little room, they are chosen.
-    for (budget, center) in [(400, None), (100, Some(0.0)), (40, None)] {
+    for (budget, center) in [(400, None), (100, Some(RunningCenter::MEAN)), (40, None)] {
         let mixing = Mixing::FixedShare { alpha: 1e-2 };
         let spec = Spec { budget: Some(budget), center, eta: 4.0, mixing, ..Spec::new(Kind::Tracking, 3) };
         let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 1.0 }, 20).unwrap();

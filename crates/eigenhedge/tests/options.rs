@@ -59,7 +59,9 @@ fn the_example_of_every_option_sets_it_and_changes_the_setup() {
 fn every_word_that_an_option_accepts_is_set_and_comes_back() {
     for option in OPTIONS {
         let choices = match option.values {
-            Type::Choice(list) => list().iter().map(|choice| choice.name).collect(),
+            Type::Choice(list) => {
+                list().iter().filter(|choice| choice.number.is_none()).map(|choice| choice.name).collect()
+            }
             _ => Vec::new(),
         };
         for word in choices.into_iter().chain(option.values.word()) {
@@ -149,7 +151,7 @@ fn book() -> String {
         let rule = option.values.rule().map_or(String::new(), |rule| format!("; {rule}"));
         let choices = match option.values {
             Type::Choice(list) if list().len() < 5 => {
-                format!(": {}", list().iter().map(|choice| choice.name).collect::<Vec<_>>().join(", "))
+                format!(": {}", list().iter().map(|choice| choice.shown()).collect::<Vec<_>>().join(", "))
             }
             _ => String::new(),
         };

@@ -7,7 +7,7 @@ use eigenhedge::internals::{Reason, dot};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Comparators, Kind, Matrix, Mixing, NormBound, Run, RunSummary, Spec, streams};
+use eigenhedge::{Comparators, Kind, Matrix, Mixing, NormBound, Run, RunSummary, RunningCenter, Spec, streams};
 
 /// Every learner: plain and through two kernels, centered where it can be.
 fn specs() -> Vec<Spec> {
@@ -25,7 +25,7 @@ fn specs() -> Vec<Spec> {
             };
             let spec = Spec { eta, kernel, dimension, ..Spec::new(entry.kind, kept) };
             if entry.kind.reads("center") {
-                specs.push(Spec { center: Some(0.0), ..spec.clone() });
+                specs.push(Spec { center: Some(RunningCenter::MEAN), ..spec.clone() });
             }
             specs.push(spec);
         }
@@ -93,7 +93,8 @@ fn a_run_that_is_saved_and_restored_goes_on_bit_for_bit() {
 fn rows_that_are_all_at_hand_are_learned_as_one_after_another() {
     let rows = rows(60);
     let long: Vec<Vec<f64>> = streams::signal_and_noise(600, 3, 0.3, 5).take(60).collect();
-    let long_specs = [Kind::Auto, Kind::Tracking].map(|kind| Spec { center: Some(0.0), ..Spec::new(kind, 3) });
+    let long_specs =
+        [Kind::Auto, Kind::Tracking].map(|kind| Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, 3) });
     for (spec, rows) in specs().into_iter().map(|spec| (spec, &rows)).chain(long_specs.map(|spec| (spec, &long))) {
         let alone = run(spec.clone(), rows);
         let mut together = Run::new(spec.clone(), rows[0].len(), 7).unwrap();
@@ -170,14 +171,14 @@ fn every_promise_holds_on_every_stream() {
             Spec { norm_bound: given, mixing: Mixing::PastAverage { alpha: 0.01 }, ..base(Kind::Tracking) },
             Spec { norm_bound: given, ..base(Kind::Anchored) },
             base(Kind::Anchored),
-            Spec { center: Some(0.0), ..base(Kind::Anchored) },
-            Spec { center: Some(3.0), ..base(Kind::Anchored) },
+            Spec { center: Some(RunningCenter::MEAN), ..base(Kind::Anchored) },
+            Spec { center: Some(RunningCenter { prior: 3.0, ..RunningCenter::MEAN }), ..base(Kind::Anchored) },
             Spec { self_confident: true, norm_bound: given, ..base(Kind::Anchored) },
             Spec { self_confident: true, ..base(Kind::Anchored) },
-            Spec { self_confident: true, center: Some(0.0), ..base(Kind::Anchored) },
+            Spec { self_confident: true, center: Some(RunningCenter::MEAN), ..base(Kind::Anchored) },
             Spec { norm_bound: given, ..base(Kind::Auto) },
             base(Kind::Auto),
-            Spec { center: Some(0.0), ..base(Kind::Auto) },
+            Spec { center: Some(RunningCenter::MEAN), ..base(Kind::Auto) },
         ];
         for (name, rows) in bounded_rows(n, seed) {
             for spec in &variants {
@@ -215,7 +216,7 @@ fn rows_that_keep_growing_are_paid_for_by_the_surprise() {
 #[test]
 fn a_portfolio_loses_at_most_the_best_member_and_the_hedge_term() {
     for seed in 0..20u64 {
-        let center = (seed % 2 == 1).then_some(0.0);
+        let center = (seed % 2 == 1).then_some(RunningCenter::MEAN);
         for (name, rows) in bounded_rows(6, seed) {
             // The term must hold whatever the scale, and whether or not it is known.
             let scale = [1.0, 1e-4, 300.0][seed as usize % 3];
@@ -294,7 +295,7 @@ fn an_embedding_through_the_linear_kernel_is_the_plain_one() {
     let rows = rows(60);
     for entry in REGISTRY.iter().filter(|entry| entry.kind != Kind::ProductSets && entry.kind != Kind::PerturbedLeader)
     {
-        for center in [None, Some(0.0), Some(1.5)] {
+        for center in [None, Some(RunningCenter::MEAN), Some(RunningCenter { prior: 1.5, ..RunningCenter::MEAN })] {
             let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
             if center.is_some() && !entry.kind.reads("center") {
                 continue;

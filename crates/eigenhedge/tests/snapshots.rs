@@ -4,7 +4,7 @@
 use crate::common::{bounded_rows, infinite_specs, specs};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::Family;
-use eigenhedge::{Comparators, Kind, Mixing, NormBound, Run, Snapshot, Spec, streams};
+use eigenhedge::{Comparators, Kind, Mixing, NormBound, Run, RunningCenter, Snapshot, Spec, streams};
 
 /// Runs over the rows and reads what was saved of it on the way, more and more rarely.
 fn assert_readable(mut run: Run, rows: &[Vec<f64>], name: &str) {
@@ -33,13 +33,13 @@ fn hebbian(kept: usize) -> impl Iterator<Item = Spec> {
 fn every_plain_run_can_be_read_at_every_row() {
     let mut all = specs(2);
     all.extend(hebbian(2));
-    all.push(Spec { center: Some(0.0), ..Spec::new(Kind::Auto, 2) });
+    all.push(Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) });
     all.push(Spec { self_confident: true, ..Spec::new(Kind::Anchored, 2) });
     all.push(Spec { as_printed: true, ..Spec::new(Kind::Anchored, 2) });
     all.push(Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Auto, 2) });
     all.push(Spec { mixing: Mixing::FixedShare { alpha: 0.01 }, merge: 0.25, ..Spec::new(Kind::Tracking, 2) });
     for kind in [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::ForgettingLeader] {
-        all.push(Spec { max_rank: Some(3), center: Some(0.0), ..Spec::new(kind, 2) });
+        all.push(Spec { max_rank: Some(3), center: Some(RunningCenter::MEAN), ..Spec::new(kind, 2) });
     }
     all.push(Spec { max_rank: Some(3), mixing: Mixing::PastAverage { alpha: 0.01 }, ..Spec::new(Kind::Tracking, 2) });
     for (name, rows) in bounded_rows(6, 3) {
@@ -56,7 +56,7 @@ fn every_run_over_features_can_be_read_at_every_row() {
     let quadratic = VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 1.0 };
     let mut all = infinite_specs(2);
     all.extend(hebbian(2));
-    all.push(Spec { center: Some(0.0), ..Spec::new(Kind::Auto, 2) });
+    all.push(Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) });
     for (name, rows) in bounded_rows(4, 5) {
         let rows = &rows[..rows.len().min(100)];
         for spec in &all {
@@ -75,9 +75,9 @@ fn every_run_over_features_can_be_read_at_every_row() {
 fn runs_over_long_rows_can_be_read_at_every_row() {
     let cases = [
         // Columns that wait, chains of factors, a sketch.
-        (Spec { center: Some(0.0), ..Spec::new(Kind::Auto, 2) }, 600, 120),
+        (Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) }, 600, 120),
         (Spec { forget: 0.9, ..Spec::new(Kind::ForgettingLeader, 2) }, 160, 200),
-        (Spec { center: Some(0.0), ..Spec::new(Kind::Tracking, 2) }, 5000, 80),
+        (Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Tracking, 2) }, 5000, 80),
     ];
     for (spec, n, count) in cases {
         let rows = streams::iid(n, 20, 0.3, count, 7).rows;

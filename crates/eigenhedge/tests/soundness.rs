@@ -11,7 +11,7 @@ use eigenhedge::internals::{Span, dot};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::streams::HARD;
-use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, Spec, streams, trial, trials};
+use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, RunningCenter, Spec, streams, trial, trials};
 
 /// Every subspace learner at these rates and memories, with every mixing and rank cap that it reads, centered and not.
 fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
@@ -23,7 +23,11 @@ fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
         let all = [Mixing::None, Mixing::FixedShare { alpha: 1e-3 }, Mixing::PastAverage { alpha: 1e-3 }];
         let mixings = if reads("mixing") { &all[..] } else { &all[..1] };
         let ranks = if reads("max-rank") { &[None, Some(kept), Some(kept + 4)][..] } else { &[None] };
-        let centers = if reads("center") { &[None, Some(0.0)][..] } else { &[None] };
+        let centers = if reads("center") {
+            &[None, Some(RunningCenter::MEAN), Some(RunningCenter::forgetting(0.5))][..]
+        } else {
+            &[None]
+        };
         for (eta, forget) in rates.iter().flat_map(|eta| memories.iter().map(move |forget| (*eta, *forget))) {
             for mixing in mixings {
                 for (max_rank, center) in ranks.iter().flat_map(|rank| centers.iter().map(move |c| (*rank, *c))) {

@@ -3,7 +3,9 @@
 //! One test, because the number of threads is that of the process.
 #![allow(clippy::unwrap_used)]
 
-use eigenhedge::{Instance, Kind, Loss, PlainLearner, Random, Spec, set_threads, streams, threads, trial, trials};
+use eigenhedge::{
+    Instance, Kind, Loss, PlainLearner, Random, RunningCenter, Spec, set_threads, streams, threads, trial, trials,
+};
 
 /// Long enough that threads are worth while, and no multiple of anything.
 const LENGTH: usize = 70_001;
@@ -29,7 +31,7 @@ fn no_bit_depends_on_the_number_of_threads() {
     // Residuals that are small, and none at all.
     rows[40] = rows[30].iter().zip(&rows[31]).map(|(a, b)| a + 1e-3 * b).collect();
     rows[50] = rows[49].clone();
-    for center in [None, Some(1.0)] {
+    for center in [None, Some(RunningCenter { prior: 1.0, forget: 1.0 }), Some(RunningCenter::forgetting(0.6))] {
         let spec = Spec { center, eta: 2.0, ..Spec::new(Kind::Tracking, 4) };
         let alone = learned(&spec, &rows, 1, false);
         for count in [1, 2, 3, 7] {

@@ -77,6 +77,9 @@ fn argument(option: &'static OptionEntry) -> Arg {
 fn parser(values: Type) -> ValueParser {
     let parse = move |text: &str| values.parse(text).ok_or_else(|| format!("must be {}", values.description()));
     let Type::Choice(list) = values else { return ValueParser::new(parse) };
+    if list().iter().any(|choice| choice.number.is_some()) {
+        return ValueParser::new(parse);
+    }
     ValueParser::new(possible(list()).try_map(move |text| parse(&text)))
 }
 
@@ -87,7 +90,8 @@ fn possible(choices: Vec<Choice>) -> PossibleValuesParser {
 
 /// A parser for names of learners.
 pub fn learners() -> impl TypedValueParser<Value = Kind> {
-    let choices = REGISTRY.iter().map(|entry| Choice { name: entry.name, alias: None, help: entry.summary });
+    let choices =
+        REGISTRY.iter().map(|entry| Choice { name: entry.name, alias: None, help: entry.summary, number: None });
     possible(choices.collect()).try_map(|name| Kind::from_name(&name).ok_or("not in the registry"))
 }
 

@@ -202,7 +202,9 @@ mod tests {
     use eigenhedge::{Kind, Spec, streams};
 
     fn recorded(rows: usize, cut: Option<usize>) -> (Run, Recorder) {
-        let mut run = Run::new(Spec { center: Some(0.0), ..Spec::new(Kind::Auto, 2) }, 20, 1).unwrap();
+        let mut run =
+            Run::new(Spec { center: Some(eigenhedge::RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) }, 20, 1)
+                .unwrap();
         let mut recorder = Recorder::new(&run);
         for (i, row) in streams::three_subspaces(1).iter().cycle().take(rows).enumerate() {
             let loss = run.step(row).unwrap();

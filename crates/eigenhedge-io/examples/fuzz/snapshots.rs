@@ -2,7 +2,7 @@
 
 use crate::{Outcome, Target, mutate};
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::{Comparators, Kind, Mixing, Random, Run, Snapshot, Spec, streams};
+use eigenhedge::{Comparators, Kind, Mixing, Random, Run, RunningCenter, Snapshot, Spec, streams};
 use std::path::Path;
 
 const HEAD: usize = 24;
@@ -28,7 +28,7 @@ pub fn targets() -> Vec<Box<dyn Target>> {
     let quadratic = || Some(VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 1.0 });
     let past = Mixing::PastAverage { alpha: 0.01 };
     let share = Mixing::FixedShare { alpha: 0.01 };
-    let centered = |spec: Spec| Spec { center: Some(0.0), ..spec };
+    let centered = |spec: Spec| Spec { center: Some(RunningCenter::MEAN), ..spec };
     let hebbian = |kind, kept| Spec { eta: 0.1, ..Spec::new(kind, kept) };
     let plain = vec![
         centered(Spec::new(Kind::Auto, 2)),

@@ -3,7 +3,7 @@
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::{Entry, Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Kind, Mixing, Spec};
+use eigenhedge::{Kind, Mixing, RunningCenter, Spec};
 
 /// A learner over rows of one length.
 pub struct Case {
@@ -58,7 +58,10 @@ fn variants(entry: &Entry, k: usize) -> Vec<Spec> {
     let mut specs = Vec::new();
     for (eta, forget) in rates.iter().flat_map(|eta| memories.iter().map(move |forget| (*eta, *forget))) {
         let base = Spec { eta, forget, ..Spec::new(entry.kind, k) };
-        for center in [None, Some(0.0)].into_iter().take(if reads("center") { 2 } else { 1 }) {
+        for center in [None, Some(RunningCenter::MEAN), Some(RunningCenter::forgetting(0.8))]
+            .into_iter()
+            .take(if reads("center") { 3 } else { 1 })
+        {
             let base = Spec { center, ..base.clone() };
             specs.push(base.clone());
             if reads("max-rank") {

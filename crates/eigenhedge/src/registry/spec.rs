@@ -9,7 +9,9 @@ use crate::num::dot;
 use crate::simplex::{Multiplicity, Select};
 use crate::span::{Ambient, Feature, Span};
 use crate::state::{LARGEST, energy, entries};
-use crate::subspace::{Additive, Anchored, AnyRule, Law, NormBound, Options, Perturbed, Subspace, Tracking};
+use crate::subspace::{
+    Additive, Anchored, AnyRule, Law, NormBound, Options, Perturbed, RunningCenter, Subspace, Tracking,
+};
 use serde::{Deserialize, Serialize};
 
 /// All that is needed to build a learner.
@@ -38,8 +40,10 @@ pub struct Spec {
     pub mixing: Mixing,
     /// Factor on the memory at each row.
     pub forget: f64,
-    /// Center with the running mean, with this many imaginary rows at the origin.
-    pub center: Option<f64>,
+    /// The center to subtract, if any.
+    pub center: Option<RunningCenter>,
+    /// Learn from rows as if they were no longer than this many times the median norm of the last ones.
+    pub clip: Option<f64>,
     /// Where the imaginary rows lie; none stands for zero.
     pub start: Option<Vec<f64>>,
     /// Features of rows in place of the rows themselves.
@@ -74,6 +78,7 @@ impl Spec {
             mixing: Mixing::None,
             forget: 0.95,
             center: None,
+            clip: None,
             start: None,
             kernel: None,
             norm_bound: NormBound::Running,
@@ -90,8 +95,9 @@ impl Spec {
     /// Checks what was read from bytes: numbers, whether the learner reads them or not. The rest is judged by whoever
     /// builds the learner.
     pub(crate) fn check_state(&self) -> Result<(), Error> {
-        let numbers =
-            [self.eta, self.forget, self.novelty, self.merge, self.center.unwrap_or(0.0), self.mixing.alpha()];
+        let (prior, memory) = self.center.map_or((0.0, 0.0), |center| (center.prior, center.forget));
+        let clip = self.clip.unwrap_or(0.0);
+        let numbers = [self.eta, self.forget, self.novelty, self.merge, prior, memory, clip, self.mixing.alpha()];
         entries("options", &numbers, -LARGEST..=LARGEST)?;
         let start = self.start.as_deref().unwrap_or(&[]);
         energy("the squared norm of the start", dot(start, start))
@@ -129,6 +135,9 @@ impl Spec {
         }
         if self.learner.reads("forget") {
             label += &format!(" {}", self.forget);
+        }
+        if let Some(center) = self.center.filter(|center| !center.is_mean()) {
+            label += &format!(", center forget:{}", center.forget);
         }
         if let Some(most) = self.max_rank.filter(|_| self.learner.reads("max-rank")) {
             label += &format!(", rank {most}");
@@ -225,6 +234,7 @@ impl Spec {
             norm_bound: self.norm_bound,
             select: self.select,
             center: self.center,
+            clip: self.clip,
             divergence: self.self_confident.then(|| guessed_divergence(self.kept, dimension)),
         };
         Subspace::new(self.kept, span, rule, options)

@@ -141,7 +141,8 @@ impl AnyLearner {
         let shares = |member: &Spec| {
             member.learner.entry().family == Family::Subspace
                 && (member.kept, &member.kernel) == (spec.kept, &spec.kernel)
-                && (member.center, member.norm_bound) == (spec.center, spec.norm_bound)
+                && member.center.map(|center| center.prior) == spec.center.map(|center| center.prior)
+                && member.clip == spec.clip
         };
         ensure(own.len() > 1 && own.iter().all(shares), "the members of a portfolio must be learners like it")?;
         Self::over(spec, length, own.to_vec())
@@ -205,7 +206,7 @@ impl AnyLearner {
             if specs.len() < 2 {
                 return Vec::new();
             }
-            let numbers = portfolio.weights().into_iter().zip(portfolio.totals());
+            let numbers = portfolio.trust().present_weights().into_iter().zip(portfolio.totals());
             let member = |(spec, (weight, total)): (&Spec, (f64, &f64))| {
                 Member { name: spec.label(), weight, expected_loss: *total }
             };
@@ -245,6 +246,11 @@ impl AnyLearner {
         }
     }
 
+    /// Rows that were learned from a shorter copy: the most of any member.
+    pub fn clipped(&self) -> u64 {
+        of_portfolio!(self, portfolio => portfolio.members().iter().map(Subspace::clipped).max().unwrap_or(0), 0)
+    }
+
     /// What a budget has cost: the norms of all the parts of directions that were given up, summed over members.
     pub fn budget_error(&self) -> f64 {
         match self {
@@ -262,7 +268,7 @@ impl AnyLearner {
                 guarantees.map(|(spec, member)| guarantee(spec, member, inputs, best)).reduce(|a, b| match (a, b) {
                     (Ok(a), Ok(b)) => Ok(if b.bound < a.bound { b } else { a }),
                     (Err(_), Ok(found)) | (Ok(found), Err(_)) => Ok(found),
-                    (Err(first), Err(_)) => Err(first),
+                    (Err(Reason::NoTheorem), Err(reason)) | (Err(reason), Err(_)) => Err(reason),
                 });
             let least = least.unwrap_or(Err(Reason::NoTheorem))?;
             Ok(Guarantee { bound: least.bound + portfolio.hedge_term(), ..least })

@@ -22,7 +22,7 @@ use crate::comparators::Best;
 use crate::registry::{Kind, Spec};
 use crate::simplex::Multiplicity;
 use crate::span::Span;
-use crate::subspace::{AnyRule, NormBound, Rule, Subspace};
+use crate::subspace::{AnyRule, NormBound, Rule, RunningCenter, Subspace};
 
 /// The quantities that bounds depend on, besides the best loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,6 +52,12 @@ pub enum Reason {
     /// No theorem covers the learner with a running center.
     #[error("no theorem covers this learner with a running center")]
     Centering,
+    /// Rows were learned from shorter copies.
+    #[error("no theorem covers rows that were shortened before they were learned")]
+    Clipped,
+    /// The center forgets.
+    #[error("no theorem covers a center that forgets")]
+    ForgettingCenter,
     /// The bound on the norm of rows was not known from the start.
     #[error("the theorem needs a norm bound given in advance")]
     RunningNormBound,
@@ -112,6 +118,9 @@ pub(super) fn guarantee<S: Span>(
 ) -> Result<Guarantee, Reason> {
     let dimension = learner.span().dimension();
     covered(spec, dimension)?;
+    if learner.clipped() > 0 {
+        return Err(Reason::Clipped);
+    }
     let price = learner.rule().price();
     if !price.is_finite() {
         return Err(Reason::Unpriced);
@@ -121,12 +130,12 @@ pub(super) fn guarantee<S: Span>(
     // What is added for the center: to the best loss, and to the bound.
     let (moved, added, theorem) = match spec.center {
         None => (0.0, 0.0, "JMLR Theorem 6"),
-        Some(0.0) => {
+        Some(RunningCenter { prior: 0.0, .. }) => {
             let rows = inputs.rows.max(1) as f64;
             let offset = inputs.offset.ok_or(Reason::UnknownBest)?;
             (offset * (rows - 1.0) / rows, norm_square * rows.ln(), "JMLR Corollary 9")
         }
-        Some(prior) => {
+        Some(RunningCenter { prior, .. }) => {
             let offset = inputs.offset.ok_or(Reason::UnknownBest)?;
             let harmonic = 1.0 + (inputs.rows.saturating_sub(1) as f64 / (prior + 1.0)).ln_1p();
             (prior * offset, norm_square * harmonic, "JMLR Theorem 8")
@@ -147,6 +156,9 @@ fn covered(spec: &Spec, dimension: Multiplicity) -> Result<(), Reason> {
     match spec.learner {
         Kind::Tracking | Kind::Anchored if spec.budget.is_some() => Err(Reason::Budget),
         Kind::Tracking | Kind::Anchored if dimension == Multiplicity::Infinite => Err(Reason::InfiniteDimension),
+        Kind::Tracking | Kind::Anchored if spec.center.is_some_and(|center| !center.is_mean()) => {
+            Err(Reason::ForgettingCenter)
+        }
         Kind::Tracking if spec.center.is_some() => Err(Reason::Centering),
         Kind::Tracking if spec.self_confident => Err(Reason::ChangingRate),
         Kind::Tracking if spec.norm_bound == NormBound::Running => Err(Reason::RunningNormBound),

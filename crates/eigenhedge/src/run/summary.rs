@@ -72,6 +72,8 @@ pub struct Certificate {
     pub budget_error: f64,
     /// Rows before which directions were orthonormalised, because the parts of the row did not add up to it.
     pub healed_rows: u64,
+    /// Rows that were learned from a shorter copy: the most of any member.
+    pub clipped_rows: u64,
 }
 
 /// A member of a portfolio.
@@ -126,6 +128,7 @@ impl RunSummary {
                 hedge_term: learner.hedge_term(),
                 budget_error: learner.budget_error(),
                 healed_rows: learner.healed(),
+                clipped_rows: learner.clipped(),
             },
             members: learner.members(),
             partitions: match blocks {
@@ -159,7 +162,7 @@ fn bound_inputs(run: &Run) -> BoundInputs {
     };
     let hindsight = run.hindsight.as_ref();
     let offset = match run.spec.center {
-        Some(0.0) => hindsight.and_then(Hindsight::squared_way),
+        Some(center) if center.prior == 0.0 => hindsight.and_then(Hindsight::squared_way),
         _ => hindsight.and_then(Hindsight::mean).map(|mean| squared_distance(&mean, &run.spec)),
     };
     BoundInputs { rows: run.totals.rows, offset }

@@ -8,6 +8,7 @@ mod additive;
 mod anchored;
 mod any_rule;
 mod average;
+mod center;
 mod choice;
 mod frame;
 mod instance;
@@ -23,6 +24,8 @@ pub use additive::Additive;
 pub use anchored::{Anchored, Law};
 pub use any_rule::AnyRule;
 pub use average::Average;
+pub use center::RunningCenter;
+pub(crate) use center::{check_center_memory, check_center_prior};
 pub use instance::{Instance, Symmetric};
 pub use pair::{Pair, PairGain};
 pub use perturbed::Perturbed;
@@ -34,6 +37,7 @@ use crate::learner::{Learner, Loss, Upcoming};
 use crate::linalg::{Matrix, symmetric_eigen};
 use crate::num::{LARGEST_TOTAL, dot, exp, kept, unit};
 use crate::random::Random;
+use crate::recent_median::RecentMedian;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::Span;
@@ -60,8 +64,11 @@ pub struct Options {
     pub norm_bound: NormBound,
     /// How a choice is drawn.
     pub select: Select,
-    /// Subtract the running mean, with this many imaginary rows at the first origin (JMLR Algorithm 6: `1/η̃`).
-    pub center: Option<f64>,
+    /// The center to subtract, if any.
+    pub center: Option<RunningCenter>,
+    /// Learn from rows as if they were no longer than this many times the median norm of the last ones. They are charged
+    /// as they are.
+    pub clip: Option<f64>,
     /// Tunes the rate to the learner's own loss so far: with L that loss, Q the norm bound and D this number, rows are
     /// scaled by `Q √((L + Q²)/D)` in place of Q², which makes a rule's rate of one `√(D/(L + Q²))/Q`.
     pub divergence: Option<f64>,
@@ -79,6 +86,11 @@ pub struct Subspace<S, R> {
     /// Sum of the squared norms of all instances.
     energy: f64,
     trials: u64,
+    /// Total weight of the rows in the center.
+    center_weight: f64,
+    /// Norms of the last rows, when long ones are shortened, and how many were.
+    norms: RecentMedian,
+    clipped: u64,
     /// Total expected loss of what was learned from.
     lost: f64,
     /// What rows were divided by in the last update: the square of the norm bound unless the rate is tuned.
@@ -147,14 +159,6 @@ fn adds_up(parts: f64, whole: f64) -> bool {
     (parts - whole).abs() <= DEFECT * whole
 }
 
-/// By how much of the next row the origin moves after so many trials.
-fn centering_step(prior: f64, trials: u64) -> f64 {
-    1.0 / (prior + (trials + 1) as f64)
-}
-
-/// Fewest imaginary rows: the second row is scaled by their number, and must not vanish.
-const SMALLEST_PRIOR: f64 = 1e-100;
-
 /// Checks what approximations have cost, which may be too much to say.
 fn price(value: f64) -> Result<(), Error> {
     ensure(value >= 0.0, "the cost of approximations must not be negative")
@@ -174,6 +178,11 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
         self.rule.check_state(&built.rule)?;
         length("the coordinates of the rule", self.rule.columns(), self.span.columns())?;
         count("the number of rows", self.trials)?;
+        count("the number of rows that were shortened", self.clipped)?;
+        self.norms.check_state()?;
+        let least = if self.trials == 0 { built.center_weight } else { self.options.center.map_or(0.0, |_| 1.0) };
+        let most = built.center_weight + self.trials as f64;
+        within("the weight of the rows in the center", self.center_weight, least..=most * (1.0 + 1e-9))?;
         count("the number of rows that were healed", self.healed)?;
         energy("the largest squared norm of a row", self.largest_square)?;
         within("the energy of all rows", self.energy, 0.0..=LARGEST_TOTAL)?;
@@ -185,15 +194,6 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
     }
 }
 
-/// `Ok` when this many imaginary rows can begin a mean; NaN fails.
-pub(crate) fn check_center_prior(name: &'static str, prior: f64) -> Result<f64, Error> {
-    if prior == 0.0 || prior >= SMALLEST_PRIOR && prior.is_finite() {
-        Ok(prior)
-    } else {
-        Err(Error::Parameter { name, rule: "0, or finite and at least 1e-100", value: prior })
-    }
-}
-
 impl<S: Span, R: Rule> Subspace<S, R> {
     /// Puts a rule over a span.
     pub(crate) fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
@@ -201,8 +201,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         if let NormBound::Given(bound) = options.norm_bound {
             error::norm_bound(bound)?;
         }
-        if let Some(prior) = options.center {
-            check_center_prior("center-prior", prior)?;
+        options.center.map_or(Ok(()), RunningCenter::check)?;
+        if let Some(clip) = options.clip {
+            error::positive("clip", clip)?;
         }
         Ok(Self {
             kept,
@@ -212,6 +213,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             largest_square: 0.0,
             energy: 0.0,
             trials: 0,
+            center_weight: options.center.map_or(0.0, |center| center.prior),
+            norms: RecentMedian::default(),
+            clipped: 0,
             lost: 0.0,
             scale: 0.0,
             surprise: 0.0,
@@ -340,15 +344,27 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// The row is charged like any other, around the first origin. It is left out of everything else, of the norm bound,
     /// of rates and of accounts: where the first origin lies says nothing about the rows.
     pub fn fixes_center(&self) -> bool {
-        self.options.center == Some(0.0) && self.trials == 0
+        self.options.center.is_some_and(|center| center.prior == 0.0) && self.trials == 0
     }
 
-    /// How much of the present row is learned: JMLR's factor for a mean that is itself estimated.
+    /// How much of the present row is learned.
     fn centering_weight(&self) -> f64 {
-        match self.options.center {
-            None => 1.0,
-            Some(prior) => (prior + self.trials as f64) / (prior + self.trials as f64 + 1.0),
-        }
+        self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight))
+    }
+
+    /// The factor on the row as it is learned, which is 1 unless it is too long.
+    fn shorten(&mut self) -> f64 {
+        let Some(clip) = self.options.clip else { return 1.0 };
+        let norm = self.scratch.0.square.sqrt();
+        let factor = self.norms.shortening(norm, clip);
+        self.norms.push(norm);
+        self.clipped += u64::from(factor < 1.0);
+        factor
+    }
+
+    /// Rows that were learned from a shorter copy.
+    pub fn clipped(&self) -> u64 {
+        self.clipped
     }
 
     /// Projects the loaded point, which has this squared norm; returns the norm of the residual. Coordinates and
@@ -597,17 +613,19 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         {
             self.span.begin_at(point);
             self.trials += 1;
+            self.center_weight = 1.0;
             let lost = self.span.end_trial();
             assert!(lost.is_none(), "there are no columns to lose");
             return;
         }
-        let mut weight = self.centering_weight();
+        let shortening = self.shorten();
+        let mut weight = self.centering_weight() * shortening * shortening;
         if weight > 0.0 {
-            let (before, now) = (self.largest_square, self.scratch.0.square);
+            let (before, now) = (self.largest_square, self.scratch.0.square * shortening * shortening);
             if self.options.norm_bound == NormBound::Running && now > before && before > 0.0 {
                 self.surprise += (1.0 - before / now) * weight * self.scratch.0.expected;
             }
-            self.largest_square = self.largest_square.max(self.scratch.0.square);
+            self.largest_square = before.max(now);
         }
         let norm_square = self.norm_square();
         self.lost += weight * self.scratch.0.expected;
@@ -623,8 +641,9 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         self.scratch.0.observed.weights.iter_mut().for_each(|w| *w *= weight);
         self.rule.update(&self.scratch.0.observed, self.scale);
         self.trials += 1;
-        if let Some(prior) = self.options.center {
-            self.span.shift_origin(centering_step(prior, self.trials - 1));
+        if let Some(center) = self.options.center {
+            self.span.shift_origin(shortening * center.step(self.center_weight, 0));
+            self.center_weight = center.next_weight(self.center_weight);
         }
         if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
             self.span.combine(rotation);
@@ -647,10 +666,12 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             Instance::Point(point) => Some(*point),
             Instance::Dyads(_) => None,
         });
-        let trials = self.trials;
+        let weight = self.center_weight;
         match self.options.center {
             None => self.span.prefetch(&mut points, None),
-            Some(prior) => self.span.prefetch(&mut points, Some(&|later| centering_step(prior, trials + later as u64))),
+            // How far the center moves depends on the rows.
+            Some(_) if self.options.clip.is_some() => {}
+            Some(center) => self.span.prefetch(&mut points, Some(&|later| center.step(weight, later))),
         }
     }
 }

@@ -8,7 +8,7 @@ use eigenhedge::internals::dot;
 use eigenhedge::registry::{Entry, Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::streams::leader_trap;
-use eigenhedge::{Kind, Matrix, Mixing, Random, Spec, streams};
+use eigenhedge::{Kind, Matrix, Mixing, Random, RunningCenter, Spec, streams};
 
 /// The learners that are a rule over a span.
 pub fn subspace_learners() -> impl Iterator<Item = &'static Entry> {
@@ -31,7 +31,7 @@ pub fn specs(kept: usize) -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in subspace_learners() {
         let spec = Spec { eta: 3.0, ..Spec::new(entry.kind, kept) };
-        for center in [None, Some(0.0), Some(2.5)] {
+        for center in [None, Some(RunningCenter::MEAN), Some(RunningCenter { prior: 2.5, forget: 0.9 })] {
             specs.push(Spec { center, ..spec.clone() });
         }
         if entry.kind.reads("mixing") {

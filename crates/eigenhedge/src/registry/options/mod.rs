@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::kernel::{KERNELS, KernelParameters, VectorKernel};
 use crate::mixing::Mixing;
 use crate::registry::{Family, Kind, Spec};
+use crate::subspace::RunningCenter;
 use std::collections::BTreeMap;
 
 /// Options as given; those that are missing have defaults.
@@ -138,7 +139,7 @@ impl Setup {
             self_confident: learner == Kind::Anchored,
             mixing,
             merge,
-            center: learner.reads("center").then_some(0.0),
+            center: learner.reads("center").then_some(RunningCenter::MEAN),
             ..Spec::new(learner, kept)
         };
         Self { seed: Some(0), ..Self::of(spec, 0) }

@@ -3,13 +3,13 @@
 //! Command line, Python, resume check, `inspect`, summaries and the book take options from here, in this order. In texts,
 //! `{name}` stands for an option as the reader's program spells it.
 
-use super::{Choice, Misuse, Options, Setup, Spelling, Type, Value, spelled};
+use super::{Choice, Misuse, Options, Setup, Spelling, Type, Value, exact, spelled};
 use crate::error::{self, Error};
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
 use crate::registry::{Kind, REGISTRY};
 use crate::simplex::{Multiplicity, Select};
-use crate::subspace::{NormBound, check_center_prior};
+use crate::subspace::{NormBound, RunningCenter, check_center_memory, check_center_prior};
 
 /// The description of an option.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +78,12 @@ impl OptionEntry {
         match (self.values, value) {
             (Type::Number(check, _), Value::Number(number)) => {
                 check(self.name, *number).map(drop).map_err(|error| Misuse(spelled(&error, spelling)))
+            }
+            (Type::Choice(list), Value::Text(text)) => {
+                let word = text.split_once(':').map_or("", |(word, _)| word);
+                let rule = list().iter().find(|choice| choice.name == word).and_then(|choice| choice.number);
+                let judged = rule.map_or(Ok(0.0), |check| check(self.name, value.number()));
+                judged.map(drop).map_err(|error| Misuse(spelled(&error, spelling)))
             }
             (Type::Count(least, _), Value::Count(count)) if *count < least => {
                 Err(Misuse(format!("{} must be at least {least}, got {count}", spelling(self.name))))
@@ -201,16 +207,36 @@ pub const OPTIONS: &[OptionEntry] = &[
         default: "mean; none for oja, gha and apex",
         readers: Readers::AllBut(HEBBIAN),
         neutral: Some("none"),
-        set: |setup, value| setup.spec.center = (value.text() == "mean").then_some(0.0),
-        get: |setup| Some(if setup.spec.center.is_some() { "mean" } else { "none" }.into()),
+        set: |setup, value| {
+            setup.spec.center = match value.text() {
+                "none" => None,
+                "mean" => Some(RunningCenter::MEAN),
+                _ => Some(RunningCenter::forgetting(value.number())),
+            }
+        },
+        get: |setup| {
+            Some(match setup.spec.center {
+                None => "none".into(),
+                Some(center) if center.is_mean() => "mean".into(),
+                Some(center) => Value::Text(format!("forget:{}", exact(center.forget))),
+            })
+        },
         example: "--center none",
-        ..OptionEntry::new("center", Type::Choice(centers), "HOW", "Subtract the running mean, or nothing")
+        ..OptionEntry::new(
+            "center",
+            Type::Choice(centers),
+            "HOW",
+            "Subtract the mean of the rows before, a mean that forgets (F is the factor on earlier rows at each row; 0 \
+             leaves the last row), or nothing; with `mean`, auto also has members with centers that forget",
+        )
     },
     OptionEntry {
         default: "0",
         readers: Readers::AllBut(HEBBIAN),
-        set: |setup, value| setup.spec.center = setup.spec.center.map(|_| value.number()),
-        get: |setup| setup.spec.center.map(Value::from),
+        set: |setup, value| {
+            setup.spec.center.iter_mut().for_each(|center| center.prior = value.number());
+        },
+        get: |setup| setup.spec.center.map(|center| center.prior.into()),
         conflict: |_, setup| setup.spec.center.is_none().then(|| "{center-prior} is not read by {center} none".into()),
         example: "--center-prior 10",
         ..OptionEntry::new(
@@ -218,6 +244,26 @@ pub const OPTIONS: &[OptionEntry] = &[
             Type::Number(check_center_prior, None),
             "F",
             "Imaginary rows at the origin that the running mean starts from",
+        )
+    },
+    OptionEntry {
+        default: "none",
+        readers: Readers::AllBut(HEBBIAN),
+        neutral: Some("none"),
+        set: |setup, value| {
+            setup.spec.clip = match value {
+                Value::Number(clip) => Some(*clip),
+                _ => None,
+            }
+        },
+        get: |setup| Some(setup.spec.clip.map_or("none".into(), Value::from)),
+        example: "--clip 10",
+        ..OptionEntry::new(
+            "clip",
+            Type::Number(error::positive, Some("none")),
+            "C|none",
+            "Learn from a row as if it were at most C times as long as the median of the last 101, so that an outlier \
+             teaches little; it is charged in full. Try 10",
         )
     },
     OptionEntry {
@@ -386,7 +432,7 @@ pub const OPTIONS: &[OptionEntry] = &[
 
 fn choices(list: &[(&'static str, &'static str)]) -> Vec<Choice> {
     let alias = |name| if name == "polynomial" { Some("poly") } else { None };
-    list.iter().map(|(name, help)| Choice { name, help, alias: alias(*name) }).collect()
+    list.iter().map(|(name, help)| Choice { name, help, alias: alias(*name), number: None }).collect()
 }
 
 fn learners() -> Vec<Choice> {
@@ -403,7 +449,13 @@ fn mixing_rules() -> Vec<Choice> {
 }
 
 fn centers() -> Vec<Choice> {
-    choices(&[("mean", "The mean of the rows before it"), ("none", "Nothing")])
+    let mut centers = choices(&[
+        ("mean", "The mean of the rows before"),
+        ("forget", "A mean that forgets: the factor on earlier rows at each row"),
+        ("none", "Nothing"),
+    ]);
+    centers[1].number = Some(check_center_memory);
+    centers
 }
 
 fn selects() -> Vec<Choice> {

@@ -42,8 +42,28 @@ pub struct Choice {
     pub name: &'static str,
     /// A shorter way to write it.
     pub alias: Option<&'static str>,
+    /// The rule for the number that follows the word and a colon, if one does: `forget:0.9`.
+    pub number: Option<Check>,
     /// One line.
     pub help: &'static str,
+}
+
+impl Choice {
+    /// The word with the place of its number, e.g. `forget:F`.
+    pub fn shown(&self) -> String {
+        if self.number.is_some() { format!("{}:F", self.name) } else { self.name.to_owned() }
+    }
+
+    /// The value that a text stands for, if it stands for this choice.
+    fn parse(&self, text: &str) -> Option<Value> {
+        match (self.number, text.split_once(':')) {
+            (Some(_), Some((word, number))) if word == self.name => {
+                Some(Value::Text(format!("{word}:{}", exact(number.parse().ok()?))))
+            }
+            (None, _) if text == self.name || self.alias == Some(text) => Some(Value::from(self.name)),
+            _ => None,
+        }
+    }
 }
 
 impl Type {
@@ -54,10 +74,7 @@ impl Type {
             Self::Number(..) => Value::Number(text.parse().ok()?),
             Self::Count(..) => Value::Count(text.parse().ok()?),
             Self::Flag => Value::Flag(text.parse().ok()?),
-            Self::Choice(list) => {
-                let choice = list().into_iter().find(|choice| choice.name == text || choice.alias == Some(text))?;
-                Value::from(choice.name)
-            }
+            Self::Choice(list) => list().iter().find_map(|choice| choice.parse(text))?,
         };
         Some(value)
     }
@@ -88,7 +105,7 @@ impl Type {
             Self::Count(..) => "a whole number".to_owned(),
             Self::Flag => "true or false".to_owned(),
             Self::Choice(list) => {
-                format!("one of {}", list().iter().map(|choice| choice.name).collect::<Vec<_>>().join(", "))
+                format!("one of {}", list().iter().map(Choice::shown).collect::<Vec<_>>().join(", "))
             }
         };
         self.word().map_or(plain.clone(), |word| format!("{plain} or {word}"))
@@ -108,10 +125,11 @@ impl Type {
 }
 
 impl Value {
-    /// The number; NaN for other values.
+    /// The number, or the one that follows a word; NaN for other values.
     pub fn number(&self) -> f64 {
         match self {
             Self::Number(number) => *number,
+            Self::Text(text) => text.split_once(':').and_then(|(_, number)| number.parse().ok()).unwrap_or(f64::NAN),
             _ => f64::NAN,
         }
     }

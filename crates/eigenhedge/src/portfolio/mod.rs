@@ -1,38 +1,32 @@
 //! Hedge over learners: nothing to tune, and close to the best member in hindsight.
 //!
-//! Setting: members are subspace learners over the same rows, each with its own rule, rate and span. One member is a
+//! Setting: members are subspace learners over the same rows, each with its own rule, center and span. One member is a
 //! portfolio too, and costs nothing more than the member.
 //!
-//! Update: the portfolio plays the members' distributions mixed by weights `w`, and charges `Σ w_i l_i`. Then
-//! `w_i ← w_i e^{-η l_i}`, a share α of the uniform weights is mixed in, and η is tuned by AdaHedge: `η = ln(M)/Δ` with Δ
-//! the sum of the mixability gaps so far, and never above 64 over the largest squared norm. When η changes, the weights
-//! are raised to the power of the ratio, so that they stay those of the present rate.
+//! Update: the portfolio plays the members' distributions mixed by weights `w`, and charges `Σ w_i l_i`. [`Trust`] makes
+//! the weights out of the members' losses. A row that only fixes the center ([`Subspace::fixes_center`]) moves no weight
+//! and enters no total.
 //!
-//! Guarantee: on every sequence and for every member i,
-//! `loss ≤ loss_i + Δ + ln(M)/η + Σ_t -ln(1-α)/η_t` ([`Portfolio::hedge_term`] is the sum of the last three). What the
-//! best member promises, the portfolio promises with that term added. No bound on the rows need be known: η never grows,
-//! and Δ is what the gaps were. A row that only fixes the center ([`Subspace::fixes_center`]) moves no weight and enters
-//! no total.
+//! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`]. What the best member
+//! promises, the portfolio promises with that term added. Nothing need be known about the rows.
 //!
-//! Cost: the sum of the members' and a few operations; kernel rows are computed once for all members whose dictionaries
-//! agree.
-//!
-//! Numerics: weights are logarithms. The rate is held as a multiple of the inverse of the largest squared norm, so that it is
-//! a number of moderate size whatever the unit of the rows.
-//!
-//! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014;
-//! Herbster & Warmuth 1998 (the share).
+//! Cost: the sum of the members' and some sixty exponentials; kernel rows are computed once for all members whose
+//! dictionaries agree.
+
+mod hedge;
+mod trust;
+
+pub use trust::Trust;
 
 use crate::error::Error;
 use crate::learner::{Learner, Loss, Upcoming};
-use crate::mixing::{Mixing, blend};
-use crate::num::log_sum_exp;
+use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::registry::{Kind, Spec};
 use crate::scratch::Scratch;
 use crate::span::{Beside, Span};
-use crate::state::{LARGEST_LOG, State, energy, ensure, entries, length, within};
-use crate::subspace::{AnyRule, Instance, Subspace};
+use crate::state::{State, energy, ensure, length};
+use crate::subspace::{AnyRule, Instance, NormBound, RunningCenter, Subspace};
 use serde::{Deserialize, Serialize};
 
 /// Hedge over subspace learners.
@@ -40,15 +34,9 @@ use serde::{Deserialize, Serialize};
 pub struct Portfolio<S> {
     specs: Vec<Spec>,
     members: Vec<Subspace<S, AnyRule>>,
-    log_weights: Vec<f64>,
+    trust: Trust,
     /// Total expected loss of each member.
     totals: Vec<f64>,
-    /// Learning rate for losses divided by the largest squared norm (none before a row that is not zero), sum of mixability
-    /// gaps, and what the share has cost.
-    eta: Option<f64>,
-    gaps: f64,
-    share_cost: f64,
-    largest_square: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -59,14 +47,13 @@ struct Working {
     losses: Vec<f64>,
 }
 
-/// Share of the uniform weights that is mixed in at each trial.
-const SHARE: f64 = 1e-3;
-/// Largest rate, for losses of at most one.
-const LARGEST_ETA: f64 = 64.0;
+/// Losses are compared in multiples of this share of the energy of a row, which is more than their rounding.
+const GRAIN: f64 = 1e-12;
 
-/// The members of `auto`: tracking with a moderate and a high rate, forgetting leaders over a grid of memories, the leader
-/// (incremental PCA with a memory of a few directions more), and anchored with a self-confident rate (whose bound the
-/// portfolio inherits whatever the rows are). Each costs about the same, so that there are few.
+/// The members of `auto`, each with the center that it subtracts. Around the mean: forgetting leaders over a grid of
+/// memories, the leader (incremental PCA with a memory of a few directions more), and anchored with a self-confident rate
+/// (whose bound the portfolio inherits whatever the rows are). Around centers that forget, for levels that drift: leaders
+/// with a long memory. A template with another center than the mean gives its own to all of them.
 ///
 /// All have at most `k + 4` explicit directions, unless rows are shorter or the template says otherwise, so that none
 /// costs more than O(nk) on any stream.
@@ -75,16 +62,17 @@ pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let enough = base.kept + 4;
     let max_rank = base.max_rank.or((base.kernel.is_some() || length > enough).then_some(enough));
     let base = Spec { max_rank, ..base };
-    let mut members = Vec::new();
-    for eta in [4.0, 64.0] {
-        let mixing = Mixing::FixedShare { alpha: 1e-3 };
-        members.push(Spec { learner: Kind::Tracking, eta, mixing, ..base.clone() });
-    }
-    for forget in [0.8, 0.95, 0.99] {
-        members.push(Spec { learner: Kind::ForgettingLeader, forget, ..base.clone() });
-    }
+    let forgetting = |forget: f64| Spec { learner: Kind::ForgettingLeader, forget, ..base.clone() };
+    let mut members: Vec<Spec> = [0.5, 0.8, 0.95, 0.99].map(forgetting).into();
     members.push(Spec { learner: Kind::Leader, ..base.clone() });
-    members.push(Spec { learner: Kind::Anchored, self_confident: true, ..base });
+    members.push(Spec { learner: Kind::Anchored, self_confident: true, ..base.clone() });
+    if let Some(center) = base.center.filter(|center| center.is_mean()) {
+        for (center_forget, forget) in [(0.0, 0.999), (0.5, 0.99), (0.8, 0.995), (0.98, 0.99)] {
+            let center = Some(RunningCenter { forget: center_forget, ..center });
+            // A bound on the distances from the mean is none on those from other centers.
+            members.push(Spec { center, norm_bound: NormBound::Running, ..forgetting(forget) });
+        }
+    }
     members
 }
 
@@ -93,23 +81,13 @@ impl<S: Span + State + Beside> State for Portfolio<S> {
         let count = built.members.len();
         ensure(self.specs == built.specs, "the members of a portfolio must be those that its options give")?;
         length("the members of a portfolio", self.members.len(), count)?;
-        length("the weights of a portfolio", self.log_weights.len(), count)?;
         length("the losses of a portfolio", self.totals.len(), count)?;
         for (member, built) in self.members.iter().zip(&built.members) {
             member.check_state(built)?;
             member.span().check_beside(self.members[0].span())?;
         }
-        entries("logarithms of the weights of a portfolio", &self.log_weights, -LARGEST_LOG..=1e-6)?;
-        let total = log_sum_exp(self.log_weights.iter().copied());
-        within("the logarithm of the total weight of a portfolio", total, -1e-6..=1e-6)?;
         self.totals.iter().try_for_each(|total| energy("the loss of a member", *total))?;
-        energy("the largest squared norm of a row", self.largest_square)?;
-        energy("the cost of the portfolio", self.gaps)?;
-        energy("the cost of sharing", self.share_cost)?;
-        let Some(eta) = self.eta else { return Ok(()) };
-        within("the rate of the portfolio", eta, f64::MIN_POSITIVE..=(1.0 + 1e-6) * LARGEST_ETA)?;
-        ensure(self.largest_square > 0.0, "a portfolio must have seen a row before it has a rate")?;
-        energy("the cost of the portfolio", self.hedge_term())
+        self.trust.check_state(count)
     }
 }
 
@@ -121,17 +99,7 @@ impl<S: Span> Portfolio<S> {
         }
         let members = specs.iter().map(|spec| spec.over(span()?)).collect::<Result<Vec<_>, Error>>()?;
         let count = members.len();
-        Ok(Self {
-            specs,
-            members,
-            log_weights: vec![-(count as f64).ln(); count],
-            totals: vec![0.0; count],
-            eta: None,
-            gaps: 0.0,
-            share_cost: 0.0,
-            largest_square: 0.0,
-            scratch: Scratch::default(),
-        })
+        Ok(Self { specs, members, trust: Trust::new(count), totals: vec![0.0; count], scratch: Scratch::default() })
     }
 
     /// What the members were built from.
@@ -144,19 +112,14 @@ impl<S: Span> Portfolio<S> {
         &self.members
     }
 
-    /// Present weights.
-    pub fn weights(&self) -> Vec<f64> {
-        self.log_weights.iter().map(|w| w.exp()).collect()
+    /// Trust in the members.
+    pub fn trust(&self) -> &Trust {
+        &self.trust
     }
 
     /// Total expected loss of each member.
     pub fn totals(&self) -> &[f64] {
         &self.totals
-    }
-
-    /// Largest squared norm of a row so far.
-    pub fn largest_square(&self) -> f64 {
-        self.largest_square
     }
 
     /// The member whose choice counted in the last trial.
@@ -166,7 +129,8 @@ impl<S: Span> Portfolio<S> {
 
     /// Position of the member with the largest weight; the first of equal ones.
     pub fn heaviest(&self) -> usize {
-        (1..self.members.len()).fold(0, |best, i| if self.log_weights[i] > self.log_weights[best] { i } else { best })
+        let weights = self.trust.present_weights();
+        (1..weights.len()).fold(0, |best, i| if weights[i] > weights[best] { i } else { best })
     }
 
     /// The member with the largest weight, to ask for its directions.
@@ -177,32 +141,7 @@ impl<S: Span> Portfolio<S> {
 
     /// By how much the expected loss can exceed that of any one member, in squared input units; zero for one member.
     pub fn hedge_term(&self) -> f64 {
-        let Some(eta) = self.eta else { return 0.0 };
-        self.gaps + (self.members.len() as f64).ln() / eta * self.largest_square + self.share_cost
-    }
-
-    /// One step of AdaHedge.
-    fn reweigh(&mut self, square: f64) {
-        let Self { log_weights, gaps, share_cost, .. } = self;
-        let losses = &mut self.scratch.0.losses;
-        // The same rate, for losses in units of the largest square that is known now.
-        let before = self.largest_square;
-        self.largest_square = before.max(square);
-        let scale = self.largest_square;
-        let eta = self.eta.map_or(LARGEST_ETA, |eta| (eta * (scale / before)).min(f64::MAX));
-        losses.iter_mut().for_each(|loss| *loss /= scale);
-        let mean: f64 = log_weights.iter().zip(&*losses).map(|(w, l)| w.exp() * l).sum();
-        let total = log_sum_exp(log_weights.iter().zip(&*losses).map(|(w, l)| w - eta * l));
-        *gaps += (mean + total / eta).max(0.0) * scale;
-        let count = (log_weights.len() as f64).ln();
-        *share_cost += -(-SHARE).ln_1p() / eta * scale;
-        let next = eta.min(LARGEST_ETA).min(count / (*gaps / scale));
-        for (weight, loss) in log_weights.iter_mut().zip(&*losses) {
-            *weight = blend(*weight - eta * loss - total, -count, SHARE) * (next / eta);
-        }
-        let total = log_sum_exp(log_weights.iter().copied());
-        log_weights.iter_mut().for_each(|w| *w -= total);
-        self.eta = Some(next);
+        self.trust.regret()
     }
 }
 
@@ -217,9 +156,9 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
         let mut chosen = 0;
         if self.members.len() > 1 {
             let mut left = random.uniform();
-            for (i, weight) in self.log_weights.iter().enumerate() {
+            for (i, weight) in self.trust.weights().iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
                 chosen = i;
-                left -= weight.exp();
+                left -= weight;
                 if left < 0.0 {
                     break;
                 }
@@ -235,9 +174,10 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
         let Working { chosen, losses } = &mut self.scratch.0;
         let mut loss = Loss::default();
         losses.clear();
+        let weights = self.trust.weights();
         for (i, member) in self.members.iter_mut().enumerate() {
             let own = member.incur(instance);
-            loss.expected += self.log_weights[i].exp() * own.expected;
+            loss.expected += weights[i] * own.expected;
             if i == *chosen {
                 loss.realised = own.realised;
             }
@@ -249,11 +189,9 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     fn update(&mut self, instance: &Instance<'_, S::Point>) {
         if !self.members[0].fixes_center() {
             self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
-            let square = self.members[0].last_square();
-            if self.members.len() > 1 && self.largest_square.max(square) > 0.0 {
-                self.reweigh(square);
-            } else {
-                self.largest_square = self.largest_square.max(square);
+            if self.members.len() > 1 {
+                let square = self.members.iter().map(Subspace::last_square).fold(0.0, f64::max);
+                self.trust.learn(&self.scratch.0.losses, GRAIN * square);
             }
         }
         self.members.iter_mut().for_each(|member| member.update(instance));
@@ -289,7 +227,7 @@ mod tests {
             let best = portfolio.totals().iter().fold(f64::INFINITY, |a, b| a.min(*b));
             assert!(total <= best + portfolio.hedge_term(), "{total} {best} {}", portfolio.hedge_term());
             assert!(total <= 1.05 * best + 2.0 * (portfolio.members().len() as f64).ln(), "{total} against {best}");
-            assert!((portfolio.weights().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert!((portfolio.trust().present_weights().iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }
     }
 }

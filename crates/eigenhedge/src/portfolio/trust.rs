@@ -1,0 +1,213 @@
+//! How much each member is trusted: fast rules for the usual case, and a slow one that guards them.
+//!
+//! Rules: U is AdaHedge on the losses as they are; its bound holds on every sequence, and one huge loss makes it careful for
+//! long. A is AdaHedge on losses whose range is cut at 16 times the recent median; three leaders of late follow changes at
+//! the pace of 10, 50 and 500 rows. AdaHedge on top divides trust among A and the leaders. That mixture is played as long as
+//! what it `owed`, by how much it lost more than U would have, is within an allowance; past it U is played.
+//!
+//! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U`
+//! ([`Trust::regret`], computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r` with the ranges r of the losses of each row
+//! ([`Trust::largest_regret`]). Proof: U loses at most `loss_i + (1 + 1/c) Δ_U` ([`AdaHedge`]), and `owed` is the difference
+//! to U's loss. It grows only while it is within the allowance, by at most r a row. This holds whatever stands in place of
+//! A, the leaders and the top.
+//!
+//! Losses beyond the least are cut down to multiples of a grain that is coarser than their rounding: members that are equal
+//! but for rounding stay equal, and rounding decides nothing. What that leaves out is added to `owed`.
+//!
+//! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014.
+
+use super::hedge::{AdaHedge, RecentLeader, smallest};
+use crate::error::Error;
+use crate::num::unit;
+use crate::recent_median::RecentMedian;
+use crate::scratch::Scratch;
+use crate::state::{LARGEST, energy, ensure, within};
+use serde::{Deserialize, Serialize};
+
+/// Trust in the members of a portfolio.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trust {
+    members: usize,
+    careful: AdaHedge,
+    cut: AdaHedge,
+    leaders: Vec<RecentLeader>,
+    top: AdaHedge,
+    ranges: RecentMedian,
+    /// Largest loss. Where it is so large or small that its square would overflow or underflow, all numbers below and in
+    /// the rules are divided by a power of two of its size.
+    largest_loss: f64,
+    /// Loss beyond that of the careful rule.
+    owed: f64,
+    /// Largest range of a row, and the sum of the squares of all ranges over its square.
+    largest_range: f64,
+    squares: f64,
+    /// Rows for which the careful rule was played.
+    guarded: u64,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    /// Weights that are played next, of the careful rule, and of the rules under the top; empty if they are not known.
+    weights: Vec<f64>,
+    careful: Vec<f64>,
+    rules: Vec<Vec<f64>>,
+    top: Vec<f64>,
+    /// Losses beyond the least, as they are and cut.
+    excess: Vec<f64>,
+    cut: Vec<f64>,
+    of_rules: Vec<f64>,
+    exponentials: Vec<f64>,
+}
+
+/// Factors on the losses of earlier rows.
+const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
+/// Ranges of losses are cut at this many times the recent median.
+const CUT: f64 = 16.0;
+
+impl Trust {
+    /// Equal trust in this many members.
+    pub fn new(members: usize) -> Self {
+        Self {
+            members,
+            careful: AdaHedge::new(members),
+            cut: AdaHedge::new(members),
+            leaders: MEMORIES.iter().map(|memory| RecentLeader::new(members, *memory)).collect(),
+            top: AdaHedge::new(1 + MEMORIES.len()),
+            ranges: RecentMedian::default(),
+            largest_loss: 0.0,
+            owed: 0.0,
+            largest_range: 0.0,
+            squares: 0.0,
+            guarded: 0,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Divides what has been learned by the unit of the losses up to this one.
+    fn change_unit(&mut self, largest: f64) {
+        let before = unit(self.largest_loss);
+        self.largest_loss = self.largest_loss.max(largest);
+        let factor = before / unit(self.largest_loss);
+        if factor != 1.0 {
+            [&mut self.careful, &mut self.cut, &mut self.top].into_iter().for_each(|rule| rule.rescale(factor));
+            self.leaders.iter_mut().for_each(|leader| leader.rescale(factor));
+            self.ranges.rescale(factor);
+            self.owed *= factor;
+            self.largest_range *= factor;
+        }
+    }
+
+    /// What may be owed.
+    fn allowance(&self) -> f64 {
+        self.largest_range * ((self.members as f64).ln() * self.squares).sqrt()
+    }
+
+    fn is_guarded(&self) -> bool {
+        self.owed > self.allowance()
+    }
+
+    /// Computes the weights that are played next.
+    fn weigh(&mut self) {
+        let is_guarded = self.is_guarded();
+        let Working { weights, careful, rules, top, .. } = &mut self.scratch.0;
+        self.careful.weights(careful);
+        rules.resize(1 + MEMORIES.len(), Vec::new());
+        self.cut.weights(&mut rules[0]);
+        self.leaders.iter().zip(&mut rules[1..]).for_each(|(leader, weights)| leader.weights(weights));
+        self.top.weights(top);
+        weights.clear();
+        if is_guarded {
+            weights.extend_from_slice(careful);
+        } else {
+            weights.resize(careful.len(), 0.0);
+            for (share, rule) in top.iter().zip(&*rules) {
+                weights.iter_mut().zip(rule).for_each(|(weight, own)| *weight += share * own);
+            }
+        }
+    }
+
+    /// Weights for the next row. They sum to one.
+    pub fn present_weights(&self) -> Vec<f64> {
+        self.clone().weights().to_vec()
+    }
+
+    /// The same, kept.
+    pub(super) fn weights(&mut self) -> &[f64] {
+        if self.scratch.0.weights.is_empty() {
+            self.weigh();
+        }
+        &self.scratch.0.weights
+    }
+
+    /// Learns the losses of the members on a row, beyond the least one, in multiples of `grain`; as they are if that is 0.
+    pub fn learn(&mut self, losses: &[f64], grain: f64) {
+        self.weights();
+        self.change_unit(losses.iter().fold(0.0, |a, b| a.max(*b)));
+        let unit = unit(self.largest_loss);
+        self.guarded += u64::from(self.is_guarded());
+        let Working { weights, careful, rules, excess, cut, of_rules, exponentials, .. } = &mut self.scratch.0;
+        let least = smallest(losses);
+        let excess_of = |loss: &f64| (loss - least) / unit;
+        let played: f64 = weights.iter().zip(losses).map(|(weight, loss)| weight * excess_of(loss)).sum();
+        excess.clear();
+        let grain = grain / unit;
+        excess.extend(
+            losses.iter().map(excess_of).map(|more| if grain > 0.0 { (more / grain).floor() * grain } else { more }),
+        );
+        let range = excess.iter().fold(0f64, |a, b| a.max(*b));
+        self.owed += played - careful.iter().zip(&*excess).map(|(weight, more)| weight * more).sum::<f64>();
+        let shortening = self.ranges.shortening(range, CUT);
+        cut.clear();
+        cut.extend(excess.iter().map(|more| shortening * more));
+        of_rules.clear();
+        of_rules
+            .extend(rules.iter().map(|rule| rule.iter().zip(&*cut).map(|(weight, more)| weight * more).sum::<f64>()));
+        self.top.learn(of_rules, exponentials);
+        self.cut.learn(cut, exponentials);
+        self.leaders.iter_mut().for_each(|leader| leader.learn(cut));
+        self.ranges.push(range);
+        self.careful.learn(excess, exponentials);
+        if range > self.largest_range {
+            self.squares = self.squares * (self.largest_range / range).powi(2) + 1.0;
+            self.largest_range = range;
+        } else if range > 0.0 {
+            self.squares += (range / self.largest_range).powi(2);
+        }
+        self.scratch.0.weights.clear();
+    }
+
+    /// By how much the loss so far can exceed that of any member; negative when it is less than that of all.
+    pub fn regret(&self) -> f64 {
+        (self.owed + self.careful.regret()) * unit(self.largest_loss)
+    }
+
+    /// By how much the theorem lets [`Self::regret`] grow on rows with these ranges.
+    pub fn largest_regret(&self) -> f64 {
+        (self.careful.regret() + self.allowance() + self.largest_range) * unit(self.largest_loss)
+    }
+
+    /// Rows for which the careful rule was played.
+    pub fn guarded(&self) -> u64 {
+        self.guarded
+    }
+
+    /// Checks what was read from bytes against trust in as many members.
+    pub(super) fn check_state(&self, members: usize) -> Result<(), Error> {
+        let built = Self::new(members);
+        ensure(self.members == members, "a portfolio must trust its members")?;
+        self.careful.check_state(members)?;
+        self.cut.check_state(members)?;
+        ensure(self.leaders.len() == built.leaders.len(), "the memories of a portfolio must be those of the program")?;
+        self.leaders.iter().zip(&built.leaders).try_for_each(|(leader, built)| leader.check_state(built))?;
+        self.top.check_state(1 + MEMORIES.len())?;
+        self.ranges.check_state()?;
+        within("the loss of a portfolio beyond that of its careful rule", self.owed, -LARGEST..=LARGEST)?;
+        energy("the largest loss of a member", self.largest_loss)?;
+        energy("the largest range of losses", self.largest_range)?;
+        energy("the squares of the ranges of losses", self.squares)?;
+        crate::state::count("the number of guarded rows", self.guarded)?;
+        energy("the cost of the portfolio", self.largest_regret())
+    }
+}

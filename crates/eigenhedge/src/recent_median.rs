@@ -1,0 +1,106 @@
+//! Median of the last numbers of a sequence.
+//!
+//! Cost: a search and a move among [`WINDOW`] numbers for each new one.
+
+use crate::error::Error;
+use crate::scratch::Scratch;
+use crate::state::{LARGEST, ensure, entries};
+use serde::{Deserialize, Serialize};
+
+/// Numbers that are remembered.
+const WINDOW: usize = 101;
+/// Numbers before there is a median.
+const ENOUGH: usize = 10;
+
+/// The last numbers of a sequence of numbers that are not negative, and their median.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct RecentMedian {
+    /// The last numbers; from the window's length on, a ring whose oldest number is at `oldest`.
+    ring: Vec<f64>,
+    oldest: usize,
+    /// The same, smallest first; empty after a restart.
+    #[serde(skip)]
+    sorted: Scratch<Vec<f64>>,
+}
+
+impl RecentMedian {
+    /// The median; none before ten numbers.
+    pub fn value(&self) -> Option<f64> {
+        match (self.ring.len(), self.sorted.0.len()) {
+            (0..ENOUGH, _) => None,
+            (count, sorted) if count == sorted => Some(self.sorted.0[count / 2]),
+            (count, _) => {
+                let mut sorted = self.ring.clone();
+                sorted.sort_unstable_by(f64::total_cmp);
+                Some(sorted[count / 2])
+            }
+        }
+    }
+
+    /// Adds a number; the oldest one goes when there are enough.
+    pub fn push(&mut self, number: f64) {
+        let sorted = &mut self.sorted.0;
+        if sorted.len() != self.ring.len() {
+            sorted.clone_from(&self.ring);
+            sorted.sort_unstable_by(f64::total_cmp);
+        }
+        let place = |sorted: &[f64], number: f64| sorted.partition_point(|other| other.total_cmp(&number).is_lt());
+        if self.ring.len() < WINDOW {
+            self.ring.push(number);
+        } else {
+            let oldest = std::mem::replace(&mut self.ring[self.oldest], number);
+            self.oldest = (self.oldest + 1) % WINDOW;
+            sorted.remove(place(sorted, oldest));
+        }
+        sorted.insert(place(sorted, number), number);
+    }
+
+    /// Factor that brings a number down to so many times the median of those before it; 1 if there is nothing to do.
+    pub fn shortening(&self, number: f64, times: f64) -> f64 {
+        match self.value() {
+            Some(median) if median > 0.0 && number > times * median => times * median / number,
+            _ => 1.0,
+        }
+    }
+
+    /// Multiplies all numbers.
+    pub fn rescale(&mut self, factor: f64) {
+        self.ring.iter_mut().for_each(|number| *number *= factor);
+        self.sorted.0.clear();
+    }
+
+    /// Checks what was read from bytes.
+    pub fn check_state(&self) -> Result<(), Error> {
+        let fits = self.ring.len() <= WINDOW && self.oldest < WINDOW.min(self.ring.len().max(1));
+        ensure(fits, "a median must be that of the last 101 numbers")?;
+        entries("numbers whose median is followed", &self.ring, 0.0..=LARGEST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn it_is_the_median_of_the_last_numbers() {
+        let (mut random, mut median, mut all) = (Random::seeded(3), RecentMedian::default(), Vec::new());
+        for t in 0..400 {
+            let last: &[f64] = &all[all.len().saturating_sub(WINDOW)..];
+            let mut sorted = last.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            assert_eq!(median.value(), (t >= ENOUGH).then(|| sorted[sorted.len() / 2]));
+            if t == 250 {
+                // As after a restart.
+                median.sorted = Scratch::default();
+                assert_eq!(median.value(), Some(sorted[sorted.len() / 2]));
+            }
+            // Many equal ones.
+            let number = (8.0 * random.uniform()).floor();
+            median.push(number);
+            all.push(number);
+        }
+        assert_eq!(median.shortening(1e3, 2.0), 2.0 * median.value().unwrap() / 1e3);
+        assert_eq!(median.shortening(0.0, 2.0), 1.0);
+    }
+}
