@@ -11,7 +11,6 @@ and with status 1 if one fails. Writes peers.json, peers.md and pictures to FOLD
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -25,8 +24,6 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 import results_io  # noqa: E402
-import scipy  # noqa: E402
-import sklearn  # noqa: E402
 import streams  # noqa: E402
 import verdicts  # noqa: E402
 from contenders import Ccipca, Crate, Hedged, Incremental, Oja, Refitted, Textbook, best_fixed  # noqa: E402
@@ -225,17 +222,6 @@ def textbook(quick):
             "ratio": float(np.median(ratios)), "ratios": ratios}  # fmt: skip
 
 
-def machine():
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__,
-                "scikit-learn": sklearn.__version__, "eigenhedge": eigenhedge.__version__}  # fmt: skip
-    model = "unknown"
-    if Path("/proc/cpuinfo").exists():
-        lines = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-        model = lines[0].split(":", 1)[1].strip() if lines else model
-    return {"processor": model, "cores": os.cpu_count(), "threads of the peers": int(THREADS),
-            "threads of eigenhedge": 1, **versions}  # fmt: skip
-
-
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two sizes, few laps, one thread")
@@ -259,7 +245,7 @@ def main():
     args = arguments()
     args.out.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
-    results = {"machine": machine()}
+    results = {"machine": results_io.machine(int(THREADS))}
     print(json.dumps(results["machine"]), flush=True)
 
     def wanted(part):

@@ -1,9 +1,17 @@
 """Results as text, tables for the book and pictures."""
 
 import json
+import os
+import platform
+from pathlib import Path
 from statistics import median
 
+import numpy as np
+import scipy
+import sklearn
 import verdicts
+
+import eigenhedge
 
 OURS = "eigenhedge tracking"
 
@@ -39,6 +47,18 @@ def write(results, folder):
     if results.get("linear"):
         names += pictures(results, folder)
     print(f"written to {folder}: {', '.join(names)}; {results['minutes']:.1f} minutes")
+
+
+def machine(threads):
+    """Processor and versions, and the threads that libraries of peers may use."""
+    versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__,
+                "scikit-learn": sklearn.__version__, "eigenhedge": eigenhedge.__version__}  # fmt: skip
+    model = "unknown"
+    if Path("/proc/cpuinfo").exists():
+        lines = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+        model = lines[0].split(":", 1)[1].strip() if lines else model
+    return {"processor": model, "cores": os.cpu_count(), "threads of the peers": threads,
+            "threads of eigenhedge": 1, **versions}  # fmt: skip
 
 
 def about(machine):

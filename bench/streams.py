@@ -91,14 +91,32 @@ def data_folder():
     return Path(folder) if folder and Path(folder).is_dir() else None
 
 
-def tep(folder):
-    """Tennessee Eastman process: standardised on its first 400 rows, clipped at 10, scaled."""
-    names = (folder / "tep.csv").open().readline().strip().split(",")
-    wanted = [i for i, name in enumerate(names) if name not in ("run", "t") and not name.startswith("label")]
-    rows = np.loadtxt(folder / "tep.csv", delimiter=",", skiprows=1, usecols=wanted)
+def features(path):
+    """The numeric columns of a table, without labels, runs and times."""
+    with path.open() as file:
+        header, first = (next(file).strip().split(",") for _ in range(2))
+
+    def is_feature(name, cell):
+        try:
+            float(cell)
+        except ValueError:
+            return False
+        return not name.startswith("label") and name not in ("run", "t")
+
+    wanted = [i for i, (name, cell) in enumerate(zip(header, first)) if is_feature(name, cell)]
+    return np.loadtxt(path, delimiter=",", skiprows=1, usecols=wanted)
+
+
+def _standardised(rows):
+    """Standardised on the first 400 rows, clipped at 10, scaled."""
     deviation = rows[:400].std(axis=0)
     deviation[deviation == 0] = 1.0
     return _unit(np.clip((rows - rows[:400].mean(axis=0)) / deviation, -10, 10))
+
+
+def tep(folder):
+    """Tennessee Eastman process."""
+    return _standardised(features(folder / "tep.csv"))
 
 
 def yale(folder, seed=0, each=200):
@@ -119,21 +137,8 @@ def usps(folder, rows=3000):
 
 
 def skab(folder):
-    """A water circuit: eight sensors, standardised on the first 400 rows, clipped at 10, scaled."""
-    header = (folder / "skab.csv").open().readline().strip().split(",")
-    first = (folder / "skab.csv").open().read(100_000).splitlines()[1].split(",")
-    numeric = []
-    for i, (name, cell) in enumerate(zip(header, first)):
-        try:
-            float(cell)
-        except ValueError:
-            continue
-        if not name.startswith("label") and name not in ("run", "t"):
-            numeric.append(i)
-    rows = np.loadtxt(folder / "skab.csv", delimiter=",", skiprows=1, usecols=numeric)
-    deviation = rows[:400].std(axis=0)
-    deviation[deviation == 0] = 1.0
-    return _unit(np.clip((rows - rows[:400].mean(axis=0)) / deviation, -10, 10))
+    """A water circuit: eight sensors."""
+    return _standardised(features(folder / "skab.csv"))
 
 
 def real():
