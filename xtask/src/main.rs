@@ -16,6 +16,7 @@ cargo xtask layers         compare imports with the order of modules in ARCHITEC
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
+cargo xtask bench evidence measure the default learner beside tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
 cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
 cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
+        ["bench", "evidence", rest @ ..] => outcome(python::evidence(&root(), rest)),
         ["release"] => outcome(release::check()),
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),

@@ -78,6 +78,14 @@ pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(python.arg(root.join("bench/peers.py")).args(arguments).current_dir(root))
 }
 
+/// Measures `auto` beside a field of tuned trackers, beside its members and on corrupted rows, with a release build.
+pub fn evidence(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let environment = environment(root)?;
+    install(root, &environment, "release")?;
+    let mut python = Command::new(environment.join("bin/python"));
+    run(python.arg(root.join("bench/evidence.py")).args(arguments).current_dir(root))
+}
+
 /// Builds the program with the learners of other crates; it is no member of the workspace, so that nothing else builds it.
 fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     let target = root.join("target/rust-peers");
