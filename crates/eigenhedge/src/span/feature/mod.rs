@@ -116,7 +116,7 @@ const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
 /// Squared norm of what is left of a unit column when the dictionary can no longer carry it.
 const LOST_DIRECTION: f64 = 1e-4;
 /// Error of the squared norm of a column that does no harm.
-const KNOWN: f64 = 1e-7;
+const KNOWN: f64 = 1e-9;
 /// Two computations of the squared norm of a residual may differ by this share of it.
 const DOUBTFUL: f64 = 1e-3;
 /// Difference of the two, over the size of the residual, that roundings explain.
