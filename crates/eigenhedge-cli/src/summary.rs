@@ -50,11 +50,12 @@ pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
     }
     line("bound", bound(summary));
     if let Some(member) = summary.best_member() {
-        let most = readable(summary.certificate.hedge_term);
-        line(
-            "member",
-            format!("{} by the best one, {} (and at most {most} more)", readable(member.expected_loss), member.name),
-        );
+        let (best, name) = (readable(member.expected_loss), &member.name);
+        let beyond = match summary.certificate.hedge_term {
+            term if term >= 0.0 => format!("and at most {} more", readable(term)),
+            term => format!("and at least {} less", readable(-term)),
+        };
+        line("member", format!("{best} by the best one, {name} ({beyond})"));
         let heaviest = summary.members.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
         if let Some(heaviest) = heaviest {
             line("", format!("{} is the heaviest now, weight {:.2}", heaviest.name, heaviest.weight));
@@ -62,6 +63,10 @@ pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
     }
     if summary.certificate.healed_rows > 0 {
         line("healed", format!("{} rows found directions that were not orthonormal", summary.certificate.healed_rows));
+    }
+    if summary.certificate.clipped_rows > 0 {
+        let rows = counted(summary.certificate.clipped_rows, "row");
+        line("clipped", format!("{rows} learned from a shorter copy, and charged in full"));
     }
     if summary.certificate.budget_error > 0.0 {
         line("budget", format!("{} of features given up in all", readable(summary.certificate.budget_error)));

@@ -115,7 +115,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
     let (run, _) = library(spec, 0);
     let (best, bound) = (run.summary().best_loss.unwrap().exact().unwrap(), run.summary().bound);
     let options = serde_json::json!({
-        "learner": "tracking", "eta": 1.0, "mixing": "none", "center": "none", "norm_bound": 1.0, "segments": 0,
+        "learner": "tracking", "eta": 1.0, "mixing": "none", "center": "none", "clip": "none", "norm_bound": 1.0, "segments": 0,
         "select": "systematic",
     });
     let expected = [
@@ -135,7 +135,10 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         ("bound", Value::from(bound)),
         ("bound_holds", Value::from(true)),
         ("bound_reason", Value::from("JMLR Theorem 6")),
-        ("certificate", serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0, "healed_rows": 0})),
+        (
+            "certificate",
+            serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0, "healed_rows": 0, "clipped_rows": 0}),
+        ),
         ("members", Value::Array(Vec::new())),
         ("partitions", Value::Array(Vec::new())),
         ("rank_mean", Value::from(run.totals().rank_mean())),

@@ -22,9 +22,10 @@ const MEANINGS: &[(&str, &str)] = &[
     ("bound_holds", "whether it did not"),
     ("bound_reason", "the theorem, or why there is none"),
     ("certificate.price", "added to the theorem's constant by mixing and caps"),
-    ("certificate.hedge_term", "added to the best member's loss by the portfolio, at most"),
+    ("certificate.hedge_term", "added to the best member's loss by the portfolio, at most; negative if it lost less"),
     ("certificate.budget_error", "norms of features that a budget gave up"),
     ("certificate.healed_rows", "rows before which directions were orthonormalised"),
+    ("certificate.clipped_rows", "rows learned from a shorter copy, the most of any member"),
     ("rank_mean", "explicit directions in use, on average"),
     ("rank_max", "explicit directions in use, at most"),
 ];

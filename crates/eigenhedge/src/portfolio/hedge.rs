@@ -90,36 +90,41 @@ impl AdaHedge {
 pub(super) struct RecentLeader {
     memory: f64,
     totals: Vec<f64>,
+    /// Rounding of the totals: less than that makes no leader.
+    rounding: f64,
 }
 
 impl RecentLeader {
     pub fn new(members: usize, memory: f64) -> Self {
-        Self { memory, totals: vec![0.0; members] }
+        Self { memory, totals: vec![0.0; members], rounding: 0.0 }
     }
 
     /// Writes the weights: equal ones for all that lost least.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         weights.clear();
-        weights.extend(self.totals.iter().map(|total| f64::from(u8::from(*total == 0.0))));
+        weights.extend(self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));
         let leaders: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= leaders);
     }
 
-    /// Learns the losses of a row.
-    pub fn learn(&mut self, losses: &[f64]) {
+    /// Learns the losses of a row, which are known to within `rounding`.
+    pub fn learn(&mut self, losses: &[f64], rounding: f64) {
         let least = smallest(losses);
         self.totals.iter_mut().zip(losses).for_each(|(total, loss)| *total = self.memory * *total + (loss - least));
         let low = smallest(&self.totals);
         self.totals.iter_mut().for_each(|total| *total -= low);
+        self.rounding = self.memory * self.rounding + rounding;
     }
 
     /// Multiplies all losses so far.
     pub fn rescale(&mut self, factor: f64) {
         self.totals.iter_mut().for_each(|total| *total *= factor);
+        self.rounding *= factor;
     }
 
     pub fn check_state(&self, built: &Self) -> Result<(), Error> {
         ensure(self.memory == built.memory, "the memories of a portfolio must be those of the program")?;
+        energy("the rounding of a portfolio's totals", self.rounding)?;
         check_totals(&self.totals, built.totals.len())
     }
 }
@@ -129,6 +134,11 @@ fn check_totals(totals: &[f64], members: usize) -> Result<(), Error> {
     length("the totals of a portfolio", totals.len(), members)?;
     entries("totals of a portfolio", totals, 0.0..=LARGEST)?;
     ensure(smallest(totals) == 0.0, "the least total of a portfolio must be zero")
+}
+
+/// The number cut down to a multiple of the grain; as it is if that is 0.
+pub(super) fn grained(number: f64, grain: f64) -> f64 {
+    if grain > 0.0 { (number / grain).floor() * grain } else { number }
 }
 
 pub(super) fn smallest(numbers: &[f64]) -> f64 {

@@ -48,7 +48,7 @@ struct Working {
 }
 
 /// Losses are compared in multiples of this share of the energy of a row, which is more than their rounding.
-const GRAIN: f64 = 1e-12;
+const GRAIN: f64 = 1e-10;
 
 /// The members of `auto`, each with the center that it subtracts. Around the mean: forgetting leaders over a grid of
 /// memories, the leader (incremental PCA with a memory of a few directions more), and anchored with a self-confident rate

@@ -16,7 +16,7 @@
 //!
 //! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014.
 
-use super::hedge::{AdaHedge, RecentLeader, smallest};
+use super::hedge::{AdaHedge, RecentLeader, grained, smallest};
 use crate::error::Error;
 use crate::num::unit;
 use crate::recent_median::RecentMedian;
@@ -65,6 +65,8 @@ struct Working {
 const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
 /// Ranges of losses are cut at this many times the recent median.
 const CUT: f64 = 16.0;
+/// Grains of a median that is no more than rounding.
+const NEGLIGIBLE: f64 = 10.0;
 
 impl Trust {
     /// Equal trust in this many members.
@@ -153,20 +155,20 @@ impl Trust {
         let played: f64 = weights.iter().zip(losses).map(|(weight, loss)| weight * excess_of(loss)).sum();
         excess.clear();
         let grain = grain / unit;
-        excess.extend(
-            losses.iter().map(excess_of).map(|more| if grain > 0.0 { (more / grain).floor() * grain } else { more }),
-        );
+        excess.extend(losses.iter().map(|loss| grained(excess_of(loss), grain)));
         let range = excess.iter().fold(0f64, |a, b| a.max(*b));
         self.owed += played - careful.iter().zip(&*excess).map(|(weight, more)| weight * more).sum::<f64>();
-        let shortening = self.ranges.shortening(range, CUT);
+        let shortening = self.ranges.shortening(range, CUT, NEGLIGIBLE * grain);
         cut.clear();
         cut.extend(excess.iter().map(|more| shortening * more));
         of_rules.clear();
-        of_rules
-            .extend(rules.iter().map(|rule| rule.iter().zip(&*cut).map(|(weight, more)| weight * more).sum::<f64>()));
+        let lost = |rule: &Vec<f64>| rule.iter().zip(&*cut).map(|(weight, more)| weight * more).sum::<f64>();
+        of_rules.extend(rules.iter().map(lost));
+        let best = smallest(of_rules);
+        of_rules.iter_mut().for_each(|loss| *loss = grained(*loss - best, grain));
         self.top.learn(of_rules, exponentials);
         self.cut.learn(cut, exponentials);
-        self.leaders.iter_mut().for_each(|leader| leader.learn(cut));
+        self.leaders.iter_mut().for_each(|leader| leader.learn(cut, grain));
         self.ranges.push(range);
         self.careful.learn(excess, exponentials);
         if range > self.largest_range {
