@@ -2,7 +2,7 @@
 //!
 //! Rules: U is AdaHedge on the losses as they are; its bound holds on every sequence, and one huge loss makes it careful for
 //! long. A is AdaHedge on losses whose range is cut at 16 times the recent median; three leaders of late follow changes at
-//! the pace of 10, 50 and 500 rows. AdaHedge on top divides trust among A and the leaders. That mixture is played as long as
+//! the pace of 10, 50 and 500 rows. AdaHedge on top, on losses cut at 64 times, divides trust among A and the leaders. That mixture is played as long as
 //! what it `owed`, by how much it lost more than U would have, is within an allowance; past it U is played.
 //!
 //! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U`
@@ -65,6 +65,8 @@ struct Working {
 const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
 /// Ranges of losses are cut at this many times the recent median.
 const CUT: f64 = 16.0;
+/// The same for the rule on top: rare large losses are a part of the account that it must see.
+const TOP_CUT: f64 = 64.0;
 /// Grains of a median that is no more than rounding.
 const NEGLIGIBLE: f64 = 10.0;
 
@@ -162,7 +164,9 @@ impl Trust {
         cut.clear();
         cut.extend(excess.iter().map(|more| shortening * more));
         of_rules.clear();
-        let lost = |rule: &Vec<f64>| rule.iter().zip(&*cut).map(|(weight, more)| weight * more).sum::<f64>();
+        let for_top = self.ranges.shortening(range, TOP_CUT, NEGLIGIBLE * grain);
+        let lost =
+            |rule: &Vec<f64>| for_top * rule.iter().zip(&*excess).map(|(weight, more)| weight * more).sum::<f64>();
         of_rules.extend(rules.iter().map(lost));
         let best = smallest(of_rules);
         of_rules.iter_mut().for_each(|loss| *loss = grained(*loss - best, grain));
