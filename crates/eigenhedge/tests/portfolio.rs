@@ -118,14 +118,14 @@ fn no_sequence_of_losses_breaks_the_certificate() {
 fn differences_within_rounding_decide_nothing() {
     let mut trust = Trust::new(3);
     for t in 0..30 {
-        trust.learn(&[1.0, 1.0 + 1e-15 * f64::from(t % 3), 1.0 - 1e-15], 1e-12);
+        trust.learn(&[1.0, 1.0 + 1e-15 * f64::from(t % 3), 1.0 - 1e-15], 1.0);
         assert_eq!(trust.present_weights(), vec![1.0 / 3.0; 3]);
     }
     assert!(trust.regret().abs() < 1e-12);
     // Yet they are owed: the certificate is about losses as they are.
     let mut off = Trust::new(2);
-    off.learn(&[0.0, 1e-3], 1.0);
-    assert_eq!(off.regret(), 0.5e-3);
+    off.learn(&[0.0, 1e-12], 1.0);
+    assert_eq!(off.regret(), 0.5e-12);
 }
 
 /// Losses of the leader with forgetting around a center, from dense matrices; rows are learned at most `clip` times as long

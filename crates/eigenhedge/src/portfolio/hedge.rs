@@ -136,11 +136,6 @@ fn check_totals(totals: &[f64], members: usize) -> Result<(), Error> {
     ensure(smallest(totals) == 0.0, "the least total of a portfolio must be zero")
 }
 
-/// The number cut down to a multiple of the grain; as it is if that is 0.
-pub(super) fn grained(number: f64, grain: f64) -> f64 {
-    if grain > 0.0 { (number / grain).floor() * grain } else { number }
-}
-
 pub(super) fn smallest(numbers: &[f64]) -> f64 {
     numbers.iter().fold(f64::INFINITY, |a, b| a.min(*b))
 }

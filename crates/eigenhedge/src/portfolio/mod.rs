@@ -10,7 +10,7 @@
 //! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`]. What the best member
 //! promises, the portfolio promises with that term added. Nothing need be known about the rows.
 //!
-//! Cost: the sum of the members' and some sixty exponentials; kernel rows are computed once for all members whose
+//! Cost: the sum of the members' and some fifty exponentials; kernel rows are computed once for all members whose
 //! dictionaries agree.
 
 mod hedge;
@@ -47,23 +47,20 @@ struct Working {
     losses: Vec<f64>,
 }
 
-/// Losses are compared in multiples of this share of the energy of a row, which is more than their rounding.
-const GRAIN: f64 = 1e-10;
-
 /// The members of `auto`, each with the center that it subtracts. Around the mean: forgetting leaders over a grid of
 /// memories, the leader (incremental PCA with a memory of a few directions more), and anchored with a self-confident rate
 /// (whose bound the portfolio inherits whatever the rows are). Around centers that forget, for levels that drift: leaders
 /// with a long memory. A template with another center than the mean gives its own to all of them.
 ///
-/// All have at most `k + 4` explicit directions, unless rows are shorter or the template says otherwise, so that none
+/// All have at most `k + 3` explicit directions, unless rows are shorter or the template says otherwise, so that none
 /// costs more than O(nk) on any stream.
 pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let base = Spec { mixing: Mixing::None, self_confident: false, as_printed: false, ..template.clone() };
-    let enough = base.kept + 4;
+    let enough = base.kept + 3;
     let max_rank = base.max_rank.or((base.kernel.is_some() || length > enough).then_some(enough));
     let base = Spec { max_rank, ..base };
     let forgetting = |forget: f64| Spec { learner: Kind::ForgettingLeader, forget, ..base.clone() };
-    let mut members: Vec<Spec> = [0.5, 0.8, 0.95, 0.99].map(forgetting).into();
+    let mut members: Vec<Spec> = [0.5, 0.95, 0.99].map(forgetting).into();
     members.push(Spec { learner: Kind::Leader, ..base.clone() });
     members.push(Spec { learner: Kind::Anchored, self_confident: true, ..base.clone() });
     if let Some(center) = base.center.filter(|center| center.is_mean()) {
@@ -191,7 +188,7 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
             self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
             if self.members.len() > 1 {
                 let square = self.members.iter().map(Subspace::last_square).fold(0.0, f64::max);
-                self.trust.learn(&self.scratch.0.losses, GRAIN * square);
+                self.trust.learn(&self.scratch.0.losses, square);
             }
         }
         self.members.iter_mut().for_each(|member| member.update(instance));

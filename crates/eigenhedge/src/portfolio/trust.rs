@@ -11,12 +11,12 @@
 //! to U's loss. It grows only while it is within the allowance, by at most r a row. This holds whatever stands in place of
 //! A, the leaders and the top.
 //!
-//! Losses beyond the least are cut down to multiples of a grain that is coarser than their rounding: members that are equal
-//! but for rounding stay equal, and rounding decides nothing. What that leaves out is added to `owed`.
+//! Losses beyond the least one are lowered by their rounding, as far as zero: members that are equal but for rounding stay
+//! equal, and rounding decides nothing. What that leaves out is added to `owed`.
 //!
 //! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014.
 
-use super::hedge::{AdaHedge, RecentLeader, grained, smallest};
+use super::hedge::{AdaHedge, RecentLeader, smallest};
 use crate::error::Error;
 use crate::num::unit;
 use crate::recent_median::RecentMedian;
@@ -67,7 +67,9 @@ const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
 const CUT: f64 = 16.0;
 /// The same for the rule on top: rare large losses are a part of the account that it must see.
 const TOP_CUT: f64 = 64.0;
-/// Grains of a median that is no more than rounding.
+/// Differences of losses up to this share of the energy of a row are rounding.
+const ROUNDING: f64 = 1e-10;
+/// A median range is no more than rounding up to so many times that.
 const NEGLIGIBLE: f64 = 10.0;
 
 impl Trust {
@@ -145,8 +147,8 @@ impl Trust {
         &self.scratch.0.weights
     }
 
-    /// Learns the losses of the members on a row, beyond the least one, in multiples of `grain`; as they are if that is 0.
-    pub fn learn(&mut self, losses: &[f64], grain: f64) {
+    /// Learns the losses of the members on a row of this energy.
+    pub fn learn(&mut self, losses: &[f64], energy: f64) {
         self.weights();
         self.change_unit(losses.iter().fold(0.0, |a, b| a.max(*b)));
         let unit = unit(self.largest_loss);
@@ -156,23 +158,23 @@ impl Trust {
         let excess_of = |loss: &f64| (loss - least) / unit;
         let played: f64 = weights.iter().zip(losses).map(|(weight, loss)| weight * excess_of(loss)).sum();
         excess.clear();
-        let grain = grain / unit;
-        excess.extend(losses.iter().map(|loss| grained(excess_of(loss), grain)));
+        let rounding = ROUNDING * (energy / unit);
+        excess.extend(losses.iter().map(|loss| (excess_of(loss) - rounding).max(0.0)));
         let range = excess.iter().fold(0f64, |a, b| a.max(*b));
         self.owed += played - careful.iter().zip(&*excess).map(|(weight, more)| weight * more).sum::<f64>();
-        let shortening = self.ranges.shortening(range, CUT, NEGLIGIBLE * grain);
+        let shortening = self.ranges.shortening(range, CUT, NEGLIGIBLE * rounding);
         cut.clear();
         cut.extend(excess.iter().map(|more| shortening * more));
         of_rules.clear();
-        let for_top = self.ranges.shortening(range, TOP_CUT, NEGLIGIBLE * grain);
+        let for_top = self.ranges.shortening(range, TOP_CUT, NEGLIGIBLE * rounding);
         let lost =
             |rule: &Vec<f64>| for_top * rule.iter().zip(&*excess).map(|(weight, more)| weight * more).sum::<f64>();
         of_rules.extend(rules.iter().map(lost));
         let best = smallest(of_rules);
-        of_rules.iter_mut().for_each(|loss| *loss = grained(*loss - best, grain));
+        of_rules.iter_mut().for_each(|loss| *loss = (*loss - best - rounding).max(0.0));
         self.top.learn(of_rules, exponentials);
         self.cut.learn(cut, exponentials);
-        self.leaders.iter_mut().for_each(|leader| leader.learn(cut, grain));
+        self.leaders.iter_mut().for_each(|leader| leader.learn(cut, rounding));
         self.ranges.push(range);
         self.careful.learn(excess, exponentials);
         if range > self.largest_range {

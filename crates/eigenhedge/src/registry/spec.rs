@@ -137,7 +137,7 @@ impl Spec {
             label += &format!(" {}", self.forget);
         }
         if let Some(center) = self.center.filter(|center| !center.is_mean()) {
-            label += &format!(", center forget:{}", center.forget);
+            label += &format!(", center {}", center.forget);
         }
         if let Some(most) = self.max_rank.filter(|_| self.learner.reads("max-rank")) {
             label += &format!(", rank {most}");

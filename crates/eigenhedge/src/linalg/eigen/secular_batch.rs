@@ -7,7 +7,7 @@
 //! The root above the last pole is one like the others: the poles that fill up the lanes have no weight and lie above it.
 
 use super::secular::{MOST_STEPS, Root};
-use super::secular_simd::reciprocals;
+use super::secular_simd::{abs, reciprocals};
 use pulp::Simd;
 
 /// Problems of up to this many poles are solved together.
@@ -169,7 +169,7 @@ fn begin<S: Simd>(
     // Where the other poles make a difference across half the gap, their weight counts too: the slopes tell.
     let own = simd.div_f64s(simd.add_f64s(low_weight, high_weight), half);
     let others = simd.mul_add_e_f64s(simd.add_f64s(sums.slope_below, sums.slope_above), half, simd.neg_f64s(own));
-    let crowded = simd.greater_than_f64s(others, simd.mul_f64s(simd.splat_f64s(CROWDED), simd.abs_f64s(far)));
+    let crowded = simd.greater_than_f64s(others, simd.mul_f64s(simd.splat_f64s(CROWDED), abs(simd, far)));
     let offset = simd.mul_f64s(half, gaps.side);
     let joint = simd.add_f64s(offset, middle_way(simd, gaps, offset, middle, sums));
     inside(simd, simd.select_f64s(crowded, joint, guess), gaps)
@@ -188,7 +188,7 @@ fn improve<S: Simd>(
     let value = simd.add_f64s(simd.add_f64s(one, sums.below), sums.above);
     let size = simd.sub_f64s(simd.add_f64s(one, sums.above), sums.below);
     let rounding = simd.mul_f64s(simd.splat_f64s(2.0 * f64::EPSILON), size);
-    let exact = simd.less_than_or_equal_f64s(simd.abs_f64s(value), rounding);
+    let exact = simd.less_than_or_equal_f64s(abs(simd, value), rounding);
     let moving = simd.select_f64s(exact, zero, moving);
     if simd.reduce_max_f64s(moving) == 0.0 {
         return (offset, moving);
@@ -199,8 +199,8 @@ fn improve<S: Simd>(
     let step = middle_way(simd, gaps, offset, value, sums);
     let next = inside(simd, simd.add_f64s(offset, step), gaps);
     let next = simd.select_f64s(simd.greater_than_f64s(moving, zero), next, offset);
-    let change = simd.abs_f64s(simd.sub_f64s(next, offset));
-    let least = simd.mul_f64s(simd.splat_f64s(f64::EPSILON), simd.abs_f64s(next));
+    let change = abs(simd, simd.sub_f64s(next, offset));
+    let least = simd.mul_f64s(simd.splat_f64s(f64::EPSILON), abs(simd, next));
     let settled = simd.less_than_or_equal_f64s(change, least);
     (next, simd.select_f64s(settled, zero, moving))
 }
@@ -310,10 +310,8 @@ fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
     let (eighth, sixteen) = (simd.splat_f64s(0.125), simd.splat_f64s(16.0));
     // Both ends lie on the side of the origin: their product is not negative.
     let geometric = simd.mul_f64s(side, simd.sqrt_f64s(simd.mul_f64s(low, high)));
-    let (near, distant) = (
-        simd.min_f64s(simd.abs_f64s(low), simd.abs_f64s(high)),
-        simd.max_f64s(simd.abs_f64s(low), simd.abs_f64s(high)),
-    );
+    let (near, distant) =
+        (simd.min_f64s(abs(simd, low), abs(simd, high)), simd.max_f64s(abs(simd, low), abs(simd, high)));
     let wide = simd.greater_than_f64s(distant, simd.mul_f64s(sixteen, near));
     let mean = simd.mul_f64s(simd.splat_f64s(0.5), simd.add_f64s(low, high));
     let middle = simd.select_f64s(wide, geometric, mean);

@@ -16,6 +16,12 @@ pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {
     weights.resize(full, 0.0);
 }
 
+/// Absolute values. The method of the same name is compiled as a call: what it negates is not inlined.
+#[inline(always)]
+pub(super) fn abs<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+    simd.and_f64s(simd.splat_f64s(f64::from_bits(!(1 << 63))), x)
+}
+
 /// A point among the poles, measured from one of them so that differences keep their digits.
 #[derive(Clone, Copy)]
 pub(super) struct Point {

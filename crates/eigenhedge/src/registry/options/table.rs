@@ -225,7 +225,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         ..OptionEntry::new(
             "center",
             Type::Choice(centers),
-            "HOW",
+            "mean|forget:F|none",
             "Subtract the mean of the rows before, a mean that forgets (F is the factor on earlier rows at each row; 0 \
              leaves the last row), or nothing; with `mean`, auto also has members with centers that forget",
         )
