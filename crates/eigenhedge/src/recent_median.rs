@@ -56,10 +56,10 @@ impl RecentMedian {
     }
 
     /// Factor that brings a number down to so many times the median of those before it; 1 if there is nothing to do, or if
-    /// the median is `negligible`.
-    pub fn shortening(&self, number: f64, times: f64, negligible: f64) -> f64 {
+    /// the median is zero.
+    pub fn shortening(&self, number: f64, times: f64) -> f64 {
         match self.value() {
-            Some(median) if median > negligible && number > times * median => times * median / number,
+            Some(median) if median > 0.0 && number > times * median => times * median / number,
             _ => 1.0,
         }
     }
@@ -101,8 +101,7 @@ mod tests {
             median.push(number);
             all.push(number);
         }
-        assert_eq!(median.shortening(1e3, 2.0, 0.0), 2.0 * median.value().unwrap() / 1e3);
-        assert_eq!(median.shortening(1e3, 2.0, 8.0), 1.0);
-        assert_eq!(median.shortening(0.0, 2.0, 0.0), 1.0);
+        assert_eq!(median.shortening(1e3, 2.0), 2.0 * median.value().unwrap() / 1e3);
+        assert_eq!(median.shortening(0.0, 2.0), 1.0);
     }
 }

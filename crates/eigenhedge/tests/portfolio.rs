@@ -128,6 +128,25 @@ fn differences_within_rounding_decide_nothing() {
     assert_eq!(off.regret(), 0.5e-12);
 }
 
+#[test]
+fn one_huge_row_does_not_blind_the_quick_rules() {
+    // A leader by a little, a row that is 1e10 times as long and hits it, then a change of leaders.
+    let (mut trust, mut lost) = (Trust::new(3), 0.0);
+    for t in 0..400 {
+        let losses = match t {
+            0..100 => [0.1, 0.2, 0.3],
+            100 => [1e10, 0.5e10, 0.7e10],
+            101..250 => [0.1, 0.2, 0.3],
+            _ => [0.3, 0.2, 0.1],
+        };
+        let energy = if t == 100 { 1e10 } else { 1.0 };
+        lost += if t == 100 { 0.0 } else { played(&trust, &losses) };
+        trust.learn(&losses, energy);
+    }
+    // 40 is the least; each change costs some rows, and no rule may stay with the wrong member.
+    assert!(lost < 44.0, "{lost}");
+}
+
 /// Losses of the leader with forgetting around a center, from dense matrices; rows are learned at most `clip` times as long
 /// as the median of up to 101 rows before.
 fn oracle(rows: &[Vec<f64>], kept: usize, forget: f64, center: RunningCenter, clip: Option<f64>) -> Vec<f64> {

@@ -50,7 +50,8 @@ struct Working {
 /// The members of `auto`, each with the center that it subtracts. Around the mean: forgetting leaders over a grid of
 /// memories, the leader (incremental PCA with a memory of a few directions more), and anchored with a self-confident rate
 /// (whose bound the portfolio inherits whatever the rows are). Around centers that forget, for levels that drift: leaders
-/// with a long memory. A template with another center than the mean gives its own to all of them.
+/// with a long memory. A template with another center than the mean gives its own to all of them. Features of kernels hardly
+/// have a level that drifts: there, the mean is the only center, and the grid of memories is finer.
 ///
 /// All have at most `k + 3` explicit directions, unless rows are shorter or the template says otherwise, so that none
 /// costs more than O(nk) on any stream.
@@ -60,10 +61,11 @@ pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let max_rank = base.max_rank.or((base.kernel.is_some() || length > enough).then_some(enough));
     let base = Spec { max_rank, ..base };
     let forgetting = |forget: f64| Spec { learner: Kind::ForgettingLeader, forget, ..base.clone() };
-    let mut members: Vec<Spec> = [0.5, 0.95, 0.99].map(forgetting).into();
+    let memories = if base.kernel.is_some() { &[0.5, 0.8, 0.95, 0.99][..] } else { &[0.5, 0.95, 0.99] };
+    let mut members: Vec<Spec> = memories.iter().copied().map(forgetting).collect();
     members.push(Spec { learner: Kind::Leader, ..base.clone() });
     members.push(Spec { learner: Kind::Anchored, self_confident: true, ..base.clone() });
-    if let Some(center) = base.center.filter(|center| center.is_mean()) {
+    if let Some(center) = base.center.filter(|center| center.is_mean() && base.kernel.is_none()) {
         for (center_forget, forget) in [(0.0, 0.999), (0.5, 0.99), (0.8, 0.995), (0.98, 0.99)] {
             let center = Some(RunningCenter { forget: center_forget, ..center });
             // A bound on the distances from the mean is none on those from other centers.

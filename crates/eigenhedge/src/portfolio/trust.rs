@@ -2,7 +2,7 @@
 //!
 //! Rules: U is AdaHedge on the losses as they are; its bound holds on every sequence, and one huge loss makes it careful for
 //! long. A is AdaHedge on losses whose range is cut at 16 times the recent median; three leaders of late follow changes at
-//! the pace of 10, 50 and 500 rows. AdaHedge on top, on losses cut at 64 times, divides trust among A and the leaders. That mixture is played as long as
+//! the pace of 10, 50 and 500 rows. AdaHedge on top, on losses cut at 100 times, divides trust among A and the leaders. That mixture is played as long as
 //! what it `owed`, by how much it lost more than U would have, is within an allowance; past it U is played.
 //!
 //! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U`
@@ -66,10 +66,10 @@ const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
 /// Ranges of losses are cut at this many times the recent median.
 const CUT: f64 = 16.0;
 /// The same for the rule on top: rare large losses are a part of the account that it must see.
-const TOP_CUT: f64 = 64.0;
+const TOP_CUT: f64 = 100.0;
 /// Differences of losses up to this share of the energy of a row are rounding.
 const ROUNDING: f64 = 1e-10;
-/// A median range is no more than rounding up to so many times that.
+/// Ranges up to so many times the rounding count as none.
 const NEGLIGIBLE: f64 = 10.0;
 
 impl Trust {
@@ -162,20 +162,21 @@ impl Trust {
         excess.extend(losses.iter().map(|loss| (excess_of(loss) - rounding).max(0.0)));
         let range = excess.iter().fold(0f64, |a, b| a.max(*b));
         self.owed += played - careful.iter().zip(&*excess).map(|(weight, more)| weight * more).sum::<f64>();
-        let shortening = self.ranges.shortening(range, CUT, NEGLIGIBLE * rounding);
+        let shortening = self.ranges.shortening(range, CUT);
         cut.clear();
         cut.extend(excess.iter().map(|more| shortening * more));
         of_rules.clear();
-        let for_top = self.ranges.shortening(range, TOP_CUT, NEGLIGIBLE * rounding);
+        let for_top = self.ranges.shortening(range, TOP_CUT);
         let lost =
             |rule: &Vec<f64>| for_top * rule.iter().zip(&*excess).map(|(weight, more)| weight * more).sum::<f64>();
         of_rules.extend(rules.iter().map(lost));
         let best = smallest(of_rules);
-        of_rules.iter_mut().for_each(|loss| *loss = (*loss - best - rounding).max(0.0));
+        of_rules.iter_mut().for_each(|loss| *loss = (*loss - best - for_top * rounding).max(0.0));
         self.top.learn(of_rules, exponentials);
         self.cut.learn(cut, exponentials);
-        self.leaders.iter_mut().for_each(|leader| leader.learn(cut, rounding));
-        self.ranges.push(range);
+        self.leaders.iter_mut().for_each(|leader| leader.learn(cut, shortening * rounding));
+        // A range that is all rounding must not become the measure of others.
+        self.ranges.push(if range > NEGLIGIBLE * rounding { range } else { 0.0 });
         self.careful.learn(excess, exponentials);
         if range > self.largest_range {
             self.squares = self.squares * (self.largest_range / range).powi(2) + 1.0;

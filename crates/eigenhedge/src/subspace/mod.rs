@@ -356,7 +356,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     fn shorten(&mut self) -> f64 {
         let Some(clip) = self.options.clip else { return 1.0 };
         let norm = self.scratch.0.square.sqrt();
-        let factor = self.norms.shortening(norm, clip, 0.0);
+        let factor = self.norms.shortening(norm, clip);
         self.norms.push(norm);
         self.clipped += u64::from(factor < 1.0);
         factor
