@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    MultiOutputMixin,
-    RegressorMixin,
-    TransformerMixin,
-)
-from sklearn.utils import check_array
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._core import KernelComponents, KernelRegression, _preimage
 from ._lift import Lift, is_given, needs_kernel_name
+from ._online import Transformer
 from ._rows import as_numbers, as_rows, check_numbers
 from ._types import Floats, Kernel, Table
 
@@ -34,7 +29,7 @@ KERNEL = {
 }
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(Transformer):
     """Kernel principal component analysis of all rows at once.
 
     Beside what scikit-learn's class of this name does, it tells the compression loss of any row, finds pre-images
@@ -163,64 +158,18 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.fit(X)
         return np.ascontiguousarray(self._model.scores.T)
 
-    def transform(self, X: Table) -> Floats:
-        """Coordinates of rows.
+    score_samples = needs_kernel_name(Transformer.score_samples)
+    inverse_transform = needs_kernel_name(Transformer.inverse_transform)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows; kernel values with the rows of the fit, when the kernel is precomputed.
-
-        Returns
-        -------
-        X_new : ndarray of shape (n_samples, n_components)
-        """
+    def _embed(self, X: Table) -> tuple[Floats, Floats]:
         check_is_fitted(self)
         X = _checked(self, X, reset=False)
-        return self._model.embed(X if self._lift is None else self._lift(X))[0]
+        return self._model.embed(X if self._lift is None else self._lift(X))
 
-    @needs_kernel_name
-    def score_samples(self, X: Table) -> Floats:
-        """Minus the compression loss: the squared distance between the features of a row and their projection.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = _checked(self, X, reset=False)
-        return -self._model.embed(X)[1]
-
-    @needs_kernel_name
-    def inverse_transform(self, X: Table) -> Floats:
-        """Rows whose features are near those with these coordinates: pre-images.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Coordinates.
-
-        Returns
-        -------
-        X_original : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        check_numbers(X)
-        weights = self._model.expand(check_array(X, dtype=np.float64, order="C"))
+    def _invert(self, coordinates: Floats) -> Floats:
         atoms = self._model.atoms()
         kernel: dict[str, Any] = {"kernel": self.kernel, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return np.array([preimage(atoms, row, **kernel).point for row in weights])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+        return np.array([preimage(atoms, row, **kernel).point for row in self._model.expand(coordinates)])
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -352,6 +301,7 @@ def _dense(X: Table) -> Floats:
     return X if isinstance(X, np.ndarray) else as_rows(X)
 
 
+@dataclass(frozen=True)
 class Preimage:
     """What :func:`preimage` finds.
 
@@ -365,10 +315,9 @@ class Preimage:
         Whether the search came to rest.
     """
 
-    def __init__(self, point: Floats, squared_distance: float, converged: bool) -> None:
-        self.point = point
-        self.squared_distance = squared_distance
-        self.converged = converged
+    point: Floats
+    squared_distance: float
+    converged: bool
 
     def __repr__(self) -> str:
         return f"Preimage({self.point}, squared_distance={self.squared_distance:.3g}, converged={self.converged})"

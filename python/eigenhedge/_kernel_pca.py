@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,7 @@ from ._lift import Lift, is_given, needs_kernel_name
 from ._online import OWN, Online
 from ._options import OF_KERNELS, constraints, constructor
 from ._rows import as_rows
-from ._types import Floats, Kernel, Path, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._types import Kernel, Table
 
 
 class OnlineKernelPCA(Online):
@@ -96,21 +93,9 @@ class OnlineKernelPCA(Online):
         self._fitted()
         return 1 / self.n_features_in_ if self.gamma is None else self.gamma
 
-    @needs_kernel_name
-    def partial_fit(self, X: Table, y: object = None) -> Self:
-        return super().partial_fit(X)
-
-    @needs_kernel_name
-    def inverse_transform(self, X: Table) -> Floats:
-        return super().inverse_transform(X)
-
-    @needs_kernel_name
-    def save(self, path: Path) -> None:
-        super().save(path)
-
-    for _method in ("partial_fit", "inverse_transform", "save"):
-        vars()[_method].__doc__ = vars()[_method].fn.__doc__ = getattr(Online, _method).__doc__
-    del _method
+    partial_fit = needs_kernel_name(Online.partial_fit)
+    inverse_transform = needs_kernel_name(Online.inverse_transform)
+    save = needs_kernel_name(Online.save)
 
     def _options(self) -> dict[str, Any]:
         options = super()._options()
@@ -146,8 +131,3 @@ class OnlineKernelPCA(Online):
 
     def _is_linear(self) -> bool:
         return is_given(self.kernel) or self.kernel == "linear"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

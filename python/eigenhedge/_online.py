@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _snapshot
 from ._core import Learner
@@ -35,7 +36,70 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Coordinates and losses of rows, and rows out of coordinates."""
+
+    @abstractmethod
+    def _embed(self, X: Table) -> tuple[Floats, Floats]:
+        """Coordinates and losses of rows that nobody has checked."""
+
+    @abstractmethod
+    def _invert(self, coordinates: Floats) -> Floats:
+        """Rows with these coordinates."""
+
+    def transform(self, X: Table) -> Floats:
+        """Coordinates of rows. Learns nothing.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows; kernel values with the rows of the fit, when the kernel is precomputed.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            Along the components, or in the directions that an online estimator most surely keeps now.
+        """
+        return self._embed(X)[0]
+
+    def inverse_transform(self, X: Table) -> Floats:
+        """Rows with these coordinates; through a kernel, rows whose features are near them (pre-images).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Coordinates.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        check_numbers(X)
+        return self._invert(check_array(X, dtype=np.float64, order="C"))
+
+    def score_samples(self, X: Table) -> Floats:
+        """Minus the compression loss: the squared distance between a row, or its features, and their projection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        return -self._embed(X)[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
+        return tags
+
+
+class Online(Transformer):
     """A transformer around a :class:`eigenhedge.Learner`."""
 
     n_components: int | None
@@ -95,50 +159,6 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._learn(self._prepared(X, reset=False))
         return self
 
-    def transform(self, X: Table) -> Floats:
-        """Coordinates of rows in the directions most surely kept now. Learns nothing.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        X_new : ndarray of shape (n_samples, n_components)
-        """
-        return self._embed(X)[0]
-
-    def inverse_transform(self, X: Table) -> Floats:
-        """Rows with these coordinates; through a kernel, rows whose features are near them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Coordinates.
-
-        Returns
-        -------
-        X_original : ndarray of shape (n_samples, n_features)
-        """
-        learner = self._fitted()
-        check_numbers(X)
-        return learner.inverse_transform(check_array(X, dtype=np.float64, order="C"))
-
-    def score_samples(self, X: Table) -> Floats:
-        """Minus the compression loss: the squared distance between a row and its projection.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-        """
-        return -self._embed(X)[1]
-
     def score(self, X: Table, y: object = None) -> float:
         """Mean of :meth:`score_samples`.
 
@@ -192,11 +212,6 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_learner" in self.__dict__
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _fitted(self) -> Learner:
         learner: Learner | None = self.__dict__.get("_learner")
         if learner is None:
@@ -233,6 +248,9 @@ class Online(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _learn(self, X: Table) -> None:
         for block in blocks(X):
             self._learner.learn(block)
+
+    def _invert(self, coordinates: Floats) -> Floats:
+        return self._learner.inverse_transform(coordinates)
 
     def _embed(self, X: Table) -> tuple[Floats, Floats]:
         learner = self._fitted()
