@@ -171,6 +171,24 @@ pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     }
 }
 
+/// `Ok` when the count is not zero.
+pub(crate) fn at_least_one(name: &'static str, count: usize) -> Result<(), Error> {
+    if count > 0 { Ok(()) } else { Err(Error::Parameter { name, rule: "at least 1", value: 0.0 }) }
+}
+
+/// `Ok` when every entry of a list satisfies the rule; names the first that does not.
+pub(crate) fn every(
+    what: &'static str,
+    list: &[f64],
+    rule: &'static str,
+    holds: impl Fn(f64) -> bool,
+) -> Result<(), Error> {
+    match list.iter().position(|value| !holds(*value)) {
+        Some(index) => Err(Error::Entry { what, index, rule, value: list[index] }),
+        None => Ok(()),
+    }
+}
+
 /// `Ok` when the square of a bound on norms is a normal number; NaN fails.
 pub fn norm_bound(bound: f64) -> Result<f64, Error> {
     if positive("norm-bound", bound)?.powi(2).is_normal() {

@@ -7,7 +7,7 @@
 //!
 //! Cost: that of a few rows, and O(n w²) for a basis of w columns.
 
-use crate::error::Error;
+use crate::error::{Error, every};
 use std::ops::RangeInclusive;
 
 /// A state that can be checked.
@@ -61,8 +61,5 @@ pub(crate) fn length(what: &'static str, found: usize, expected: usize) -> Resul
 
 /// `Ok` when every entry lies in the range; NaN fails.
 pub(crate) fn entries(what: &'static str, list: &[f64], range: RangeInclusive<f64>) -> Result<(), Error> {
-    match list.iter().position(|x| !range.contains(x)) {
-        None => Ok(()),
-        Some(index) => Err(Error::Entry { what, index, rule: "within its range", value: list[index] }),
-    }
+    every(what, list, "within its range", |x| range.contains(&x))
 }

@@ -23,7 +23,7 @@
 //! 2012.
 
 use super::gram::{check_fresh, check_trace, checked_row};
-use crate::error::{Error, fraction};
+use crate::error::{Error, at_least_one, every, fraction};
 use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use std::borrow::Borrow;
@@ -52,9 +52,7 @@ impl PivotedCholesky {
     {
         check_fresh(dictionary, points.len())?;
         fraction("tolerance", tolerance)?;
-        if max_rank == 0 {
-            return Err(Error::Parameter { name: "max-rank", rule: "at least 1", value: 0.0 });
-        }
+        at_least_one("max-rank", max_rank)?;
         let mut row = Vec::new();
         // Against no atoms, a row costs nothing but k(x, x) and the check of the point.
         let own = |(i, point): (usize, &P)| checked_row(dictionary, point.borrow(), &mut row).map_err(|e| e.at(i));
@@ -139,19 +137,13 @@ impl PivotedCholesky {
         }
         column[pivot] = root;
         self.remaining[pivot] = 0.0;
-        self.factor.resize(column.len(), rank + 1);
-        self.factor.column_mut(rank).copy_from_slice(&column);
+        self.factor.push_column(&column);
         self.pivots.push(pivot);
     }
 
     fn check_definite(&self, slack: f64) -> Result<(), Error> {
-        match self.remaining.iter().position(|d| !(*d >= -slack)) {
-            None => Ok(()),
-            Some(index) => {
-                let what = "diagonal that a pivot of the kernel matrix leaves";
-                Err(Error::Entry { what, index, rule: "not negative", value: self.remaining[index] })
-            }
-        }
+        let what = "diagonal that a pivot of the kernel matrix leaves";
+        every(what, &self.remaining, "not negative", |d| d >= -slack)
     }
 }
 

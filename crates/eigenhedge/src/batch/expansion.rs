@@ -13,10 +13,11 @@
 
 use super::gram::{check_fresh, checked_row};
 use crate::cancel;
-use crate::error::Error;
+use crate::error::{Error, at_least_one};
 use crate::kernel::Dictionary;
 use crate::num::dot;
 use crate::row::check_row;
+use crate::state::length;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 
@@ -47,9 +48,7 @@ impl Expansion {
     /// Mean of the features of all atoms.
     pub fn mean<D: Dictionary>(dictionary: &D) -> Result<Self, Error> {
         let t = dictionary.len();
-        if t == 0 {
-            return Err(Error::Parameter { name: "the number of atoms", rule: "at least 1", value: 0.0 });
-        }
+        at_least_one("the number of atoms", t)?;
         Self::new(dictionary, vec![1.0 / t as f64; t])
     }
 
@@ -88,10 +87,7 @@ impl Expansion {
 
     /// Rejects a dictionary of another size.
     pub(super) fn check_atoms(&self, atoms: usize) -> Result<(), Error> {
-        if self.weights.len() != atoms {
-            return Err(Error::Length { what: "weights", expected: atoms, found: self.weights.len() });
-        }
-        Ok(())
+        length("weights", self.weights.len(), atoms)
     }
 }
 

@@ -1,38 +1,19 @@
 //! The kernel matrix of a set of points.
 
 use crate::cancel;
-use crate::error::Error;
+use crate::error::{Error, at_least_one, every, not_negative};
 use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use std::borrow::Borrow;
 
 /// Rejects an empty set of points, and a dictionary that already holds atoms.
 pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Result<(), Error> {
-    if points == 0 {
-        return Err(Error::Parameter { name: "the number of points", rule: "at least 1", value: 0.0 });
-    }
+    at_least_one("the number of points", points)?;
     if !dictionary.is_empty() {
         let value = dictionary.len() as f64;
         return Err(Error::Parameter { name: "the number of atoms before fitting", rule: "0", value });
     }
     Ok(())
-}
-
-/// Rejects a kernel row that is not finite.
-pub(super) fn check_kernel_row(row: &[f64]) -> Result<(), Error> {
-    match row.iter().position(|value| !value.is_finite()) {
-        Some(index) => Err(Error::Entry { what: "kernel row", index, rule: "finite", value: row[index] }),
-        None => Ok(()),
-    }
-}
-
-/// Rejects `k(x, x) < 0`.
-pub(super) fn check_own(value: f64) -> Result<f64, Error> {
-    if value >= 0.0 && value.is_finite() {
-        Ok(value)
-    } else {
-        Err(Error::Parameter { name: "k(x, x)", rule: "finite and not negative", value })
-    }
 }
 
 /// Rejects points that are not zero when all their kernel values with themselves are, or have lost their digits.
@@ -55,8 +36,8 @@ pub(super) fn checked_row<D: Dictionary>(
     row: &mut Vec<f64>,
 ) -> Result<f64, Error> {
     cancel::check()?;
-    let own = check_own(dictionary.row(point, row)?)?;
-    check_kernel_row(row)?;
+    let own = not_negative("k(x, x)", dictionary.row(point, row)?)?;
+    every("kernel row", row, "finite", f64::is_finite)?;
     Ok(own)
 }
 

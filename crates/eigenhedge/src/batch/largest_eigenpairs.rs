@@ -118,17 +118,12 @@ impl Basis {
         for j in 0..block.columns() {
             column.copy_from_slice(block.column(j));
             if orthonormal_to(&self.vectors, &mut column) {
-                let count = self.vectors.columns();
-                self.vectors.resize(n, count + 1);
-                self.vectors.column_mut(count).copy_from_slice(&column);
+                self.vectors.push_column(&column);
             }
         }
         let added = self.vectors.columns() - before;
         multiply(&mut self.product, matrix, self.vectors.view().subcols(before, added));
-        self.images.resize(n, before + added);
-        for j in 0..added {
-            self.images.column_mut(before + j).copy_from_slice(self.product.column(j));
-        }
+        (0..added).for_each(|j| self.images.push_column(self.product.column(j)));
         added
     }
 

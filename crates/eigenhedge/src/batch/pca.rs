@@ -18,7 +18,7 @@
 //! small are not what is asked of PCA.
 
 use super::{Center, check_kept, fix_sign, largest_eigenpairs::orthonormal_to, top};
-use crate::error::Error;
+use crate::error::{Error, at_least_one};
 use crate::linalg::{Matrix, multiply, symmetric_eigen};
 use crate::num::{dot, largest, unit};
 use crate::row::check_row;
@@ -41,17 +41,15 @@ const NO_ENERGY: f64 = 1e-14;
 impl Pca {
     /// Fits k components; k is at most the length of a row and at most the number of rows.
     pub fn fit<R: Borrow<[f64]>>(rows: &[R], kept: usize, center: Center) -> Result<Self, Error> {
-        let Some(first) = rows.first() else {
-            return Err(Error::Parameter { name: "the number of rows", rule: "at least 1", value: 0.0 });
-        };
-        let n = first.borrow().len();
+        at_least_one("the number of rows", rows.len())?;
+        let n = rows[0].borrow().len();
         check_kept(kept, n.min(rows.len()), "at least 1 and at most the length and the number of rows")?;
         let mut columns = Matrix::zeros(n, rows.len());
         for (i, row) in rows.iter().enumerate() {
             check_row("row", row.borrow(), n).map_err(|error| error.at(i))?;
             columns.column_mut(i).copy_from_slice(row.borrow());
         }
-        let mean = (center == Center::Mean).then(|| subtract_mean(&mut columns, first.borrow()));
+        let mean = (center == Center::Mean).then(|| subtract_mean(&mut columns, rows[0].borrow()));
         let deviation = (0..rows.len()).map(|i| largest(columns.column(i))).fold(0f64, f64::max);
         let unit = unit(deviation);
         for i in 0..rows.len() {
@@ -180,8 +178,7 @@ fn wide(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
             direction.copy_from_slice(&arbitrary_direction(&components));
         }
         fix_sign(direction);
-        components.resize(columns.rows(), j + 1);
-        components.column_mut(j).copy_from_slice(direction);
+        components.push_column(direction);
     }
     (values, components)
 }

@@ -26,7 +26,7 @@
 //! References: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, algorithm 2.1 and section 5.4.2.
 
 use super::gram::{checked_row, gram};
-use crate::error::{Error, positive};
+use crate::error::{Error, at_least_one, positive};
 use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use crate::linalg::checks::{matrix_entries, shape};
@@ -79,9 +79,7 @@ impl<D: Dictionary> KernelRidge<D> {
         rho: f64,
     ) -> Result<Self, Error> {
         positive("rho", rho)?;
-        if targets.columns() == 0 {
-            return Err(Error::Parameter { name: "the number of outputs", rule: "at least 1", value: 0.0 });
-        }
+        at_least_one("the number of outputs", targets.columns())?;
         for j in 0..targets.columns() {
             check_row("targets", targets.column(j), points.len())?;
         }

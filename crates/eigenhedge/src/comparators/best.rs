@@ -1,6 +1,6 @@
 //! The best loss in hindsight, exactly or between two numbers.
 
-use super::best_subspace::BestSubspace;
+use super::best_subspace::{BestSubspace, Mean};
 use super::feature_rows::FeatureRows;
 use super::sketch::Sketch;
 use crate::error::Error;
@@ -120,20 +120,20 @@ impl Hindsight {
     /// Measures rows from this one, which itself is not charged: a learner that centers on the mean begins there. Must come
     /// before the first row; does nothing when the comparator is not centered.
     pub fn begin_at(&mut self, row: &[f64]) {
-        match self {
-            Self::Exact(best) => best.begin_at(row),
-            Self::Sketched(sketch) => sketch.begin_at(row),
-            Self::Features(rows) => rows.begin_at(row),
-        }
+        let mean = match self {
+            Self::Exact(best) => &mut best.mean,
+            Self::Sketched(sketch) => &mut sketch.mean,
+            Self::Features(rows) => return rows.begin_at(row),
+        };
+        mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
     /// Squared distance of the mean of all rows from the row that they are measured from, or more; none when the
     /// comparator is not centered.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
-            Self::Exact(best) => best.squared_way(),
-            Self::Sketched(sketch) => sketch.squared_way(),
             Self::Features(rows) => rows.squared_way(),
+            _ => self.running_mean().map(Mean::squared_way),
         }
     }
 
@@ -165,9 +165,13 @@ impl Hindsight {
 
     /// Mean of all rows, when it is followed.
     pub fn mean(&self) -> Option<Vec<f64>> {
+        self.running_mean()?.value()
+    }
+
+    fn running_mean(&self) -> Option<&Mean> {
         match self {
-            Self::Exact(best) => best.mean(),
-            Self::Sketched(sketch) => sketch.mean(),
+            Self::Exact(best) => best.mean.as_ref(),
+            Self::Sketched(sketch) => sketch.mean.as_ref(),
             Self::Features(_) => None,
         }
     }

@@ -6,13 +6,12 @@
 //! Cost: n² for each row, in blocks at the speed of a matrix product; n² memory; one eigendecomposition when asked.
 //! Rows longer than [`BestSubspace::LONGEST`] are not followed.
 
+use super::best_loss;
 use crate::error::Error;
 use crate::linalg::checks::{energies, scatter, shape};
-use crate::linalg::{Matrix, symmetric_eigenvalues};
+use crate::linalg::{Matrix, add_lower_product};
 use crate::num::dot;
 use crate::state::{self, count, energy, ensure};
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
 /// Running mean, as a fixed point and the way from there: a row less the fixed point is rounded once, and what follows does
@@ -74,7 +73,7 @@ impl Mean {
     }
 
     /// Squared distance of the mean from the fixed point.
-    pub(crate) fn squared_way(&self) -> f64 {
+    pub fn squared_way(&self) -> f64 {
         dot(&self.way, &self.way)
     }
 }
@@ -83,7 +82,7 @@ impl Mean {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSubspace {
     /// Running mean, when the comparator is centered.
-    mean: Option<Mean>,
+    pub(super) mean: Option<Mean>,
     /// Lower triangle.
     scatter: Matrix,
     block: Matrix,
@@ -129,21 +128,6 @@ impl BestSubspace {
         })
     }
 
-    /// Mean of the rows so far, when the comparator is centered.
-    pub fn mean(&self) -> Option<Vec<f64>> {
-        self.mean.as_ref()?.value()
-    }
-
-    /// Measures rows from this one, which itself is not charged, when the comparator is centered.
-    pub fn begin_at(&mut self, row: &[f64]) {
-        self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
-    }
-
-    /// Squared distance of the mean from the row that others are measured from.
-    pub(crate) fn squared_way(&self) -> Option<f64> {
-        self.mean.as_ref().map(Mean::squared_way)
-    }
-
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         let column = self.block.column_mut(self.filled);
@@ -160,17 +144,7 @@ impl BestSubspace {
 
     fn flush(scatter: &mut Matrix, block: &Matrix, filled: usize) {
         let rows = block.view().subcols(0, filled);
-        matmul(
-            scatter.view_mut(),
-            BlockStructure::TriangularLower,
-            Accum::Add,
-            rows,
-            BlockStructure::Rectangular,
-            rows.transpose(),
-            BlockStructure::Rectangular,
-            1.0,
-            Par::Seq,
-        );
+        add_lower_product(scatter, rows, rows.transpose());
     }
 
     /// Energy of all rows, the one left out too, along each of these unit vectors, and in all: squared lengths, after
@@ -200,8 +174,7 @@ impl BestSubspace {
     pub fn loss(&self, kept: usize) -> f64 {
         let mut scatter = self.scatter.clone();
         Self::flush(&mut scatter, &self.block, self.filled);
-        let values = symmetric_eigenvalues(scatter.view());
-        values[..values.len().saturating_sub(kept)].iter().map(|v| v.max(0.0)).sum()
+        best_loss(&scatter, kept)
     }
 }
 
@@ -217,7 +190,7 @@ mod tests {
         let rows: Vec<Vec<f64>> = (0..90).map(|_| (0..5).map(|i| i as f64 + random.normal()).collect()).collect();
         let (mut all, mut others) = (BestSubspace::new(5, true).unwrap(), BestSubspace::new(5, true).unwrap());
         rows.iter().for_each(|row| all.add(row));
-        others.begin_at(&rows[0]);
+        others.mean.iter_mut().for_each(|mean| mean.begin_at(&rows[0]));
         rows[1..].iter().for_each(|row| others.add(row));
         let directions = Matrix::identity(5);
         let ((a, in_all), (b, in_others)) = (all.energies(&directions), others.energies(&directions));

@@ -9,6 +9,7 @@
 //! sum of the k largest eigenvalues of K lies between that of `L Lᵀ` and the same plus δ; centering keeps this true.
 
 use super::best::Best;
+use super::best_loss;
 use crate::batch::{PivotedCholesky, center_gram, gram};
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
@@ -76,8 +77,7 @@ impl FeatureRows {
         let count = self.rows.columns();
         self.full |= (count + 1) * row.len() > Self::MOST;
         if !self.full {
-            self.rows.resize(row.len(), count + 1);
-            self.rows.column_mut(count).copy_from_slice(row);
+            self.rows.push_column(row);
         }
     }
 
@@ -99,9 +99,7 @@ impl FeatureRows {
             if (0..gram.columns()).any(|j| gram.column(j).iter().any(|value| !value.is_finite())) {
                 return None;
             }
-            let values = symmetric_eigenvalues(gram.view());
-            let dropped = values.len().saturating_sub(kept);
-            return Some(Best::Exact(values[..dropped].iter().map(|v| v.max(0.0)).sum()));
+            return Some(Best::Exact(best_loss(&gram, kept)));
         }
         self.bracket(&mut dictionary, &points, kept, 16 * kept + 256)
     }

@@ -17,3 +17,12 @@ pub use best_pair::BestPair;
 pub use best_subspace::BestSubspace;
 pub use partition::{Blocks, Partition};
 pub use sketch::Sketch;
+
+use crate::linalg::{Matrix, symmetric_eigenvalues};
+
+/// What the best k-dimensional subspace loses of this scatter or kernel matrix: all but the largest eigenvalues. The lower
+/// triangle is read.
+fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
+    let values = symmetric_eigenvalues(scatter.view());
+    values[..values.len().saturating_sub(kept)].iter().map(|v| v.max(0.0)).sum()
+}

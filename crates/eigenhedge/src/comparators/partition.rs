@@ -18,10 +18,11 @@
 //! References: Bellman 1961 (segmentation by dynamic programming); Chan, Golub & LeVeque 1983 (joining scatters);
 //! Herbster & Warmuth 1998 and Warmuth & Kuzmin, JMLR 2008, section 8 (partitions as comparators).
 
+use super::best_loss;
 use super::best_subspace::BestSubspace;
-use crate::error::Error;
+use crate::error::{Error, at_least_one};
+use crate::linalg::Matrix;
 use crate::linalg::checks::{scatter, shape};
-use crate::linalg::{Matrix, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::state::{self, count, energy, ensure};
 use serde::{Deserialize, Serialize};
@@ -133,8 +134,7 @@ impl Block {
     }
 
     fn loss(&self, kept: usize) -> f64 {
-        let values = symmetric_eigenvalues(self.scatter.view());
-        values[..values.len().saturating_sub(kept)].iter().map(|v| v.max(0.0)).sum()
+        best_loss(&self.scatter, kept)
     }
 }
 
@@ -165,9 +165,7 @@ impl Blocks {
 
     /// No rows yet; cuts will be multiples of `rows_each`, at least 1.
     pub fn new(length: usize, rows_each: usize, centered: bool) -> Result<Self, Error> {
-        if rows_each == 0 {
-            return Err(Error::Parameter { name: "block", rule: "at least 1", value: 0.0 });
-        }
+        at_least_one("block", rows_each)?;
         Ok(Self { length, rows_each, centered, base: None, uncharged: 0, blocks: Vec::new() })
     }
 

@@ -24,14 +24,12 @@
 
 use super::best::Best;
 use super::best_subspace::{Mean, check_mean};
-use crate::error::Error;
+use crate::error::{Error, at_least_one};
 use crate::linalg::checks::{energies, shape};
-use crate::linalg::{Eigen, Matrix, multiply, symmetric_eigenvalues};
+use crate::linalg::{Eigen, Matrix, add_lower_product, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{count, energy, ensure};
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
 /// A few directions that stand for all rows.
@@ -52,7 +50,7 @@ pub struct Sketch {
     /// ℓ.
     retained: usize,
     /// Running mean, when the comparator is centered.
-    mean: Option<Mean>,
+    pub(super) mean: Option<Mean>,
     rows: u64,
     energy: f64,
     shrinkage: f64,
@@ -89,9 +87,7 @@ impl Sketch {
 
     /// No rows yet. Retains `retained` directions: at least 1, and several times the k to be asked for.
     pub fn new(length: usize, retained: usize, centered: bool) -> Result<Self, Error> {
-        if retained == 0 {
-            return Err(Error::Parameter { name: "retained", rule: "at least 1", value: 0.0 });
-        }
+        at_least_one("retained", retained)?;
         Ok(Self {
             retained,
             mean: centered.then(Mean::default),
@@ -106,21 +102,6 @@ impl Sketch {
     /// Rows seen.
     pub fn rows(&self) -> u64 {
         self.rows
-    }
-
-    /// Mean of the rows so far, when the sketch is centered.
-    pub fn mean(&self) -> Option<Vec<f64>> {
-        self.mean.as_ref()?.value()
-    }
-
-    /// Measures rows from this one, which itself is not charged, when the sketch is centered.
-    pub fn begin_at(&mut self, row: &[f64]) {
-        self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
-    }
-
-    /// Squared distance of the mean from the row that others are measured from.
-    pub(crate) fn squared_way(&self) -> Option<f64> {
-        self.mean.as_ref().map(Mean::squared_way)
     }
 
     /// Total squared norm of the (centered) rows.
@@ -191,8 +172,7 @@ impl Sketch {
             self.shrink();
         }
         let at = self.buffer.columns();
-        self.buffer.resize(self.buffer.rows(), at + 1);
-        self.buffer.column_mut(at).copy_from_slice(column);
+        self.buffer.push_column(column);
         at
     }
 
@@ -225,18 +205,10 @@ impl Sketch {
 
 /// `gram = Bᵀ B`, the lower triangle.
 fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
+    // By way of nothing: what is new is zero.
+    gram.resize(0, 0);
     gram.resize(columns.columns(), columns.columns());
-    matmul(
-        gram.view_mut(),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        columns.view().transpose(),
-        BlockStructure::Rectangular,
-        columns.view(),
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
+    add_lower_product(gram, columns.view().transpose(), columns.view());
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::check_distribution;
-use crate::error::Error;
+use crate::error::{Error, at_least_one};
 use crate::mixing::{Blend, Mixing, blend};
+use crate::state::length;
 
 /// A mixing rule with the memory that it needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,17 +30,9 @@ impl Mixer {
     /// `Ok` when this is a mixer of a learner over this many experts: asked of what was read from a file.
     pub fn check(&self, experts: usize, kept: usize) -> Result<(), Error> {
         self.rule.checked()?;
-        if self.played == 0 {
-            return Err(Error::Parameter {
-                name: "the number of distributions played",
-                rule: "at least 1",
-                value: 0.0,
-            });
-        }
+        at_least_one("the number of distributions played", self.played.min(1) as usize)?;
         let expected = if matches!(self.rule, Mixing::PastAverage { .. }) { experts } else { 0 };
-        if self.past.len() != expected {
-            return Err(Error::Length { what: "mean of the past", expected, found: self.past.len() });
-        }
+        length("mean of the past", self.past.len(), expected)?;
         if expected > 0 { check_distribution(&self.past, experts - kept) } else { Ok(()) }
     }
 

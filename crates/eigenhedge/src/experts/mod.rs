@@ -22,11 +22,12 @@ pub(crate) use mixing::Mixer;
 pub use perturbed::PerturbedLeader;
 pub use sets::{ProductSets, SetDistribution};
 
-use crate::error::Error;
+use crate::error::{Error, every};
 use crate::learner::Loss;
 use crate::memory::{check_numbers, product};
 use crate::random::Random;
 use crate::simplex::{DrawScratch, Select, draw};
+use crate::state::length;
 
 /// Numbers for each expert, at most: weights, mixtures, the choice and scratch.
 const NUMBERS: usize = 16;
@@ -43,10 +44,7 @@ fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
 fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> {
     // Rounding of a long run.
     const SLACK: f64 = 1e-6;
-    if let Some(index) = log_dropped.iter().position(|log| !(*log <= SLACK)) {
-        let (what, rule) = ("logarithms of probabilities", "at most 0");
-        return Err(Error::Entry { what, index, rule, value: log_dropped[index] });
-    }
+    every("logarithms of probabilities", log_dropped, "at most 0", |log| log <= SLACK)?;
     let (total, dropped) = (log_dropped.iter().map(|log| log.exp()).sum::<f64>(), dropped as f64);
     if (total - dropped).abs() <= SLACK * dropped {
         return Ok(());
@@ -56,15 +54,8 @@ fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> 
 
 /// `Ok` when there is one loss in `[0, 1]` for each expert.
 fn check_losses(losses: &[f64], experts: usize) -> Result<(), Error> {
-    if losses.len() != experts {
-        return Err(Error::Length { what: "loss vector", expected: experts, found: losses.len() });
-    }
-    match losses.iter().position(|loss| !(0.0..=1.0).contains(loss)) {
-        Some(index) => {
-            Err(Error::Entry { what: "loss vector", index, rule: "finite and between 0 and 1", value: losses[index] })
-        }
-        None => Ok(()),
-    }
+    length("loss vector", losses.len(), experts)?;
+    every("loss vector", losses, "finite and between 0 and 1", |loss| (0.0..=1.0).contains(&loss))
 }
 
 /// The distribution of a trial and the set drawn from it.

@@ -29,7 +29,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Choice, check_kept, check_losses};
-use crate::error::{self, Error};
+use crate::error::{self, Error, every};
 use crate::learner::{Learner, Loss};
 use crate::num;
 use crate::random::Random;
@@ -56,10 +56,7 @@ pub struct SetDistribution {
 impl SetDistribution {
     /// Sets of `size` indices; at least that many weights must be positive, and `1 ≤ size ≤ n`.
     pub fn new(log_weights: &[f64], size: usize) -> Result<Self, Error> {
-        if let Some(index) = log_weights.iter().position(|&weight| weight.is_nan() || weight == f64::INFINITY) {
-            let (rule, value) = ("less than infinity", log_weights[index]);
-            return Err(Error::Entry { what: "list of log-weights", index, rule, value });
-        }
+        every("list of log-weights", log_weights, "less than infinity", |weight| weight < f64::INFINITY)?;
         let positive = log_weights.iter().filter(|weight| weight.is_finite()).count();
         if size == 0 || size > positive {
             let rule = "at least 1 and at most the number of positive weights";

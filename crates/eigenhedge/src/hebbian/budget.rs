@@ -146,13 +146,10 @@ impl Budget {
     /// Drops an atom; the last one takes its place.
     pub(super) fn remove(&mut self, atom: usize) {
         let last = self.nearest.len() - 1;
-        if atom != last {
-            let (to, from) = self.kernel.column_pair_mut(atom, last);
-            to.copy_from_slice(from);
-            (0..last).for_each(|j| {
-                let column = self.kernel.column_mut(j);
-                column[atom] = column[last];
-            });
+        self.kernel.swap_remove_column(atom);
+        for j in 0..last {
+            let column = self.kernel.column_mut(j);
+            column[atom] = column[last];
         }
         self.kernel.resize(last, last);
         self.squares.swap_remove(atom);

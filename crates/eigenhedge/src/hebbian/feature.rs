@@ -14,7 +14,7 @@ use super::budget::Budget;
 use super::implicit_frame::Frame;
 use super::step::{Step, move_column};
 use super::weights::{Change, Weights};
-use crate::error::Error;
+use crate::error::{Error, at_least_one};
 use crate::kernel::{Dictionary, Vectors};
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
@@ -67,9 +67,7 @@ impl<D: Dictionary> FeatureWeights<D> {
 
     /// At most this many atoms: those go that change the weight vectors least. Must come before the first vector.
     pub fn with_budget(mut self, atoms: usize) -> Result<Self, Error> {
-        if atoms == 0 {
-            return Err(Error::Parameter { name: "budget", rule: "at least 1", value: 0.0 });
-        }
+        at_least_one("budget", atoms)?;
         assert!(self.dictionary.is_empty(), "the budget is set before the first row");
         self.budget = Some(Budget::new(atoms));
         Ok(self)

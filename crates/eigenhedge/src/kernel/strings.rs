@@ -1,7 +1,7 @@
 //! A kernel on text.
 
 use super::Kernel;
-use crate::error::Error;
+use crate::error::{Error, at_least_one};
 use serde::{Deserialize, Serialize};
 
 /// The spectrum kernel: how many pairs of equal substrings of p characters two texts have.
@@ -33,11 +33,8 @@ pub struct Spectrum {
 impl Spectrum {
     /// Compares substrings of this many characters, at least 1.
     pub fn new(length: usize) -> Result<Self, Error> {
-        if length >= 1 {
-            Ok(Self { length, normalised: false })
-        } else {
-            Err(Error::Parameter { name: "substring length", rule: "at least 1", value: length as f64 })
-        }
+        at_least_one("substring length", length)?;
+        Ok(Self { length, normalised: false })
     }
 
     /// The kernel scaled so that a text has kernel 1 with itself.

@@ -126,19 +126,12 @@ impl Dictionary for Vectors {
 
     fn push(&mut self, point: &[f64]) {
         assert_eq!(point.len(), self.length(), "an atom is as long as the others");
-        let atoms = self.atoms.columns();
-        self.atoms.resize(point.len(), atoms + 1);
-        self.atoms.column_mut(atoms).copy_from_slice(point);
+        self.atoms.push_column(point);
         self.squares.push(Measure::Product.of(point, point));
     }
 
     fn swap_remove(&mut self, atom: usize) {
-        let last = self.atoms.columns() - 1;
-        if atom != last {
-            let (to, from) = self.atoms.column_pair_mut(atom, last);
-            to.copy_from_slice(from);
-        }
-        self.atoms.resize(self.atoms.rows(), last);
+        self.atoms.swap_remove_column(atom);
         self.squares.swap_remove(atom);
     }
 

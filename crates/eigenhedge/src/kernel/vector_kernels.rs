@@ -7,7 +7,7 @@
 //! for Machine Learning* (2006), §4.2.
 
 use super::{Kernel, Measure};
-use crate::error::{Error, not_negative, positive};
+use crate::error::{Error, at_least_one, not_negative, positive};
 use crate::num::exp_lane;
 use crate::row::check_row;
 use crate::simplex::Multiplicity;
@@ -274,10 +274,6 @@ impl Kernel<[f64]> for VectorKernel {
     fn positive_definite(&self) -> bool {
         Self::positive_definite(self)
     }
-}
-
-fn at_least_one(name: &'static str, value: usize) -> Result<(), Error> {
-    if value >= 1 { Ok(()) } else { Err(Error::Parameter { name, rule: "at least 1", value: value as f64 }) }
 }
 
 #[inline(always)]

@@ -36,9 +36,10 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, every};
 use crate::num;
 use crate::simplex::cap_scale::{Uncapped, at_most_zero, gap, log_scale, scan};
+use crate::state::length;
 
 /// How many equal directions a block holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -187,14 +188,8 @@ fn rescaled(log_weights: &[f64], multiplicities: &[u64], uncapped: &[usize], top
 }
 
 fn check(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<(), Error> {
-    if multiplicities.len() != log_weights.len() {
-        let (expected, found) = (log_weights.len(), multiplicities.len());
-        return Err(Error::Length { what: "list of multiplicities", expected, found });
-    }
-    if let Some(index) = log_weights.iter().position(|&weight| weight.is_nan() || weight == f64::INFINITY) {
-        let (rule, value) = ("less than infinity", log_weights[index]);
-        return Err(Error::Entry { what: "list of log-weights", index, rule, value });
-    }
+    length("list of multiplicities", multiplicities.len(), log_weights.len())?;
+    every("list of log-weights", log_weights, "less than infinity", |weight| weight < f64::INFINITY)?;
     if let Some(index) = multiplicities.iter().position(|&multiplicity| multiplicity == 0) {
         return Err(Error::Entry { what: "list of multiplicities", index, rule: "at least 1", value: 0.0 });
     }

@@ -27,7 +27,7 @@
 //! # References
 //! Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
 
-use crate::error::Error;
+use crate::error::{Error, every};
 
 /// How far a total may be from a whole number and still count as one.
 pub(crate) const WHOLE: f64 = 1e-9;
@@ -76,10 +76,7 @@ impl Mixture {
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 pub fn decompose(probabilities: &[f64]) -> Result<Mixture, Error> {
-    if let Some(index) = probabilities.iter().position(|probability| !(0.0..=1.0).contains(probability)) {
-        let value = probabilities[index];
-        return Err(Error::Entry { what: "probabilities", index, rule: "between 0 and 1", value });
-    }
+    every("probabilities", probabilities, "between 0 and 1", |probability| (0.0..=1.0).contains(&probability))?;
     let total: f64 = probabilities.iter().sum();
     if (total - total.round()).abs() > WHOLE * total.max(1.0) {
         let (name, rule) = ("the total of the probabilities", "a whole number");

@@ -1,7 +1,7 @@
 //! Checks of spectra that were read from bytes.
 
 use super::{Complement, Multiplicity};
-use crate::error::Error;
+use crate::error::{Error, every};
 use crate::num::kept;
 use crate::state::{LARGEST_LOG, TRACE, ensure, within};
 
@@ -43,11 +43,7 @@ impl Spectrum<'_> {
 
     /// The same without a look at the total.
     pub fn check_weights(&self) -> Result<(), Error> {
-        let not_positive = |w: &f64| *w <= 0.0;
-        if let Some(index) = self.log_weights.iter().position(|w| !not_positive(w)) {
-            let (what, rule) = ("logarithms of probabilities", "at most 0");
-            return Err(Error::Entry { what, index, rule, value: self.log_weights[index] });
-        }
+        every("logarithms of probabilities", self.log_weights, "at most 0", |weight| weight <= 0.0)?;
         let Complement { log_weight, multiplicity } = *self.complement;
         within("the common logarithm of the other probabilities", log_weight, -LARGEST_LOG..=0.0)?;
         let expected = others(self.dimension, self.log_weights.len())?;

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
 use crate::linalg::Matrix;
 use crate::row::check_row;
+use crate::state;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 
@@ -22,9 +23,7 @@ pub struct LearnedInverse {
 impl LearnedInverse {
     /// Learns from the scores (one row for each point) of these points; the kernel is one on coordinates.
     pub fn fit<R: Borrow<[f64]>>(kernel: VectorKernel, scores: &Matrix, points: &[R], rho: f64) -> Result<Self, Error> {
-        if points.len() != scores.rows() {
-            return Err(Error::Length { what: "points", expected: scores.rows(), found: points.len() });
-        }
+        state::length("points", points.len(), scores.rows())?;
         let length = points.first().map_or(0, |point| point.borrow().len());
         let mut targets = Matrix::zeros(points.len(), length);
         for (i, point) in points.iter().enumerate() {

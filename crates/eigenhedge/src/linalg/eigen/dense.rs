@@ -7,7 +7,7 @@ use crate::linalg::Matrix;
 use crate::num::unit;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Auto, MatRef, Par, Spec};
+use faer::{Auto, MatMut, MatRef, Par, Spec};
 
 /// Eigenvalues ascending, eigenvectors in the columns.
 #[derive(Default)]
@@ -41,26 +41,30 @@ impl Eigen {
             self.vectors.resize(0, 0);
             return;
         }
-        let params = params();
         if self.memory.as_ref().is_none_or(|(size, _)| *size < n) {
-            let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params);
+            let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params());
             self.memory = Some((n, MemBuffer::new(need)));
         }
         self.vectors.resize(n, n);
         self.values.resize(n, 0.0);
         let Some((_, memory)) = self.memory.as_mut() else { return };
-        let (matrix, unit) = comfortable(matrix, &mut self.scaled);
-        let result = self_adjoint_evd(
-            matrix,
-            faer::diag::DiagMut::from_slice_mut(&mut self.values),
-            Some(self.vectors.view_mut()),
-            Par::Seq,
-            MemStack::new(memory),
-            params,
-        );
-        assert!(result.is_ok(), "the eigendecomposition of a finite symmetric matrix converges");
-        self.values.iter_mut().for_each(|value| *value *= unit);
+        decompose(matrix, &mut self.values, Some(self.vectors.view_mut()), memory, &mut self.scaled);
     }
+}
+
+/// Finds eigenvalues and, if there is a place for them, eigenvectors of a matrix that is not empty.
+fn decompose(
+    matrix: MatRef<'_, f64>,
+    values: &mut [f64],
+    vectors: Option<MatMut<'_, f64>>,
+    memory: &mut MemBuffer,
+    scaled: &mut Matrix,
+) {
+    let (matrix, unit) = comfortable(matrix, scaled);
+    let diagonal = faer::diag::DiagMut::from_slice_mut(values);
+    let result = self_adjoint_evd(matrix, diagonal, vectors, Par::Seq, MemStack::new(memory), params());
+    assert!(result.is_ok(), "the eigendecomposition of a finite symmetric matrix converges");
+    values.iter_mut().for_each(|value| *value *= unit);
 }
 
 /// The matrix divided by a power of two, in the scratch unless that power is 1; and the power. The lower triangle is read.
@@ -97,12 +101,7 @@ pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
         return values;
     }
     let mut memory = MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, params()));
-    let diagonal = faer::diag::DiagMut::from_slice_mut(&mut values);
-    let mut scaled = Matrix::default();
-    let (matrix, unit) = comfortable(matrix, &mut scaled);
-    let result = self_adjoint_evd(matrix, diagonal, None, Par::Seq, MemStack::new(&mut memory), params());
-    assert!(result.is_ok(), "the eigenvalues of a finite symmetric matrix are found");
-    values.iter_mut().for_each(|value| *value *= unit);
+    decompose(matrix, &mut values, None, &mut memory, &mut Matrix::default());
     values
 }
 

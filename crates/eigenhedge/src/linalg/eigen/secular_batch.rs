@@ -7,7 +7,7 @@
 //! The root above the last pole is one like the others: the poles that fill up the lanes have no weight and lie above it.
 
 use super::secular::{MOST_STEPS, Root};
-use super::secular_simd::{abs, reciprocals};
+use super::secular_simd::{Sides, abs, reciprocals};
 use pulp::Simd;
 
 /// Problems of up to this many poles are solved together.
@@ -39,15 +39,6 @@ struct Gaps<V> {
     /// The bracket, measured from it.
     low: V,
     high: V,
-}
-
-/// Values and slopes of the secular function, one in each lane.
-#[derive(Clone, Copy)]
-struct Sums<V> {
-    below: V,
-    above: V,
-    slope_below: V,
-    slope_above: V,
 }
 
 /// All roots of at most [`MOST`] poles.
@@ -153,7 +144,7 @@ fn begin<S: Simd>(
     gaps: &mut Gaps<S::f64s>,
     half: S::f64s,
     [low_weight, high_weight]: [S::f64s; 2],
-    sums: &Sums<S::f64s>,
+    sums: &Sides<S::f64s>,
 ) -> S::f64s {
     let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
     let middle = simd.add_f64s(simd.add_f64s(one, sums.below), sums.above);
@@ -182,7 +173,7 @@ fn improve<S: Simd>(
     gaps: &mut Gaps<S::f64s>,
     offset: S::f64s,
     moving: S::f64s,
-    sums: &Sums<S::f64s>,
+    sums: &Sides<S::f64s>,
 ) -> (S::f64s, S::f64s) {
     let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
     let value = simd.add_f64s(simd.add_f64s(one, sums.below), sums.above);
@@ -218,9 +209,9 @@ fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     problem: &Problem<ROOM>,
     origins: &[S::f64s; G],
     offsets: &[S::f64s; G],
-) -> [Sums<S::f64s>; G] {
+) -> [Sides<S::f64s>; G] {
     let zero = simd.splat_f64s(0.0);
-    let mut sums = [Sums { below: zero, above: zero, slope_below: zero, slope_above: zero }; G];
+    let mut sums = [Sides { below: zero, above: zero, slope_below: zero, slope_above: zero }; G];
     let poles = problem.poles[..problem.filled].as_chunks::<4>().0;
     let weights = problem.weights[..problem.filled].as_chunks::<4>().0;
     for (d, w) in poles.iter().zip(weights) {
@@ -277,7 +268,7 @@ fn middle_way<S: Simd>(
     gaps: &Gaps<S::f64s>,
     offset: S::f64s,
     value: S::f64s,
-    sums: &Sums<S::f64s>,
+    sums: &Sides<S::f64s>,
 ) -> S::f64s {
     let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));
     let lower = simd.sub_f64s(simd.sub_f64s(gaps.lower, gaps.origin), offset);

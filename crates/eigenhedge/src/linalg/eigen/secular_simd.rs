@@ -49,29 +49,21 @@ pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
     ]
 }
 
-/// Values and slopes of the two sides of the secular function: poles below the point and above it.
+/// Values and slopes of the two sides of the secular function, as a number or one in each lane: poles below the point
+/// and above it.
 #[derive(Clone, Copy)]
-pub(super) struct Sides {
+pub(super) struct Sides<V> {
     /// Not positive.
-    pub below: f64,
+    pub below: V,
     /// Not negative.
-    pub above: f64,
-    pub slope_below: f64,
-    pub slope_above: f64,
-}
-
-/// Running [`Sides`], one for each lane.
-#[derive(Clone, Copy)]
-struct SideLanes<V> {
-    below: V,
-    above: V,
-    slope_below: V,
-    slope_above: V,
+    pub above: V,
+    pub slope_below: V,
+    pub slope_above: V,
 }
 
 /// Adds one vector of terms; the sign of a term tells its side.
 #[inline(always)]
-fn add_terms<S: Simd>(simd: S, sums: &mut SideLanes<S::f64s>, weights: S::f64s, reciprocals: S::f64s) {
+fn add_terms<S: Simd>(simd: S, sums: &mut Sides<S::f64s>, weights: S::f64s, reciprocals: S::f64s) {
     let zero = simd.splat_f64s(0.0);
     let terms = simd.mul_f64s(weights, reciprocals);
     let (below, above) = (simd.min_f64s(terms, zero), simd.max_f64s(terms, zero));
@@ -83,9 +75,9 @@ fn add_terms<S: Simd>(simd: S, sums: &mut SideLanes<S::f64s>, weights: S::f64s, 
 
 /// `Σ w/(d - λ)` and `Σ w/(d - λ)²` over both sides of the point.
 #[inline(always)]
-pub(super) fn pole_sums<S: Simd>(simd: S, poles: &[f64], weights: &[f64], point: Point) -> Sides {
+pub(super) fn pole_sums<S: Simd>(simd: S, poles: &[f64], weights: &[f64], point: Point) -> Sides<f64> {
     let zero = simd.splat_f64s(0.0);
-    let mut sums = SideLanes { below: zero, above: zero, slope_below: zero, slope_above: zero };
+    let mut sums = Sides { below: zero, above: zero, slope_below: zero, slope_above: zero };
     let (d4, d1) = S::as_simd_f64s(poles).0.as_chunks::<4>();
     let (w4, w1) = S::as_simd_f64s(weights).0.as_chunks::<4>();
     for (d, w) in d4.iter().zip(w4) {

@@ -107,6 +107,22 @@ impl Matrix {
         }
     }
 
+    /// Appends a column.
+    pub(crate) fn push_column(&mut self, column: &[f64]) {
+        self.resize(column.len(), self.columns + 1);
+        self.column_mut(self.columns - 1).copy_from_slice(column);
+    }
+
+    /// Drops a column; the last one takes its place.
+    pub(crate) fn swap_remove_column(&mut self, j: usize) {
+        let last = self.columns - 1;
+        if j != last {
+            let (to, from) = self.column_pair_mut(j, last);
+            to.copy_from_slice(from);
+        }
+        self.columns = last;
+    }
+
     /// One column with the room behind it, up to whole lanes; what stands there means nothing.
     pub(crate) fn whole_column(&self, j: usize) -> &[f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
@@ -229,8 +245,7 @@ impl Matrix {
         let mut data = vec![0.0; stride * room + LINE];
         let start = data.as_ptr().align_offset(ALIGN).min(LINE);
         for j in 0..self.columns {
-            let at = start + j * stride;
-            data[at..at + self.rows].copy_from_slice(self.column(j));
+            data[start + j * stride..][..self.rows].copy_from_slice(self.column(j));
         }
         (self.stride, self.start, self.data) = (stride, start, data);
     }
@@ -400,6 +415,13 @@ impl<'de> Deserialize<'de> for Matrix {
         }
         Ok(matrix)
     }
+}
+
+/// Adds `a b`, of which the lower triangle is meant, to that of `out`.
+pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+    let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+    matmul(out.view_mut(), lower, Accum::Add, a, whole, b, whole, 1.0, Par::Seq);
 }
 
 /// `out = a b` on one thread; `out` is reshaped.
