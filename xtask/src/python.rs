@@ -3,7 +3,7 @@
 //! The environment lies under `target/` and holds the versions of `python/requirements-test.txt`; it is made anew when that
 //! file changes. Tests run against the installed wheel, never against the source tree.
 
-use crate::run;
+use crate::{run, step};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,35 +13,22 @@ pub fn test(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
-    let mut stub = Command::new(environment.join("bin/python"));
-    stub.args(["-m", "mypy.stubtest", "--concise", "--mypy-config-file", "python/pyproject.toml", "eigenhedge._core"]);
-    run(stub.current_dir(root))?;
-    let mut pytest = Command::new(environment.join("bin/python"));
+    // Built as the tests build it, so that nothing is compiled again after them, and never older than the package.
+    run(&mut step("program", "build --profile test --workspace --locked --bin eigenhedge").command())?;
+    let stub = "mypy.stubtest --concise --mypy-config-file python/pyproject.toml eigenhedge._core";
+    run(module(&environment, stub).current_dir(root))?;
     // Not from the folder of the package, where the sources would hide what is installed.
-    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests"]).current_dir(root);
-    let program = root.join("target/debug/eigenhedge");
-    if program.is_file() {
-        pytest.env("EIGENHEDGE_PROGRAM", program);
-    }
-    run(&mut pytest)
+    let mut pytest = module(&environment, "pytest -q -p no:cacheprovider python/tests");
+    run(pytest.current_dir(root).env("EIGENHEDGE_PROGRAM", root.join("target/debug/eigenhedge")))
 }
 
 /// Checks style and imports of all Python code, and the types of the package, with the rules of `python/pyproject.toml`.
 fn lint(root: &Path, environment: &Path) -> Result<(), String> {
-    for rules in [&["check"][..], &["format", "--check"]] {
-        let mut ruff = Command::new(environment.join("bin/python"));
-        ruff.args(["-m", "ruff"]).args(rules).args([
-            "--no-cache",
-            "--config",
-            "python/pyproject.toml",
-            "python",
-            "bench",
-        ]);
-        run(ruff.current_dir(root))?;
+    for rules in ["check", "format --check"] {
+        let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench");
+        run(module(environment, &ruff).current_dir(root))?;
     }
-    let mut mypy = Command::new(environment.join("bin/python"));
-    mypy.args(["-m", "mypy", "--cache-dir", "../target/python/mypy"]);
-    run(mypy.current_dir(root.join("python")))
+    run(module(environment, "mypy --cache-dir ../target/python/mypy").current_dir(root.join("python")))
 }
 
 /// Builds the wheel that is published, into `target/wheels`.
@@ -57,9 +44,8 @@ pub fn source_distribution(root: &Path) -> Result<(), String> {
     let mut maturin = Command::new(environment.join("bin/maturin"));
     run(maturin.args(["sdist", "--out"]).arg(&folder).current_dir(root.join("python")))?;
     let source = only(&folder, "gz")?;
-    let mut pip = Command::new(environment.join("bin/python"));
-    pip.args(["-m", "pip", "wheel", "--no-deps", "--wheel-dir"]).arg(&folder).arg(source);
-    run(pip.current_dir(&folder))
+    let mut pip = module(&environment, "pip wheel --no-deps --wheel-dir");
+    run(pip.arg(&folder).arg(source).current_dir(&folder))
 }
 
 /// Measures the package against the limits that it must keep, with a release build.
@@ -98,8 +84,7 @@ fn rust_peers(root: &Path) -> Result<PathBuf, String> {
 fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
     let wheels = root.join("target/python/wheels").join(profile);
     let wheel = build(root, environment, profile, &wheels)?;
-    let mut pip = pip(environment);
-    run(pip.args(["--force-reinstall", "--no-deps", "--quiet"]).arg(wheel))
+    run(module(environment, "pip install --disable-pip-version-check --force-reinstall --no-deps --quiet").arg(wheel))
 }
 
 /// An environment with the requirements of the tests.
@@ -113,15 +98,16 @@ fn environment(root: &Path) -> Result<PathBuf, String> {
         return Ok(environment);
     }
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-    run(pip(&environment).args(["--quiet", "--requirement"]).arg(&requirements))?;
+    run(module(&environment, "pip install --disable-pip-version-check --quiet --requirement").arg(&requirements))?;
     std::fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     Ok(environment)
 }
 
-fn pip(environment: &Path) -> Command {
-    let mut pip = Command::new(environment.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--disable-pip-version-check"]);
-    pip
+/// A module of the environment as a program, with arguments.
+fn module(environment: &Path, line: &str) -> Command {
+    let mut module = Command::new(environment.join("bin/python"));
+    module.arg("-m").args(line.split(' '));
+    module
 }
 
 /// Builds the wheel into an empty folder; returns its path.
