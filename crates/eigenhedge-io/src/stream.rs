@@ -220,7 +220,7 @@ impl Stream {
                 Ok(()) => break,
                 Err(column) => {
                     let error = self.cannot_standardize(self.place(), column);
-                    self.pass_over(error)?;
+                    self.remember(error, self.row_number())?;
                     self.refused += 1;
                 }
             }
@@ -295,10 +295,6 @@ impl Stream {
         if std::mem::take(&mut self.uncounted) {
             self.standardizer.count_in(&self.raw);
         }
-    }
-
-    fn pass_over(&mut self, error: Error) -> Result<(), Error> {
-        self.remember(error, self.row_number())
     }
 
     /// Remembers the message if it is among the first, unless bad rows are errors.

@@ -2,6 +2,7 @@
 
 use super::Answer;
 use crate::error::Fault;
+use crate::format::Format;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -25,12 +26,13 @@ impl Form {
 
     /// What users call it.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::Jsonl => "jsonl",
-            Self::Parquet => "parquet",
-        }
+        let format = match self {
+            Self::Csv => Format::Csv,
+            Self::Tsv => Format::Tsv,
+            Self::Jsonl => Format::Jsonl,
+            Self::Parquet => Format::Parquet,
+        };
+        format.name()
     }
 
     /// The form of this name.
@@ -40,13 +42,7 @@ impl Form {
 
     /// What the end of the file's name says; an unknown end says CSV.
     pub fn of_path(path: &Path) -> Self {
-        let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-        match end.as_str() {
-            "tsv" | "tab" => Self::Tsv,
-            "jsonl" | "ndjson" | "json" => Self::Jsonl,
-            "parquet" | "pq" => Self::Parquet,
-            _ => Self::Csv,
-        }
+        Self::from_name(Format::of_path(path).name()).unwrap_or(Self::Csv)
     }
 
     /// True if this build can write it.

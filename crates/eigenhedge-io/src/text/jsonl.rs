@@ -3,12 +3,12 @@
 //! The first line says which, and what the columns are. Later objects may have their keys in any order. A key that the
 //! first object lacks makes a row bad, unless the columns were chosen: then only those are looked at.
 
-use super::line_reader::LineReader;
+use super::line_reader::{LineParser, LineReader, LineTable};
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
-use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::reader::Opened;
 use serde::Deserializer as _;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::HashMap;
@@ -16,7 +16,6 @@ use std::fmt;
 
 /// A table that is being read.
 pub struct Jsonl {
-    lines: LineReader,
     columns: Columns,
     cells: Cells,
     /// Positions of the keys; none for arrays.
@@ -86,66 +85,46 @@ impl Jsonl {
         };
         let columns = Columns::choose(input, layout, first.names, first.count)?;
         lines.hold();
-        let table = Self {
-            lines,
+        let parser = Self {
             columns: columns.clone(),
             cells: Cells { values: vec![Cell::Absent; first.count], fault: None },
             keys,
             lenient: !layout.columns.is_empty(),
             judges_columns: layout.on_bad_row == OnBadRow::Fail,
         };
-        Ok(Opened { reader: Box::new(table), columns })
+        Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })
     }
 
-    fn bad_cell(&self, column: usize) -> Error {
+    fn bad_cell(&self, lines: &LineReader, column: usize) -> Error {
         let cells = &self.cells.values;
-        if self.lines.rows() == 1 && self.judges_columns && cells[column].is_other_type() {
+        if lines.rows() == 1 && self.judges_columns && cells[column].is_other_type() {
             let others = self.columns.selected.iter().filter(|column| cells[**column].is_other_type());
             let bad: Vec<(usize, String)> = others.map(|column| (*column, cells[*column].describe())).collect();
-            return self.columns.not_numeric(&self.place(), &bad, false);
+            return self.columns.not_numeric(&lines.place(), &bad, false);
         }
-        let place = format!("{}, {}", self.place(), self.columns.label(column));
+        let place = format!("{}, {}", lines.place(), self.columns.label(column));
         Error::at(place, Fault::Cell(cells[column].describe()))
     }
 }
 
-impl Reader for Jsonl {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
-        if !self.lines.advance()? {
-            return Ok(false);
-        }
+impl LineParser for Jsonl {
+    fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error> {
         self.cells.values.fill(Cell::Absent);
         self.cells.fault = None;
         let visitor = Row { cells: &mut self.cells, keys: self.keys.as_ref(), lenient: self.lenient };
-        if let Err(reason) = parse(self.lines.line(), visitor) {
-            return Err(Error::at(self.place(), Fault::NotJson(reason)));
+        if let Err(reason) = parse(lines.line(), visitor) {
+            return Err(Error::at(lines.place(), Fault::NotJson(reason)));
         }
         if let Some(fault) = self.cells.fault.take() {
-            return Err(Error::at(self.place(), fault));
+            return Err(Error::at(lines.place(), fault));
         }
         for &column in &self.columns.selected {
             match self.cells.values[column] {
                 Cell::Number(value) if value.is_finite() => row.push(value),
-                _ => return Err(self.bad_cell(column)),
+                _ => return Err(self.bad_cell(lines, column)),
             }
         }
-        Ok(true)
-    }
-
-    fn place(&self) -> String {
-        self.lines.place()
-    }
-
-    fn position(&self) -> ReadPosition {
-        self.lines.position()
-    }
-
-    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
-        self.lines.go_to(position)
-    }
-
-    fn progress(&self) -> Progress {
-        self.lines.progress()
+        Ok(())
     }
 }
 

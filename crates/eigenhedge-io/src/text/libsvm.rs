@@ -3,16 +3,15 @@
 //! Indices count from 1 and increase; column 0 is index 1. A pair `qid:N` and whatever follows `#` are passed over. The
 //! number of columns is given, or is the largest index of a file that is read once for it first.
 
-use super::line_reader::LineReader;
+use super::line_reader::{LineParser, LineReader, LineTable};
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
-use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::reader::Opened;
 
 /// A table that is being read.
 pub struct Libsvm {
-    lines: LineReader,
     columns: Columns,
     /// All cells of a row.
     dense: Vec<f64>,
@@ -35,15 +34,14 @@ impl Libsvm {
         }
         let columns = Columns::choose(input, layout, None, dim)?;
         lines.hold();
-        let table = Self { lines, columns: columns.clone(), dense: vec![0.0; dim], set: Vec::new() };
-        Ok(Opened { reader: Box::new(table), columns })
+        let parser = Self { columns: columns.clone(), dense: vec![0.0; dim], set: Vec::new() };
+        Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })
     }
 
-    fn parse(&mut self) -> Result<(), (Option<usize>, Fault)> {
+    fn fill(&mut self, line: &[u8]) -> Result<(), (Option<usize>, Fault)> {
         for index in self.set.drain(..) {
             self.dense[index] = 0.0;
         }
-        let line = self.lines.line();
         let line = &line[..line.iter().position(|byte| *byte == b'#').unwrap_or(line.len())];
         let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         match words.next() {
@@ -71,33 +69,14 @@ impl Libsvm {
     }
 }
 
-impl Reader for Libsvm {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
-        if !self.lines.advance()? {
-            return Ok(false);
-        }
-        self.parse().map_err(|(column, fault)| {
+impl LineParser for Libsvm {
+    fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error> {
+        self.fill(lines.line()).map_err(|(column, fault)| {
             let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));
-            Error::at(self.lines.place() + &column, fault)
+            Error::at(lines.place() + &column, fault)
         })?;
         row.extend(self.columns.selected.iter().map(|column| self.dense[*column]));
-        Ok(true)
-    }
-
-    fn place(&self) -> String {
-        self.lines.place()
-    }
-
-    fn position(&self) -> ReadPosition {
-        self.lines.position()
-    }
-
-    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
-        self.lines.go_to(position)
-    }
-
-    fn progress(&self) -> Progress {
-        self.lines.progress()
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
-use crate::reader::{Progress, ReadPosition};
+use crate::reader::{Progress, ReadPosition, Reader};
 use std::io::{BufRead, BufReader, Read};
 
 /// Reads one line after the other into the same buffer.
@@ -67,38 +67,60 @@ impl LineReader {
         self.rows
     }
 
+    /// Where the line read last stands.
     pub fn place(&self) -> String {
         format!("{}, line {}", self.input.name(), self.lines)
     }
+}
 
-    pub fn position(&self) -> ReadPosition {
-        if self.held {
-            return ReadPosition::default();
-        }
-        ReadPosition { rows: self.rows, lines: self.lines, bytes: Some(self.bytes) }
+/// A format in which a row is a line.
+pub trait LineParser {
+    /// Puts the selected cells of the line read last into `row`, which is empty.
+    fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error>;
+}
+
+/// A table of such a format that is being read.
+pub struct LineTable<P> {
+    pub lines: LineReader,
+    pub parser: P,
+}
+
+impl<P: LineParser> Reader for LineTable<P> {
+    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+        Ok(self.lines.advance()? && self.parser.parse(&self.lines, row).map(|()| true)?)
     }
 
-    pub fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
+    fn place(&self) -> String {
+        self.lines.place()
+    }
+
+    fn position(&self) -> ReadPosition {
+        let LineReader { held, rows, lines, bytes, .. } = self.lines;
+        if held { ReadPosition::default() } else { ReadPosition { rows, lines, bytes: Some(bytes) } }
+    }
+
+    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
         if position.rows == 0 {
             return Ok(0);
         }
-        self.held = false;
+        let lines = &mut self.lines;
+        lines.held = false;
         if let Some(bytes) = position.bytes
-            && self.input.size().is_some_and(|size| size >= bytes)
-            && let Some(source) = self.input.open_at(bytes)?
+            && lines.input.size().is_some_and(|size| size >= bytes)
+            && let Some(source) = lines.input.open_at(bytes)?
         {
-            self.source = BufReader::with_capacity(1 << 16, source);
-            (self.rows, self.lines, self.bytes) = (position.rows, position.lines, bytes);
-            return Ok(self.rows);
+            lines.source = BufReader::with_capacity(1 << 16, source);
+            (lines.rows, lines.lines, lines.bytes) = (position.rows, position.lines, bytes);
+            return Ok(lines.rows);
         }
-        while self.rows < position.rows && self.advance()? {}
-        Ok(self.rows)
+        while lines.rows < position.rows && lines.advance()? {}
+        Ok(lines.rows)
     }
 
-    pub fn progress(&self) -> Progress {
-        match self.input.size() {
-            Some(size) => Progress::Bytes(self.bytes.min(size), size),
-            None => Progress::Unknown(self.rows),
+    fn progress(&self) -> Progress {
+        match self.lines.input.size() {
+            Some(size) => Progress::Bytes(self.lines.bytes.min(size), size),
+            None => Progress::Unknown(self.lines.rows),
         }
     }
 }
