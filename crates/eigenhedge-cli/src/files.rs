@@ -31,11 +31,6 @@ fn snapshot_bytes(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file that is there as a whole, after a power failure too, or is what it was before.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    Ok(eigenhedge_io::write_whole(path, bytes)?)
-}
-
 /// Finds out before the work that a file could not be written after it.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

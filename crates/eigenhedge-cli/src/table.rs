@@ -21,10 +21,16 @@ pub fn source(path: &Path) -> Source {
 }
 
 /// Where a table is, and how it is laid out.
-pub fn plan(path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
+fn plan(path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     let source = source(path);
     let layout = layout(args, &source)?;
     Ok((source, layout))
+}
+
+/// Opens a table at its first row.
+pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<Stream> {
+    let (source, layout) = plan(path, args)?;
+    Ok(Stream::open(&source, &layout)?)
 }
 
 /// Refuses rows that are too long for the learners to begin with. What they need later depends on the rows.

@@ -3,8 +3,9 @@
 use crate::textbook::Textbook;
 use crate::{LabError, Progress};
 use eigenhedge::internals::dot;
-use eigenhedge::{AnyLearner, Instance, Learner, Matrix, Random, Spec};
+use eigenhedge::{AnyLearner, Instance, Learner, Matrix, Random, Spec, trial};
 use eigenhedge_report::Series;
+use std::borrow::Borrow;
 
 /// A learner over plain rows that can be looked into.
 pub trait Observed: for<'a> Learner<Instance<'a, [f64]>> + Clone {
@@ -70,9 +71,14 @@ impl Totals {
         self.expected.last().copied().unwrap_or(0.0)
     }
 
+    /// Mean and standard deviation of the draws over the whole stream.
+    pub fn drawn(&self) -> (f64, f64) {
+        (last(&self.mean), last(&self.deviation))
+    }
+
     /// How far the mean of the draws ends from the expected loss, in standard errors.
     pub fn surprise(&self, draws: usize) -> f64 {
-        let (Some(mean), Some(deviation)) = (self.mean.last(), self.deviation.last()) else { return 0.0 };
+        let (mean, deviation) = self.drawn();
         (mean - self.expected_total()).abs() / (deviation / (draws as f64).sqrt() + 1e-9 * (1.0 + mean))
     }
 
@@ -131,6 +137,23 @@ pub fn totals(
     Ok(totals)
 }
 
+/// Expected loss of each row, or of each instance, of one pass.
+pub fn expected_losses<I: ?Sized>(
+    learner: &mut impl Learner<I>,
+    instances: impl ExactSizeIterator<Item = impl Borrow<I>>,
+    progress: &Progress,
+) -> Result<Vec<f64>, LabError> {
+    let (mut random, count) = (Random::seeded(0), instances.len());
+    let mut losses = Vec::with_capacity(count);
+    for (t, instance) in instances.enumerate() {
+        losses.push(trial(learner, instance.borrow(), &mut random)?.expected);
+        if t % 50 == 0 {
+            progress(t as f64 / count as f64);
+        }
+    }
+    Ok(losses)
+}
+
 /// Mean and standard deviation of one value.
 pub fn spread(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
@@ -157,6 +180,11 @@ pub fn loss_of(columns: &Matrix, row: &[f64]) -> f64 {
     (dot(row, row) - dot(&coordinates, &coordinates)).max(0.0)
 }
 
+/// The last of a list; not a number when there is none.
+pub fn last(values: &[f64]) -> f64 {
+    values.last().copied().unwrap_or(f64::NAN)
+}
+
 /// The numbers 1, 2, ….
 pub fn row_numbers(rows: usize) -> Vec<f64> {
     (1..=rows).map(|row| row as f64).collect()
@@ -165,7 +193,13 @@ pub fn row_numbers(rows: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eigenhedge::{Kind, NormBound, streams, trial};
+    use eigenhedge::{Kind, NormBound, streams};
+
+    #[test]
+    fn spread_of_three_numbers() {
+        assert_eq!(spread(&[1.0, 2.0, 3.0]), (2.0, 1.0));
+        assert_eq!(spread(&[4.0]), (4.0, 0.0));
+    }
 
     #[test]
     fn shared_draws_equal_separate_runs() {

@@ -33,6 +33,13 @@ impl Table {
         Self { suffix, columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
+    /// The main table, of rows of numbers.
+    pub fn of<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = [f64; N]>) -> Self {
+        let mut table = Self::new("", columns);
+        rows.into_iter().for_each(|row| table.push(row));
+        table
+    }
+
     /// Adds a row of numbers, which read back bit for bit.
     pub fn push(&mut self, cells: impl IntoIterator<Item = f64>) {
         self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());

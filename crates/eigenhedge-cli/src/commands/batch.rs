@@ -10,7 +10,6 @@ use eigenhedge::Kind;
 use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
 use eigenhedge::batch::{Center, Expansion, KernelPca, KernelRidge, Pca, Solver};
 use eigenhedge::kernel::{VectorKernel, Vectors};
-use eigenhedge_io::Stream;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -22,8 +21,7 @@ struct Rows {
 
 /// Reads all rows; `by_pairs` if there will be a number for each pair of them.
 fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
-    let (source, layout) = table::plan(path, args)?;
-    let mut stream = Stream::open(&source, &layout)?;
+    let mut stream = table::open(path, args)?;
     let mut rows = Vec::new();
     let bytes = 8 * stream.columns().len() + size_of::<Vec<f64>>();
     while let Some(row) = stream.next_row()? {

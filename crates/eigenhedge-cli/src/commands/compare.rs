@@ -1,7 +1,7 @@
 //! `compare`: several learners and the batch baselines on one stream.
 
 use crate::args::CompareArgs;
-use crate::files::{judge_place, write_whole};
+use crate::files::judge_place;
 use crate::number::readable;
 use crate::plan;
 use crate::stdout;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow};
 use eigenhedge::Run;
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
-use eigenhedge_io::Stream;
+use eigenhedge_io::write_whole;
 use eigenhedge_report::{Block, Chart, Downsampler, Keep, Page, Series, Table, svg};
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
@@ -50,8 +50,7 @@ fn curve() -> Downsampler {
 /// Runs, prints a table, draws a plot.
 pub fn compare(args: &CompareArgs) -> Result<()> {
     [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
-    let (source, layout) = table::plan(&args.input, &args.table)?;
-    let mut stream = Stream::open(&source, &layout)?;
+    let mut stream = table::open(&args.input, &args.table)?;
     let length = stream.columns().len();
     table::allow_learners(&stream, &args.learners)?;
     let centered = !args.no_center;

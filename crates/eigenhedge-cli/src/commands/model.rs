@@ -7,13 +7,12 @@ use crate::stdout;
 use crate::summary::text;
 use crate::table;
 use anyhow::{Result, anyhow};
-use eigenhedge_io::{Stream, printable};
+use eigenhedge_io::printable;
 
 /// Coordinates of rows in the directions that a model would keep, and what these lose.
 pub fn transform(args: &TransformArgs) -> Result<()> {
     let mut snapshot = read_snapshot(&args.model)?;
-    let (source, layout) = table::plan(&args.input, &args.table)?;
-    let mut stream = Stream::open(&source, &layout)?;
+    let mut stream = table::open(&args.input, &args.table)?;
     let length = snapshot.run.length();
     if stream.columns().len() != length {
         let found = stream.columns().len();
@@ -40,8 +39,7 @@ pub fn transform(args: &TransformArgs) -> Result<()> {
 /// Rows from coordinates.
 pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     let mut snapshot = read_snapshot(&args.model)?;
-    let (source, layout) = table::plan(&args.coordinates, &args.table)?;
-    let mut stream = Stream::open(&source, &layout)?;
+    let mut stream = table::open(&args.coordinates, &args.table)?;
     let mut embedding = snapshot.run.embedding();
     // The columns of `transform` are taken as they are: what does not begin with z is not a coordinate.
     let named: Vec<usize> = (0..stream.columns().len()).filter(|i| is_coordinate(&stream.columns()[*i])).collect();

@@ -9,16 +9,11 @@ use anyhow::{Result, anyhow};
 use eigenhedge::comparators::BestPair;
 use eigenhedge::experts::CappedHedge;
 use eigenhedge::{Kind, Mixing, Pair, Random, bounds, trial};
-use eigenhedge_io::Stream;
 use std::fmt::Write;
 
 /// Two streams side by side: directions of one that go with directions of the other.
 pub fn pair(args: &PairArgs) -> Result<()> {
-    let open = |path: &std::path::Path| -> Result<Stream> {
-        let (source, layout) = table::plan(path, &args.table)?;
-        Ok(Stream::open(&source, &layout)?)
-    };
-    let (mut left, mut right) = (open(&args.left)?, open(&args.right)?);
+    let (mut left, mut right) = (table::open(&args.left, &args.table)?, table::open(&args.right, &args.table)?);
     let (n, m) = (left.columns().len(), right.columns().len());
     [&left, &right].into_iter().try_for_each(|stream| table::allow_learners(stream, &[Kind::Tracking]))?;
     let mixing = if args.alpha > 0.0 { Mixing::FixedShare { alpha: args.alpha } } else { Mixing::None };
@@ -32,11 +27,9 @@ pub fn pair(args: &PairArgs) -> Result<()> {
         let (x, y) = match (left.next_row()?, right.next_row()?) {
             (Some(x), Some(y)) => (x, y),
             (None, None) => break,
-            (Some(_), None) => {
-                return Err(anyhow!("{}: must have as many rows as the other, got {rows}", right.source()));
-            }
-            (None, Some(_)) => {
-                return Err(anyhow!("{}: must have as many rows as the other, got {rows}", left.source()));
+            (more, _) => {
+                let shorter = if more.is_some() { right.source() } else { left.source() };
+                return Err(anyhow!("{shorter}: must have as many rows as the other, got {rows}"));
             }
         };
         let gain = learner.step(x, y, &mut random).map_err(|error| anyhow!("row {rows}: {error}"))?;
@@ -62,8 +55,7 @@ pub fn pair(args: &PairArgs) -> Result<()> {
 
 /// Losses of experts, one column each: k of them are kept, the others pay.
 pub fn experts(args: &ExpertsArgs) -> Result<()> {
-    let (source, layout) = table::plan(&args.losses, &args.table)?;
-    let mut stream = Stream::open(&source, &layout)?;
+    let mut stream = table::open(&args.losses, &args.table)?;
     let count = stream.columns().len();
     table::allow_learners(&stream, &[Kind::Tracking])?;
     let names = stream.columns().to_vec();

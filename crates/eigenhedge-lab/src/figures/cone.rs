@@ -1,13 +1,13 @@
 //! Online kernel PCA on a noisy cone: anchored with the kernel of degree two.
 
 use super::spec;
-use crate::curves::{cumulated, row_numbers};
+use crate::curves::{cumulated, expected_losses, last, row_numbers};
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, KernelPca, Pca, Solver};
 use eigenhedge::bounds::{divergence_by_kept, tuned_rate, tuned_regret};
 use eigenhedge::internals::dot;
 use eigenhedge::kernel::{VectorKernel, Vectors};
-use eigenhedge::{Kind, Random, Spec, trial};
+use eigenhedge::{Instance, Kind, Random, Spec};
 use eigenhedge_report::{Chart, Series};
 
 const LENGTH: usize = 20;
@@ -36,12 +36,12 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     let regret: Vec<f64> =
         plain.iter().zip(&best).zip(1..).map(|((own, best), t)| (own - best) / f64::from(t)).collect();
 
-    let mut table = Table::new("", ["row", "offline", "online_tuned", "online_rate_1", "bound", "average_regret"]);
-    for t in 0..count {
-        table.push([t as f64, best[t], tuned[t], plain[t], bound, regret[t]]);
-    }
-    let mut points = Table::new("points", ["row", "x", "y", "z"]);
-    rows.iter().enumerate().for_each(|(t, row)| points.push([t as f64, row[0], row[1], row[2]]));
+    let table = Table::of(
+        ["row", "offline", "online_tuned", "online_rate_1", "bound", "average_regret"],
+        (0..count).map(|t| [t as f64, best[t], tuned[t], plain[t], bound, regret[t]]),
+    );
+    let points = rows.iter().enumerate().map(|(t, row)| [t as f64, row[0], row[1], row[2]]);
+    let points = Table { suffix: "points", ..Table::of(["row", "x", "y", "z"], points) };
     let energy: f64 = rows.iter().map(|row| dot(row, row).powi(2)).sum();
     let flat = Pca::fit(&rows, 2, Center::None)?.total_loss() / rows.iter().map(|row| dot(row, row)).sum::<f64>();
     let early = regret[count / 10];
@@ -72,10 +72,6 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![table, points], charts: charts(&rows, &best, &tuned, bound, &regret), text, claims })
 }
 
-fn last(values: &[f64]) -> f64 {
-    values.last().copied().unwrap_or(f64::NAN)
-}
-
 /// Points of the cone with noise, and features of norm at most one.
 fn cone(count: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
@@ -91,18 +87,8 @@ fn cone(count: usize, seed: u64) -> Vec<Vec<f64>> {
 
 /// Running totals of the expected loss.
 fn online(rows: &[Vec<f64>], spec: &Spec, progress: &Progress) -> Result<Vec<f64>, LabError> {
-    let mut learner = spec.kernel(KERNEL, LENGTH)?;
-    let mut random = Random::seeded(0);
-    let mut total = 0.0;
-    let mut totals = Vec::new();
-    for (t, row) in rows.iter().enumerate() {
-        total += trial(&mut learner, &(&row[..]).into(), &mut random)?.expected;
-        totals.push(total);
-        if t % 50 == 0 {
-            progress(t as f64 / rows.len() as f64);
-        }
-    }
-    Ok(totals)
+    let instances = rows.iter().map(|row| Instance::from(&row[..]));
+    Ok(cumulated(&expected_losses(&mut spec.kernel(KERNEL, LENGTH)?, instances, progress)?))
 }
 
 fn charts(rows: &[Vec<f64>], best: &[f64], tuned: &[f64], bound: f64, regret: &[f64]) -> Vec<Chart> {

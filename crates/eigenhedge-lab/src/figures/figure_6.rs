@@ -1,10 +1,10 @@
 //! Long-term memory: six segments of three persons, of whom some come back.
 
 use super::{ALPHA, tracking};
-use crate::curves::{cumulated, learner, row_numbers};
+use crate::curves::{cumulated, expected_losses, learner, row_numbers};
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table, faces};
 use eigenhedge::batch::{Center, Pca};
-use eigenhedge::{Mixing, Random, streams, trial};
+use eigenhedge::{Instance, Mixing, Random, streams};
 use eigenhedge_report::{Chart, Mark, Series};
 
 const PATTERN: [usize; 6] = [1, 2, 1, 3, 2, 1];
@@ -34,15 +34,10 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
         [Mixing::PastAverage { alpha: ALPHA }, Mixing::FixedShare { alpha: ALPHA }, Mixing::None].iter().enumerate()
     {
         let mut learner = learner(&tracking(*mixing, source.kept), source.rows[0].len())?;
-        let mut random = Random::seeded(setting.seed);
-        let mut regret = Vec::new();
-        for (t, (row, best)) in source.rows.iter().zip(&best).enumerate() {
-            regret.push(trial(&mut learner, &(&row[..]).into(), &mut random)?.expected - best);
-            if t % 50 == 0 {
-                progress((i as f64 + t as f64 / source.rows.len() as f64) / NAMES.len() as f64);
-            }
-        }
-        regrets.push(regret);
+        let instances = source.rows.iter().map(|row| Instance::from(&row[..]));
+        let part = |done: f64| progress((i as f64 + done) / NAMES.len() as f64);
+        let losses = expected_losses(&mut learner, instances, &part)?;
+        regrets.push(losses.iter().zip(&best).map(|(loss, best)| loss - best).collect::<Vec<f64>>());
     }
     let bumps: Vec<Vec<f64>> =
         regrets.iter().map(|regret| regret.chunks(SEGMENT).map(|part| part.iter().sum()).collect()).collect();

@@ -1,12 +1,12 @@
 //! The adversary that charges follow the leader on every row, for experts, sets of experts and subspaces.
 
 use super::spec;
-use crate::curves::row_numbers;
+use crate::curves::{cumulated, expected_losses, last, row_numbers};
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::bounds::{divergence, tuned_rate, tuned_regret};
 use eigenhedge::experts::{CappedHedge, Leader};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Error, Kind, Learner, Random, Spec, streams, trial};
+use eigenhedge::{Instance, Kind, Random, Spec, streams, trial};
 use eigenhedge_report::{Chart, Series};
 
 /// Experts, or numbers of a row.
@@ -75,10 +75,6 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![by_kept, by_row], charts, text, claims })
 }
 
-fn last(values: &[f64]) -> f64 {
-    values.last().copied().unwrap_or(f64::NAN)
-}
-
 /// `n/(n-k)`.
 fn ratio(kept: usize) -> f64 {
     N as f64 / (N - kept) as f64
@@ -98,26 +94,12 @@ fn tuned(best: f64, kept: usize) -> (f64, f64) {
     (tuned_rate(divergence, best, 1.0).unwrap_or(1.0), best + tuned_regret(divergence, best, 1.0))
 }
 
-/// Running totals of the expected loss.
-fn cumulate<I: ?Sized>(
-    learner: &mut impl Learner<I>,
-    instances: impl Iterator<Item = impl AsRef<I>>,
-) -> Result<Vec<f64>, Error> {
-    let mut random = Random::seeded(0);
-    let mut total = 0.0;
-    instances
-        .map(|instance| {
-            total += trial(learner, instance.as_ref(), &mut random)?.expected;
-            Ok(total)
-        })
-        .collect()
-}
-
 fn experts(losses: &[Vec<f64>], kept: usize) -> Result<Totals, LabError> {
     let best = best(losses, kept);
     let (eta, bound) = tuned(best, kept);
-    let leader = cumulate(&mut Leader::new(N, kept)?, losses.iter())?;
-    let learner = cumulate(&mut CappedHedge::new(N, kept, eta)?, losses.iter())?;
+    let rows = || losses.iter().map(Vec::as_slice);
+    let leader = cumulated(&expected_losses(&mut Leader::new(N, kept)?, rows(), &|_| {})?);
+    let learner = cumulated(&expected_losses(&mut CappedHedge::new(N, kept, eta)?, rows(), &|_| {})?);
     Ok(Totals { leader, learner, best, bound })
 }
 
@@ -126,13 +108,8 @@ fn subspaces(rows: &[Vec<f64>], kind: Kind) -> Result<Totals, LabError> {
     let best = best(&losses, KEPT);
     let (eta, bound) = tuned(best, KEPT);
     let follow = |spec: Spec| -> Result<Vec<f64>, LabError> {
-        let mut learner = spec.plain(N)?;
-        let (mut random, mut total) = (Random::seeded(0), 0.0);
-        let mut step = |row: &Vec<f64>| -> Result<f64, LabError> {
-            total += trial(&mut learner, &(&row[..]).into(), &mut random)?.expected;
-            Ok(total)
-        };
-        rows.iter().map(&mut step).collect()
+        let instances = rows.iter().map(|row| Instance::from(&row[..]));
+        Ok(cumulated(&expected_losses(&mut spec.plain(N)?, instances, &|_| {})?))
     };
     let leader = follow(spec(Kind::Leader, KEPT))?;
     let learner = follow(Spec { eta, ..spec(kind, KEPT) })?;

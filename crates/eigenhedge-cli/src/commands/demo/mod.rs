@@ -3,12 +3,12 @@
 mod page;
 
 use crate::args::DemoArgs;
-use crate::files::{judge_place, write_whole};
+use crate::files::judge_place;
 use crate::record::Recorder;
 use crate::stdout;
-use anyhow::{Context, Result};
-use eigenhedge::comparators::BestSubspace;
-use eigenhedge::{AnyLearner, Comparators, Instance, Kind, Learner, Mixing, NormBound, Random, Run, Spec, streams};
+use anyhow::Result;
+use eigenhedge::{AnyLearner, Comparators, Kind, Mixing, NormBound, Run, Spec, streams};
+use eigenhedge_io::{printable_path, write_whole};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
@@ -31,14 +31,15 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
     let path = (!args.no_report).then_some(&args.report);
     path.map_or(Ok(()), |path| judge_place(path))?;
     let stream = streams::three_subspaces(args.seed);
-    let best = best_loss(&stream)?;
+    let curve = page::best_so_far(&stream)?;
+    let best = curve.values.last().copied().unwrap_or_default();
     let results: Vec<Outcome> =
         learners().into_iter().map(|(name, spec)| measure(name, &spec, &stream, args)).collect::<Result<_>>()?;
-    let text = introduction(args, &stream) + &table(best, &results, args) + &remarks(best, &results);
+    let text = introduction(args, &stream) + &table(best, &results, args) + &remarks(best, &results, args.draws);
     let text = match path {
         Some(path) => {
-            write_whole(path, page::page(&stream, &results, args.seed)?.html().as_bytes())?;
-            format!("{text}\nReport: {}; open it in a browser.\n{NEXT}", eigenhedge_io::printable_path(path))
+            write_whole(path, page::page(&stream, curve, &results, args.seed)?.html().as_bytes())?;
+            format!("{text}\nReport: {}; open it in a browser.\n{NEXT}", printable_path(path))
         }
         None => format!("{text}\n{NEXT}"),
     };
@@ -68,8 +69,8 @@ struct Outcome {
     name: &'static str,
     run: Run,
     recorder: Recorder,
-    /// Total realised loss of each draw.
-    realised: Vec<f64>,
+    /// Total realised loss: mean and standard deviation of a draw.
+    realised: (f64, f64),
     seconds_per_row: f64,
 }
 
@@ -79,15 +80,10 @@ impl Outcome {
     }
 }
 
-fn best_loss(stream: &[Vec<f64>]) -> Result<f64> {
-    let mut best = BestSubspace::new(stream[0].len(), false).context("the rows are too long to follow")?;
-    stream.iter().for_each(|row| best.add(row));
-    Ok(best.loss(KEPT))
-}
-
 fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
-    let seeds = (1..=u64::from(args.draws)).map(|i| args.seed.wrapping_add(i));
-    let realised = realised(spec, stream, seeds)?;
+    // What a learner learns does not depend on what it drew: all draws share one.
+    let learner = AnyLearner::new(spec, stream[0].len())?;
+    let totals = eigenhedge_lab::totals(learner, stream, (args.seed, args.draws as usize), &|_| {})?;
     let comparators = Comparators { hindsight: false, segments: 0 };
     let mut run = Run::with_comparators(spec.clone(), stream[0].len(), args.seed.wrapping_add(1), comparators)?;
     let mut recorder = Recorder::new(&run);
@@ -99,37 +95,7 @@ fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs
         recorder.enter(number, loss, &run);
     }
     let seconds_per_row = spent.as_secs_f64() / stream.len() as f64;
-    Ok(Outcome { name, run, recorder, realised, seconds_per_row })
-}
-
-/// Total realised loss of one run for each seed, bit for bit, at little more than the cost of one run: what a learner
-/// learns does not depend on what it drew, so all draws share one learner.
-fn realised(spec: &Spec, stream: &[Vec<f64>], seeds: impl Iterator<Item = u64>) -> Result<Vec<f64>> {
-    let mut learner = AnyLearner::new(spec, stream[0].len())?;
-    let mut draws: Vec<(Random, f64)> = seeds.map(|seed| (Random::seeded(seed), 0.0)).collect();
-    for row in stream {
-        let instance = Instance::from(&row[..]);
-        learner.check(&instance)?;
-        let before = learner.clone();
-        for (random, total) in &mut draws {
-            // Charging may have made the row's own direction explicit: nobody chose knowing it.
-            if learner.columns() > before.columns() {
-                learner = before.clone();
-            }
-            learner.choose(random);
-            *total += learner.incur(&instance).realised;
-        }
-        learner.update(&instance);
-    }
-    Ok(draws.into_iter().map(|(_, total)| total).collect())
-}
-
-/// Mean and standard deviation (of one draw).
-fn spread(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0).max(1.0)).sqrt())
+    Ok(Outcome { name, run, recorder, realised: totals.drawn(), seconds_per_row })
 }
 
 fn introduction(args: &DemoArgs, stream: &[Vec<f64>]) -> String {
@@ -153,7 +119,7 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
     line(["learner", "loss", &format!("of {} draws", args.draws), "over best", "row (µs)", "(mean)"]);
     line(["best fixed subspace in hindsight", &format!("{best:.2}"), "-", "-", "-", &KEPT.to_string()]);
     for result in results {
-        let (mean, deviation) = spread(&result.realised);
+        let (mean, deviation) = result.realised;
         line([
             result.name,
             &format!("{:.2}", result.expected_loss()),
@@ -167,7 +133,7 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
 }
 
 /// What the numbers show; nothing is said that they do not.
-fn remarks(best: f64, results: &[Outcome]) -> String {
+fn remarks(best: f64, results: &[Outcome], draws: u32) -> String {
     let mut text = String::from("What to notice\n");
     let expected = |name| results.iter().find(|r| r.name == name).map(|r| r.expected_loss());
     let mut say = |sentence: String| {
@@ -192,8 +158,8 @@ fn remarks(best: f64, results: &[Outcome]) -> String {
         say(format!("Mixing in a share of {ALPHA} {verb} tracking a factor of {ratio:.1} in loss."));
     }
     let agree = results.iter().all(|result| {
-        let (mean, deviation) = spread(&result.realised);
-        (mean - result.expected_loss()).abs() <= 4.0 * deviation / (result.realised.len() as f64).sqrt() + 1e-9 * mean
+        let (mean, deviation) = result.realised;
+        (mean - result.expected_loss()).abs() <= 4.0 * deviation / f64::from(draws).sqrt() + 1e-9 * mean
     });
     if agree {
         say("Realised losses scatter around the expected ones, as they should: the draws are fair.".into());
@@ -211,28 +177,20 @@ fn least_of_the_others(results: &[Outcome]) -> Option<(&'static str, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eigenhedge::trial;
+    use eigenhedge::{Instance, Random, trial};
 
     #[test]
     fn shared_draws_equal_separate_runs_bit_for_bit() {
         let stream: Vec<Vec<f64>> = streams::switching(8, 2, 3, 40, 5);
         for (name, spec) in learners() {
-            let shared = realised(&spec, &stream, 1..=4).unwrap();
-            for (seed, total) in (1..=4).zip(shared) {
-                let mut learner = AnyLearner::new(&spec, 8).unwrap();
-                let mut random = Random::seeded(seed);
-                let mut separate = 0.0;
-                for row in &stream {
-                    separate += trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap().realised;
-                }
-                assert_eq!(total, separate, "{name}, seed {seed}");
-            }
+            let learner = AnyLearner::new(&spec, 8).unwrap();
+            let shared = eigenhedge_lab::totals(learner.clone(), &stream, (0, 4), &|_| {}).unwrap();
+            let separate = (1..=4).map(|seed| {
+                let (mut learner, mut random) = (learner.clone(), Random::seeded(seed));
+                let mut step = |row: &Vec<f64>| trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
+                stream.iter().map(|row| step(row).realised).fold(0.0, |total, loss| total + loss)
+            });
+            assert_eq!(shared.drawn().0, separate.sum::<f64>() / 4.0, "{name}");
         }
-    }
-
-    #[test]
-    fn spread_of_three_numbers() {
-        assert_eq!(spread(&[1.0, 2.0, 3.0]), (2.0, 1.0));
-        assert_eq!(spread(&[4.0]), (4.0, 0.0));
     }
 }

@@ -10,8 +10,7 @@ use eigenhedge_report::{Best, Curve, Fact, Mark, RunReport, Table};
 const STRIDE: usize = 20;
 
 /// The page; the pictures of a single learner are those of `auto`.
-pub fn page(stream: &[Vec<f64>], results: &[Outcome], seed: u64) -> Result<RunReport> {
-    let best = best_so_far(stream)?;
+pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) -> Result<RunReport> {
     let auto = results.iter().find(|result| result.name == AUTO).context("auto is among the learners")?;
     let total = best.values.last().copied().unwrap_or_default();
     let fact = |key: &str, value: f64, meaning: &str| Fact {
@@ -46,7 +45,8 @@ pub fn page(stream: &[Vec<f64>], results: &[Outcome], seed: u64) -> Result<RunRe
     })
 }
 
-fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
+/// What the best fixed plane has lost, now and then and at the end.
+pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     let mut best = BestSubspace::new(stream[0].len(), false).context("the rows are too long to follow")?;
     let mut curve = Curve { name: "best fixed plane so far".into(), ..Curve::default() };
     for (i, row) in stream.iter().enumerate() {

@@ -6,7 +6,7 @@ mod resume_state;
 mod session;
 
 use crate::args::{SummaryForm, typed};
-use crate::files::{judge_place, write_whole};
+use crate::files::judge_place;
 use crate::number::exact;
 use crate::plan::Plan;
 use crate::record::{Heading, page};
@@ -16,7 +16,7 @@ use crate::summary::{sentences, text};
 use anyhow::{Context, Result};
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, set_threads};
-use eigenhedge_io::{Format, Standardize, Stream, Target, printable, printable_path};
+use eigenhedge_io::{Format, Standardize, Stream, Target, printable, printable_path, write_whole};
 use progress::Progress;
 use session::{Finished, Session, Step};
 use std::io::{self, Write};

@@ -3,14 +3,14 @@
 use super::block::Block;
 use super::resume_state::{ResumeState, in_effect, options};
 use super::{misfit, sentence};
-use crate::files::{read_snapshot, write_whole};
+use crate::files::read_snapshot;
 use crate::plan::Plan;
 use crate::record::Recorder;
 use crate::stop::StopSignal;
 use crate::table::allow_learners;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Run, Snapshot};
-use eigenhedge_io::{Answer, Answers, Layout, Reservation, Source, Standardize, Stream, Target};
+use eigenhedge_io::{Answer, Answers, Layout, Reservation, Source, Standardize, Stream, Target, write_whole};
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -94,10 +94,8 @@ impl<'a> Session<'a> {
         before.agree(path, plan, &options)?;
         let stream = Stream::resume(&plan.source, layout, &before.stream)?;
         before.agree_on_table(path, &options)?;
-        let setup = plan
-            .setup
-            .for_rows(stream.columns().len())
-            .map_err(|error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format)))?;
+        let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format));
+        let setup = plan.setup.for_rows(stream.columns().len()).map_err(fits)?;
         let learner_options = in_effect(&setup)?;
         before.agree_on_learner(path, &learner_options)?;
         let resume = |target: &Target| {
@@ -195,7 +193,7 @@ impl<'a> Session<'a> {
         let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, self.recorder.as_ref());
         around.ended = ended;
         self.snapshot.resume_state = around.to_bytes()?;
-        write_whole(path, &self.snapshot.to_bytes())
+        Ok(write_whole(path, &self.snapshot.to_bytes())?)
     }
 
     /// Makes the answers visible and hands over what the rest needs.
