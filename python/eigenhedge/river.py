@@ -99,7 +99,12 @@ class _Stream(base.Estimator):
         """
         _check(x)
         learner = self._welcome(x)
-        learner.step(self._row(learner, x))
+        row = self._row(learner, x)
+        self._observe(learner, row)
+        learner.step(row)
+
+    def _observe(self, learner: Learner, row: Floats) -> None:
+        """Look at a row before it is learned from."""
 
     def _memory(self) -> int:
         return 0 if self._learner is None else self._learner.__sizeof__()
@@ -264,23 +269,11 @@ class SubspaceAnomaly(_Stream, base.AnomalyDetector):
         self._places, self._learner = {}, None
         self._loss = self._weight = 0.0
 
-    def learn_one(self, x: dict[FeatureName, Any]) -> None:
-        """Learn from one row.
-
-        Parameters
-        ----------
-        x
-            Names and values of features.
-
-        """
-        _check(x)
-        learner = self._welcome(x)
-        row = self._row(learner, x)
+    def _observe(self, learner: Learner, row: Floats) -> None:
         if learner.rows > 0:
             loss = float(learner.losses(row[None, :])[0])
             self._loss = self.fading * self._loss + loss
             self._weight = self.fading * self._weight + 1.0
-        learner.step(row)
 
     def score_one(self, x: dict[FeatureName, Any]) -> float:
         """How unlike the stream a row is, between 0 and 1; 0 before the first row.

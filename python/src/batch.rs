@@ -1,35 +1,24 @@
 //! Batch kernel methods: everything at once.
 
 use crate::arrays::{Rows, Table, table, transposed};
-use crate::errors::{check_room, refused, refused_row};
+use crate::errors::{check_room, refused};
 use crate::interrupt::{alone, each};
 use crate::options::{Named, kernel};
+use crate::state::{lock, saved};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
 use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::{Error, Matrix};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 /// Kernel principal components of rows.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelComponents {
     state: Mutex<KernelPca<Vectors>>,
-}
-
-/// The model, once no other thread uses it; the interpreter lock is released while it waits.
-fn lock<'a, T>(py: Python<'_>, state: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
-    state.lock_py_attached(py).map_err(|_| PyRuntimeError::new_err("the model was broken by an earlier failure"))
-}
-
-fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = postcard::to_extend(state, Vec::new());
-    Ok(PyBytes::new(py, &bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
 }
 
 /// A model out of bytes that anybody may have written.
@@ -87,13 +76,13 @@ impl KernelComponents {
         let pca = &mut *state;
         let kept = pca.eigenvalues().len();
         let (mut coordinates, mut losses) = (Vec::with_capacity(count * kept), Vec::with_capacity(count));
-        let work = |i: usize| -> Result<(), Error> {
+        let work = |i: usize| {
             let row = x.row(i);
             coordinates.extend_from_slice(&pca.transform(row)?);
             losses.push(pca.loss(row)?);
             Ok(())
         };
-        each(py, count, work, |i, error| refused_row(i, &error))?;
+        each(py, count, work)?;
         Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
     }
 
@@ -106,11 +95,11 @@ impl KernelComponents {
         let atoms = pca.coefficients().rows();
         check_room("the weights on the atoms", &[count, atoms])?;
         let mut weights = Vec::with_capacity(count * atoms);
-        let work = |i: usize| -> Result<(), Error> {
+        let work = |i: usize| {
             weights.extend_from_slice(pca.expand(rows.row(i))?.weights());
             Ok(())
         };
-        each(py, count, work, |i, error| refused_row(i, &error))?;
+        each(py, count, work)?;
         table(py, weights, count, atoms)
     }
 
@@ -215,7 +204,7 @@ impl KernelRegression {
         let ridge = &mut *ridge;
         let outputs = ridge.coefficients().columns();
         let (mut means, mut variances) = (Vec::with_capacity(count * outputs), Vec::new());
-        let work = |i: usize| -> Result<(), Error> {
+        let work = |i: usize| {
             let row = x.row(i);
             if with_variance {
                 let posterior = ridge.posterior(row)?;
@@ -226,7 +215,7 @@ impl KernelRegression {
             }
             Ok(())
         };
-        each(py, count, work, |i, error| refused_row(i, &error))?;
+        each(py, count, work)?;
         Ok((table(py, means, count, outputs)?, variances.into_pyarray(py)))
     }
 

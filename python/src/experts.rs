@@ -3,14 +3,15 @@
 use crate::arrays::numbers;
 use crate::errors::refused;
 use crate::options::{Named, option, spelling};
+use crate::state::{lock, saved};
 use eigenhedge::options::Options;
 use eigenhedge::simplex::{cap_by_sorting, decompose};
 use eigenhedge::{Kind, Random, Spec, experts, trial};
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 /// Hedge over sets: ``k`` of ``n`` experts are kept, the others are dropped and paid for.
 ///
@@ -44,12 +45,6 @@ use std::sync::{Mutex, MutexGuard};
 pub struct CappedHedge {
     state: Mutex<(experts::CappedHedge, Random)>,
     shape: (usize, usize),
-}
-
-impl CappedHedge {
-    fn state(&self) -> PyResult<MutexGuard<'_, (experts::CappedHedge, Random)>> {
-        self.state.lock().map_err(|_| PyRuntimeError::new_err("the learner was broken by an earlier failure"))
-    }
 }
 
 #[pymethods]
@@ -90,9 +85,9 @@ impl CappedHedge {
     /// -------
     /// expected_loss, loss : float
     ///     Of the dropped experts: on average, and for the set that was drawn.
-    fn step(&self, losses: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+    fn step(&self, py: Python<'_>, losses: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
         let losses = numbers(losses)?;
-        let mut state = self.state()?;
+        let mut state = lock(py, &self.state)?;
         let (hedge, random) = &mut *state;
         let loss = trial(hedge, &losses[..], random).map_err(|error| refused(&error))?;
         Ok((loss.expected, loss.realised))
@@ -101,20 +96,20 @@ impl CappedHedge {
     /// ndarray of shape (n,): how surely each expert is dropped in the next trial; they total n - k.
     #[getter]
     fn dropped_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let probabilities: Vec<f64> = self.state()?.0.log_dropped().iter().map(|log| log.exp()).collect();
+        let probabilities: Vec<f64> = lock(py, &self.state)?.0.log_dropped().iter().map(|log| log.exp()).collect();
         Ok(probabilities.into_pyarray(py))
     }
 
     /// ndarray of shape (n,): the same as logarithms, which do not vanish.
     #[getter]
     fn log_dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_slice(py, self.state()?.0.log_dropped()))
+        Ok(PyArray1::from_slice(py, lock(py, &self.state)?.0.log_dropped()))
     }
 
     /// list of int: the experts that the last choice dropped.
     #[getter]
-    fn dropped(&self) -> PyResult<Vec<usize>> {
-        Ok(self.state()?.0.dropped().to_vec())
+    fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        Ok(lock(py, &self.state)?.0.dropped().to_vec())
     }
 
     fn __getnewargs__(&self) -> (usize, usize, f64) {
@@ -122,13 +117,10 @@ impl CappedHedge {
     }
 
     fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let state = self.state()?;
-        let text =
-            postcard::to_extend(&*state, Vec::new()).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        Ok(PyBytes::new(py, &text))
+        saved(py, &*lock(py, &self.state)?)
     }
 
-    fn __setstate__(&self, state: &[u8]) -> PyResult<()> {
+    fn __setstate__(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let read: Result<(experts::CappedHedge, Random), _> = postcard::from_bytes(state);
         let read = read.map_err(|error| PyValueError::new_err(format!("not a saved learner: {error}")))?;
         let (n, k) = (read.0.log_dropped().len(), read.0.kept());
@@ -137,7 +129,7 @@ impl CappedHedge {
             let sentence = format!("the state must be that of n = {wanted_n} and k = {wanted_k}, got {n} and {k}");
             return Err(PyValueError::new_err(sentence));
         }
-        *self.state()? = read;
+        *lock(py, &self.state)? = read;
         Ok(())
     }
 

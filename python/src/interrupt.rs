@@ -1,6 +1,7 @@
 //! Long work that Control-C can end.
 
-use eigenhedge::cancellable;
+use crate::errors::refused_row;
+use eigenhedge::{Error, cancellable};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::ops::Range;
@@ -23,31 +24,24 @@ const MOST: usize = 32;
 /// now and then. Lots begin small, and grow while they take little time.
 ///
 /// An error, which names a position in its lot, or an interrupt ends the loop; what was done before stays done.
-pub fn each_lot<E: Send>(
+pub fn each_lot(
     py: Python<'_>,
     count: usize,
-    work: impl FnMut(Range<usize>) -> Result<(), (usize, E)> + Send,
-    refused: impl Fn(usize, E) -> PyErr,
+    work: impl FnMut(Range<usize>) -> Result<(), (usize, Error)> + Send,
 ) -> PyResult<()> {
-    each_of_most(py, count, MOST, work, refused)
+    each_of_most(py, count, MOST, work)
 }
 
 /// The same for one number after another, with a look at the clock after each.
-pub fn each<E: Send>(
-    py: Python<'_>,
-    count: usize,
-    mut work: impl FnMut(usize) -> Result<(), E> + Send,
-    refused: impl Fn(usize, E) -> PyErr,
-) -> PyResult<()> {
-    each_of_most(py, count, 1, |lot| work(lot.start).map_err(|error| (0, error)), refused)
+pub fn each(py: Python<'_>, count: usize, mut work: impl FnMut(usize) -> Result<(), Error> + Send) -> PyResult<()> {
+    each_of_most(py, count, 1, |lot| work(lot.start).map_err(|error| (0, error)))
 }
 
-fn each_of_most<E: Send>(
+fn each_of_most(
     py: Python<'_>,
     count: usize,
     most: usize,
-    mut work: impl FnMut(Range<usize>) -> Result<(), (usize, E)> + Send,
-    refused: impl Fn(usize, E) -> PyErr,
+    mut work: impl FnMut(Range<usize>) -> Result<(), (usize, Error)> + Send,
 ) -> PyResult<()> {
     let (mut next, mut lot) = (0, FIRST.min(most));
     while next < count {
@@ -67,7 +61,7 @@ fn each_of_most<E: Send>(
             }
             Ok(())
         });
-        outcome.map_err(|(row, error)| refused(row, error))?;
+        outcome.map_err(|(row, error)| refused_row(row, &error))?;
         if next < count {
             py.check_signals()?;
         }

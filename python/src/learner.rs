@@ -1,16 +1,15 @@
 //! The bare learner.
 
 use crate::arrays::{Rows, as_table, numbers, table, transposed};
-use crate::errors::{check_room, refused, refused_row};
+use crate::errors::{check_room, refused};
 use crate::interrupt::{alone, each, each_lot};
 use crate::options::{Named, given, spelling};
-use crate::state::State;
+use crate::state::{State, lock};
 use eigenhedge::{Loss, Run, Snapshot};
 use eigenhedge_io::write_whole;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -82,9 +81,7 @@ pub struct Learner {
 
 impl Learner {
     fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
-        self.state
-            .lock_py_attached(py)
-            .map_err(|_| PyRuntimeError::new_err("the learner was broken by an earlier failure"))
+        lock(py, &self.state)
     }
 
     fn of(state: State) -> Self {
@@ -146,7 +143,7 @@ impl Learner {
             let (expected, found) = (state.run().length(), length);
             return Err(refused(&eigenhedge::Error::Length { what: "row", expected, found }));
         }
-        each_lot(py, count, |lot| state.step_each(&rows.lot(lot), |_, _| ()), |i, error| refused_row(i, &error))
+        each_lot(py, count, |lot| state.step_each(&rows.lot(lot), |_, _| ()))
     }
 
     /// Learns from every row, in order, and tells what each one cost.
@@ -178,7 +175,7 @@ impl Learner {
             losses.push(loss.realised);
             coordinates.extend_from_slice(run.coordinates());
         };
-        each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell), |i, error| refused_row(i, &error))?;
+        each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell))?;
         Ok((expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?))
     }
 
@@ -230,7 +227,7 @@ impl Learner {
             coordinates.extend_from_slice(&row);
             Ok(())
         };
-        each(py, count, work, |i, error: eigenhedge::Error| refused_row(i, &error))?;
+        each(py, count, work)?;
         Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
     }
 
@@ -259,7 +256,7 @@ impl Learner {
             rows.extend_from_slice(&embedding.reconstruct(coordinates.row(i))?);
             Ok(())
         };
-        each(py, count, work, |i, error: eigenhedge::Error| refused_row(i, &error))?;
+        each(py, count, work)?;
         table(py, rows, count, length)
     }
 

@@ -100,26 +100,11 @@ pub fn option(name: &'static str, value: Option<&Bound<'_, PyAny>>) -> PyResult<
 
 /// The nearest name, when one is near.
 fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let nearest = names.map(|name| (distance(text, name), name)).min();
+    let text = text.to_lowercase();
+    let nearest = names.map(|name| (strsim::levenshtein(&text, &name.to_lowercase()), name)).min();
     nearest
         .filter(|(distance, name)| 3 * distance <= name.len().max(3))
         .map_or_else(String::new, |(_, name)| format!(": did you mean '{name}'?"))
-}
-
-/// Edits that turn one text into the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.to_lowercase().chars().enumerate() {
-        let mut diagonal = last[0];
-        last[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let kept = diagonal + usize::from(x != *y);
-            diagonal = last[j + 1];
-            last[j + 1] = kept.min(diagonal + 1).min(last[j] + 1);
-        }
-    }
-    last[b.len()]
 }
 
 /// A kernel by name, with the parameters it reads; others are left aside, as in scikit-learn.

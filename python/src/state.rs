@@ -1,7 +1,24 @@
 //! A run with what Python keeps beside it.
 
 use eigenhedge::{Embedding, Error, Loss, Run, Snapshot};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::PyBytes;
+use serde::Serialize;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+/// What is locked, once no other thread uses it; the interpreter lock is released while it waits.
+pub fn lock<'a, T>(py: Python<'_>, state: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
+    state.lock_py_attached(py).map_err(|_| PyRuntimeError::new_err("the model was broken by an earlier failure"))
+}
+
+/// A state as bytes, for `pickle`.
+pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = postcard::to_extend(state, Vec::new());
+    Ok(PyBytes::new(py, &bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
+}
 
 /// A run, its embedding until the next row, and the time it took.
 pub struct State {
