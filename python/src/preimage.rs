@@ -6,7 +6,7 @@ use crate::interrupt::alone;
 use crate::options::kernel;
 use eigenhedge::Error;
 use eigenhedge::batch::Expansion;
-use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
+use eigenhedge::batch::preimage::{Criterion, Stop, best_candidate, descend, fixed_point};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -41,7 +41,13 @@ pub fn preimage<'py>(
         let expansion = Expansion::new(&dictionary, weights)?;
         let start = match start {
             Some(start) => start,
-            None => nearest(&mut dictionary, &expansion)?,
+            None if dictionary.is_empty() => {
+                return Err(Error::Parameter { name: "the number of atoms", rule: "at least 1", value: 0.0 });
+            }
+            None => {
+                let nearest = best_candidate(&mut dictionary, &expansion, &atoms.rows(), Criterion::Distance)?;
+                dictionary.atom(nearest.index).to_vec()
+            }
         };
         let stop = Stop { steps, tolerance };
         match &kernel {
@@ -51,17 +57,4 @@ pub fn preimage<'py>(
     };
     let found = alone(py, find)?.map_err(|error| refused(&error))?;
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
-}
-
-/// The atom whose features are nearest to the expansion.
-fn nearest(dictionary: &mut Vectors, expansion: &Expansion) -> Result<Vec<f64>, Error> {
-    let mut best: Option<(f64, Vec<f64>)> = None;
-    for i in 0..dictionary.len() {
-        let atom = dictionary.atom(i).to_vec();
-        let distance = expansion.squared_distance(dictionary, &atom)?;
-        if best.as_ref().is_none_or(|(least, _)| distance < *least) {
-            best = Some((distance, atom));
-        }
-    }
-    best.map(|(_, atom)| atom).ok_or(Error::Parameter { name: "the number of atoms", rule: "at least 1", value: 0.0 })
 }

@@ -21,7 +21,7 @@ pub struct Curve {
     pub values: Vec<f64>,
 }
 
-/// What is known of the best in hindsight.
+/// The best in hindsight, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Best {
     /// Its loss up to each row.
@@ -59,7 +59,7 @@ pub struct Fact {
     pub key: String,
     /// Value, as it shall be read.
     pub value: String,
-    /// What it means.
+    /// Its meaning.
     pub explanation: String,
 }
 
@@ -70,13 +70,13 @@ pub struct RunReport {
     pub title: String,
     /// A line below the heading; may be empty.
     pub subtitle: String,
-    /// What was found, in sentences.
+    /// Findings, in sentences.
     pub summary: Vec<String>,
     /// Total expected loss of each learner.
     pub learners: Vec<Curve>,
     /// Loss of the best in hindsight.
     pub best: Option<Best>,
-    /// What the loss was promised not to exceed.
+    /// The bound on the loss.
     pub bound: Option<Curve>,
     /// Regret divided by rows, for each learner.
     pub regret_per_row: Vec<Curve>,
@@ -154,10 +154,7 @@ impl RunReport {
     }
 
     fn total_loss(&self) -> Chart {
-        let mut chart = Chart::new("Total expected loss", "row", "total loss");
-        chart.caption = "What was lost up to each row, in squared units of the input.".into();
-        chart.marks.clone_from(&self.marks);
-        chart.series.extend(self.learners.iter().map(|curve| curve.series(Kind::Line)));
+        let mut chart = self.over_rows(&self.learners, "Total expected loss", "total loss", TOTAL);
         match &self.best {
             Some(Best::Curve(curve)) => chart.series.push(curve.series(Kind::Dashed)),
             Some(Best::Points(curve)) => chart.series.push(curve.series(Kind::Points)),
@@ -225,6 +222,7 @@ impl RunReport {
     }
 }
 
+const TOTAL: &str = "What was lost up to each row, in squared units of the input.";
 const REGRET: &str = "Loss beyond that of the best in hindsight, divided by the number of rows.";
 const KEPT: &str = "How surely each direction is kept, from the surest.";
 const WEIGHTS: &str = "How much of the portfolio each member is.";

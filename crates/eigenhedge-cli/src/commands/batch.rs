@@ -8,7 +8,7 @@ use crate::table;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::Kind;
 use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
-use eigenhedge::batch::{Center, Expansion, KernelPca, KernelRidge, Pca, Solver};
+use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver};
 use eigenhedge::kernel::{VectorKernel, Vectors};
 use std::fmt::Write;
 use std::path::Path;
@@ -106,11 +106,7 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let mut sheet = CsvWriter::create(args.out.as_deref(), &table.names)?;
     let stop = Stop { steps: 300, tolerance: 1e-9 };
     for row in &table.rows {
-        let coordinates = model.transform(row)?;
-        let mut weights = model.mean().map_or_else(|| vec![0.0; table.rows.len()], |mean| mean.weights().to_vec());
-        let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
-        model.coefficients().subtract_times(&negative, &mut weights);
-        let expansion = Expansion::new(model.dictionary(), weights)?;
+        let expansion = model.project(row)?;
         let kernel = model.dictionary().kernel().clone();
         let found = match kernel {
             VectorKernel::Rbf { .. } => fixed_point(model.dictionary_mut(), &expansion, row, 0, stop)?,

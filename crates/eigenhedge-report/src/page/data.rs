@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Digits that are left of a value; more cannot be seen, and pages should stay small.
 const DIGITS: usize = 7;
 
-/// What the drawing program needs.
+/// Input of the drawing program.
 #[derive(Serialize)]
 pub struct Data<'a> {
     colours: [[&'static str; 2]; 4],

@@ -25,9 +25,9 @@ pub struct Page {
     pub title: String,
     /// A line below the heading; may be empty.
     pub subtitle: String,
-    /// What was found, one sentence or short paragraph each.
+    /// Findings, one sentence or short paragraph each.
     pub summary: Vec<String>,
-    /// What follows, in order.
+    /// The rest, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -38,8 +38,6 @@ pub enum Block {
     Chart(Chart),
     /// A table.
     Table(Table),
-    /// A heading with paragraphs; the heading may be empty.
-    Text(String, Vec<String>),
 }
 
 /// A table of texts. Columns whose cells mostly read as numbers are set flush right.
@@ -58,7 +56,7 @@ impl Page {
     pub fn html(&self) -> String {
         let charts = self.blocks.iter().filter_map(|block| match block {
             Block::Chart(chart) => Some(chart),
-            _ => None,
+            Block::Table(_) => None,
         });
         // Serialising strings and finite numbers into memory does not fail; without data the pictures stay.
         let json = serde_json::to_string(&data::data(charts)).unwrap_or_else(|_| r#"{"charts":[]}"#.into());
@@ -104,10 +102,6 @@ fn heading(text: &str) -> String {
 
 fn draw(block: &Block, count: &mut usize) -> String {
     match block {
-        Block::Text(title, paragraphs) => {
-            let paragraphs: String = paragraphs.iter().map(|text| paragraph("text", text)).collect();
-            format!("<section>{}{paragraphs}</section>\n", heading(title))
-        }
         Block::Table(table) => draw_table(table),
         Block::Chart(chart) => {
             let index = *count;
