@@ -44,7 +44,7 @@ class KernelPCA(Transformer):
     gamma, degree, coef0 : float, int, float, default=None
         Parameters of the kernel; None is one over the number of features, 3 and 1.
     center : bool, default=True
-        Whether deviations from the mean of the features are analysed.
+        True analyses deviations from the mean of the features.
     solver : {"dense", "partial", "cholesky"}, default="dense"
         All eigenvalues; only the largest; or a pivoted Cholesky factor, whose components are combinations of few rows.
     tolerance : float, default=1e-6
@@ -303,7 +303,7 @@ def _dense(X: Table) -> Floats:
 
 @dataclass(frozen=True)
 class Preimage:
-    """What :func:`preimage` finds.
+    """The result of :func:`preimage`.
 
     Attributes
     ----------
@@ -312,7 +312,7 @@ class Preimage:
     squared_distance : float
         Between its features and the combination.
     converged : bool
-        Whether the search came to rest.
+        True if the search came to rest.
     """
 
     point: Floats

@@ -27,7 +27,7 @@ NOTHING = 1e-12
 
 
 def is_given(kernel: Kernel) -> TypeIs[Given]:
-    """Whether the kernel is a matrix or a function."""
+    """True if the kernel is a matrix or a function."""
     return callable(kernel) or kernel == "precomputed"
 
 

@@ -1,4 +1,4 @@
-"""What the online estimators share."""
+"""The parts that the estimators share."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ class Online(Transformer):
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
 
     def _is_plain(self, X: Table) -> bool:
-        """Whether rows can go to the learner as they are."""
+        """True if rows can go to the learner as they are."""
         return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
 
     def _begin(self, X: Table) -> None:

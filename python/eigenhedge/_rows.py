@@ -99,7 +99,7 @@ def blocks(X: Table) -> Iterator[Floats]:
 
 
 def is_plain(X: Table, width: int) -> bool:
-    """Whether ``X`` needs no preparation: finite float64 rows of this width, in C order."""
+    """True if ``X`` needs no preparation: finite float64 rows of this width, in C order."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """What :func:`run` returns.
+    """The result of :func:`run`.
 
     Attributes
     ----------

@@ -276,7 +276,7 @@ class SubspaceAnomaly(_Stream, base.AnomalyDetector):
             self._weight = self.fading * self._weight + 1.0
 
     def score_one(self, x: dict[FeatureName, Any]) -> float:
-        """How unlike the stream a row is, between 0 and 1; 0 before the first row.
+        """Anomaly score of a row, between 0 and 1; 0 before the first row.
 
         Parameters
         ----------

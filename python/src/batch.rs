@@ -149,7 +149,7 @@ impl KernelComponents {
     }
 }
 
-/// What the library calls rho is alpha in Python, as it is in scikit-learn.
+/// The library's rho is alpha in Python, as it is in scikit-learn.
 fn with_alpha(error: Error) -> Error {
     match error {
         Error::Parameter { name: "rho", rule, value } if rule.contains("rho") => {

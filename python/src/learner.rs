@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// What one row cost.
+/// Losses and coordinates of one row.
 ///
 /// Attributes
 /// ----------

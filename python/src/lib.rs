@@ -1,4 +1,4 @@
-//! What the Python package is made of: thin classes over the crate `eigenhedge`.
+//! The native part of the Python package: thin classes over the crate `eigenhedge`.
 //!
 //! Python code in `eigenhedge/` turns whatever users have into C-ordered arrays of float64; this module copies a few rows of
 //! those at a time, releases the interpreter lock while it works, and answers with arrays. Rules live in the crate alone.

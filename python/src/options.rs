@@ -32,7 +32,7 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Opti
 
 /// A value and what it is called.
 pub struct Named<'a, 'py> {
-    /// What it is called.
+    /// Its name.
     pub name: &'a str,
     /// The value.
     pub value: &'a Bound<'py, PyAny>,

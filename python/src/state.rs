@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// What is locked, once no other thread uses it; the interpreter lock is released while it waits.
+/// Locks a state; the interpreter lock is released while it waits for other threads.
 pub fn lock<'a, T>(py: Python<'_>, state: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
     state.lock_py_attached(py).map_err(|_| PyRuntimeError::new_err("the model was broken by an earlier failure"))
 }
@@ -25,7 +25,7 @@ pub struct State {
     run: Run,
     embedding: Option<Embedding>,
     spent: Duration,
-    /// What Python has to remember, as JSON; see `eigenhedge/_snapshot.py`.
+    /// Python's own state, as JSON; see `eigenhedge/_snapshot.py`.
     pub resume_state: Vec<u8>,
 }
 
@@ -74,7 +74,7 @@ impl State {
         outcome
     }
 
-    /// What would be kept now.
+    /// The directions most surely kept now.
     pub fn embedding(&mut self) -> &mut Embedding {
         let Self { run, embedding, .. } = self;
         embedding.get_or_insert_with(|| run.embedding())

@@ -16,7 +16,7 @@ use std::process::Command;
 const TOLERANCE: f64 = 0.10;
 const FILE: &str = "bench/instructions.toml";
 const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
-/// What the tests are built of, so that nothing is compiled again after them.
+/// The build of the tests, so that nothing is compiled again after them.
 const BUILD: &str = "build --profile test --workspace --locked";
 
 /// One path: its program, its name, and the two numbers of rows.
@@ -182,7 +182,7 @@ impl Case {
     }
 }
 
-/// What a program prints, to its standard output and to its standard error.
+/// The output of a program: standard output and standard error.
 fn output(command: &mut Command) -> Result<(String, String), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
@@ -198,7 +198,7 @@ fn compiler() -> Result<String, String> {
     Ok(output(Command::new(rustc).arg("--version"))?.0.trim().to_owned())
 }
 
-/// What decides which vector instructions the learners choose under valgrind.
+/// The features that decide which vector instructions the learners choose under valgrind.
 fn processor() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {

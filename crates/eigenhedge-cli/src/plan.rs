@@ -9,7 +9,7 @@ use eigenhedge::{AnyLearner, Error, Kind};
 use eigenhedge_io::{Form, Layout, Source, Target};
 use std::path::Path;
 
-/// What `run` is to do.
+/// The work of `run`.
 #[derive(Debug)]
 pub struct Plan {
     /// Where rows come from.
@@ -20,11 +20,11 @@ pub struct Plan {
     pub setup: Setup,
     /// Where the answers go.
     pub target: Target,
-    /// What form they take there.
+    /// Their form.
     pub form: Form,
     /// The summary to print, if any.
     pub summary: Option<SummaryForm>,
-    /// Whether nobody wants to know how far it has come.
+    /// True if no progress is printed.
     pub quiet: bool,
     /// Snapshots and pictures.
     pub keep: KeepArgs,

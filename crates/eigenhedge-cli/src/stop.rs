@@ -6,10 +6,10 @@ use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a shell reports for a program that Ctrl-C has ended.
+/// The status that a shell reports for a program that Ctrl-C has ended.
 const INTERRUPTED: i32 = 130;
 
-/// True if someone has asked to stop.
+/// The signals that ask a run to stop.
 pub struct StopSignal {
     flag: Arc<AtomicBool>,
     /// Ends the wait for a row.

@@ -7,7 +7,7 @@ use crate::layout::{Layout, Selector};
 /// The columns of a table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
-    /// What the table calls them, if it does.
+    /// Their names in the table, if it has names.
     pub names: Option<Vec<String>>,
     /// Positions of the selected ones, in the order of the row.
     pub selected: Vec<usize>,
@@ -45,7 +45,7 @@ impl Columns {
         }
     }
 
-    /// What users would type for a column.
+    /// The text that users would type for a column.
     pub fn typed(&self, position: usize) -> String {
         self.names.as_ref().map_or_else(|| position.to_string(), |names| names[position].clone())
     }

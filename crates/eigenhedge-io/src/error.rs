@@ -1,8 +1,8 @@
-//! What can be wrong with a table or a file, and where: always one sentence.
+//! Errors in a table or a file, with their place: always one sentence.
 
 use std::io;
 
-/// What is wrong, and where.
+/// An error, with its place.
 #[derive(Debug)]
 pub struct Error {
     place: String,
@@ -43,7 +43,7 @@ impl Error {
     }
 }
 
-/// What is wrong.
+/// Kind of an error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     // One row.

@@ -40,7 +40,7 @@ impl Format {
         Self::Libsvm,
     ];
 
-    /// What users call it.
+    /// The name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -60,7 +60,7 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// What the end of the file's name says; an unknown end says CSV.
+    /// The one that the end of the file's name says; an unknown end says CSV.
     pub fn of_path(path: &Path) -> Self {
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         match end.as_str() {
@@ -87,7 +87,7 @@ impl Format {
     }
 }
 
-/// What a file is that starts with these bytes, as far as that is certain.
+/// The kind of a file that starts with these bytes, as far as that is certain.
 pub(crate) fn signature(start: &[u8]) -> Option<&'static str> {
     const SIGNATURES: [(&[u8], &str); 7] = [
         (b"PAR1", "parquet"),

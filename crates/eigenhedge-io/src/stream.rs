@@ -183,7 +183,7 @@ impl Stream {
         self.bad + self.refused
     }
 
-    /// What was wrong with the first few of them.
+    /// Messages about the first few of them.
     pub fn messages(&self) -> impl Iterator<Item = &str> {
         self.messages.iter().map(|(_, message)| message.as_str())
     }

@@ -1,4 +1,4 @@
-//! What can keep a figure from being made.
+//! Errors that keep a figure from being made.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub enum LabError {
     Data {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
     /// A file of the outcome cannot be written.

@@ -22,7 +22,7 @@ pub use runner::{Tally, run_all};
 
 use std::path::PathBuf;
 
-/// What a reproduction is given.
+/// Input of a reproduction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setting {
     /// A folder with real data; without it synthetic streams take its place.

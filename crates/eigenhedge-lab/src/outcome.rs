@@ -1,4 +1,4 @@
-//! What a reproduction gives.
+//! The output of a reproduction.
 
 use eigenhedge_report::Chart;
 use eigenhedge_report::number::significant;
@@ -6,13 +6,13 @@ use eigenhedge_report::number::significant;
 /// Tables, charts, sentences and claims.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
-    /// What was measured.
+    /// Measurements.
     pub tables: Vec<Table>,
-    /// What is to be seen.
+    /// Pictures.
     pub charts: Vec<Chart>,
-    /// What it means, a paragraph each.
+    /// Explanations, a paragraph each.
     pub text: Vec<String>,
-    /// What must hold.
+    /// Claims that must hold.
     pub claims: Vec<Claim>,
 }
 

@@ -16,7 +16,7 @@ use eigenhedge::{Error, Instance, Learner, Loss, Matrix, Random};
 /// The least eigenvalue that has a logarithm.
 const FLOOR: f64 = 1e-17;
 
-/// What the exponent of an update is.
+/// The exponent of an update.
 #[derive(Debug, Clone)]
 enum Exponent {
     /// The logarithm of W, less the new row.
@@ -118,7 +118,7 @@ impl<'a> Learner<Instance<'a, [f64]>> for Textbook {
     }
 }
 
-/// What is left of eigenvalues and eigenvectors when all that is kept of them is their matrix.
+/// The eigenvalues and eigenvectors that are left when all that is kept of them is their matrix.
 fn multiplied_out(vectors: &Matrix, weights: &[f64]) -> (Vec<f64>, Matrix) {
     let fresh = symmetric_eigen(&spectral(vectors, weights));
     (fresh.values.iter().map(|weight| weight.max(FLOOR)).collect(), fresh.vectors)

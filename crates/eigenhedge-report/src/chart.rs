@@ -1,4 +1,4 @@
-//! What is to be seen, without how it is drawn.
+//! Charts as data, without how they are drawn.
 //!
 //! Values that cannot be drawn (not finite, beyond ±10³⁰⁰, not positive on a logarithmic axis) leave a gap in a line.
 
@@ -32,7 +32,7 @@ pub struct Chart {
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// What is drawn, in drawing order.
+    /// Points, in drawing order.
     pub points: Vec<Point>,
     /// How it is drawn.
     pub kind: Kind,

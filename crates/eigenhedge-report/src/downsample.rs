@@ -145,7 +145,7 @@ fn larger(value: f64, than: f64) -> bool {
     value > than || (than.is_nan() && !value.is_nan())
 }
 
-/// What a saved recorder claims to be.
+/// A saved recorder before it is checked.
 #[derive(Deserialize)]
 struct Saved {
     keep: Keep,

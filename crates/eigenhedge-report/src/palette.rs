@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// What is left of a colour for an eye without green cones (Viénot, Brettel & Mollon 1999).
+    /// The rest of a colour for an eye without green cones (Viénot, Brettel & Mollon 1999).
     fn without_green([red, green, blue]: [f64; 3]) -> [f64; 3] {
         let mixed = 0.29275 * red + 0.70725 * green;
         [mixed, mixed, (-0.02234 * red + 0.02234 * green + blue).clamp(0.0, 1.0)]

@@ -11,7 +11,7 @@ pub struct Entry {
     pub row: u64,
     /// Its value.
     pub value: f64,
-    /// What it is called; may be empty.
+    /// Its name; may be empty.
     pub label: String,
 }
 

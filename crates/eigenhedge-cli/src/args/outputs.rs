@@ -1,4 +1,4 @@
-//! What is kept of a run besides its answers, as typed: snapshots and pictures.
+//! Outputs of a run besides its answers, as typed: snapshots and pictures.
 
 use clap::Args;
 use std::num::NonZeroUsize;

@@ -67,7 +67,7 @@ fn is_coordinate(name: &str) -> bool {
     name.strip_prefix('z').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What a snapshot holds.
+/// Prints the contents of a snapshot.
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let mut snapshot = read_snapshot(&args.model)?;
     // Other programs put other things there; that is no reason to refuse the model.

@@ -1,11 +1,11 @@
-//! What a page of a run needs, recorded on the way in bounded memory.
+//! The data of a page of a run, recorded on the way in bounded memory.
 //!
 //! Curves are thinned to a fixed number of points. What costs more than a few operations (probabilities, weights) is asked
 //! for at about a thousand rows of the stream, whatever its length. The best in hindsight and the bound cost an
 //! eigendecomposition: they are asked for at no more than [`CHECKPOINTS`] rows at a time, evenly spaced and no closer than
 //! such a cost is worth, and not on the way when rows are long or lie in the space of a kernel.
 //!
-//! What is recorded depends on the rows alone, no clock among them, and can be saved: the page of a run that was stopped
+//! The record depends on the rows alone, no clock among them, and can be saved: the page of a run that was stopped
 //! and resumed is the same bytes.
 
 mod ledger;
@@ -148,7 +148,7 @@ impl Recorder {
         bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
     }
 
-    /// What [`Self::to_text`] gave, if it fits the run.
+    /// Reads the output of [`Self::to_text`], if it fits the run.
     pub fn from_text(text: &str, run: &Run) -> Option<Self> {
         let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         let bytes: Option<Vec<u8>> = text

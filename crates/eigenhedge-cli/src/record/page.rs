@@ -4,7 +4,7 @@ use super::{Checkpoint, PROBABILITIES, Recorder, ledger};
 use eigenhedge::{Run, RunSummary};
 use eigenhedge_report::{Best, Curve, Mark, Placed, RunReport};
 
-/// What stands above the pictures.
+/// The text above the pictures.
 pub struct Heading {
     /// Where the rows came from.
     pub source: String,

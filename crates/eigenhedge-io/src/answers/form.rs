@@ -24,7 +24,7 @@ impl Form {
     /// Every form.
     pub const ALL: [Self; 4] = [Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet];
 
-    /// What users call it.
+    /// The name that users type.
     pub fn name(self) -> &'static str {
         let format = match self {
             Self::Csv => Format::Csv,
@@ -40,7 +40,7 @@ impl Form {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// What the end of the file's name says; an unknown end says CSV.
+    /// The one that the end of the file's name says; an unknown end says CSV.
     pub fn of_path(path: &Path) -> Self {
         Self::from_name(Format::of_path(path).name()).unwrap_or(Self::Csv)
     }
@@ -53,7 +53,7 @@ impl Form {
         }
     }
 
-    /// What stands before the first answer.
+    /// Writes the header, if there is one.
     pub(crate) fn header(self, kept: usize, out: &mut dyn Write) -> io::Result<()> {
         let Some(comma) = self.comma() else { return Ok(()) };
         write!(out, "row{comma}expected_loss{comma}loss")?;

@@ -48,7 +48,7 @@ pub struct Answer<'a> {
     pub coordinates: &'a [f64],
 }
 
-/// What is safe of the answers.
+/// The part of the answers that is safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Position {
     /// Answers.

@@ -5,7 +5,7 @@
 
 use std::io::{self, Read};
 
-/// What an array holds.
+/// The type and shape of an array.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     /// Type of the elements, as NumPy writes it.

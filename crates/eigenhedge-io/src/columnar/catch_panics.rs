@@ -1,7 +1,7 @@
 //! Damaged files must give a sentence. The libraries that decode Arrow panic on some of them, so their panics are
 //! caught where they are called, and nothing is printed about them.
 //!
-//! What is left behind after a panic is not used again: the caller gives the file up.
+//! Nothing that a panic leaves behind is used again: the caller gives the file up.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};

@@ -25,7 +25,7 @@ pub struct Jsonl {
     judges_columns: bool,
 }
 
-/// What a line held.
+/// The cells of a line.
 #[derive(Default)]
 struct Cells {
     /// One for each column; those that were not mentioned are missing.

@@ -1,4 +1,4 @@
-//! What the kept subspace does in the rows after the first change of the stream of three subspaces.
+//! The kept subspace in the rows after the first change of the stream of three subspaces.
 
 use super::figure_3::SEGMENT;
 use super::{ALPHA, KEPT, tracking};
@@ -15,7 +15,7 @@ const BEFORE: usize = 20;
 /// Rows after the change at which the most probable subspace is drawn.
 const MOMENTS: [usize; 5] = [0, 15, 30, 45, 60];
 
-/// What was seen of one learner after each row.
+/// Observations of one learner after each row.
 struct Transition {
     /// Share of the new subspace that is kept, from the change on.
     new: Vec<f64>,

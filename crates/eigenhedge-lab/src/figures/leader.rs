@@ -21,7 +21,7 @@ struct Totals {
     leader: Vec<f64>,
     learner: Vec<f64>,
     best: f64,
-    /// What the learner may lose at most.
+    /// Bound on the loss of the learner.
     bound: f64,
 }
 

@@ -21,7 +21,7 @@ pub struct Panel {
     pub body: String,
     /// Height in pixels.
     pub height: f64,
-    /// What is in the picture, in words.
+    /// The picture in words.
     pub description: String,
 }
 

@@ -32,7 +32,7 @@ use crate::linalg::Matrix;
 use crate::state::{energy, within};
 use serde::{Deserialize, Serialize};
 
-/// What deviations are measured from.
+/// The point that deviations are measured from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Center {

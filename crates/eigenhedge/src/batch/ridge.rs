@@ -53,7 +53,7 @@ pub struct KernelRidge<D> {
     fits: Vec<f64>,
 }
 
-/// What a Gaussian process says about one point.
+/// Mean and variance of a Gaussian process at one point.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Posterior {

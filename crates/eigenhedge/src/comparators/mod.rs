@@ -20,7 +20,7 @@ pub use sketch::Sketch;
 
 use crate::linalg::{Matrix, symmetric_eigenvalues};
 
-/// What the best k-dimensional subspace loses of this scatter or kernel matrix: all but the largest eigenvalues. The lower
+/// Loss of the best k-dimensional subspace, given the scatter or kernel matrix: all but the largest eigenvalues. The lower
 /// triangle is read.
 fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
     let values = symmetric_eigenvalues(scatter.view());

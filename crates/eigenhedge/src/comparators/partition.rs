@@ -86,7 +86,7 @@ pub struct Blocks {
     blocks: Vec<Block>,
 }
 
-/// What is known about a run of rows.
+/// Mean and scatter of a run of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Block {
     rows: usize,

@@ -73,7 +73,7 @@ impl Choice {
         draw(select, &self.probabilities, random, &mut self.dropped, &mut self.draw);
     }
 
-    /// What the distribution and the set lose.
+    /// Losses of the distribution and of the set.
     fn loss(&self, losses: &[f64]) -> Loss {
         let expected = self.probabilities.iter().zip(losses).map(|(probability, loss)| probability * loss).sum();
         Loss { expected, realised: sum_at(&self.dropped, losses) }

@@ -22,7 +22,7 @@ use crate::linalg::checks::shape;
 use crate::state::{ensure, length, within};
 use serde::{Deserialize, Serialize};
 
-/// What is remembered about the atoms in order to drop the right one.
+/// Kernels and neighbours of the atoms, to drop the right one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     most: usize,

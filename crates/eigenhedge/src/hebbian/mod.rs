@@ -63,7 +63,7 @@ use serde::{Deserialize, Serialize};
 use step::Step;
 use weights::{Change, Weights};
 
-/// What a Hebbian learner is built from.
+/// Parameters of a Hebbian learner.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Params {
     /// Number of weight vectors.
@@ -72,7 +72,7 @@ pub struct Params {
     pub rule: Rule,
     /// How fast.
     pub rate: Rate,
-    /// What step sizes are relative to; losses stay in input units.
+    /// The norm that step sizes are relative to; losses stay in input units.
     pub norm_bound: NormBound,
 }
 
@@ -224,7 +224,7 @@ impl<W: Weights> Hebbian<W> {
         Ok(self)
     }
 
-    /// What the learner was built from.
+    /// Parameters of the learner.
     pub fn params(&self) -> &Params {
         &self.params
     }

@@ -84,7 +84,7 @@ impl Rule {
     }
 }
 
-/// What a rule looks at.
+/// Input of a rule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen<'a> {
     /// `y_p`.

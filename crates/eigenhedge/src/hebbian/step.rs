@@ -12,7 +12,7 @@
 /// triangular factor.
 #[derive(Debug, Clone, Default)]
 pub struct Step {
-    /// What is left of each vector.
+    /// Factor on each vector.
     pub keep: Vec<f64>,
     /// How much of the deflated point is added.
     pub push: Vec<f64>,

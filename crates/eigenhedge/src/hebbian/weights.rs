@@ -1,4 +1,4 @@
-//! What a weight vector is made of, as far as a rule needs to know.
+//! Weight vectors of any space, as far as a rule needs to know them.
 
 use super::step::Step;
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::simplex::Multiplicity;
 
 /// Weight vectors in some space: they take inner products with a point, shrink, and move towards it.
 pub trait Weights {
-    /// What an instance is made of.
+    /// Type of a point.
     type Point: ?Sized;
 
     /// Dimension N of the space.
@@ -36,7 +36,7 @@ pub trait Weights {
     }
 }
 
-/// What became of the vectors when room was made: each had its amount of one displacement d added.
+/// Change of the vectors when room was made: each had its amount of one displacement d added.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
     /// Inner products of d with the vectors before the change.

@@ -1,4 +1,4 @@
-//! What every kernel and every dictionary obeys.
+//! Laws of every kernel and every dictionary.
 
 use super::*;
 use crate::linalg::{Eigen, Matrix};

@@ -62,7 +62,7 @@ pub trait Kernel<X: ?Sized> {
 
 /// Points in whose features everything is expressed.
 pub trait Dictionary {
-    /// What is stored.
+    /// Type of a point.
     type Point: ?Sized;
 
     /// Number of atoms.

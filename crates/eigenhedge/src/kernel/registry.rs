@@ -2,7 +2,7 @@
 
 use super::VectorKernel;
 
-/// What the registry says about a kernel.
+/// An entry of the registry of kernels.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct KernelEntry {

@@ -9,7 +9,7 @@ use super::VectorKernel;
 use crate::linalg::Matrix;
 use pulp::{Arch, Simd, WithSimd};
 
-/// What a plain kernel reads from two vectors.
+/// A quantity of two vectors that plain kernels are functions of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
     /// `a·b`.
@@ -140,7 +140,7 @@ fn cosine(product: f64, a: f64, b: f64) -> f64 {
     if norms == 0.0 { 0.0 } else { cosine }
 }
 
-/// What is summed over the entries of two vectors; zero for two zeros.
+/// A term that is summed over the entries of two vectors; zero for two zeros.
 trait Term: Copy {
     fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s;
 }

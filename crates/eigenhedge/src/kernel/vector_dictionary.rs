@@ -39,7 +39,7 @@ pub struct Vectors {
     scratch: Scratch<Working>,
 }
 
-/// What is saved.
+/// The saved form.
 #[derive(Deserialize)]
 #[serde(rename = "Vectors")]
 struct Saved {

@@ -75,7 +75,7 @@ pub enum VectorKernel {
     Scaled {
         /// Positive.
         scale: f64,
-        /// What is scaled.
+        /// The kernel that is scaled.
         #[serde(deserialize_with = "nested")]
         kernel: Box<VectorKernel>,
     },
@@ -202,7 +202,7 @@ impl VectorKernel {
         }
     }
 
-    /// What a plain kernel is a function of; none for sums, products and scalings.
+    /// The quantity that a plain kernel is a function of; none for sums, products and scalings.
     pub(super) fn measure(&self) -> Option<Measure> {
         match self {
             Self::Linear | Self::Polynomial { .. } | Self::Sigmoid { .. } => Some(Measure::Product),

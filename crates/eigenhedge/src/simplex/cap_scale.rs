@@ -2,7 +2,7 @@
 
 use crate::num;
 
-/// What the entries counted so far keep when the largest of them is put at the cap.
+/// The entries counted so far, with the mass they keep when the largest of them is put at the cap.
 pub(super) struct Uncapped {
     pub(super) top: f64,
     pub(super) count: f64,
@@ -12,7 +12,7 @@ pub(super) struct Uncapped {
 impl Uncapped {
     pub(super) const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
 
-    /// What they keep when a weight of `level ≥ top` is put at the cap. Only positive terms: small values survive.
+    /// The mass they keep when a weight of `level ≥ top` is put at the cap. Only positive terms: small values survive.
     pub(super) fn kept_at(&self, level: f64) -> f64 {
         self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
     }

@@ -64,7 +64,7 @@ fn learners() -> Vec<(&'static str, Spec)> {
     ]
 }
 
-/// What one learner did.
+/// Outcome of one learner.
 struct Outcome {
     name: &'static str,
     run: Run,
@@ -132,7 +132,7 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
     text + "\n"
 }
 
-/// What the numbers show; nothing is said that they do not.
+/// Sentences about the numbers; nothing is said that they do not show.
 fn remarks(best: f64, results: &[Outcome], draws: u32) -> String {
     let mut text = String::from("What to notice\n");
     let expected = |name| results.iter().find(|r| r.name == name).map(|r| r.expected_loss());

@@ -45,7 +45,7 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     })
 }
 
-/// What the best fixed plane has lost, now and then and at the end.
+/// Loss of the best fixed plane, now and then and at the end.
 pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     let mut best = BestSubspace::new(stream[0].len(), false).context("the rows are too long to follow")?;
     let mut curve = Curve { name: "best fixed plane so far".into(), ..Curve::default() };

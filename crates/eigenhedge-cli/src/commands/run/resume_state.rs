@@ -1,4 +1,4 @@
-//! What a snapshot remembers besides the run: where the stream and the answers are, and which options decide the outcome.
+//! The part of a snapshot besides the run: where the stream and the answers are, and which options decide the outcome.
 //!
 //! A JSON object. Keys that are not known here are left alone by whoever reads it; what has no such object, or another
 //! one, such as the files of other programs over the same library, holds a model that can be used but no run that can be
@@ -17,24 +17,24 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// All of it.
+/// Everything that a run needs besides its own snapshot to go on.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ResumeState {
     /// Names of the selected columns, for people.
     columns: Vec<String>,
     /// Where the stream is.
     pub stream: StreamState,
-    /// What is safe of the answers.
+    /// The part of the answers that is safe.
     pub answers: Position,
     /// Time spent.
     seconds: f64,
-    /// What was recorded for a page.
+    /// The record for a page.
     report: Option<String>,
     /// Options of the table by name, and its first row.
     plan: Map<String, Value>,
     /// Options of the learner by name.
     options: Map<String, Value>,
-    /// Whether this is the end of the table, as far as it went.
+    /// True at the end of the table, as far as it went.
     #[serde(default)]
     pub ended: bool,
 }
@@ -83,7 +83,7 @@ impl ResumeState {
         Duration::try_from_secs_f64(self.seconds.min(LONGEST)).unwrap_or_default()
     }
 
-    /// What was recorded for a page.
+    /// The record for a page.
     pub fn recorder(&self, run: &Run, path: &Path) -> Result<Option<Recorder>> {
         let restore = |text: &String| {
             let damaged = || anyhow!("{}: is damaged: its report makes no sense", path.display());

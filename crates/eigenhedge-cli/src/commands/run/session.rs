@@ -204,7 +204,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What is left of a session.
+/// The rest of a session, when its answers are complete.
 pub struct Finished {
     pub run: Run,
     pub stream: Stream,

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::kernel::Dictionary;
 use std::borrow::Borrow;
 
-/// What makes a candidate good.
+/// Measure of how good a candidate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Criterion {

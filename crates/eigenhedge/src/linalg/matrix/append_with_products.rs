@@ -105,7 +105,7 @@ fn cut<'a>(slots: &mut Slots<'a>, rows: usize) -> Slots<'a> {
     })
 }
 
-/// What one thread needs to know about its rows.
+/// Input of one thread for its rows.
 struct Part<'a> {
     source: &'a Source<'a>,
     columns: Columns<'a>,

@@ -137,7 +137,7 @@ impl Matrix {
         &mut self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// What of `x` the columns with these coefficients do not explain, `x - A c`, is put where the next column will
+    /// Puts the part of `x` that the columns with these coefficients leave over, `x - A c`, where the next column will
     /// be ([`Self::adopt_spare`]); returns its squared norm.
     pub(crate) fn spare_residual(&mut self, x: &[f64], coefficients: &[f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
@@ -158,7 +158,7 @@ impl Matrix {
         Arch::new().dispatch(SubtractTimes { columns, coefficients, from: None, x: residual })
     }
 
-    /// What lies behind the last column.
+    /// The numbers behind the last column.
     pub(crate) fn spare(&mut self) -> &[f64] {
         self.columns_and_spare().1
     }
@@ -384,7 +384,7 @@ impl PartialEq for Matrix {
 const MOST_EMPTY_ROWS: usize = 1 << 32;
 const MOST_EMPTY_COLUMNS: usize = 1 << 12;
 
-/// What a matrix looks like when it is saved.
+/// The saved form of a matrix.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     rows: usize,

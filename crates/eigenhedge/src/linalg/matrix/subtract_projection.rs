@@ -34,7 +34,7 @@ impl<'a> Columns<'a> {
 pub(super) struct SubtractTimes<'a> {
     pub columns: Columns<'a>,
     pub coefficients: &'a [f64],
-    /// What to subtract from; none stands for `x` itself.
+    /// The vector to subtract from; none stands for `x` itself.
     pub from: Option<&'a [f64]>,
     pub x: &'a mut [f64],
 }
