@@ -27,9 +27,14 @@ pub fn check() -> Result<(), String> {
     Ok(())
 }
 
-/// Builds every published crate from its package alone.
+/// Builds every published crate from its package alone, in a folder of its own: cargo never unpacks a version again that
+/// it has unpacked from the same path, so that another run would build against the packages of the first.
 fn packages() -> Result<Option<String>, String> {
-    run(&mut step("packages", "publish --workspace --dry-run --locked --allow-dirty").command()).map(|()| None)
+    let folder = root().join(format!("target/packages-{}", std::process::id()));
+    let mut publish = step("packages", "publish --workspace --dry-run --locked --allow-dirty --target-dir").command();
+    let outcome = run(publish.arg(&folder));
+    std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    outcome.map(|()| None)
 }
 
 /// Compiles everything with the oldest compiler that `rust-version` allows.
