@@ -71,7 +71,7 @@ fn hurtful(kind: usize, t: usize, trust: &Trust, members: usize, random: &mut Ra
             .enumerate()
             .map(|(i, (_, x)): (usize, (&f64, f64))| if i == t / 50 % members { 0.0 } else { x })
             .collect(),
-        11 => one(if t % 2 == 0 { 0 } else { 1 }, if t == 0 { 0.5 } else { 1.0 }),
+        11 => one(t % 2, if t == 0 { 0.5 } else { 1.0 }),
         12 => one(heaviest, weights[heaviest]),
         13 => noise(1.0).iter().map(|x| x.powi(-2).min(1e8)).collect(),
         14 => vec![0.0; members],
