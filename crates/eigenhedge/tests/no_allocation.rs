@@ -4,7 +4,7 @@
 use eigenhedge::comparators::Sketch;
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
-use eigenhedge::internals::Weights;
+use eigenhedge::internals::{Ambient, Portfolio, Weights, auto};
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
 use eigenhedge::{Instance, Kind, Learner, Mixing, Pair, Random, RunningCenter, Spec, streams, trial};
@@ -83,6 +83,15 @@ fn warm_anchored_learners_allocate_nothing() {
     }
     for kind in [Kind::Anchored, Kind::ForgettingLeader] {
         assert_eq!(allocations(&Spec { max_rank: Some(12), ..Spec::new(kind, 4) }, 60), 0, "{kind:?}, capped");
+    }
+}
+
+#[test]
+fn a_warm_portfolio_allocates_nothing() {
+    for (n, clip) in [(12, None), (12, Some(2.0)), (600, None)] {
+        let template = Spec { center: Some(RunningCenter::MEAN), clip, ..Spec::new(Kind::Auto, 4) };
+        let mut portfolio = Portfolio::new(auto(&template, n), || Ambient::new(n)).expect("valid options");
+        assert_eq!(when_warm(&mut portfolio, n, 3000), 0, "{n} {clip:?}");
     }
 }
 

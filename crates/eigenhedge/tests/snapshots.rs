@@ -34,6 +34,7 @@ fn every_plain_run_can_be_read_at_every_row() {
     let mut all = specs(2);
     all.extend(hebbian(2));
     all.push(Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) });
+    all.push(Spec { center: Some(RunningCenter::forgetting(0.6)), clip: Some(1.5), ..Spec::new(Kind::Auto, 2) });
     all.push(Spec { self_confident: true, ..Spec::new(Kind::Anchored, 2) });
     all.push(Spec { as_printed: true, ..Spec::new(Kind::Anchored, 2) });
     all.push(Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Auto, 2) });
@@ -57,6 +58,7 @@ fn every_run_over_features_can_be_read_at_every_row() {
     let mut all = infinite_specs(2);
     all.extend(hebbian(2));
     all.push(Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) });
+    all.push(Spec { center: Some(RunningCenter::forgetting(0.6)), clip: Some(1.5), ..Spec::new(Kind::Auto, 2) });
     for (name, rows) in bounded_rows(4, 5) {
         let rows = &rows[..rows.len().min(100)];
         for spec in &all {

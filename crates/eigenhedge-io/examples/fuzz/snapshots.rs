@@ -32,6 +32,7 @@ pub fn targets() -> Vec<Box<dyn Target>> {
     let hebbian = |kind, kept| Spec { eta: 0.1, ..Spec::new(kind, kept) };
     let plain = vec![
         centered(Spec::new(Kind::Auto, 2)),
+        Spec { center: Some(RunningCenter::forgetting(0.6)), clip: Some(1.5), ..Spec::new(Kind::Leader, 2) },
         Spec { mixing: past, ..Spec::new(Kind::Tracking, 2) },
         centered(Spec { mixing: share, merge: 0.25, ..Spec::new(Kind::Tracking, 2) }),
         Spec { max_rank: Some(3), ..Spec::new(Kind::Anchored, 2) },
