@@ -13,8 +13,8 @@ pub fn test(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
-    // Built as the tests build it, so that nothing is compiled again after them, and never older than the package.
-    run(&mut step("program", "build --profile test --workspace --locked --bin eigenhedge").command())?;
+    // Built by the very command of the tests, so that nothing is compiled again after them, and never older than the package.
+    run(&mut step("program", "test --workspace --no-run --locked").command())?;
     let stub = "mypy.stubtest --concise --mypy-config-file python/pyproject.toml eigenhedge._core";
     run(module(&environment, stub).current_dir(root))?;
     // Not from the folder of the package, where the sources would hide what is installed.
