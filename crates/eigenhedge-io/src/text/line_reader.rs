@@ -67,7 +67,7 @@ impl LineReader {
         self.rows
     }
 
-    /// Where the line read last stands.
+    /// Place of the line read last.
     pub fn place(&self) -> String {
         format!("{}, line {}", self.input.name(), self.lines)
     }

@@ -105,7 +105,7 @@ impl Trust {
         }
     }
 
-    /// What may be owed.
+    /// Largest debt that is allowed.
     fn allowance(&self) -> f64 {
         self.largest_range * ((self.members as f64).ln() * self.squares).sqrt()
     }
