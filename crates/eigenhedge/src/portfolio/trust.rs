@@ -12,7 +12,8 @@
 //! A, the leaders and the top.
 //!
 //! Losses beyond the least one are lowered by their rounding, as far as zero: members that are equal but for rounding stay
-//! equal, and rounding decides nothing. What that leaves out is added to `owed`.
+//! equal, and rounding decides nothing. The theorem is about the lowered losses, which are no larger; what that leaves out of
+//! the loss is summed and added to both sides.
 //!
 //! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014.
 
@@ -38,6 +39,8 @@ pub struct Trust {
     largest_loss: f64,
     /// Loss beyond that of the careful rule.
     owed: f64,
+    /// Loss that was left out as rounding.
+    rounded: f64,
     /// Largest range of a row, and the sum of the squares of all ranges over its square.
     largest_range: f64,
     squares: f64,
@@ -84,6 +87,7 @@ impl Trust {
             ranges: RecentMedian::default(),
             largest_loss: 0.0,
             owed: 0.0,
+            rounded: 0.0,
             largest_range: 0.0,
             squares: 0.0,
             guarded: 0,
@@ -101,6 +105,7 @@ impl Trust {
             self.leaders.iter_mut().for_each(|leader| leader.rescale(factor));
             self.ranges.rescale(factor);
             self.owed *= factor;
+            self.rounded *= factor;
             self.largest_range *= factor;
         }
     }
@@ -156,20 +161,21 @@ impl Trust {
         let Working { weights, careful, rules, excess, cut, of_rules, exponentials, .. } = &mut self.scratch.0;
         let least = smallest(losses);
         let excess_of = |loss: &f64| (loss - least) / unit;
-        let played: f64 = weights.iter().zip(losses).map(|(weight, loss)| weight * excess_of(loss)).sum();
+        let mean = |weights: &[f64], more: &[f64]| weights.iter().zip(more).map(|(w, x)| w * x).sum::<f64>();
         excess.clear();
         let rounding = ROUNDING * (energy / unit);
         excess.extend(losses.iter().map(|loss| (excess_of(loss) - rounding).max(0.0)));
         let range = excess.iter().fold(0f64, |a, b| a.max(*b));
-        self.owed += played - careful.iter().zip(&*excess).map(|(weight, more)| weight * more).sum::<f64>();
+        let (played, counted) =
+            (weights.iter().zip(losses).map(|(w, l)| w * excess_of(l)).sum::<f64>(), mean(weights, excess));
+        self.rounded += played - counted;
+        self.owed += counted - mean(careful, excess);
         let shortening = self.ranges.shortening(range, CUT);
         cut.clear();
         cut.extend(excess.iter().map(|more| shortening * more));
         of_rules.clear();
         let for_top = self.ranges.shortening(range, TOP_CUT);
-        let lost =
-            |rule: &Vec<f64>| for_top * rule.iter().zip(&*excess).map(|(weight, more)| weight * more).sum::<f64>();
-        of_rules.extend(rules.iter().map(lost));
+        of_rules.extend(rules.iter().map(|rule| for_top * mean(rule, excess)));
         let best = smallest(of_rules);
         of_rules.iter_mut().for_each(|loss| *loss = (*loss - best - for_top * rounding).max(0.0));
         self.top.learn(of_rules, exponentials);
@@ -189,12 +195,12 @@ impl Trust {
 
     /// By how much the loss so far can exceed that of any member; negative when it is less than that of all.
     pub fn regret(&self) -> f64 {
-        (self.owed + self.careful.regret()) * unit(self.largest_loss)
+        (self.owed + self.rounded + self.careful.regret()) * unit(self.largest_loss)
     }
 
     /// By how much the theorem lets [`Self::regret`] grow on rows with these ranges.
     pub fn largest_regret(&self) -> f64 {
-        (self.careful.regret() + self.allowance() + self.largest_range) * unit(self.largest_loss)
+        (self.careful.regret() + self.allowance() + self.largest_range + self.rounded) * unit(self.largest_loss)
     }
 
     /// Rows for which the careful rule was played.
@@ -213,6 +219,7 @@ impl Trust {
         self.top.check_state(1 + MEMORIES.len())?;
         self.ranges.check_state()?;
         within("the loss of a portfolio beyond that of its careful rule", self.owed, -LARGEST..=LARGEST)?;
+        energy("the loss of a portfolio that is rounding", self.rounded)?;
         energy("the largest loss of a member", self.largest_loss)?;
         energy("the largest range of losses", self.largest_range)?;
         energy("the squares of the ranges of losses", self.squares)?;
