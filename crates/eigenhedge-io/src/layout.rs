@@ -2,8 +2,8 @@
 
 use crate::format::Format;
 use crate::memory::MaxMemory;
-use crate::standardize::Standardize;
 use crate::stop::Stop;
+use eigenhedge::Standardize;
 
 /// How a table is laid out, which of its columns are wanted, and how they are treated.
 #[derive(Debug, Clone)]

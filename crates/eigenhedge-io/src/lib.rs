@@ -9,7 +9,7 @@
 //! | read rows from a file or a pipe | [`Source`], [`Layout`] and [`Stream`] |
 //! | name a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
 //! | read some columns only, or skip bad rows | [`Selector`], [`OnBadRow`] |
-//! | bring columns to a common scale | [`Standardize`] |
+//! | bring columns to a common scale | [`Layout::standardize`] |
 //! | end a wait for rows when a signal arrives | [`Stop`] |
 //! | limit the memory that reading may take | [`MaxMemory`] |
 //! | read an array of any shape | [`read_array`] |
@@ -52,7 +52,6 @@ mod memory;
 mod reader;
 mod saved;
 mod staging;
-mod standardize;
 mod stop;
 mod stream;
 mod text;
@@ -66,6 +65,5 @@ pub use layout::{Layout, OnBadRow, Selector};
 pub use memory::MaxMemory;
 pub use reader::Progress;
 pub use staging::{Reservation, WholeFile, write_whole};
-pub use standardize::Standardize;
 pub use stop::Stop;
 pub use stream::{Delivered, Stream, StreamState};

@@ -15,8 +15,8 @@ use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::saved::count;
-use crate::standardize::Standardizer;
 use crate::{binary, columnar, text};
+use eigenhedge::Standardizer;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

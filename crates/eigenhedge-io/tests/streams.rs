@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::*;
-use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Standardize, Stream, StreamState, read_array};
+use eigenhedge::Standardize;
+use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, StreamState, read_array};
 use std::path::Path;
 use tempfile::TempDir;
 

@@ -15,6 +15,7 @@
 //! | have nothing to tune | [`Kind::Auto`] |
 //! | follow change | [`Kind::Auto`]; [`Kind::Tracking`] with [`Mixing`] |
 //! | subtract a running mean | [`Spec::center`] |
+//! | bring columns to a common scale | [`Standardize`] |
 //! | compress rows, or score how unusual they are | [`Run::coordinates`], [`Loss`]; [`Embedding`] to stop learning |
 //! | know what was lost, and the bound | [`RunSummary`], [`comparators`], [`bounds`] |
 //! | find nonlinear features | [`Spec::kernel`](field@Spec::kernel), [`kernel::VectorKernel`] |
@@ -111,6 +112,7 @@ mod scratch;
 pub mod simplex;
 mod snapshot;
 mod span;
+mod standardize;
 mod state;
 pub mod streams;
 mod subspace;
@@ -126,6 +128,7 @@ pub use random::Random;
 pub use registry::{FeatureLearner, KernelLearner, Kind, PlainLearner, Spec, options};
 pub use run::{AnyLearner, Certificate, Comparators, Embedding, Member, Run, RunSummary, Totals};
 pub use snapshot::{Refusal, Snapshot};
+pub use standardize::{Standardize, Standardizer};
 pub use subspace::{Average, Instance, NormBound, Pair, PairGain, RunningCenter, Subspace, Symmetric};
 pub use threads::{set_threads, threads};
 

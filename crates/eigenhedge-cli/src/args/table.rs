@@ -2,7 +2,8 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use eigenhedge_io::{Format, MaxMemory, Standardize};
+use eigenhedge::Standardize;
+use eigenhedge_io::{Format, MaxMemory};
 
 /// Options of tables.
 #[derive(Debug, Clone, Args)]

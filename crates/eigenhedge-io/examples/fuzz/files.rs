@@ -1,8 +1,8 @@
 //! Tables of every format, through the reader that all share.
 
 use crate::{Outcome, Target, common, mutate};
-use eigenhedge::Random;
-use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Source, Standardize, Stream, StreamState};
+use eigenhedge::{Random, Standardize};
+use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Source, Stream, StreamState};
 use std::path::{Path, PathBuf};
 
 /// Most rows that are read.

@@ -15,7 +15,6 @@
 //!
 //! Losses are then in squared standardized units, no longer in those of the input.
 
-use crate::saved::count;
 use serde::{Deserialize, Serialize};
 
 /// How columns are brought to a common scale.
@@ -58,6 +57,12 @@ pub struct Standardizer {
     settled: bool,
 }
 
+/// Reads a number of rows: one that can be counted further.
+fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let count = u64::deserialize(deserializer)?;
+    if count <= 1 << 53 { Ok(count) } else { Err(serde::de::Error::custom("a count must be at most 2^53")) }
+}
+
 /// Reads sums of squares: none is negative.
 fn sums_of_squares<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
     let sums = Vec::<f64>::deserialize(deserializer)?;
@@ -69,29 +74,30 @@ fn sums_of_squares<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<
 }
 
 impl Standardizer {
-    pub(crate) fn new(how: Standardize, width: usize) -> Self {
+    /// No rows seen yet.
+    pub fn new(how: Standardize, width: usize) -> Self {
         let width = if how == Standardize::None { 0 } else { width };
         Self { how, rows: 0, mean: vec![0.0; width], squares: vec![0.0; width], settled: how == Standardize::None }
     }
 
     /// True if it has this kind and number of columns: what was saved need not fit.
-    pub(crate) fn fits(&self, how: Standardize, width: usize) -> bool {
+    pub fn fits(&self, how: Standardize, width: usize) -> bool {
         let width = if how == Standardize::None { 0 } else { width };
         self.how == how && self.mean.len() == width && self.squares.len() == width
     }
 
     /// True if rows must still be kept.
-    pub(crate) fn is_warming_up(&self) -> bool {
+    pub fn is_warming_up(&self) -> bool {
         matches!(self.how, Standardize::Warmup(rows) if !self.settled && self.rows < rows)
     }
 
     /// Ends the warm-up.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         self.settled = matches!(self.how, Standardize::Warmup(_) | Standardize::None);
     }
 
     /// Counts a row in.
-    pub(crate) fn count_in(&mut self, raw: &[f64]) {
+    pub fn count_in(&mut self, raw: &[f64]) {
         if self.settled {
             return;
         }
@@ -105,7 +111,7 @@ impl Standardizer {
     }
 
     /// The first column, if any, whose statistics the row would spoil.
-    pub(crate) fn spoiled(&self, raw: &[f64]) -> Option<usize> {
+    pub fn spoiled(&self, raw: &[f64]) -> Option<usize> {
         let spoils = |i: &usize| {
             let distance = raw[*i] - self.mean[*i];
             !(self.squares[*i] + distance * distance).is_finite()
@@ -114,7 +120,7 @@ impl Standardizer {
     }
 
     /// The row in standard units; the first column that overflows, if one does.
-    pub(crate) fn apply(&self, raw: &[f64], row: &mut Vec<f64>) -> Result<(), usize> {
+    pub fn apply(&self, raw: &[f64], row: &mut Vec<f64>) -> Result<(), usize> {
         row.clear();
         if self.how == Standardize::None {
             row.extend_from_slice(raw);
