@@ -58,7 +58,7 @@ fn answers_read_back_bit_equal_to_the_library() {
         ("--learner tracking --mixing none --eta 2.5", Spec { eta: 2.5, ..tracking(Mixing::None) }),
         ("--learner tracking --mixing past-average --alpha 0.01", tracking(Mixing::PastAverage { alpha: 0.01 })),
         ("--learner anchored --center none", Spec { center: None, self_confident: true, ..base(Kind::Anchored) }),
-        ("--learner gha", Spec { center: None, eta: 0.05, ..base(Kind::Gha) }),
+        ("--learner gha", Spec { eta: 0.05, ..base(Kind::Gha) }),
         (
             "--learner anchored --eta 3 --kernel rbf --gamma 0.3 --budget 20",
             Spec {

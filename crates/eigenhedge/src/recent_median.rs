@@ -1,10 +1,10 @@
-//! Median of the last numbers of a sequence.
+//! Median of the last numbers of a sequence, and rows that are too long beside it.
 //!
 //! Cost: a search and a move among [`WINDOW`] numbers for each new one.
 
 use crate::error::Error;
 use crate::scratch::Scratch;
-use crate::state::{LARGEST, ensure, entries};
+use crate::state::{LARGEST, count, ensure, entries};
 use serde::{Deserialize, Serialize};
 
 /// Numbers that are remembered.
@@ -28,11 +28,11 @@ impl RecentMedian {
     pub fn value(&self) -> Option<f64> {
         match (self.ring.len(), self.sorted.0.len()) {
             (0..ENOUGH, _) => None,
-            (count, sorted) if count == sorted => Some(self.sorted.0[count / 2]),
-            (count, _) => {
+            (length, sorted) if length == sorted => Some(self.sorted.0[length / 2]),
+            (length, _) => {
                 let mut sorted = self.ring.clone();
                 sorted.sort_unstable_by(f64::total_cmp);
-                Some(sorted[count / 2])
+                Some(sorted[length / 2])
             }
         }
     }
@@ -75,6 +75,39 @@ impl RecentMedian {
         let fits = self.ring.len() <= WINDOW && self.oldest < WINDOW.min(self.ring.len().max(1));
         ensure(fits, "a median must be that of the last 101 numbers")?;
         entries("numbers whose median is followed", &self.ring, 0.0..=LARGEST)
+    }
+}
+
+/// The norms of the last rows, for learners that shorten long ones.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Clip {
+    norms: RecentMedian,
+    clipped: u64,
+}
+
+impl Clip {
+    /// Factor on a row of this norm as it is learned, when rows count as at most `times` as long as the median.
+    pub fn factor(&self, times: Option<f64>, norm: f64) -> f64 {
+        times.map_or(1.0, |times| self.norms.shortening(norm, times))
+    }
+
+    /// Counts a row in, which was learned with this factor.
+    pub fn count_in(&mut self, times: Option<f64>, norm: f64, factor: f64) {
+        if times.is_some() {
+            self.norms.push(norm);
+            self.clipped += u64::from(factor < 1.0);
+        }
+    }
+
+    /// Rows that were learned from a shorter copy.
+    pub fn clipped(&self) -> u64 {
+        self.clipped
+    }
+
+    /// Checks what was read from bytes.
+    pub fn check_state(&self) -> Result<(), Error> {
+        count("the number of rows that were shortened", self.clipped)?;
+        self.norms.check_state()
     }
 }
 

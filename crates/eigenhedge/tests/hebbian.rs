@@ -5,7 +5,7 @@ use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Rate,
 use eigenhedge::internals::{Weights, dot, symmetric_eigen};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Error, Instance, Learner, Matrix, NormBound, Random, streams, trial};
+use eigenhedge::{Error, Instance, Learner, Matrix, NormBound, Random, RunningCenter, streams, trial};
 use serde_json::Value;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ fn all_params(components: usize, eta: f64) -> Vec<Params> {
             Rule::Simultaneous { beta: 0.5 },
         ];
         all.push(Params { rate, ..Params::oja(eta) });
-        all.extend(rules.map(|rule| Params { components, rule, rate, norm_bound: NormBound::Running }));
+        all.extend(rules.map(|rule| Params { components, rule, rate, ..Params::oja(eta) }));
     }
     all
 }
@@ -100,6 +100,114 @@ fn kernel_simultaneous_agrees_with_the_fixture() {
         let components = params["components"].as_u64().unwrap() as usize;
         Params::simultaneous(components, params["eta"].as_f64().unwrap(), params["beta"].as_f64().unwrap())
     });
+}
+
+/// Centers, and whether long rows are shortened.
+fn treatments() -> Vec<(Option<RunningCenter>, Option<f64>)> {
+    let centers = [RunningCenter::MEAN, RunningCenter::forgetting(0.6), RunningCenter { prior: 2.0, forget: 1.0 }];
+    let mut all: Vec<_> = centers.map(|center| (Some(center), None)).to_vec();
+    all.extend([(None, Some(1.2)), (Some(RunningCenter::MEAN), Some(1.2)), (Some(centers[1]), Some(1.2))]);
+    all
+}
+
+/// Rows seen from the center before them, and the factors by which they are shortened, by the definitions.
+fn by_definition(rows: &[Vec<f64>], center: Option<RunningCenter>, clip: Option<f64>) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let mut mean = vec![0.0; rows[0].len()];
+    let mut weight = center.map_or(0.0, |center| center.prior);
+    let (mut seen, mut factors, mut norms): (Vec<Vec<f64>>, Vec<f64>, Vec<f64>) = Default::default();
+    for row in rows {
+        let fixes = center.is_some() && weight == 0.0;
+        let deviation: Vec<f64> = row.iter().zip(&mean).map(|(x, m)| x - m).collect();
+        let norm = dot(&deviation, &deviation).sqrt();
+        let mut last: Vec<f64> = norms[norms.len().saturating_sub(101)..].to_vec();
+        last.sort_by(f64::total_cmp);
+        let median = (last.len() >= 10).then(|| last[last.len() / 2]);
+        let factor = match (clip, median) {
+            (Some(clip), Some(median)) if norm > clip * median => clip * median / norm,
+            _ => 1.0,
+        };
+        if let Some(center) = center {
+            weight = center.forget * weight + 1.0;
+            mean.iter_mut().zip(&deviation).for_each(|(m, d)| *m += factor * d / weight);
+        }
+        if !fixes {
+            norms.push(norm);
+        }
+        seen.push(deviation);
+        factors.push(factor);
+    }
+    (seen, factors)
+}
+
+fn shifted_rows(n: usize, rows: usize) -> Vec<Vec<f64>> {
+    let mut rows = gaussian_rows(n, rows, 4);
+    for (t, row) in rows.iter_mut().enumerate() {
+        let size = if t % 37 == 36 { 9.0 } else { 1.0 };
+        row.iter_mut().enumerate().for_each(|(i, x)| *x = size * *x + (i as f64 - 1.0) + 0.01 * t as f64);
+    }
+    rows
+}
+
+#[test]
+fn a_centered_learner_learns_from_what_the_center_leaves_shortened_if_too_long() {
+    let rows = shifted_rows(6, 400);
+    for (center, clip) in treatments() {
+        let (seen, factors) = by_definition(&rows, center, clip);
+        let fixing = usize::from(center.is_some_and(|center| center.prior == 0.0));
+        for params in all_params(3, 0.1) {
+            let mut treated = plain(Params { center, clip, ..params }, 6);
+            let mut twin = plain(params, 6);
+            assert_eq!(treated.fixes_center(), fixing == 1);
+            for (t, row) in rows.iter().enumerate() {
+                let loss = step(&mut treated, row);
+                let whole = dot(&seen[t], &seen[t]);
+                if t < fixing {
+                    assert!((loss - whole).abs() <= 1e-12 * whole);
+                    continue;
+                }
+                let coordinates = twin.embed(&seen[t]).unwrap();
+                let wanted = whole - dot(coordinates, coordinates);
+                // The frame knows vectors that are nearly dependent to 1e-7.
+                assert!((loss - wanted).abs() <= 1e-6 * whole, "{center:?} {clip:?} row {t}: {loss} {wanted}");
+                let taught: Vec<f64> = seen[t].iter().map(|x| factors[t] * x).collect();
+                step(&mut twin, &taught);
+            }
+            for p in 0..params.components {
+                let gap = gap(treated.weights().vectors().column(p), twin.weights().vectors().column(p));
+                assert!(gap <= 1e-8, "{center:?} {clip:?} {params:?}: {gap:e}");
+            }
+            assert_eq!(treated.clipped(), factors[fixing..].iter().filter(|factor| **factor < 1.0).count() as u64);
+            assert_eq!(treated.clipped() > 0, clip.is_some());
+        }
+    }
+}
+
+#[test]
+fn a_linear_kernel_is_the_plain_learner_around_a_center() {
+    let rows = shifted_rows(6, 300);
+    for (center, clip) in treatments() {
+        for params in all_params(3, 0.1) {
+            let params = Params { center, clip, ..params };
+            let (mut a, mut b) = (plain(params, 6), feature(params, VectorKernel::Linear, 6, None));
+            for (t, row) in rows.iter().enumerate() {
+                let (loss, other) = (step(&mut a, row), step(&mut b, row));
+                // Squared distances from the center are differences, and the frame knows nearly dependent vectors to 1e-7.
+                let gap = gap(a.outputs(), b.outputs()).max((loss - other).abs());
+                assert!(gap <= 1e-6, "{params:?}, row {t}: {gap:e}");
+            }
+            assert_eq!(a.clipped(), b.clipped());
+        }
+    }
+}
+
+#[test]
+fn rows_at_the_center_teach_nothing_and_take_no_atom() {
+    let mut learner = feature(Params { center: Some(RunningCenter::MEAN), ..Params::oja(0.1) }, RBF, 2, None);
+    assert_eq!(step(&mut learner, &[1.0, 2.0]), 1.0);
+    for _ in 0..5 {
+        assert_eq!(step(&mut learner, &[1.0, 2.0]), 0.0);
+    }
+    assert_eq!((learner.weights().dictionary().len(), learner.outputs().len()), (1, 0));
 }
 
 #[test]

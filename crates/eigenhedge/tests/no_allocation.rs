@@ -148,7 +148,8 @@ fn hebbian_allocations<W: Weights<Point = [f64]>>(params: Params, weights: W) ->
 
 #[test]
 fn warm_hebbian_learners_allocate_nothing() {
-    for params in [Params::oja(0.1), Params::apex(3, 0.1), Params::simultaneous(3, 0.1, 1.0)] {
+    let centered = Params { center: Some(RunningCenter::MEAN), clip: Some(1.5), ..Params::simultaneous(3, 0.1, 1.0) };
+    for params in [Params::oja(0.1), Params::apex(3, 0.1), Params::simultaneous(3, 0.1, 1.0), centered] {
         assert_eq!(hebbian_allocations(params, AmbientWeights::new(20)), 0, "{params:?}");
         let dictionary = || Vectors::new(VectorKernel::Rbf { gamma: 1.0 }, 20).unwrap();
         let weights = FeatureWeights::new(dictionary()).unwrap();

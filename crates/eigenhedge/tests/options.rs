@@ -124,7 +124,7 @@ fn misuse_is_one_sentence() {
         ("--learner anchored --ceiling 4", "ceiling needs a norm-bound"),
         ("--learner tracking --mixing past-average --merge 0.1", "merge is read by mixing fixed-share only"),
         ("--center forget:1.5", "center must be forget:F with F at least 0 and less than 1, got 1.5"),
-        ("--learner gha --center forget:0.5", "center is not read by the learner gha"),
+        ("--learner gha --as-printed", "as-printed is not read by the learner gha"),
         ("--clip 0", "clip must be positive and finite, got 0"),
         ("--gamma 2", "gamma needs a kernel"),
         ("--kernel rbf --degree 2", "degree is not read by the kernel rbf"),

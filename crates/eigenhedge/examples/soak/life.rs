@@ -3,7 +3,6 @@
 use crate::cases::Case;
 use crate::soundness::{Measured, Soundness};
 use eigenhedge::internals::{Portfolio, dot};
-use eigenhedge::kernel::VectorKernel;
 use eigenhedge::streams::HARD;
 use eigenhedge::{AnyLearner, Comparators, Loss, Random, Run};
 
@@ -84,8 +83,9 @@ fn walk(case: &Case, seed: u64, rows: u64, outcome: &mut Outcome) -> Result<(), 
             AnyLearner::Kernel(portfolio) => judge(portfolio, &run, &row, loss, with_drift, sound),
             // Their weight vectors are not orthonormal, and need not be.
             _ => {
-                let kernel = case.spec.kernel.as_ref().unwrap_or(&VectorKernel::Linear);
-                sound.row(kernel.value(&row, &row), 0.0, loss, run.coordinates());
+                let kernel = case.spec.kernel.as_ref().filter(|_| case.spec.center.is_some());
+                let known_to = kernel.map_or(0.0, |kernel| 1e-13 * kernel.value(&row, &row));
+                sound.row(run.learner().last_square(), known_to, loss, run.coordinates());
             }
         }
         *all_healed = healed(run.learner());

@@ -13,20 +13,37 @@ use crate::num::{dot, largest};
 use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
+use crate::state::{LARGEST, entries, length};
 use serde::{Deserialize, Serialize};
 
 /// Plain vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AmbientWeights {
     vectors: Matrix,
+    /// The center is `base + moved`. Rows are first compared with the base, so that its size costs no digits.
+    base: Vec<f64>,
+    moved: Vec<f64>,
     #[serde(skip)]
-    scratch: Scratch<Vec<f64>>,
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    /// The loaded point, seen from the center.
+    deviation: Vec<f64>,
+    deflated: Vec<f64>,
 }
 
 impl AmbientWeights {
     /// No vectors yet, in `R^length`.
     pub fn new(length: usize) -> Self {
-        Self { vectors: Matrix::zeros(length, 0), scratch: Scratch::default() }
+        let origin = vec![0.0; length];
+        Self { vectors: Matrix::zeros(length, 0), base: origin.clone(), moved: origin, scratch: Scratch::default() }
+    }
+
+    /// The center: zero unless it was moved.
+    pub fn center(&self) -> Vec<f64> {
+        self.base.iter().zip(&self.moved).map(|(base, moved)| base + moved).collect()
     }
 
     /// The weight vectors, one a column.
@@ -38,6 +55,10 @@ impl AmbientWeights {
 impl SavedWeights for AmbientWeights {
     fn check_state(&self, built: &Self, frame: &Frame) -> Result<(), Error> {
         shape("the weight vectors", &self.vectors, built.vectors.rows(), self.count())?;
+        for part in [&self.base, &self.moved] {
+            length("the center", part.len(), built.base.len())?;
+            entries("center", part, -LARGEST..=LARGEST)?;
+        }
         frame.check_products(1e-6, |p, q| dot(self.vectors.column(p), self.vectors.column(q)))
     }
 }
@@ -55,27 +76,39 @@ impl Weights for AmbientWeights {
 
     fn load_point(&mut self, point: &[f64], outputs: &mut Vec<f64>) -> Result<f64, Error> {
         check_row("row", point, self.vectors.rows())?;
-        let square = dot(point, point);
+        let deviation = &mut self.scratch.0.deviation;
+        deviation.clear();
+        deviation.extend(point.iter().zip(&self.base).zip(&self.moved).map(|((x, base), moved)| x - base - moved));
+        let square = dot(deviation, deviation);
         if !square.is_finite() {
             return Err(Error::Overflow { largest: largest(point) });
         }
-        if square < f64::MIN_POSITIVE && largest(point) > 0.0 {
-            return Err(Error::Underflow { largest: largest(point) });
+        if square < f64::MIN_POSITIVE && largest(deviation) > 0.0 {
+            return Err(Error::Underflow { largest: largest(deviation) });
         }
-        self.vectors.transpose_times(point, outputs);
+        self.vectors.transpose_times(deviation, outputs);
         Ok(square)
     }
 
     fn begin(&mut self, point: &[f64], scale: f64) {
         let count = self.vectors.columns();
         self.vectors.resize(point.len(), count + 1);
-        self.vectors.column_mut(count).iter_mut().zip(point).for_each(|(w, x)| *w = scale * x);
+        let deviation = &self.scratch.0.deviation;
+        self.vectors.column_mut(count).iter_mut().zip(deviation).for_each(|(w, x)| *w = scale * x);
     }
 
-    fn learn(&mut self, point: &[f64], step: &Step) {
-        let deflated = &mut self.scratch.0;
+    fn begin_at(&mut self, point: &[f64]) {
+        self.base.copy_from_slice(point);
+    }
+
+    fn shift_center(&mut self, _: &[f64], share: f64) {
+        self.moved.iter_mut().zip(&self.scratch.0.deviation).for_each(|(m, d)| *m += share * d);
+    }
+
+    fn learn(&mut self, _: &[f64], step: &Step) {
+        let Working { deviation, deflated } = &mut self.scratch.0;
         deflated.clear();
-        deflated.extend_from_slice(point);
+        deflated.extend(deviation.iter().map(|x| step.scale * x));
         for p in 0..self.vectors.columns() {
             move_column(self.vectors.column_mut(p), deflated, step.keep[p], step.push[p], step.remove[p]);
         }

@@ -8,7 +8,7 @@
 //! Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))
 //! ```
 //!
-//! and m is the atom for which this is least. Among the candidates is the atom that was just taken, so that a point
+//! (a center counts as one more vector) and m is the atom for which this is least. Among the candidates is the atom that was just taken, so that a point
 //! that is known already costs nothing; and old atoms fade with ψ, so that a constant step forgets them first. Because
 //! the neighbour takes over, vectors do not wither when steps become small against the weights already there.
 //!
@@ -120,14 +120,15 @@ impl Budget {
     }
 
     /// The cheapest merge, when there is an atom too many.
-    pub(super) fn cheapest(&self, coefficients: &Matrix, shrink: &[f64]) -> Option<Merge> {
+    pub(super) fn cheapest(&self, coefficients: &Matrix, shrink: &[f64], center: &[f64]) -> Option<Merge> {
         if self.nearest.len() <= self.most {
             return None;
         }
         let distance = |atom: usize| self.squares[atom] * (1.0 - self.nearest[atom].share).max(0.0);
         let cost = |atom: usize| {
             let weight = |(p, shrink): (usize, &f64)| (shrink * coefficients.column(p)[atom]).powi(2);
-            distance(atom) * shrink.iter().enumerate().map(weight).sum::<f64>()
+            let of_center = center.get(atom).map_or(0.0, |mu| mu * mu);
+            distance(atom) * (of_center + shrink.iter().enumerate().map(weight).sum::<f64>())
         };
         let costs = (0..self.nearest.len()).map(|atom| (cost(atom), atom));
         let (_, atom) = costs.min_by(|a, b| a.0.total_cmp(&b.0))?;

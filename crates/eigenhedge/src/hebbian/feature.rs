@@ -1,13 +1,15 @@
 //! Weight vectors in the feature space of a kernel: `w_p = ψ_p Σ_i α_pi φ(x_i)` over the atoms of a dictionary.
 //!
 //! Shrinking a vector changes the one number ψ_p. The simultaneous rule also subtracts earlier vectors from later
-//! ones; on coefficients that is a combination of columns, so no old output is ever computed again.
+//! ones; on coefficients that is a combination of columns, so no old output is ever computed again. A center
+//! `m = Σ_i μ_i φ(x_i)` is one more expansion; a row is then `φ(x) - m`, which moves the coefficients of every atom.
 //!
-//! Cost for each trial with t atoms: one kernel row, O(tP) for the outputs, and O(tP) more when the rule deflates. Every
-//! row that moves a vector becomes an atom: memory grows with the stream, unless there is a budget.
+//! Cost for each trial with t atoms: one kernel row, O(tP) for the outputs, and O(tP) more when the rule deflates or rows are
+//! centered. Every row that moves a vector or the center becomes an atom: memory grows with the stream, unless there is a
+//! budget.
 //!
 //! Numerics: when the size of ψ_p leaves the range from 1e-100 to 1e100, it is multiplied into its coefficients and starts
-//! again at one.
+//! again at one. Around a center, squared norms are differences: a row nearer to it than rounding can tell is at the center.
 
 use super::SavedWeights;
 use super::budget::Budget;
@@ -21,7 +23,7 @@ use crate::linalg::checks::shape;
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use crate::state::{State, energy, ensure, within};
+use crate::state::{LARGEST, State, energy, ensure, entries, length, within};
 use serde::{Deserialize, Serialize};
 
 /// Expansions over a dictionary.
@@ -34,17 +36,26 @@ pub struct FeatureWeights<D> {
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
+    /// μ and the inner products of the center with the atoms; both empty until there is a center.
+    center: Vec<f64>,
+    image: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel row and squared norm of the loaded point.
+    /// Kernel row and squared norm of the loaded point, and the inner products of the atoms with it from the center.
     row: Vec<f64>,
     square: f64,
+    centered: Vec<f64>,
     deflated: Vec<f64>,
+    /// The atom that the loaded point has become, if it has.
+    atom: Option<usize>,
 }
+
+/// Share of the squared norms of a point and of the center under which their distance is rounding.
+const AT_CENTER: f64 = 1e-13;
 
 /// Sizes of ψ that need no attention.
 const COMFORTABLE: std::ops::Range<f64> = 1e-100..1e100;
@@ -61,6 +72,8 @@ impl<D: Dictionary> FeatureWeights<D> {
             shrink: Vec::new(),
             budget: None,
             forgotten: 0.0,
+            center: Vec::new(),
+            image: Vec::new(),
             scratch: Scratch::default(),
         })
     }
@@ -83,20 +96,34 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.coefficients.column(component).iter().map(move |alpha| self.shrink[component] * alpha)
     }
 
+    /// Coefficients of the center over the atoms, and its inner products with them; none if it is at the origin.
+    pub(crate) fn center(&self) -> Option<(&[f64], &[f64])> {
+        (!self.center.is_empty()).then_some((&self.center, &self.image))
+    }
+
     /// Sum over all atoms that were dropped of the distance this moved the weight vectors, in the norm of the
     /// feature space.
     pub fn forgotten(&self) -> f64 {
         self.forgotten
     }
 
-    /// Makes the loaded point an atom without weight.
-    fn admit(&mut self, point: &D::Point) {
-        let Working { row, square, .. } = &self.scratch.0;
+    /// Makes the loaded point an atom without weight, unless its features are zero.
+    fn admit(&mut self, point: &D::Point) -> Option<usize> {
+        let Working { row, square, atom, .. } = &mut self.scratch.0;
+        if atom.is_some() || *square == 0.0 {
+            return *atom;
+        }
+        *atom = Some(self.dictionary.len());
         if let Some(budget) = &mut self.budget {
             budget.admit(row, *square);
         }
         self.dictionary.push(point);
+        if !self.center.is_empty() {
+            self.image.push(dot(&self.center, row));
+            self.center.push(0.0);
+        }
         self.coefficients.resize(self.dictionary.len(), self.shrink.len());
+        self.scratch.0.atom
     }
 }
 
@@ -122,6 +149,17 @@ impl SavedWeights for FeatureWeights<Vectors> {
             }
         }
         energy("what was forgotten", self.forgotten)?;
+        let centered = if self.center.is_empty() { 0 } else { atoms };
+        length("the coefficients of the center", self.center.len(), centered)?;
+        length("the image of the center", self.image.len(), centered)?;
+        entries("coefficients of the center", &self.center, -LARGEST..=LARGEST)?;
+        let (mut dictionary, mut row) = (self.dictionary.clone(), Vec::new());
+        for atom in 0..centered.min(MOST_CHECKED) {
+            dictionary.atom_row(atom, &mut row);
+            let value = dot(&self.center, &row);
+            let most = 1e-6 * row.iter().zip(&self.center).fold(row[atom], |sum, (k, mu)| sum + (k * mu).abs());
+            within("an inner product with the center", self.image[atom], value - most..=value + most)?;
+        }
         match (&self.budget, &built.budget) {
             (None, None) => {}
             (Some(budget), Some(built)) => budget.check_state(built, &self.dictionary)?,
@@ -165,7 +203,8 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
     }
 
     fn load_point(&mut self, point: &D::Point, outputs: &mut Vec<f64>) -> Result<f64, Error> {
-        let Working { row, square, .. } = &mut self.scratch.0;
+        let Working { row, square, centered, atom, .. } = &mut self.scratch.0;
+        *atom = None;
         *square = self.dictionary.row(point, row)?;
         if *square < f64::MIN_POSITIVE {
             let largest = self.dictionary.largest_entry(point);
@@ -175,26 +214,57 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
                 return Err(Error::Underflow { largest });
             }
         }
-        self.coefficients.transpose_times(row, outputs);
+        if self.center.is_empty() {
+            self.coefficients.transpose_times(row, outputs);
+            outputs.iter_mut().zip(&self.shrink).for_each(|(y, shrink)| *y *= shrink);
+            return Ok(*square);
+        }
+        centered.clear();
+        centered.extend(row.iter().zip(&self.image).map(|(k, image)| k - image));
+        self.coefficients.transpose_times(centered, outputs);
         outputs.iter_mut().zip(&self.shrink).for_each(|(y, shrink)| *y *= shrink);
-        Ok(*square)
+        let center_square = dot(&self.center, &self.image);
+        let distance = *square - 2.0 * dot(&self.center, row) + center_square;
+        if distance > AT_CENTER * (*square + center_square) {
+            return Ok(distance);
+        }
+        outputs.fill(0.0);
+        Ok(0.0)
     }
 
     fn begin(&mut self, point: &D::Point, scale: f64) {
+        let atom = self.admit(point);
         self.shrink.push(1.0);
-        self.admit(point);
-        let component = self.shrink.len() - 1;
-        self.coefficients.column_mut(component)[self.dictionary.len() - 1] = scale;
+        self.coefficients.resize(self.dictionary.len(), self.shrink.len());
+        let column = self.coefficients.column_mut(self.shrink.len() - 1);
+        column.iter_mut().zip(&self.center).for_each(|(alpha, mu)| *alpha = -scale * mu);
+        atom.into_iter().for_each(|atom| column[atom] += scale);
+    }
+
+    fn begin_at(&mut self, point: &D::Point) {
+        self.shift_center(point, 1.0);
+    }
+
+    fn shift_center(&mut self, point: &D::Point, share: f64) {
+        let atom = self.admit(point);
+        // Does nothing unless the center was at the origin.
+        self.center.resize(self.dictionary.len(), 0.0);
+        self.image.resize(self.dictionary.len(), 0.0);
+        let Working { row, square, .. } = &self.scratch.0;
+        self.center.iter_mut().for_each(|mu| *mu *= 1.0 - share);
+        atom.into_iter().for_each(|atom| self.center[atom] += share);
+        let products = row.iter().chain(std::iter::once(square));
+        self.image.iter_mut().zip(products).for_each(|(image, k)| *image += share * (k - *image));
     }
 
     fn learn(&mut self, point: &D::Point, step: &Step) {
-        self.admit(point);
-        let Self { coefficients, shrink, scratch: Scratch(Working { deflated, .. }), .. } = self;
-        let last = coefficients.rows() - 1;
+        let atom = self.admit(point);
+        let Self { coefficients, shrink, center, scratch: Scratch(Working { deflated, .. }), .. } = self;
         deflated.clear();
-        deflated.resize(last + 1, 0.0);
-        deflated[last] = 1.0;
-        let deflates = step.deflates();
+        deflated.resize(coefficients.rows(), 0.0);
+        deflated.iter_mut().zip(center.iter()).for_each(|(d, mu)| *d = -step.scale * mu);
+        atom.into_iter().for_each(|atom| deflated[atom] += step.scale);
+        let deflates = step.deflates() || !center.is_empty();
         for (p, shrink) in shrink.iter_mut().enumerate() {
             let before = *shrink;
             let shrunk = before * step.keep[p];
@@ -205,16 +275,17 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
             if deflates || !comfortable {
                 move_column(column, deflated, keep, step.push[p] / *shrink, step.remove[p] * before);
             } else {
-                column[last] = step.push[p] / *shrink;
+                atom.into_iter().for_each(|atom| column[atom] = step.scale * step.push[p] / *shrink);
             }
         }
     }
 
     fn trim(&mut self, change: &mut Change) -> bool {
-        let Self { coefficients, shrink, dictionary, forgotten, budget: Some(budget), scratch } = self else {
+        let Self { coefficients, shrink, dictionary, forgotten, budget: Some(budget), center, image, scratch } = self
+        else {
             return false;
         };
-        let Some(merge) = budget.cheapest(coefficients, shrink) else { return false };
+        let Some(merge) = budget.cheapest(coefficients, shrink, center) else { return false };
         let displacement = &mut scratch.0.deflated;
         budget.displacement(&merge, displacement);
         change.square = merge.square;
@@ -227,6 +298,13 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
             change.amounts.push(shrink * column[merge.atom]);
             column[merge.into] += merge.factor * column[merge.atom];
             column[merge.atom] = column[last];
+        }
+        if !center.is_empty() {
+            let moved = center[merge.atom];
+            image.iter_mut().zip(&*displacement).for_each(|(image, product)| *image += moved * product);
+            center[merge.into] += merge.factor * moved;
+            center.swap_remove(merge.atom);
+            image.swap_remove(merge.atom);
         }
         coefficients.resize(last, shrink.len());
         *forgotten += (merge.square * dot(&change.amounts, &change.amounts)).sqrt();

@@ -275,7 +275,7 @@ mod tests {
         }
         for _ in 0..200 {
             let mut draw = |center: f64, size: f64| (0..4).map(|_| center + size * random.normal()).collect();
-            let step = Step { keep: draw(0.8, 0.1), push: draw(0.0, 0.3), remove: draw(0.0, 0.1) };
+            let step = Step { scale: 1.0, keep: draw(0.8, 0.1), push: draw(0.0, 0.3), remove: draw(0.0, 0.1) };
             pair.advance(&step, &gaussian(n, &mut random));
             assert!(pair.gap() <= 1e-12, "{}", pair.gap());
             for p in 0..4 {
@@ -302,7 +302,12 @@ mod tests {
             assert!((pair.project(&z) - plane.project(&z)).abs() <= 1e-12);
             assert!((pair.project(&a)).abs() <= 1e-6, "a lies in the span");
             // Moves inside the plane: the span, and what is dependent, stays as it is.
-            let step = Step { keep: vec![0.9, 0.99, 0.8, 0.9], push: vec![0.1, 0.0, 0.3, 0.2], remove: vec![0.1; 4] };
+            let step = Step {
+                scale: 1.0,
+                keep: vec![0.9, 0.99, 0.8, 0.9],
+                push: vec![0.1, 0.0, 0.3, 0.2],
+                remove: vec![0.1; 4],
+            };
             pair.advance(&step, if trial % 2 == 0 { &a } else { &b });
             assert!(pair.gap() <= 1e-12, "{}", pair.gap());
         }

@@ -1,6 +1,6 @@
 //! Hebbian learners: weight vectors that turn towards what excites them.
 //!
-//! Setting: rows z, plain or features of a kernel, not centered. The learner holds P weight vectors, commits before
+//! Setting: rows z, plain or features of a kernel, seen from a running center if there is one. The learner holds P weight vectors, commits before
 //! each row to the subspace they span, pays `|z|² - |P z|²`, and moves the vectors by a [`Rule`] of their outputs
 //! `y_p = w_p·z`. It draws nothing: the realised loss is the expected one. The first P rows that are not zero, or points
 //! given beforehand, become the vectors at the start, scaled to length one.
@@ -26,7 +26,7 @@
 //! can make vectors grow without limit, at the third power in each trial, and a row that would lengthen a vector beyond
 //! 1e8 is refused.
 //!
-//! Not done: centering (in a feature space every atom's coefficients would move in every trial).
+//! A row that is too long beside the last ones can be learned as if it were shorter; it is charged as it is.
 //!
 //! References: Oja 1982, 1992; Sanger 1989; Kung and Diamantaras 1990; Kashima, On-line Kernel Principal Component
 //! Analysis, 2001. Kashima's shrink factors (18)–(25), (40) and (60) lack η. In (10), (11), (43) and (44) every `y^(p)` must be
@@ -54,9 +54,10 @@ use crate::linalg::checks::{matrix_entries, shape};
 use crate::memory::{check_numbers, product};
 use crate::num::LARGEST_TOTAL;
 use crate::random::Random;
+use crate::recent_median::Clip;
 use crate::scratch::Scratch;
 use crate::state::{self, State, energy, ensure, within};
-use crate::subspace::{Instance, NEGLIGIBLE, NormBound, SLACK, check_kept};
+use crate::subspace::{Instance, NEGLIGIBLE, NormBound, RunningCenter, SLACK, check_kept};
 use implicit_frame::Frame;
 use rule::Seen;
 use serde::{Deserialize, Serialize};
@@ -74,12 +75,17 @@ pub struct Params {
     pub rate: Rate,
     /// The norm that step sizes are relative to; losses stay in input units.
     pub norm_bound: NormBound,
+    /// The center to subtract, if any.
+    pub center: Option<RunningCenter>,
+    /// Learn from rows as if they were no longer than this many times the median norm of the last ones.
+    pub clip: Option<f64>,
 }
 
 impl Params {
     /// The first component, by Oja's rule, with a constant step.
     pub fn oja(eta: f64) -> Self {
-        Self { components: 1, rule: Rule::Oja, rate: Rate::Constant { eta }, norm_bound: NormBound::Running }
+        let (rule, rate) = (Rule::Oja, Rate::Constant { eta });
+        Self { components: 1, rule, rate, norm_bound: NormBound::Running, center: None, clip: None }
     }
 
     /// Components kept apart by lateral weights, all learning from every row, with a constant step.
@@ -98,7 +104,10 @@ impl Params {
         if let NormBound::Given(bound) = self.norm_bound {
             error::norm_bound(bound)?;
         }
-        Ok(())
+        if let Some(clip) = self.clip {
+            error::positive("clip", clip)?;
+        }
+        self.center.map_or(Ok(()), RunningCenter::check)
     }
 }
 
@@ -133,6 +142,9 @@ pub struct Hebbian<W> {
     energy: f64,
     /// Rows learned from since all vectors are there.
     trials: u64,
+    /// Total weight of the rows in the center.
+    center_weight: f64,
+    clip: Clip,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -141,6 +153,8 @@ pub struct Hebbian<W> {
 struct Working {
     square: f64,
     outputs: Vec<f64>,
+    /// Outputs of the row as it is learned.
+    taught: Vec<f64>,
     /// Coordinates and residual as the frame learns from them.
     framed: Vec<f64>,
     residual: f64,
@@ -168,6 +182,12 @@ impl<W: Weights + SavedWeights> State for Hebbian<W> {
         matrix_entries("lateral weights", &self.lateral, -LONGEST..=LONGEST)?;
         energy("the largest squared norm of a row", self.largest_square)?;
         within("the energy of all rows", self.energy, 0.0..=LARGEST_TOTAL)?;
+        within("the weight of the rows in the center", self.center_weight, 0.0..=f64::MAX)?;
+        ensure(
+            !self.fixes_center() || count == 0,
+            "there must be no weight vectors before a row has fixed the center",
+        )?;
+        self.clip.check_state()?;
         state::count("the number of rows", self.trials)
     }
 }
@@ -201,6 +221,8 @@ impl<W: Weights> Hebbian<W> {
             largest_square: 0.0,
             energy: 0.0,
             trials: 0,
+            center_weight: params.center.map_or(0.0, |center| center.prior),
+            clip: Clip::default(),
             scratch: Scratch::default(),
         })
     }
@@ -220,6 +242,7 @@ impl<W: Weights> Hebbian<W> {
             }
             self.project();
             self.learn(point);
+            self.follow(point);
         }
         Ok(self)
     }
@@ -237,6 +260,21 @@ impl<W: Weights> Hebbian<W> {
     /// Rows learned from, not counting those that became vectors.
     pub fn trials(&self) -> u64 {
         self.trials
+    }
+
+    /// True if the next row does nothing but fix the center: the first one of a learner that centers on the mean alone.
+    pub fn fixes_center(&self) -> bool {
+        self.params.center.is_some() && self.center_weight == 0.0
+    }
+
+    /// Rows that were learned from a shorter copy.
+    pub fn clipped(&self) -> u64 {
+        self.clip.clipped()
+    }
+
+    /// Squared norm of the row checked last, after centering.
+    pub fn last_square(&self) -> f64 {
+        self.scratch.0.square
     }
 
     /// Inner products of the last row with the weight vectors it met.
@@ -277,18 +315,21 @@ impl<W: Weights> Hebbian<W> {
     /// Looks at a point and plans the move; refuses what must not be learned from.
     fn load_point(&mut self, point: &W::Point) -> Result<(), Error> {
         self.meet(point)?;
-        let Working { outputs, square, step, .. } = &mut self.scratch.0;
+        let Working { outputs, taught, square, step, .. } = &mut self.scratch.0;
         error::add_square(self.energy, *square)?;
+        step.clear();
+        step.scale = self.clip.factor(self.params.clip, square.sqrt());
+        taught.clear();
+        taught.extend(outputs.iter().map(|y| step.scale * y));
         let scale = match self.params.norm_bound {
-            NormBound::Running => self.largest_square.max(*square),
+            NormBound::Running => self.largest_square.max(*square * step.scale * step.scale),
             NormBound::Given(bound) if *square > bound * bound * (1.0 + SLACK) => {
                 return Err(Error::Norm { norm: square.sqrt(), bound });
             }
             NormBound::Given(bound) => bound * bound,
         };
-        step.clear();
-        if outputs.len() == self.params.components && *square > 0.0 {
-            let seen = Seen { outputs, lateral: &self.lateral };
+        if taught.len() == self.params.components && *square > 0.0 {
+            let seen = Seen { outputs: taught, lateral: &self.lateral };
             self.params.rule.plan(&self.params.rate, self.trials + 1, scale, seen, step);
             self.check_growth()?;
         }
@@ -298,15 +339,15 @@ impl<W: Weights> Hebbian<W> {
 
     /// Refuses a move that could make a vector or a lateral weight too long.
     fn check_growth(&self) -> Result<(), Error> {
-        let Working { outputs, square, step, .. } = &self.scratch.0;
-        let mut longest_point = square.sqrt();
+        let Working { taught, square, step, .. } = &self.scratch.0;
+        let mut longest_point = step.scale * square.sqrt();
         let mut bounded = true;
-        for p in 0..outputs.len() {
+        for p in 0..taught.len() {
             let (length, push) = (self.frame.length(p), step.push[p].abs());
             bounded &= step.keep[p].abs() * length + push * longest_point < LONGEST;
             longest_point += step.remove[p].abs() * length;
             if self.params.rule.is_lateral() {
-                let pairs = self.lateral.column(p)[..p].iter().zip(outputs);
+                let pairs = self.lateral.column(p)[..p].iter().zip(taught);
                 bounded &= pairs.map(|(a, y)| step.keep[p] * a - step.push[p] * y).all(|a| a.abs() < LONGEST);
             }
         }
@@ -329,11 +370,11 @@ impl<W: Weights> Hebbian<W> {
 
     /// Makes the point a vector while some are missing, and moves the vectors otherwise.
     fn learn(&mut self, point: &W::Point) {
-        let Working { outputs, square, framed, residual, step, change, displaced, is_loaded, .. } = &mut self.scratch.0;
-        *is_loaded = false;
-        self.largest_square = self.largest_square.max(*square);
+        let Working { taught, square, framed, residual, step, .. } = &mut self.scratch.0;
+        self.largest_square = self.largest_square.max(*square * step.scale * step.scale);
         self.energy += *square;
-        if outputs.len() < self.params.components {
+        self.clip.count_in(self.params.clip, square.sqrt(), step.scale);
+        if taught.len() < self.params.components {
             if *square > 0.0 {
                 let scale = 1.0 / square.sqrt();
                 self.weights.begin(point, scale);
@@ -346,10 +387,23 @@ impl<W: Weights> Hebbian<W> {
             return;
         }
         self.weights.learn(point, step);
-        self.frame.advance(step, framed, *residual);
+        framed.iter_mut().for_each(|r| *r *= step.scale);
+        self.frame.advance(step, framed, step.scale * *residual);
         for p in 0..self.lateral.columns() {
             let column = &mut self.lateral.column_mut(p)[..p];
-            column.iter_mut().zip(&*outputs).for_each(|(a, y)| *a = step.keep[p] * *a - step.push[p] * y);
+            column.iter_mut().zip(&*taught).for_each(|(a, y)| *a = step.keep[p] * *a - step.push[p] * y);
+        }
+    }
+
+    /// Moves the center, and makes room if the row has taken too much.
+    fn follow(&mut self, point: &W::Point) {
+        let Working { change, displaced, square, step, is_loaded, .. } = &mut self.scratch.0;
+        *is_loaded = false;
+        if let Some(center) = self.params.center {
+            if *square > 0.0 {
+                self.weights.shift_center(point, step.scale * center.step(self.center_weight, 0));
+            }
+            self.center_weight = center.next_weight(self.center_weight);
         }
         while self.weights.trim(change) {
             let residual = self.frame.project(&change.products, change.square, displaced);
@@ -389,8 +443,14 @@ where
         if !self.scratch.0.is_loaded {
             self.incur(instance);
         }
-        if let Instance::Point(point) = instance {
-            self.learn(point);
+        let Instance::Point(point) = instance else { return };
+        if self.fixes_center() {
+            self.weights.begin_at(point);
+            self.center_weight = 1.0;
+            self.scratch.0.is_loaded = false;
+            return;
         }
+        self.learn(point);
+        self.follow(point);
     }
 }

@@ -59,10 +59,9 @@ impl Rule {
         (clock <= *stage || component + 1 == components).then_some(clock)
     }
 
-    /// The move that the outputs call for. `scale` divides the step size.
+    /// Adds to an empty step the move that the outputs call for. `scale` divides the step size.
     pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: Seen<'_>, step: &mut Step) {
         let Seen { outputs, lateral } = seen;
-        step.clear();
         for (p, y) in outputs.iter().enumerate() {
             let (response, beta) = match self {
                 Self::Oja => (*y, 0.0),

@@ -2,7 +2,7 @@
 
 /// A move of the weight vectors `w_1 … w_P` towards a point.
 ///
-/// The vectors are taken in order. The deflated point d starts as the point, and for each vector
+/// The vectors are taken in order. The deflated point d starts as `scale` times the point, and for each vector
 ///
 /// ```text
 /// w ← keep·w + push·d,      d ← d - remove·w      (with the w before the move)
@@ -12,6 +12,8 @@
 /// triangular factor.
 #[derive(Debug, Clone, Default)]
 pub struct Step {
+    /// Factor on the point.
+    pub scale: f64,
     /// Factor on each vector.
     pub keep: Vec<f64>,
     /// How much of the deflated point is added.
@@ -23,6 +25,7 @@ pub struct Step {
 impl Step {
     /// Forgets the last move.
     pub(super) fn clear(&mut self) {
+        self.scale = 1.0;
         self.keep.clear();
         self.push.clear();
         self.remove.clear();

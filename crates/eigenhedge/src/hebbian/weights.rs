@@ -20,8 +20,8 @@ pub trait Weights {
     /// Number of vectors.
     fn count(&self) -> usize;
 
-    /// Looks at a point: its inner product with every vector, and its squared norm. Rejects bad points; changes
-    /// nothing but scratch space.
+    /// Looks at a point, from the center: its inner product with every vector, and its squared norm. Rejects bad points;
+    /// changes nothing but scratch space.
     fn load_point(&mut self, point: &Self::Point, outputs: &mut Vec<f64>) -> Result<f64, Error>;
 
     /// A new last vector: `scale` times the point, which was loaded last.
@@ -29,6 +29,12 @@ pub trait Weights {
 
     /// Moves the vectors towards the point, which was loaded last.
     fn learn(&mut self, point: &Self::Point, step: &Step);
+
+    /// Puts the center at the point, which was loaded last; there are no vectors yet.
+    fn begin_at(&mut self, point: &Self::Point);
+
+    /// Moves the center by a share of the way to the point, which was loaded last.
+    fn shift_center(&mut self, point: &Self::Point, share: f64);
 
     /// Makes room when a move has taken too much, once; says what that did to the vectors.
     fn trim(&mut self, _change: &mut Change) -> bool {

@@ -138,6 +138,16 @@ impl<S: Span> Portfolio<S> {
         &mut self.members[heaviest]
     }
 
+    /// True if the next row does nothing but fix the center ([`Subspace::fixes_center`]).
+    pub fn fixes_center(&self) -> bool {
+        self.members[0].fixes_center()
+    }
+
+    /// Rows that were learned from a shorter copy: the most of any member.
+    pub fn clipped(&self) -> u64 {
+        self.members.iter().map(Subspace::clipped).max().unwrap_or(0)
+    }
+
     /// By how much the expected loss can exceed that of any one member, in squared input units; zero for one member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
@@ -186,7 +196,7 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     }
 
     fn update(&mut self, instance: &Instance<'_, S::Point>) {
-        if !self.members[0].fixes_center() {
+        if !self.fixes_center() {
             self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
             if self.members.len() > 1 {
                 let square = self.members.iter().map(Subspace::last_square).fold(0.0, f64::max);

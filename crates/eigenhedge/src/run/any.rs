@@ -3,6 +3,7 @@
 use super::embedding::Embedding;
 use super::{BoundInputs, Guarantee, Member, Reason, guarantee};
 use crate::error::Error;
+use crate::hebbian::weights::Weights;
 use crate::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
 use crate::kernel::{Dictionary, Vectors};
 use crate::learner::{Learner, Loss, Upcoming};
@@ -101,9 +102,6 @@ impl AnyLearner {
     }
 
     fn hebbian(spec: &Spec, length: usize) -> Result<Self, Error> {
-        if spec.center.is_some() {
-            return Err(Error::Unsupported("Hebbian learners do not center"));
-        }
         let (k, eta) = (spec.kept, spec.eta);
         let params = match spec.learner {
             Kind::Oja if k != 1 => {
@@ -113,7 +111,8 @@ impl AnyLearner {
             Kind::Apex => Params::apex(k, eta),
             _ => Params::simultaneous(k, eta, 1.0),
         };
-        let params = Params { norm_bound: spec.norm_bound, ..params };
+        let Spec { norm_bound, center, clip, .. } = *spec;
+        let params = Params { norm_bound, center, clip, ..params };
         Ok(match &spec.kernel {
             None => Self::Hebbian(Box::new(Hebbian::new(params, AmbientWeights::new(length))?)),
             Some(kernel) => {
@@ -191,12 +190,17 @@ impl AnyLearner {
 
     /// True if the next row does nothing but fix the center ([`Subspace::fixes_center`]).
     pub fn fixes_center(&self) -> bool {
-        of_portfolio!(self, portfolio => portfolio.members()[0].fixes_center(), false)
+        delegate!(self, learner => learner.fixes_center())
     }
 
-    /// Squared norm of the last row, after centering; none for Hebbian learners.
-    pub fn last_square(&self) -> Option<f64> {
-        of_portfolio!(self, portfolio => Some(portfolio.chosen().last_square()), None)
+    /// Squared norm of the last row, after centering: of the member that was chosen, for a portfolio.
+    pub fn last_square(&self) -> f64 {
+        match self {
+            Self::Plain(portfolio) => portfolio.chosen().last_square(),
+            Self::Kernel(portfolio) => portfolio.chosen().last_square(),
+            Self::Hebbian(learner) => learner.last_square(),
+            Self::KernelHebbian(learner) => learner.last_square(),
+        }
     }
 
     /// The members of a portfolio of several.
@@ -248,7 +252,7 @@ impl AnyLearner {
 
     /// Rows that were learned from a shorter copy: the most of any member.
     pub fn clipped(&self) -> u64 {
-        of_portfolio!(self, portfolio => portfolio.members().iter().map(Subspace::clipped).max().unwrap_or(0), 0)
+        delegate!(self, learner => learner.clipped())
     }
 
     /// What a budget has cost: the norms of all the parts of directions that were given up, summed over members.
@@ -290,23 +294,22 @@ impl AnyLearner {
                 let span = portfolio.heaviest_mut().span();
                 let dictionary = span.dictionary().clone();
                 let atoms = dictionary.len();
-                let zeros = || (vec![0.0; atoms], vec![0.0; atoms]);
-                let center = span.origin_with_image().map_or_else(zeros, |(m, image)| (m.to_vec(), image.to_vec()));
+                let center = center_or_origin(span.origin_with_image(), atoms);
                 let coefficients = times(span.coefficients(), &directions, atoms);
                 Embedding::features(dictionary, coefficients, inclusion, center, kept)
             }
             Self::Hebbian(learner) => {
-                let vectors = learner.weights().vectors();
+                let (vectors, center) = (learner.weights().vectors(), learner.weights().center());
                 let inner = |a: &[f64], b: &[f64]| crate::num::dot(a, b);
                 let columns = gram_schmidt(vectors, inner);
-                let (inclusion, length) = (vec![1.0; columns.columns()], vectors.rows());
-                Embedding::plain(columns, inclusion, vec![0.0; length], kept)
+                let inclusion = vec![1.0; columns.columns()];
+                Embedding::plain(columns, inclusion, center, kept)
             }
             Self::KernelHebbian(learner) => {
                 let weights = learner.weights();
                 let mut dictionary = weights.dictionary().clone();
                 let atoms = dictionary.len();
-                let count = learner.coordinates().len();
+                let count = Weights::count(weights);
                 let mut vectors = Matrix::zeros(atoms, count);
                 for p in 0..count {
                     vectors.column_mut(p).iter_mut().zip(weights.coefficients(p)).for_each(|(v, c)| *v = c);
@@ -324,7 +327,7 @@ impl AnyLearner {
                 };
                 let columns = gram_schmidt(&vectors, inner);
                 let inclusion = vec![1.0; columns.columns()];
-                Embedding::features(dictionary, columns, inclusion, (vec![0.0; atoms], vec![0.0; atoms]), kept)
+                Embedding::features(dictionary, columns, inclusion, center_or_origin(weights.center(), atoms), kept)
             }
         }
     }
@@ -354,6 +357,12 @@ fn first_directions<S: Span>(learner: &mut Subspace<S, AnyRule>, kept: usize) ->
     directions.resize(directions.rows(), kept.min(directions.columns()));
     probabilities.truncate(kept);
     (directions, probabilities)
+}
+
+/// Coefficients of a center over so many atoms, and its image; zeros if there is none.
+fn center_or_origin(center: Option<(&[f64], &[f64])>, atoms: usize) -> (Vec<f64>, Vec<f64>) {
+    let zeros = || (vec![0.0; atoms], vec![0.0; atoms]);
+    center.map_or_else(zeros, |(center, image)| (center.to_vec(), image.to_vec()))
 }
 
 /// The product, with the right number of rows when there is nothing to multiply.

@@ -31,24 +31,24 @@ impl RunningCenter {
         self.forget == 1.0
     }
 
-    pub(super) fn check(self) -> Result<(), Error> {
+    pub(crate) fn check(self) -> Result<(), Error> {
         check_center_prior("center-prior", self.prior)?;
         if self.is_mean() { Ok(()) } else { check_center_memory("center", self.forget).map(drop) }
     }
 
     /// Total weight of the rows after one more, given what it was.
-    pub(super) fn next_weight(self, weight: f64) -> f64 {
+    pub(crate) fn next_weight(self, weight: f64) -> f64 {
         self.forget * weight + 1.0
     }
 
     /// By how much of row `later` (0 for the next one) the center moves, given the total weight of the rows so far.
-    pub(super) fn step(self, weight: f64, later: usize) -> f64 {
+    pub(crate) fn step(self, weight: f64, later: usize) -> f64 {
         1.0 / (0..=later).fold(weight, |weight, _| self.next_weight(weight))
     }
 
     /// How much of a row is learned: JMLR's factor for a mean that is itself estimated. Around a center that forgets, rows
     /// are learned as they are charged.
-    pub(super) fn learned_share(self, weight: f64) -> f64 {
+    pub(crate) fn learned_share(self, weight: f64) -> f64 {
         if self.is_mean() { weight / (weight + 1.0) } else { 1.0 }
     }
 }

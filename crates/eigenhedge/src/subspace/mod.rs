@@ -37,7 +37,7 @@ use crate::learner::{Learner, Loss, Upcoming};
 use crate::linalg::{Matrix, symmetric_eigen};
 use crate::num::{LARGEST_TOTAL, dot, exp, kept, unit};
 use crate::random::Random;
-use crate::recent_median::RecentMedian;
+use crate::recent_median::Clip;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::Span;
@@ -88,9 +88,8 @@ pub struct Subspace<S, R> {
     trials: u64,
     /// Total weight of the rows in the center.
     center_weight: f64,
-    /// Norms of the last rows, when long ones are shortened, and how many were.
-    norms: RecentMedian,
-    clipped: u64,
+    /// Norms of the last rows, when long ones are shortened.
+    clip: Clip,
     /// Total expected loss of what was learned from.
     lost: f64,
     /// What rows were divided by in the last update: the square of the norm bound unless the rate is tuned.
@@ -178,8 +177,7 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
         self.rule.check_state(&built.rule)?;
         length("the coordinates of the rule", self.rule.columns(), self.span.columns())?;
         count("the number of rows", self.trials)?;
-        count("the number of rows that were shortened", self.clipped)?;
-        self.norms.check_state()?;
+        self.clip.check_state()?;
         let least = if self.trials == 0 { built.center_weight } else { self.options.center.map_or(0.0, |_| 1.0) };
         let most = built.center_weight + self.trials as f64;
         within("the weight of the rows in the center", self.center_weight, least..=most * (1.0 + 1e-9))?;
@@ -214,8 +212,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             energy: 0.0,
             trials: 0,
             center_weight: options.center.map_or(0.0, |center| center.prior),
-            norms: RecentMedian::default(),
-            clipped: 0,
+            clip: Clip::default(),
             lost: 0.0,
             scale: 0.0,
             surprise: 0.0,
@@ -354,17 +351,15 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 
     /// The factor on the row as it is learned, which is 1 unless it is too long.
     fn shorten(&mut self) -> f64 {
-        let Some(clip) = self.options.clip else { return 1.0 };
-        let norm = self.scratch.0.square.sqrt();
-        let factor = self.norms.shortening(norm, clip);
-        self.norms.push(norm);
-        self.clipped += u64::from(factor < 1.0);
+        let (times, norm) = (self.options.clip, self.scratch.0.square.sqrt());
+        let factor = self.clip.factor(times, norm);
+        self.clip.count_in(times, norm, factor);
         factor
     }
 
     /// Rows that were learned from a shorter copy.
     pub fn clipped(&self) -> u64 {
-        self.clipped
+        self.clip.clipped()
     }
 
     /// Projects the loaded point, which has this squared norm; returns the norm of the residual. Coordinates and

@@ -204,8 +204,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         )
     },
     OptionEntry {
-        default: "mean; none for oja, gha and apex",
-        readers: Readers::AllBut(HEBBIAN),
+        default: "mean",
         neutral: Some("none"),
         set: |setup, value| {
             setup.spec.center = match value.text() {
@@ -232,7 +231,6 @@ pub const OPTIONS: &[OptionEntry] = &[
     },
     OptionEntry {
         default: "0",
-        readers: Readers::AllBut(HEBBIAN),
         set: |setup, value| {
             setup.spec.center.iter_mut().for_each(|center| center.prior = value.number());
         },
@@ -248,7 +246,6 @@ pub const OPTIONS: &[OptionEntry] = &[
     },
     OptionEntry {
         default: "none",
-        readers: Readers::AllBut(HEBBIAN),
         neutral: Some("none"),
         set: |setup, value| {
             setup.spec.clip = match value {
