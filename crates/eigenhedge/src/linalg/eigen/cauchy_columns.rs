@@ -3,7 +3,7 @@
 //! A lane is an entry of z, or a root; what it is compared with passes one after the other, four for one division.
 //! Lists that are walked by lanes are filled up to whole ones.
 
-use super::secular_simd::reciprocals;
+use super::secular_simd::{reciprocals, select};
 use crate::linalg::Matrix;
 use pulp::{Simd, WithSimd};
 
@@ -34,7 +34,7 @@ pub(super) fn recompute_weights<S: Simd>(
             while j < end {
                 let root = simd.add_f64s(simd.sub_f64s(simd.splat_f64s(origins[j]), *at), simd.splat_f64s(offsets[j]));
                 let passed = simd.less_than_f64s(simd.splat_f64s(j as f64), places);
-                let pole = simd.select_f64s(passed, simd.splat_f64s(poles[j]), simd.splat_f64s(poles[j + 1]));
+                let pole = select(simd, passed, simd.splat_f64s(poles[j]), simd.splat_f64s(poles[j + 1]));
                 above = simd.mul_f64s(above, root);
                 under = simd.mul_f64s(under, simd.sub_f64s(pole, *at));
                 j += 1;

@@ -7,7 +7,7 @@
 //! The root above the last pole is one like the others: the poles that fill up the lanes have no weight and lie above it.
 
 use super::secular::{MOST_STEPS, Root};
-use super::secular_simd::{Sides, abs, reciprocals};
+use super::secular_simd::{Sides, abs, neg, reciprocals, select};
 use pulp::Simd;
 
 /// Problems of up to this many poles are solved together.
@@ -150,20 +150,20 @@ fn begin<S: Simd>(
     let middle = simd.add_f64s(simd.add_f64s(one, sums.below), sums.above);
     // f rises from -∞ to +∞ across the gap.
     let from_lower = simd.greater_than_or_equal_f64s(middle, zero);
-    gaps.origin = simd.select_f64s(from_lower, gaps.lower, gaps.upper);
-    gaps.side = simd.select_f64s(from_lower, one, simd.splat_f64s(-1.0));
-    gaps.low = simd.select_f64s(from_lower, zero, simd.neg_f64s(half));
-    gaps.high = simd.select_f64s(from_lower, half, zero);
+    gaps.origin = select(simd, from_lower, gaps.lower, gaps.upper);
+    gaps.side = select(simd, from_lower, one, simd.splat_f64s(-1.0));
+    gaps.low = select(simd, from_lower, zero, neg(simd, half));
+    gaps.high = select(simd, from_lower, half, zero);
     let far = simd.add_f64s(middle, simd.div_f64s(simd.sub_f64s(low_weight, high_weight), half));
     let gap = simd.sub_f64s(gaps.upper, gaps.lower);
     let guess = first_guess(simd, far, [low_weight, high_weight], gap, gaps.side);
     // Where the other poles make a difference across half the gap, their weight counts too: the slopes tell.
     let own = simd.div_f64s(simd.add_f64s(low_weight, high_weight), half);
-    let others = simd.mul_add_e_f64s(simd.add_f64s(sums.slope_below, sums.slope_above), half, simd.neg_f64s(own));
+    let others = simd.mul_add_e_f64s(simd.add_f64s(sums.slope_below, sums.slope_above), half, neg(simd, own));
     let crowded = simd.greater_than_f64s(others, simd.mul_f64s(simd.splat_f64s(CROWDED), abs(simd, far)));
     let offset = simd.mul_f64s(half, gaps.side);
     let joint = simd.add_f64s(offset, middle_way(simd, gaps, offset, middle, sums));
-    inside(simd, simd.select_f64s(crowded, joint, guess), gaps)
+    inside(simd, select(simd, crowded, joint, guess), gaps)
 }
 
 /// One step of every lane that moves; returns the offsets, and one where they have to move on.
@@ -180,20 +180,20 @@ fn improve<S: Simd>(
     let size = simd.sub_f64s(simd.add_f64s(one, sums.above), sums.below);
     let rounding = simd.mul_f64s(simd.splat_f64s(2.0 * f64::EPSILON), size);
     let exact = simd.less_than_or_equal_f64s(abs(simd, value), rounding);
-    let moving = simd.select_f64s(exact, zero, moving);
+    let moving = select(simd, exact, zero, moving);
     if simd.reduce_max_f64s(moving) == 0.0 {
         return (offset, moving);
     }
     let negative = simd.less_than_f64s(value, zero);
-    gaps.low = simd.select_f64s(negative, offset, gaps.low);
-    gaps.high = simd.select_f64s(negative, gaps.high, offset);
+    gaps.low = select(simd, negative, offset, gaps.low);
+    gaps.high = select(simd, negative, gaps.high, offset);
     let step = middle_way(simd, gaps, offset, value, sums);
     let next = inside(simd, simd.add_f64s(offset, step), gaps);
-    let next = simd.select_f64s(simd.greater_than_f64s(moving, zero), next, offset);
+    let next = select(simd, simd.greater_than_f64s(moving, zero), next, offset);
     let change = abs(simd, simd.sub_f64s(next, offset));
     let least = simd.mul_f64s(simd.splat_f64s(f64::EPSILON), abs(simd, next));
     let settled = simd.less_than_or_equal_f64s(change, least);
-    (next, simd.select_f64s(settled, zero, moving))
+    (next, select(simd, settled, zero, moving))
 }
 
 /// The first lanes of a list.
@@ -245,12 +245,12 @@ fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S
     let from_lower = simd.greater_than_f64s(side, zero);
     // far·x² - a·x + b = 0, with x the offset from the chosen end.
     let a = simd.mul_add_e_f64s(simd.mul_f64s(side, far), gap, simd.add_f64s(low, high));
-    let b = simd.mul_f64s(simd.select_f64s(from_lower, low, simd.neg_f64s(high)), gap);
+    let b = simd.mul_f64s(select(simd, from_lower, low, neg(simd, high)), gap);
     let square = simd.sub_f64s(simd.mul_f64s(a, a), simd.mul_f64s(simd.mul_f64s(simd.splat_f64s(4.0), far), b));
     let root = simd.sqrt_f64s(simd.max_f64s(square, zero));
     // The two roots, each without cancellation; only one lies in the half gap.
     let positive = simd.greater_than_or_equal_f64s(a, zero);
-    let sum = simd.select_f64s(positive, simd.add_f64s(a, root), simd.sub_f64s(a, root));
+    let sum = select(simd, positive, simd.add_f64s(a, root), simd.sub_f64s(a, root));
     let first = simd.div_f64s(simd.mul_f64s(two, b), sum);
     let second = simd.div_f64s(sum, simd.mul_f64s(two, far));
     let distance = simd.mul_f64s(side, first);
@@ -258,7 +258,7 @@ fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S
         simd.greater_than_f64s(distance, zero),
         simd.less_than_or_equal_f64s(simd.mul_f64s(two, distance), gap),
     );
-    simd.select_f64s(fits, first, second)
+    select(simd, fits, first, second)
 }
 
 /// The step of the middle way, or Newton's where that leads away from the root.
@@ -282,11 +282,11 @@ fn middle_way<S: Simd>(
     let square = simd.sub_f64s(simd.mul_f64s(a, a), simd.mul_f64s(simd.mul_f64s(simd.splat_f64s(4.0), b), c));
     let root = simd.sqrt_f64s(simd.max_f64s(square, zero));
     let falling = simd.less_than_or_equal_f64s(a, zero);
-    let above = simd.select_f64s(falling, simd.sub_f64s(a, root), simd.mul_f64s(two, b));
-    let under = simd.select_f64s(falling, simd.mul_f64s(two, c), simd.add_f64s(a, root));
+    let above = select(simd, falling, simd.sub_f64s(a, root), simd.mul_f64s(two, b));
+    let under = select(simd, falling, simd.mul_f64s(two, c), simd.add_f64s(a, root));
     let step = simd.div_f64s(above, under);
     let towards = simd.less_than_f64s(simd.mul_f64s(step, value), zero);
-    simd.select_f64s(towards, step, simd.div_f64s(simd.neg_f64s(value), slope))
+    select(simd, towards, step, simd.div_f64s(neg(simd, value), slope))
 }
 
 /// `x` where it lies strictly inside the bracket, otherwise a point that shrinks it, geometrically when an end is a pole.
@@ -295,7 +295,7 @@ fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
     let Gaps { low, high, side, .. } = *gaps;
     let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
     let fits = simd.and_m64s(simd.greater_than_f64s(x, low), simd.less_than_f64s(x, high));
-    if simd.reduce_min_f64s(simd.select_f64s(fits, one, zero)) == 1.0 {
+    if simd.reduce_min_f64s(select(simd, fits, one, zero)) == 1.0 {
         return x;
     }
     let (eighth, sixteen) = (simd.splat_f64s(0.125), simd.splat_f64s(16.0));
@@ -305,8 +305,8 @@ fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
         (simd.min_f64s(abs(simd, low), abs(simd, high)), simd.max_f64s(abs(simd, low), abs(simd, high)));
     let wide = simd.greater_than_f64s(distant, simd.mul_f64s(sixteen, near));
     let mean = simd.mul_f64s(simd.splat_f64s(0.5), simd.add_f64s(low, high));
-    let middle = simd.select_f64s(wide, geometric, mean);
+    let middle = select(simd, wide, geometric, mean);
     let at_pole = simd.mul_f64s(simd.mul_f64s(side, eighth), distant);
-    let middle = simd.select_f64s(simd.equal_f64s(near, zero), at_pole, middle);
-    simd.select_f64s(fits, x, middle)
+    let middle = select(simd, simd.equal_f64s(near, zero), at_pole, middle);
+    select(simd, fits, x, middle)
 }

@@ -16,10 +16,25 @@ pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {
     weights.resize(full, 0.0);
 }
 
-/// Absolute values. The method of the same name is compiled as a call: what it negates is not inlined.
+// The methods of the same names in pulp are not always inlined, and a call costs more than its work.
+
+/// Absolute values.
 #[inline(always)]
 pub(super) fn abs<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     simd.and_f64s(simd.splat_f64s(f64::from_bits(!(1 << 63))), x)
+}
+
+/// The other sign.
+#[inline(always)]
+pub(super) fn neg<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
+    simd.mul_f64s(simd.splat_f64s(-1.0), x)
+}
+
+/// Lanes of one vector or of the other.
+#[inline(always)]
+pub(super) fn select<S: Simd>(simd: S, mask: S::m64s, if_true: S::f64s, if_false: S::f64s) -> S::f64s {
+    let bits = |x| simd.transmute_u64s_f64s(x);
+    simd.transmute_f64s_u64s(simd.select_u64s(mask, bits(if_true), bits(if_false)))
 }
 
 /// A point among the poles, measured from one of them so that differences keep their digits.
