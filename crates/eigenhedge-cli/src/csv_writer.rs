@@ -2,7 +2,7 @@
 
 use crate::stdout;
 use anyhow::{Context, Result};
-use eigenhedge_io::WholeFile;
+use eigenhedge_io::{WholeFile, csv_cell};
 use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
@@ -24,6 +24,7 @@ impl CsvWriter {
             Some(path) => Sink::File(WholeFile::create(path)?),
         };
         let mut sheet = Self { sink };
+        let header: Vec<_> = header.iter().map(|name| csv_cell(name)).collect();
         sheet.line(&header.join(","))?;
         Ok(sheet)
     }

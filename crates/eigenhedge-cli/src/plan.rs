@@ -1,13 +1,13 @@
 //! The command line as built: every value that can be judged without the data has been.
 
-use crate::args::{KeepArgs, RunArgs, SummaryForm, typed};
+use crate::args::{KeepArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
 use crate::table::{self, Usage, is_dash};
 use eigenhedge::options::{Options, Setup, spelled};
 use eigenhedge::registry::Family;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{AnyLearner, Error, Kind};
+use eigenhedge::{AnyLearner, Error, Kind, Standardize};
 use eigenhedge_io::{Form, Layout, Source, Target};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The work of `run`.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ pub struct Plan {
     pub source: Source,
     /// How the table is laid out.
     pub layout: Layout,
-    /// The run, but for what the length of rows decides.
-    pub setup: Setup,
+    /// What the run begins with.
+    pub beginning: Beginning,
     /// Where the answers go.
     pub target: Target,
     /// Their form.
@@ -30,10 +30,43 @@ pub struct Plan {
     pub keep: KeepArgs,
 }
 
+/// What a run begins with.
+#[derive(Debug)]
+pub enum Beginning {
+    /// A learner that knows nothing; the length of rows decides the rest.
+    Setup(Box<Setup>),
+    /// A saved model.
+    Model(Given),
+}
+
+/// A model to begin with, and what was typed besides: it must agree with the model.
+#[derive(Debug)]
+pub struct Given {
+    /// The model.
+    pub path: PathBuf,
+    /// Options of the learner.
+    pub options: OptionArgs<OfRun>,
+    /// Directions to keep.
+    pub k: Option<usize>,
+    /// Scale of columns.
+    pub standardize: Option<Standardize>,
+}
+
+impl Beginning {
+    fn new(args: &RunArgs) -> Result<Self, Usage> {
+        if let Some(path) = &args.keep.start_from {
+            let (path, options) = (path.clone(), args.options.clone());
+            return Ok(Self::Model(Given { path, options, k: args.k, standardize: args.table.standardize }));
+        }
+        // Without a model, k is required.
+        Ok(Self::Setup(setup(&args.options.options(Kind::Auto, args.k.unwrap_or_default()))?.into()))
+    }
+}
+
 impl Plan {
     /// Checks what was typed.
     pub fn new(args: &RunArgs) -> Result<Self, Usage> {
-        let setup = setup(&args.options.options(Kind::Auto, args.k))?;
+        let beginning = Beginning::new(args)?;
         let source = table::source(&args.input);
         let target = match &args.out {
             None => Target::Nowhere,
@@ -45,7 +78,7 @@ impl Plan {
             layout: table::layout(&args.table, &source)?,
             form: form(args, &target)?,
             source,
-            setup,
+            beginning,
             target,
             summary: Some(args.summary).filter(|form| !args.quiet || *form == SummaryForm::Json),
             quiet: args.quiet,

@@ -1,7 +1,8 @@
 //! Tables as built: where they are and how they are laid out.
 
 use crate::args::{BadRow, TableArgs};
-use eigenhedge::Kind;
+use anyhow::anyhow;
+use eigenhedge::{Kind, Snapshot};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream};
 use std::path::Path;
 
@@ -31,6 +32,24 @@ fn plan(path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
 pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<Stream> {
     let (source, layout) = plan(path, args)?;
     Ok(Stream::open(&source, &layout)?)
+}
+
+/// Opens a table with the columns of a model: by name if both have names, else as many as the model has.
+pub fn open_like(model: &Snapshot, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
+    let stream = Stream::open(source, &Layout { model_columns: model.columns.names.clone(), ..layout.clone() })?;
+    let (length, found) = (model.run.length(), stream.columns().len());
+    if found != length {
+        return Err(anyhow!("{}: must have {length} selected columns like the model, got {found}", stream.source()));
+    }
+    Ok(stream)
+}
+
+/// Opens a table for a command that uses a model, which has a scale of its own.
+pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
+    match args.standardize {
+        None => plan(path, args),
+        Some(_) => Err(Usage(format!("--standardize is not read by {command}: the model holds the scale of its columns"))),
+    }
 }
 
 /// Refuses rows that are too long for the learners to begin with. What they need later depends on the rows.
@@ -86,7 +105,7 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
             BadRow::Fail => OnBadRow::Fail,
             BadRow::Skip => OnBadRow::Skip,
         },
-        standardize: args.standardize,
+        standardize: args.standardize.unwrap_or_default(),
         max_memory: args.max_memory.unwrap_or_default(),
         ..plain
     };

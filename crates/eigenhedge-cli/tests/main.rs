@@ -7,6 +7,7 @@ mod demo;
 mod formats;
 mod hostile_files;
 mod kills;
+mod models;
 mod refusals;
 mod reports;
 mod reproduce;

@@ -49,7 +49,7 @@ fn another_run_is_refused_by_the_name_of_what_differs() {
         ("data.csv -k 3 --out out.csv".into(), "-k must be as in run.snap, 2, got 3"),
         (format!("{base} --learner leader"), "--learner must be as in run.snap, auto, got leader"),
         (format!("{base} --center none"), "--center must be as in run.snap, mean, got none"),
-        (format!("{base} --standardize running"), "--standardize must be as in run.snap, None, got Running"),
+        (format!("{base} --standardize running"), "--standardize must be as in run.snap, none, got running"),
         (format!("{base} --no-header"), "--no-header must be as in run.snap, false, got true"),
         ("data.csv -k 2".into(), "--out must be as in run.snap, out.csv, got none"),
         ("data.csv -k 2 --out other.csv".into(), "--out must be as in run.snap, out.csv, got other.csv"),
@@ -147,7 +147,7 @@ fn a_model_of_another_program_can_be_used_but_not_resumed() {
     streams::switching(6, 2, 2, 60, 3).iter().for_each(|row| _ = run.step(row).unwrap());
     let around: [&[u8]; 4] = [b"", b"\x80\x04pickled", br#"{"feature_names":["a"],"more":[1,2]}"#, b"[1,2]"];
     for resume_state in around {
-        place.write("model.snap", Snapshot { run: run.clone(), resume_state: resume_state.to_vec() }.to_bytes());
+        place.write("model.snap", Snapshot { resume_state: resume_state.to_vec(), ..Snapshot::of(run.clone()) }.to_bytes());
         let text = ok(&place, "inspect model.snap");
         let share = 100.0 * run.totals().kept_energy / (run.totals().kept_energy + run.totals().loss);
         assert!(text.contains("tracking") && text.contains(&format!(", {share:.1} % of the energy")), "{text}");

@@ -3,6 +3,7 @@
 use crate::error::{Error, Fault, quoted};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
+use std::collections::HashMap;
 
 /// The columns of a table.
 #[derive(Debug, Clone, Default)]
@@ -34,7 +35,30 @@ impl Columns {
         }
         allow_columns(input, count as u128)?;
         let selected = select(names.as_deref(), count, layout, "").map_err(|fault| Error::at(input.name(), fault))?;
-        Ok(Self { names, selected })
+        let columns = Self { names, selected };
+        columns.like_model(layout).map_err(|fault| Error::at(input.name(), fault))
+    }
+
+    /// Those of the selected columns that a model names, in its order; all of them if there are no names.
+    pub fn like_model(self, layout: &Layout) -> Result<Self, Fault> {
+        let (Some(names), Some(wanted)) = (&self.names, &layout.model_columns) else { return Ok(self) };
+        let mut places: HashMap<&str, (usize, bool)> = HashMap::new();
+        for position in &self.selected {
+            places.entry(&names[*position]).and_modify(|place| place.1 = true).or_insert((*position, false));
+        }
+        let missing: Vec<&String> = wanted.iter().filter(|name| !places.contains_key(name.as_str())).collect();
+        if let Some(first) = missing.first() {
+            let others: Vec<String> =
+                self.selected.iter().map(|i| names[*i].clone()).filter(|name| !wanted.contains(name)).collect();
+            let more = if missing.len() == 1 { String::new() } else { format!(" and {} more", missing.len() - 1) };
+            return Err(Fault::NotInTable { name: quoted(first) + &more, hint: hint(first, &others) });
+        }
+        let find = |name: &String| match places[name.as_str()] {
+            (_, true) => Err(Fault::Ambiguous { name: name.clone(), list: "the table" }),
+            (position, false) => Ok(position),
+        };
+        let selected = wanted.iter().map(find).collect::<Result<_, _>>()?;
+        Ok(Self { selected, ..self })
     }
 
     /// How messages call a column.

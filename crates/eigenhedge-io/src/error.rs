@@ -89,6 +89,8 @@ pub(crate) enum Fault {
     NoPosition { position: usize, last: usize },
     #[error("there is no column {name:?}{list}{hint}")]
     NoName { name: String, list: &'static str, hint: String },
+    #[error("must have the columns of the model, but {name} is missing{hint}")]
+    NotInTable { name: String, hint: String },
     #[error("no column matches {0:?}")]
     NoMatch(String),
     #[error("the column name {name:?} must be unique, but {list} has it more than once; use its position")]
@@ -136,6 +138,8 @@ pub(crate) enum Fault {
     // Output.
     #[error("cannot be written: {0}")]
     Unwritable(io::Error),
+    #[error("must end in .json, .csv or .npz; .onnx is written by eigenhedge.export in Python")]
+    NoExport,
     #[error("is being written by another run")]
     Busy,
 }

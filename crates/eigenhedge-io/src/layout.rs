@@ -18,6 +18,8 @@ pub struct Layout {
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
+    /// Names of a model's columns: those are taken of the selected ones, in this order, if the table has names.
+    pub model_columns: Option<Vec<String>>,
     /// Which array of an archive.
     pub array: Option<String>,
     /// The number of columns of a LIBSVM table.
@@ -41,6 +43,7 @@ impl Layout {
             delimiter: if format == Format::Tsv { b'\t' } else { b',' },
             columns: Vec::new(),
             exclude: Vec::new(),
+            model_columns: None,
             array: None,
             dim: None,
             on_bad_row: OnBadRow::Fail,

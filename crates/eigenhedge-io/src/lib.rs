@@ -14,6 +14,7 @@
 //! | limit the memory that reading may take | [`MaxMemory`] |
 //! | read an array of any shape | [`read_array`] |
 //! | write one line for each row | [`Target`], [`Form`] and [`Answers`] |
+//! | write a model as plain numbers | [`write_linear_map`] |
 //! | write a file that is complete or absent | [`write_whole`], [`WholeFile`], [`Reservation`] |
 //!
 //! **Cost.** Memory does not depend on the number of rows, with two exceptions that the format forces: an array in
@@ -45,6 +46,7 @@ mod columnar {
     }
 }
 mod error;
+mod export;
 mod format;
 mod input_source;
 mod layout;
@@ -59,6 +61,7 @@ mod text;
 pub use answers::{Answer, Answers, Form, Position, Target};
 pub use binary::{Array, read_array};
 pub use error::{Error, printable, printable_path};
+pub use export::{csv_cell, write_linear_map};
 pub use format::Format;
 pub use input_source::Source;
 pub use layout::{Layout, OnBadRow, Selector};

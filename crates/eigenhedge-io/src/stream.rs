@@ -8,7 +8,7 @@
 //! exactly the rows that were still to come. Files of NPY and Parquet are taken up in place, text files without carriage
 //! returns too; others are read again up to the row. A pipe must send its rows again from the first.
 
-use crate::columns::Columns;
+use crate::columns::Columns as Selection;
 use crate::error::{Error, Fault};
 use crate::format::Format;
 use crate::input_source::{InputSource, Source};
@@ -16,7 +16,7 @@ use crate::layout::{Layout, OnBadRow};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::saved::count;
 use crate::{binary, columnar, text};
-use eigenhedge::Standardizer;
+use eigenhedge::{Columns, Standardizer};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -26,15 +26,14 @@ pub const REMEMBERED: usize = 5;
 /// Where a stream is, between two rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamState {
-    /// Names of the selected columns.
-    pub columns: Vec<String>,
+    /// Positions of the selected columns.
+    columns: Vec<usize>,
     position: ReadPosition,
     #[serde(deserialize_with = "count")]
     delivered: u64,
     #[serde(deserialize_with = "count")]
     skipped: u64,
     messages: Vec<(u64, String)>,
-    standardizer: Standardizer,
 }
 
 /// A row that was delivered.
@@ -50,7 +49,7 @@ pub struct Delivered {
 pub struct Stream {
     input: InputSource,
     reader: Box<dyn Reader>,
-    columns: Columns,
+    selection: Selection,
     names: Vec<String>,
     on_bad_row: OnBadRow,
     standardizer: Standardizer,
@@ -100,7 +99,7 @@ impl Stream {
             position: reader.position(),
             reader,
             names: columns.selected_names(),
-            columns,
+            selection: columns,
             on_bad_row: layout.on_bad_row,
             standardizer: Standardizer::new(layout.standardize, width),
             raw: Vec::new(),
@@ -116,14 +115,18 @@ impl Stream {
         })
     }
 
-    /// Opens a table where a stream over it was stopped.
-    pub fn resume(source: &Source, layout: &Layout, state: &StreamState) -> Result<Self, Error> {
+    /// Opens a table where a stream over it was stopped; its columns were then these.
+    pub fn resume(source: &Source, layout: &Layout, state: &StreamState, columns: &Columns) -> Result<Self, Error> {
         let mut stream = Self::open(source, layout)?;
-        if stream.names != state.columns || !state.standardizer.fits(layout.standardize, stream.names.len()) {
-            let differ = stream.names.iter().zip(&state.columns).find(|(now, then)| now != then);
+        let then: Vec<String> = match &columns.names {
+            Some(names) => names.clone(),
+            None => state.columns.iter().map(|position| stream.typed(*position)).collect(),
+        };
+        if stream.names != then || !stream.continue_scale(&columns.standardizer) {
+            let differ = stream.names.iter().zip(&then).find(|(now, then)| now != then);
             let reason = match differ {
                 Some((now, then)) => format!("{now:?} stands where {then:?} stood"),
-                None => format!("{} instead of {}", stream.names.len(), state.columns.len()),
+                None => format!("{} instead of {}", stream.names.len(), then.len()),
             };
             return Err(stream.input.fault(Fault::OtherColumns(reason)));
         }
@@ -134,8 +137,22 @@ impl Stream {
         stream.position = state.position;
         (stream.delivered, stream.bad, stream.unread) = (state.delivered, state.skipped, state.skipped);
         stream.messages.clone_from(&state.messages);
-        stream.standardizer = state.standardizer.clone();
         Ok(stream)
+    }
+
+    /// Takes up the scale that columns were brought to before the first row; false if it is of another kind or width.
+    pub fn continue_scale(&mut self, scale: &Standardizer) -> bool {
+        let fits = scale.how() == self.standardizer.how() && scale.mean().len() == self.standardizer.mean().len();
+        if fits {
+            self.standardizer = scale.clone();
+        }
+        fits
+    }
+
+    /// The selected columns as a model holds them: names, if the table has names, and scale.
+    pub fn model_columns(&mut self) -> Columns {
+        self.count_in();
+        Columns::new(self.selection.names.is_some().then(|| self.names.clone()), self.standardizer.clone())
     }
 
     /// Where the stream is: after the row delivered last.
@@ -144,12 +161,11 @@ impl Stream {
         let before = |message: &&(u64, String)| message.0 < self.position.rows;
         // Rows that wait will be read again, and a warm-up that is over needs no rows.
         StreamState {
-            columns: self.names.clone(),
+            columns: self.selection.selected.clone(),
             position: self.position,
             delivered: self.delivered,
             skipped: self.unread + self.refused,
             messages: self.messages.iter().filter(before).cloned().collect(),
-            standardizer: self.standardizer.clone(),
         }
     }
 
@@ -161,6 +177,11 @@ impl Stream {
     /// An error if `what` would take more memory than reading the table may: for programs that keep rows.
     pub fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
         self.input.allow(what, bytes)
+    }
+
+    /// Names of all columns of the table, selected or not; none if it has no names.
+    pub fn names(&self) -> Option<&[String]> {
+        self.selection.names.as_deref()
     }
 
     /// Names of the selected columns; positions where there are no names.
@@ -286,8 +307,14 @@ impl Stream {
         Ok(())
     }
 
+    /// The text that users would type for a column, which need not be there.
+    fn typed(&self, position: usize) -> String {
+        let name = self.selection.names.as_ref().and_then(|names| names.get(position));
+        name.cloned().unwrap_or_else(|| position.to_string())
+    }
+
     fn cannot_standardize(&self, place: String, column: usize) -> Error {
-        let label = self.columns.label(self.columns.selected[column]);
+        let label = self.selection.label(self.selection.selected[column]);
         Error::at(format!("{place}, {label}"), Fault::Standardized(self.raw[column]))
     }
 

@@ -4,4 +4,5 @@ mod answers;
 #[cfg(feature = "parquet")]
 mod common;
 mod csv_tables;
+mod export;
 mod streams;

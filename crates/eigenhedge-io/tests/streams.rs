@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::*;
-use eigenhedge::Standardize;
+use eigenhedge::{Columns, Standardize};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, StreamState, read_array};
 use std::path::Path;
 use tempfile::TempDir;
@@ -120,8 +120,31 @@ fn columns_come_in_the_order_asked_for_in_every_format() {
 }
 
 /// The state as a snapshot would hold it.
-fn saved(stream: &mut Stream) -> StreamState {
-    postcard::from_bytes(&postcard::to_stdvec(&stream.state()).unwrap()).unwrap()
+fn saved(stream: &mut Stream) -> (StreamState, Columns) {
+    postcard::from_bytes(&postcard::to_stdvec(&(stream.state(), stream.model_columns())).unwrap()).unwrap()
+}
+
+fn resume(case: &Case, layout: &Layout, (state, columns): &(StreamState, Columns)) -> Result<Stream, Error> {
+    Stream::resume(&case.source(), layout, state, columns)
+}
+
+#[test]
+fn the_columns_of_a_model_are_found_by_name_wherever_they_stand() {
+    let matrix = matrix(9, 4);
+    let wanted = ["x2", "x0"].map(str::to_owned).to_vec();
+    for (name, bytes) in all_formats(&matrix) {
+        let case = Case::new(name, bytes);
+        let layout = Layout { model_columns: Some(wanted.clone()), ..case.layout() };
+        let mut stream = case.open(&layout).unwrap();
+        if !layout.format.has_names() || name == "arrays.jsonl" {
+            assert_eq!((stream.columns().len(), stream.model_columns().names), (4, None), "{name}");
+            continue;
+        }
+        assert_eq!(stream.columns(), wanted, "{name}");
+        assert_eq!(stream.model_columns().names.as_ref(), Some(&wanted), "{name}");
+        let chosen: Vec<Vec<f64>> = matrix.iter().map(|row| vec![row[2], row[0]]).collect();
+        assert_eq!(bits(&rest(&mut stream).unwrap()), bits(&chosen), "{name}");
+    }
 }
 
 #[test]
@@ -139,7 +162,7 @@ fn a_stream_taken_up_at_any_row_delivers_what_was_still_to_come() {
                 for _ in 0..stop {
                     stream.next_row().unwrap().unwrap();
                 }
-                let mut resumed = Stream::resume(&case.source(), &layout, &saved(&mut stream)).unwrap();
+                let mut resumed = resume(&case, &layout, &saved(&mut stream)).unwrap();
                 assert_eq!(resumed.rows(), stop as u64);
                 let left = rest(&mut resumed).unwrap_or_else(|error| panic!("{name} at {stop}: {error}"));
                 assert_eq!(bits(&left), bits(&whole[stop..].to_vec()), "{name} at {stop}, {standardize:?}");
@@ -174,7 +197,7 @@ fn places_are_the_same_after_a_stop() {
                     assert!(place.ends_with(&format!("t.csv, line {line}")), "{place}");
                     assert_eq!(*row, number);
                 }
-                let mut resumed = Stream::resume(&case.source(), &layout, &saved(&mut stream)).unwrap();
+                let mut resumed = resume(&case, &layout, &saved(&mut stream)).unwrap();
                 rest(&mut resumed).unwrap();
                 assert_eq!((resumed.rows(), resumed.skipped()), (4, 2), "at {stop}, {standardize:?}");
                 assert_eq!(resumed.messages().collect::<Vec<_>>(), messages, "at {stop}, {standardize:?}");
@@ -200,7 +223,7 @@ fn a_refused_row_counts_as_bad_and_leaves_the_statistics_alone() {
         }
     }
     assert_eq!(bits(&rows), bits(&wanted));
-    assert_eq!((stream.rows(), stream.skipped(), saved(&mut stream)), (3, 1, stream.state()));
+    assert_eq!((stream.rows(), stream.skipped(), saved(&mut stream).0), (3, 1, stream.state()));
     assert!(stream.messages().next().unwrap().ends_with("t.csv, line 3: too far"));
     let mut strict = case.open(&case.layout()).unwrap();
     strict.next_row().unwrap();
@@ -213,8 +236,8 @@ fn another_table_is_not_taken_up() {
     let layout = case.layout();
     let mut stream = case.open(&layout).unwrap();
     rest(&mut stream).unwrap();
-    let state = stream.state();
-    let resume = |case: &Case| Stream::resume(&case.source(), &layout, &state).err().unwrap().to_string();
+    let state = saved(&mut stream);
+    let resume = |case: &Case| resume(case, &layout, &state).err().unwrap().to_string();
     let renamed = Case::new("t.csv", "a,c\n1,2\n3,4\n5,6\n");
     assert!(resume(&renamed).ends_with("stopped: \"c\" stands where \"b\" stood"), "{}", resume(&renamed));
     let shorter = Case::new("t.csv", "a,b\n1,2\n");

@@ -15,7 +15,7 @@
 //! | have nothing to tune | [`Kind::Auto`] |
 //! | follow change | [`Kind::Auto`]; [`Kind::Tracking`] with [`Mixing`] |
 //! | subtract a running mean | [`Spec::center`] |
-//! | bring columns to a common scale | [`Standardize`] |
+//! | bring columns to a common scale, and use a run on rows as they come | [`Columns`], [`Model`], [`Standardize`] |
 //! | compress rows, or score how unusual they are | [`Run::coordinates`], [`Loss`]; [`Embedding`] to stop learning |
 //! | know what was lost, and the bound | [`RunSummary`], [`comparators`], [`bounds`] |
 //! | find nonlinear features | [`Spec::kernel`](field@Spec::kernel), [`kernel::VectorKernel`] |
@@ -72,7 +72,7 @@
 //! let rows = streams::three_subspaces(1);
 //! let mut run = Run::new(Spec::new(Kind::Tracking, 2), 20, 0)?;
 //! run.step(&rows[0])?;
-//! let bytes = Snapshot { run: run.clone(), resume_state: Vec::new() }.to_bytes();
+//! let bytes = Snapshot::of(run.clone()).to_bytes();
 //! let mut restored = Snapshot::from_bytes(&bytes)?.run;
 //! assert_eq!(run.step(&rows[1])?, restored.step(&rows[1])?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -101,6 +101,7 @@ mod learner;
 mod linalg;
 mod memory;
 mod mixing;
+mod model;
 mod num;
 mod portfolio;
 mod random;
@@ -124,6 +125,7 @@ pub use learner::{Learner, Loss, Upcoming, trial, trials};
 pub use linalg::Matrix;
 pub use memory::set_max_memory;
 pub use mixing::Mixing;
+pub use model::{Columns, LinearMap, Model};
 pub use random::Random;
 pub use registry::{FeatureLearner, KernelLearner, Kind, PlainLearner, Spec, options};
 pub use run::{AnyLearner, Certificate, Comparators, Embedding, Member, Run, RunSummary, Totals};

@@ -1,4 +1,5 @@
-//! A run as bytes: parameters, state, generator and account, so that it goes on bit for bit.
+//! A run as bytes: parameters, state, generator and account, so that it goes on bit for bit; and the columns of its rows, so
+//! that it can be used on other tables.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -12,6 +13,7 @@
 //! have come to: a checksum is no proof of origin. It allocates no more than a small multiple of the bytes given.
 
 use crate::error::Error;
+use crate::model::Columns;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +22,8 @@ use serde::{Deserialize, Serialize};
 pub struct Snapshot {
     /// The run.
     pub run: Run,
+    /// The columns of its rows.
+    pub columns: Columns,
     /// What the program around the run has to remember, in a form of its own; empty for none.
     pub resume_state: Vec<u8>,
 }
@@ -67,6 +71,11 @@ fn checksum(bytes: &[u8]) -> u32 {
 }
 
 impl Snapshot {
+    /// A run over columns without names that are taken as they are.
+    pub fn of(run: Run) -> Self {
+        Self { run, columns: Columns::default(), resume_state: Vec::new() }
+    }
+
     /// The bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; HEAD];
@@ -107,6 +116,7 @@ impl Snapshot {
             return Err(Refusal::Content);
         }
         snapshot.run.check_state(body.len()).map_err(Refusal::State)?;
+        snapshot.columns.check_state(&snapshot.run).map_err(Refusal::State)?;
         Ok(snapshot)
     }
 }
@@ -114,19 +124,44 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, Spec, streams};
+    use crate::{Kind, Spec, Standardize, Standardizer, streams};
 
     fn snapshot() -> Snapshot {
         let mut run =
             Run::new(Spec { center: Some(crate::RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) }, 20, 3).unwrap();
         streams::three_subspaces(1).iter().take(40).for_each(|row| _ = run.step(row).unwrap());
-        Snapshot { run, resume_state: b"around".to_vec() }
+        let names = (0..20).map(|i| format!("x{i}")).collect();
+        let columns = Columns::new(Some(names), Standardizer::new(Standardize::Running, 20));
+        Snapshot { columns, resume_state: b"around".to_vec(), ..Snapshot::of(run) }
     }
 
     #[test]
     fn bytes_read_back_equal() {
         let snapshot = snapshot();
         assert_eq!(Snapshot::from_bytes(&snapshot.to_bytes()), Ok(snapshot));
+    }
+
+    #[test]
+    fn columns_of_another_run_are_refused() {
+        let good = snapshot();
+        let names = |count: usize| (0..count).map(|i| format!("x{i}")).collect::<Vec<_>>();
+        let none = || Standardizer::new(Standardize::None, 20);
+        let repeated = vec!["x".to_owned(); 20];
+        let cases = [
+            (Some(names(19)), none(), "the names of columns must have 20 entries, got 19"),
+            (Some(repeated), none(), "each column must have a name of its own"),
+            (None, Standardizer::new(Standardize::Running, 19), "the means of columns must have 20 entries, got 19"),
+            (
+                None,
+                Standardizer::new(Standardize::Warmup(9), 20),
+                "the scale of columns must be known before a row is learned from",
+            ),
+        ];
+        for (names, standardizer, sentence) in cases {
+            let bytes = Snapshot { columns: Columns { names, standardizer }, ..good.clone() }.to_bytes();
+            let refusal = Snapshot::from_bytes(&bytes).unwrap_err();
+            assert_eq!(refusal.to_string(), format!("is damaged: {sentence}"));
+        }
     }
 
     #[test]

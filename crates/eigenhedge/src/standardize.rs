@@ -15,7 +15,10 @@
 //!
 //! Losses are then in squared standardized units, no longer in those of the input.
 
+use crate::error::Error;
+use crate::state::{LARGEST, count, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// How columns are brought to a common scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -42,35 +45,27 @@ impl Standardize {
     }
 }
 
+impl fmt::Display for Standardize {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => out.write_str("none"),
+            Self::Running => out.write_str("running"),
+            Self::Warmup(rows) => write!(out, "warmup:{rows}"),
+        }
+    }
+}
+
 /// Statistics of the columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Standardizer {
     how: Standardize,
     /// Rows that have been counted in.
-    #[serde(deserialize_with = "count")]
     rows: u64,
     mean: Vec<f64>,
     /// Sums of squared distances from the mean.
-    #[serde(deserialize_with = "sums_of_squares")]
     squares: Vec<f64>,
     /// Nothing is counted in any more.
     settled: bool,
-}
-
-/// Reads a number of rows: one that can be counted further.
-fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    let count = u64::deserialize(deserializer)?;
-    if count <= 1 << 53 { Ok(count) } else { Err(serde::de::Error::custom("a count must be at most 2^53")) }
-}
-
-/// Reads sums of squares: none is negative.
-fn sums_of_squares<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
-    let sums = Vec::<f64>::deserialize(deserializer)?;
-    if sums.iter().all(|sum| *sum >= 0.0) {
-        Ok(sums)
-    } else {
-        Err(serde::de::Error::custom("a sum of squares is negative"))
-    }
 }
 
 impl Standardizer {
@@ -80,10 +75,35 @@ impl Standardizer {
         Self { how, rows: 0, mean: vec![0.0; width], squares: vec![0.0; width], settled: how == Standardize::None }
     }
 
-    /// True if it has this kind and number of columns: what was saved need not fit.
-    pub fn fits(&self, how: Standardize, width: usize) -> bool {
-        let width = if how == Standardize::None { 0 } else { width };
-        self.how == how && self.mean.len() == width && self.squares.len() == width
+    /// The way in which columns are brought to a common scale.
+    pub fn how(&self) -> Standardize {
+        self.how
+    }
+
+    /// Mean of each column; empty if columns are taken as they are.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// The number by which each column is divided: 1 for one that is only shifted, 0 for one that gives 0 whatever it
+    /// holds; empty if columns are taken as they are.
+    pub fn scale(&self) -> impl Iterator<Item = f64> {
+        let constant = if matches!(self.how, Standardize::Warmup(_)) { 1.0 } else { 0.0 };
+        let rows = self.rows as f64;
+        self.squares.iter().map(move |squares| if *squares > 0.0 { (squares / rows).sqrt() } else { constant })
+    }
+
+    /// Checks what was read from bytes, for rows of this width.
+    pub(crate) fn check_state(&self, width: usize) -> Result<(), Error> {
+        let width = if self.how == Standardize::None { 0 } else { width };
+        length("the means of columns", self.mean.len(), width)?;
+        length("the spreads of columns", self.squares.len(), width)?;
+        count("the number of rows that the scale of columns comes from", self.rows)?;
+        entries("means of columns", &self.mean, -LARGEST..=LARGEST)?;
+        self.squares.iter().try_for_each(|squares| energy("the spread of a column", *squares))?;
+        ensure(self.rows > 0 || self.squares.iter().all(|squares| *squares == 0.0), "a spread must come from rows")?;
+        let can_settle = self.how != Standardize::Running;
+        ensure(if self.settled { can_settle } else { self.how != Standardize::None }, "statistics must be as they are used")
     }
 
     /// True if rows must still be kept.
@@ -138,6 +158,13 @@ impl Standardizer {
             }
         }));
         row.iter().position(|value| !value.is_finite()).map_or(Ok(()), Err)
+    }
+
+    /// Brings a row in standard units back to units of the input. A column that gives 0 whatever it holds is at its mean.
+    pub fn undo(&self, row: &mut [f64]) {
+        for ((x, mean), scale) in row.iter_mut().zip(&self.mean).zip(self.scale()) {
+            *x = *mean + scale * *x;
+        }
     }
 }
 
@@ -205,6 +232,32 @@ mod tests {
     }
 
     #[test]
+    fn a_row_that_is_undone_is_the_row() {
+        for how in [Standardize::None, Standardize::Running, Standardize::Warmup(50)] {
+            let mut standardizer = Standardizer::new(how, 2);
+            rows().iter().for_each(|raw| standardizer.count_in(raw));
+            standardizer.settle();
+            let mut row = Vec::new();
+            for raw in rows() {
+                standardizer.apply(&raw, &mut row).unwrap();
+                standardizer.undo(&mut row);
+                (0..2).for_each(|i| assert!((row[i] - raw[i]).abs() <= 1e-15 * raw[i].abs().max(1e3), "{how}: {i}"));
+            }
+            assert_eq!(standardizer.check_state(2), Ok(()));
+            assert!(how == Standardize::None || standardizer.check_state(3).is_err());
+        }
+    }
+
+    #[test]
+    fn a_column_that_was_constant_is_undone_to_its_mean_while_running() {
+        let mut standardizer = Standardizer::new(Standardize::Running, 1);
+        (0..3).for_each(|_| standardizer.count_in(&[5.0]));
+        let mut row = vec![0.3];
+        standardizer.undo(&mut row);
+        assert_eq!(row, [5.0]);
+    }
+
+    #[test]
     fn what_would_overflow_is_found_before_it_does() {
         let mut standardizer = Standardizer::new(Standardize::Running, 2);
         standardizer.count_in(&[0.0, 1.0]);
@@ -224,5 +277,6 @@ mod tests {
             ("running:3", None),
         ];
         cases.iter().for_each(|(text, wanted)| assert_eq!(Standardize::from_text(text), *wanted, "{text}"));
+        cases.iter().for_each(|(text, how)| assert_eq!(how.map_or(text.to_string(), |how| how.to_string()), *text));
     }
 }

@@ -10,7 +10,7 @@ fn assert_readable(mut run: Run, rows: &[Vec<f64>], name: &str) {
     let mut next = 0;
     for (t, row) in rows.iter().enumerate() {
         if t == next {
-            let snapshot = Snapshot { run, resume_state: Vec::new() };
+            let snapshot = Snapshot::of(run);
             let read = Snapshot::from_bytes(&snapshot.to_bytes());
             let spec = snapshot.run.spec();
             run = read.unwrap_or_else(|refusal| panic!("{name}, row {t}: {refusal}: {spec:?}")).run;

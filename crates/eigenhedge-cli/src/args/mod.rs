@@ -15,7 +15,7 @@ pub use options::{OfKernels, OfRun, OptionArgs, typed};
 pub use outputs::KeepArgs;
 
 pub use other_commands::{
-    CompareArgs, ExpertsArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs, PcaArgs,
+    CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs, PcaArgs,
     ReconstructArgs, TransformArgs,
 };
 pub use reproduce::ReproduceArgs;
@@ -48,6 +48,8 @@ pub enum Command {
     Reconstruct(ReconstructArgs),
     /// What a saved model holds
     Inspect(InspectArgs),
+    /// Components, mean, scale and names of columns of a saved model, for other programs
+    Export(ExportArgs),
     /// Make a stream with a known truth, to try things on
     Make(MakeArgs),
     /// Two streams side by side: subspaces of one that go with subspaces of the other
@@ -133,6 +135,8 @@ Examples:
   eigenhedge run data.csv -k 3 --report report.html
   eigenhedge run log.csv -k 3 --out out.csv --snapshot run.snap --snapshot-every 10000
   eigenhedge run log.csv -k 3 --out out.csv --snapshot run.snap --resume run.snap
+  eigenhedge run monday.csv -k 3 --snapshot model.snap
+  eigenhedge run tuesday.csv --start-from model.snap --snapshot model.snap
   eigenhedge run data.csv -k 3 --exclude id,date --out coordinates.csv
   eigenhedge run data.parquet -k 3 --columns 'sensor_*' --standardize running --out coordinates.parquet
   eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
@@ -145,8 +149,8 @@ pub struct RunArgs {
     /// Table to read, one row for each trial; `-` reads rows from standard input as they arrive
     pub input: PathBuf,
     /// Directions to keep
-    #[arg(short, value_name = "K")]
-    pub k: usize,
+    #[arg(short, value_name = "K", required_unless_present = "start_from")]
+    pub k: Option<usize>,
 
     /// The options of the learner.
     #[command(flatten)]

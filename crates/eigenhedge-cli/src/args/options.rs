@@ -96,6 +96,11 @@ pub fn learners() -> impl TypedValueParser<Value = Kind> {
 }
 
 impl<C> OptionArgs<C> {
+    /// Names of the options that were given.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.given.iter().map(|(name, _)| *name)
+    }
+
     /// A learner that keeps k directions, with these options.
     pub fn options(&self, learner: Kind, k: usize) -> Options {
         let with = |options: Options, (name, value): &(&'static str, Value)| options.with(name, value.clone());

@@ -42,8 +42,19 @@ pub struct CompareArgs {
     pub table: TableArgs,
 }
 
+const MODEL_NOTES: &str = "\
+The model's columns are found by name, in any order and among others; by position if the table or the model has no names, \
+and then there must be as many. Columns are brought to the scale of the model; losses are squared, in units of the input \
+or, if the model was made with --standardize, in standard deviations.
+
+Examples:
+  eigenhedge run data.csv -k 3 --standardize warmup:500 --snapshot model.snap
+  eigenhedge transform model.snap new.csv --out coordinates.csv
+  eigenhedge reconstruct model.snap coordinates.csv --out rows.csv";
+
 /// Options of `transform`.
 #[derive(Debug, Args)]
+#[command(after_help = MODEL_NOTES)]
 pub struct TransformArgs {
     /// Snapshot to use
     pub model: PathBuf,
@@ -59,10 +70,13 @@ pub struct TransformArgs {
 
 /// Options of `reconstruct`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+The coordinates are those of `transform` with the same model, not those of `run --out`: each of these belongs to a subspace \
+that was left behind. Rows come out in units of the input, under the names of the model's columns.")]
 pub struct ReconstructArgs {
     /// Snapshot to use
     pub model: PathBuf,
-    /// Table of coordinates, e.g. what `transform` wrote
+    /// Table of coordinates, as `transform` writes it
     pub coordinates: PathBuf,
     /// Where to write the rows; standard output if not given
     #[arg(long, value_name = "FILE|-")]
@@ -80,6 +94,21 @@ pub struct InspectArgs {
     /// One object for programs
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `export`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The coordinates of a row x are components * ((x - mean) / scale), and the row of coordinates z is mean + scale * (z * components).
+
+Examples:
+  eigenhedge export model.snap --to model.json")]
+pub struct ExportArgs {
+    /// Snapshot to use
+    pub model: PathBuf,
+    /// File to write; the end of its name says its form
+    #[arg(long, value_name = "FILE.json|FILE.csv|FILE.npz")]
+    pub to: PathBuf,
 }
 
 /// Streams that can be made.

@@ -14,7 +14,7 @@ pub struct KeepArgs {
     /// The same pictures as one SVG file
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
-    /// Save the run here at its end, and when it is stopped by a signal; `inspect` and `transform` read it too
+    /// Save the run here at its end, and when it is stopped by a signal; `transform` and others use it as a model
     #[arg(long, value_name = "FILE")]
     pub snapshot: Option<PathBuf>,
     /// Also save it each time so many rows have been learned
@@ -23,6 +23,10 @@ pub struct KeepArgs {
     /// Go on where this snapshot was saved; all that decides the outcome must be as it was then
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
+    /// Begin with this model on a new table: its columns are found by name, its options hold, and its scale, draws and
+    /// account go on. Options that are typed must agree with it
+    #[arg(long, value_name = "MODEL")]
+    pub start_from: Option<PathBuf>,
     /// Threads for passes over long rows (some 30,000 numbers and more); no result depends on it [default: 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

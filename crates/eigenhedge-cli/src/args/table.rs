@@ -31,9 +31,9 @@ pub struct TableArgs {
     #[arg(long, value_name = "N")]
     pub dim: Option<usize>,
     /// Bring columns to mean 0 and deviation 1: none, running (by the rows before), or warmup:ROWS (by the first ROWS
-    /// rows, which wait for that). Losses are then in standardized units
-    #[arg(long, value_name = "HOW", default_value = "none", value_parser = standardize)]
-    pub standardize: Standardize,
+    /// rows, which wait for that). Losses are then in standardized units [default: none]
+    #[arg(long, value_name = "HOW", value_parser = standardize)]
+    pub standardize: Option<Standardize>,
     /// What a bad row does: a missing cell, NaN, infinity, too few cells, or a row that the learner must refuse
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,

@@ -15,7 +15,7 @@ pub use compare::compare;
 pub use demo::demo;
 pub use make::make;
 pub use man::man;
-pub use model::{inspect, reconstruct, transform};
+pub use model::{export, inspect, reconstruct, transform};
 pub use pair::{experts, pair};
 pub use reproduce::reproduce;
 pub use run::run;

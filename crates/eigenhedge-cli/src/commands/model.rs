@@ -1,30 +1,28 @@
-//! Commands that use a saved model without learning: `transform`, `reconstruct`, `inspect`.
+//! Commands that use a saved model without learning: `transform`, `reconstruct`, `inspect`, `export`.
 
-use crate::args::{InspectArgs, ReconstructArgs, TransformArgs};
+use crate::args::{ExportArgs, InspectArgs, ReconstructArgs, TransformArgs};
 use crate::csv_writer::{CsvWriter, coordinate_names};
-use crate::files::read_snapshot;
+use crate::files::{judge_place, read_snapshot};
 use crate::stdout;
 use crate::summary::text;
-use crate::table;
+use crate::table::{open_for_model, open_like};
 use anyhow::{Result, anyhow};
-use eigenhedge_io::printable;
+use eigenhedge::{Model, Snapshot, Standardize};
+use eigenhedge_io::{Stream, printable, printable_path, write_linear_map};
+use serde_json::{Value, json};
 
 /// Coordinates of rows in the directions that a model would keep, and what these lose.
 pub fn transform(args: &TransformArgs) -> Result<()> {
+    let (source, layout) = open_for_model("transform", &args.input, &args.table)?;
     let mut snapshot = read_snapshot(&args.model)?;
-    let mut stream = table::open(&args.input, &args.table)?;
-    let length = snapshot.run.length();
-    if stream.columns().len() != length {
-        let found = stream.columns().len();
-        return Err(anyhow!("{}: must have {length} selected columns like the model, got {found}", stream.source()));
-    }
-    let mut embedding = snapshot.run.embedding();
+    let mut stream = open_like(&snapshot, &source, &layout)?;
+    let mut model = Model::new(&mut snapshot.run, &snapshot.columns);
     let mut header = vec!["row".to_owned(), "loss".to_owned()];
-    header.extend(coordinate_names(embedding.kept()));
+    header.extend(coordinate_names(model.embedding().kept()));
     let mut sheet = CsvWriter::create(args.out.as_deref(), &header)?;
     let mut coordinates = Vec::new();
     while let Some(row) = stream.next_row()? {
-        match embedding.transform(row, &mut coordinates) {
+        match model.transform(row, &mut coordinates) {
             Ok(loss) => {
                 let mut line = format!("{},{loss:?}", stream.row_number());
                 coordinates.iter().for_each(|z| line += &format!(",{z:?}"));
@@ -38,23 +36,19 @@ pub fn transform(args: &TransformArgs) -> Result<()> {
 
 /// Rows from coordinates.
 pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
+    let (source, layout) = open_for_model("reconstruct", &args.coordinates, &args.table)?;
     let mut snapshot = read_snapshot(&args.model)?;
-    let mut stream = table::open(&args.coordinates, &args.table)?;
-    let mut embedding = snapshot.run.embedding();
-    // The columns of `transform` are taken as they are: what does not begin with z is not a coordinate.
-    let named: Vec<usize> = (0..stream.columns().len()).filter(|i| is_coordinate(&stream.columns()[*i])).collect();
-    let wanted = if named.is_empty() { (0..stream.columns().len()).collect() } else { named };
-    if wanted.len() != embedding.kept() {
-        let (kept, found) = (embedding.kept(), wanted.len());
-        return Err(anyhow!("{}: must have {kept} coordinates like the model, got {found}", stream.source()));
-    }
-    let names: Vec<String> = (0..snapshot.run.length()).map(|i| format!("x{i}")).collect();
+    let mut stream = Stream::open(&source, &layout)?;
+    let mut model = Model::new(&mut snapshot.run, &snapshot.columns);
+    let wanted = coordinate_columns(&stream, model.embedding().kept())?;
+    let names = snapshot.columns.names;
+    let names = names.unwrap_or_else(|| (0..snapshot.run.length()).map(|i| format!("x{i}")).collect());
     let mut sheet = CsvWriter::create(args.out.as_deref(), &names)?;
     let mut coordinates = Vec::new();
     while let Some(row) = stream.next_row()? {
         coordinates.clear();
         coordinates.extend(wanted.iter().map(|i| row[*i]));
-        match embedding.reconstruct(&coordinates) {
+        match model.reconstruct(&coordinates) {
             Ok(row) => sheet.row(row)?,
             Err(error) => stream.refuse(error.to_string())?,
         }
@@ -62,39 +56,90 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// `z` and a number.
-fn is_coordinate(name: &str) -> bool {
-    name.strip_prefix('z').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+/// Places of the k coordinates in a row: columns z0, z1, … in this order, or all columns if none is called so.
+fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
+    let source = stream.source();
+    if stream.names().is_some_and(|names| names.iter().any(|name| name == "expected_loss")) {
+        return Err(anyhow!(
+            "{source}: must hold coordinates of `transform`, got the answers of `run`: each of these belongs to a subspace \
+             that was left behind; `transform MODEL TABLE` gives coordinates for this model, and `run --reconstruct FILE` \
+             each row's projection"
+        ));
+    }
+    let columns = stream.columns();
+    let mut named: Vec<(usize, usize)> = (0..columns.len()).filter_map(|i| Some((coordinate(&columns[i])?, i))).collect();
+    named.sort_unstable();
+    let wanted: Vec<usize> = match named.is_empty() {
+        true => (0..columns.len()).collect(),
+        false => named.iter().map(|(_, place)| *place).collect(),
+    };
+    let is_complete = wanted.len() == kept && named.iter().zip(0..).all(|((number, _), i)| *number == i);
+    match is_complete {
+        true => Ok(wanted),
+        false if wanted.len() == kept => Err(anyhow!("{source}: must have the coordinates z0 to z{}", kept - 1)),
+        false => Err(anyhow!("{source}: must have {kept} coordinates like the model, got {}", wanted.len())),
+    }
+}
+
+/// The number after `z`.
+fn coordinate(name: &str) -> Option<usize> {
+    name.strip_prefix('z')?.parse().ok()
 }
 
 /// Prints the contents of a snapshot.
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let mut snapshot = read_snapshot(&args.model)?;
+    let shown = if args.json { as_json(&mut snapshot)? } else { as_text(&mut snapshot) };
+    stdout::print(&shown)
+}
+
+fn as_json(snapshot: &mut Snapshot) -> Result<String> {
     // Other programs put other things there; that is no reason to refuse the model.
-    let mut resume_state: serde_json::Value = serde_json::from_slice(&snapshot.resume_state).unwrap_or_default();
+    let mut resume_state: Value = serde_json::from_slice(&snapshot.resume_state).unwrap_or_default();
     if let Some(around) = resume_state.as_object_mut() {
         // Long, and in no form for people.
         around.remove("report");
     }
-    let summary = snapshot.run.summary();
-    let embedding = snapshot.run.embedding();
-    let shown = if args.json {
-        let mut value = serde_json::to_value(&summary)?;
-        value["spec"] = serde_json::to_value(snapshot.run.spec())?;
-        value["inclusion"] = serde_json::to_value(embedding.inclusion())?;
-        value["resume_state"] = resume_state;
-        serde_json::to_string_pretty(&value)? + "\n"
-    } else {
-        let probabilities: Vec<String> = embedding.inclusion().iter().map(|p| format!("{p:.3}")).collect();
-        let columns = resume_state["columns"].as_array().map_or(String::new(), |names| {
-            let names: Vec<&str> = names.iter().filter_map(|name| name.as_str()).collect();
-            format!("columns    {}\n", printable(&names.join(", ")))
-        });
-        let options: Vec<String> =
-            snapshot.run.setup().values().map(|(option, value)| format!("{} {value}", option.name)).collect();
-        let options = format!("options    {}\n", options.join(", "));
-        let kept = format!("kept with  probability {}\n", probabilities.join(", "));
-        format!("{}{options}{kept}{columns}", text(&summary, snapshot.run.spec(), false))
-    };
-    stdout::print(&shown)
+    let Snapshot { run, columns, .. } = snapshot;
+    let mut value = serde_json::to_value(run.summary())?;
+    let model = Model::new(run, columns);
+    let map = model.linear_map(columns.names.as_deref());
+    value["spec"] = serde_json::to_value(run.spec())?;
+    value["inclusion"] = json!(model.embedding().inclusion());
+    value["standardize"] = json!(columns.standardizer.how().to_string());
+    value["columns"] = json!(columns.names);
+    value["mean"] = json!(map.as_ref().map(|map| &map.mean));
+    value["scale"] = json!(model.scale(run.length()));
+    value["components"] = json!(map.map(|map| map.components));
+    value["resume_state"] = resume_state;
+    Ok(serde_json::to_string_pretty(&value)? + "\n")
+}
+
+fn as_text(snapshot: &mut Snapshot) -> String {
+    let Snapshot { run, columns, .. } = snapshot;
+    let how = columns.standardizer.how();
+    let probabilities: Vec<String> = run.embedding().inclusion().iter().map(|p| format!("{p:.3}")).collect();
+    let options: Vec<String> = run.setup().values().map(|(option, value)| format!("{} {value}", option.name)).collect();
+    let mut shown = text(&run.summary(), run.spec(), how != Standardize::None);
+    shown += &format!("options    {}\n", options.join(", "));
+    shown += &format!("kept with  probability {}\n", probabilities.join(", "));
+    if how != Standardize::None {
+        shown += &format!("scale      standardize {how}\n");
+    }
+    if let Some(names) = &columns.names {
+        shown += &format!("columns    {}\n", printable(&names.join(", ")));
+    }
+    shown
+}
+
+/// Writes a model as plain numbers.
+pub fn export(args: &ExportArgs) -> Result<()> {
+    judge_place(&args.to)?;
+    let mut snapshot = read_snapshot(&args.model)?;
+    let model = Model::new(&mut snapshot.run, &snapshot.columns);
+    let map = model.linear_map(snapshot.columns.names.as_deref()).ok_or_else(|| {
+        let path = printable_path(&args.model);
+        anyhow!("{path}: must be a model without a kernel to be exported; `transform` can use it")
+    })?;
+    Ok(write_linear_map(&args.to, &map)?)
 }

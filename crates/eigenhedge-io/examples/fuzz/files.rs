@@ -1,7 +1,7 @@
 //! Tables of every format, through the reader that all share.
 
 use crate::{Outcome, Target, common, mutate};
-use eigenhedge::{Random, Standardize};
+use eigenhedge::{Columns, Random, Standardize};
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Source, Stream, StreamState};
 use std::path::{Path, PathBuf};
 
@@ -100,7 +100,8 @@ fn read(source: &Source, layout: &Layout, stop: Option<usize>) -> Result<Outcome
         if stop == Some(count) && count > 0 {
             let state = serde_json::to_string(&stream.state()).map_err(|error| format!("state: {error}"))?;
             let state: StreamState = serde_json::from_str(&state).map_err(|error| format!("state: {error}"))?;
-            stream = Stream::resume(source, layout, &state).map_err(|error| format!("resume: {error}"))?;
+            let columns = stream.model_columns();
+            stream = Stream::resume(source, layout, &state, &columns).map_err(|error| format!("resume: {error}"))?;
         }
         match stream.next_row() {
             Err(_) => return Ok(Outcome::Refused),
@@ -159,7 +160,7 @@ impl States {
             layout.standardize = Standardize::Running;
             let mut stream = Stream::open(&Source::File(path), &layout).unwrap();
             (0..20).for_each(|_| _ = stream.next_row().unwrap());
-            let text = serde_json::to_string(&stream.state()).unwrap();
+            let text = serde_json::to_string(&(stream.state(), stream.model_columns())).unwrap();
             (name, layout, bytes, text)
         };
         Self { seeds: common::all_formats(&matrix).into_iter().map(state).collect() }
@@ -179,11 +180,15 @@ impl Target for States {
     }
 
     fn try_input(&self, input: &[u8], folder: &Path, random: &mut Random) -> Result<Outcome, String> {
-        let Ok(state) = serde_json::from_slice::<StreamState>(input) else { return Ok(Outcome::Refused) };
+        let Ok((state, columns)) = serde_json::from_slice::<(StreamState, Columns)>(input) else {
+            return Ok(Outcome::Refused);
+        };
         let (name, layout, bytes, _) = &self.seeds[random.below(self.seeds.len())];
         let path: PathBuf = folder.join(name);
         std::fs::write(&path, bytes).unwrap();
-        let Ok(mut stream) = Stream::resume(&Source::File(path), layout, &state) else { return Ok(Outcome::Refused) };
+        let Ok(mut stream) = Stream::resume(&Source::File(path), layout, &state, &columns) else {
+            return Ok(Outcome::Refused);
+        };
         let width = stream.columns().len();
         loop {
             match stream.next_row() {

@@ -2,7 +2,9 @@
 
 use crate::{Outcome, Target, mutate};
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::{Comparators, Kind, Mixing, Random, Run, RunningCenter, Snapshot, Spec, streams};
+use eigenhedge::{
+    Columns, Comparators, Kind, Mixing, Model, Random, Run, RunningCenter, Snapshot, Spec, Standardize, Standardizer, streams,
+};
 use std::path::Path;
 
 const HEAD: usize = 24;
@@ -19,7 +21,11 @@ fn saved(spec: &Spec, length: usize, rows: usize, comparators: Comparators) -> V
     let mut run = Run::with_comparators(spec.clone(), length, 1, comparators).unwrap();
     let stream = streams::recurring(length, 2, &[1, 2, 1], rows.div_ceil(3), 1).rows;
     stream.iter().take(rows).for_each(|row| _ = run.step(row).unwrap());
-    Snapshot { run, resume_state: br#"{"columns":["a"]}"#.to_vec() }.to_bytes()
+    let names = (0..length).map(|i| format!("x{i}")).collect();
+    let mut scale = Standardizer::new(Standardize::Running, length);
+    stream.iter().take(rows).for_each(|row| scale.count_in(row));
+    let columns = Columns::new(Some(names), scale);
+    Snapshot { columns, resume_state: br#"{"columns":["a"]}"#.to_vec(), ..Snapshot::of(run) }.to_bytes()
 }
 
 /// One for every kind of state.
@@ -112,20 +118,20 @@ impl Target for Saved {
 
     fn try_input(&self, input: &[u8], _: &Path, random: &mut Random) -> Result<Outcome, String> {
         let Ok(mut snapshot) = Snapshot::from_bytes(input) else { return Ok(Outcome::Refused) };
-        inspect(&mut snapshot.run)?;
+        inspect(&mut snapshot)?;
         let length = snapshot.run.length();
         for step in 0..STEPS {
             let size = if step % 10 == 0 { 3.0 } else { 0.5 };
             let row: Vec<f64> = (0..length).map(|_| size * random.normal()).collect();
             // A sentence leaves the run as it was.
-            let Ok(loss) = snapshot.run.step(&row) else { continue };
+            let Ok(loss) = snapshot.columns.step(&mut snapshot.run, &row) else { continue };
             finite("a loss", &[loss.expected, loss.realised])?;
             finite("a coordinate", snapshot.run.coordinates())?;
             if snapshot.run.coordinates().len() != snapshot.run.spec().kept {
                 return Err("coordinates of another number than k".into());
             }
         }
-        inspect(&mut snapshot.run)?;
+        inspect(&mut snapshot)?;
         // What lay at the edge of the possible may have left it: then the sentence comes now.
         let again = Snapshot::from_bytes(&snapshot.to_bytes());
         Ok(if again.is_ok() { Outcome::Accepted } else { Outcome::Refused })
@@ -133,7 +139,7 @@ impl Target for Saved {
 }
 
 /// Queries that `inspect` and `transform` make.
-fn inspect(run: &mut Run) -> Result<(), String> {
+fn inspect(Snapshot { run, columns, .. }: &mut Snapshot) -> Result<(), String> {
     let summary = run.summary();
     finite("a total", &[summary.expected_loss, summary.loss, summary.rank_mean])?;
     if let Some(best) = summary.best_loss {
@@ -141,16 +147,20 @@ fn inspect(run: &mut Run) -> Result<(), String> {
     }
     summary.partitions.iter().try_for_each(|partition| finite("the loss of a partition", &[partition.loss]))?;
     serde_json::to_string(&summary).map_err(|error| error.to_string())?;
-    let mut embedding = run.embedding();
-    finite("a probability", embedding.inclusion())?;
+    let mut model = Model::new(run, columns);
+    finite("a probability", model.embedding().inclusion())?;
+    if let Some(map) = model.linear_map(None) {
+        finite("a mean", &map.mean)?;
+        finite("a scale", &map.scale)?;
+    }
     let (row, mut coordinates) = (vec![0.25; run.length()], Vec::new());
-    let Ok(loss) = embedding.transform(&row, &mut coordinates) else { return Ok(()) };
+    let Ok(loss) = model.transform(&row, &mut coordinates) else { return Ok(()) };
     finite("the loss of a transformed row", &[loss])?;
     finite("a coordinate of a transformed row", &coordinates)?;
     if coordinates.len() != run.spec().kept {
         return Err("a transformed row with another number of coordinates than k".into());
     }
-    if let Some((energies, total)) = run.energies(&embedding) {
+    if let Some((energies, total)) = run.energies(model.embedding()) {
         finite("an energy", &energies)?;
         finite("an energy", &[total])?;
     }

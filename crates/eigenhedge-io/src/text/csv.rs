@@ -3,8 +3,8 @@
 //! One record is reused, and nothing is read beyond the row that is asked for, except what a single read of the source
 //! brings along: rows from a pipe come out as they arrive.
 //!
-//! **Header.** The first line is one when a selected cell in it is a word, or when columns are asked for by name. An
-//! empty cell alone makes no header: it is more likely a number that is missing.
+//! **Header.** The first line is one when a selected cell in it is a word, when columns are asked for by name, or when it
+//! holds the names of a model's columns. An empty cell alone makes no header: it is more likely a number that is missing.
 //!
 //! **Going on.** A file without carriage returns is taken up at its byte; another one is read again from the start.
 
@@ -88,9 +88,12 @@ impl Csv {
         let selected = select(Some(&names), names.len(), layout, " in the header")?;
         let wordy = |column: &usize| !names[*column].is_empty() && number(&self.record[*column]).is_none();
         let named = layout.columns.iter().chain(&layout.exclude).any(|s| !matches!(s, Selector::Position(_)));
-        self.has_header = layout.may_have_header && (named || selected.iter().any(wordy));
+        // A model's columns may be called 1 and 2.
+        let of_model =
+            layout.model_columns.as_ref().is_some_and(|wanted| wanted.iter().all(|name| names.contains(name)));
+        self.has_header = layout.may_have_header && (named || of_model || selected.iter().any(wordy));
         self.held = !self.has_header;
-        self.columns = Columns { names: self.has_header.then_some(names), selected };
+        self.columns = Columns { names: self.has_header.then_some(names), selected }.like_model(layout)?;
         Ok(())
     }
 

@@ -89,7 +89,7 @@ impl Jsonl {
             columns: columns.clone(),
             cells: Cells { values: vec![Cell::Absent; first.count], fault: None },
             keys,
-            lenient: !layout.columns.is_empty(),
+            lenient: !layout.columns.is_empty() || layout.model_columns.is_some(),
             judges_columns: layout.on_bad_row == OnBadRow::Fail,
         };
         Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })

@@ -15,7 +15,7 @@ use crate::stop::StopSignal;
 use crate::summary::{sentences, text};
 use anyhow::{Context, Result};
 use eigenhedge::options::spelled;
-use eigenhedge::{Error, Standardize, set_threads};
+use eigenhedge::{Error, set_threads};
 use eigenhedge_io::{Format, Stream, Target, printable, printable_path, write_whole};
 use progress::Progress;
 use session::{Finished, Session, Step};
@@ -78,11 +78,10 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
 
 /// The answers are there already: they stay even when nobody reads the summary.
 fn close(plan: &Plan, finished: Finished) -> Result<()> {
-    let Finished { run, stream, recorder, elapsed } = finished;
+    let Finished { run, stream, recorder, elapsed, standardized } = finished;
     list_skipped(&stream);
     let mut summary = run.summary().timed(elapsed.as_secs_f64());
     summary.skipped_rows = stream.skipped();
-    let standardized = plan.layout.standardize != Standardize::None;
     if let Some(mut recorder) = recorder {
         recorder.close(stream.row_number(), &run);
         let heading = Heading { source: stream.source(), summary: sentences(&summary, run.spec(), standardized) };

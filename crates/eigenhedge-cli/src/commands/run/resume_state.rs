@@ -6,11 +6,11 @@
 
 use crate::args::typed;
 use crate::number::exact;
-use crate::plan::Plan;
+use crate::plan::{Given, Plan, setup};
 use crate::record::Recorder;
 use anyhow::{Result, anyhow};
 use eigenhedge::options::{OPTIONS, Setup};
-use eigenhedge::{Run, Standardize};
+use eigenhedge::{Run, Snapshot, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Position, Source, Stream, StreamState, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -20,8 +20,6 @@ use std::time::Duration;
 /// Everything that a run needs besides its own snapshot to go on.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ResumeState {
-    /// Names of the selected columns, for people.
-    columns: Vec<String>,
     /// Where the stream is.
     pub stream: StreamState,
     /// The part of the answers that is safe.
@@ -33,7 +31,7 @@ pub struct ResumeState {
     /// Options of the table by name, and its first row.
     plan: Map<String, Value>,
     /// Options of the learner by name.
-    options: Map<String, Value>,
+    pub options: Map<String, Value>,
     /// True at the end of the table, as far as it went.
     #[serde(default)]
     pub ended: bool,
@@ -52,7 +50,6 @@ impl ResumeState {
         recorder: Option<&Recorder>,
     ) -> Self {
         Self {
-            columns: stream.columns.clone(),
             stream,
             answers,
             seconds: elapsed.as_secs_f64(),
@@ -145,6 +142,41 @@ pub fn in_effect(setup: &Setup) -> Result<Map<String, Value>> {
     Ok(options)
 }
 
+/// The options of a saved model by name: as `run` has remembered them, or as its learner tells them.
+pub fn saved_options(snapshot: &Snapshot) -> Result<Map<String, Value>> {
+    let saved = serde_json::from_slice(&snapshot.resume_state).ok();
+    match saved.and_then(|mut saved: Value| saved.get_mut("options").map(Value::take)) {
+        Some(Value::Object(options)) => Ok(options),
+        _ => in_effect(&snapshot.run.setup()),
+    }
+}
+
+/// Refuses what was typed if it is not as in the saved model at `path`, whose options these are.
+pub fn agree_with_model(given: &Given, path: &Path, run: &Run, saved: &Map<String, Value>) -> Result<()> {
+    let typed_options = given.options.options(run.spec().learner, given.k.unwrap_or(run.spec().kept));
+    let now = in_effect(&setup(&typed_options)?.for_rows(run.length())?)?;
+    let names = given.k.map(|_| "k").into_iter().chain(given.options.names());
+    match names.into_iter().find(|name| saved.get(*name) != now.get(*name)) {
+        None => Ok(()),
+        Some(name) => match (saved.get(name), now.get(name).cloned().unwrap_or_default()) {
+            (Some(then), now) => Err(differs(path, &typed(name), then, &now)),
+            (None, now) => {
+                let (name, path) = (typed(name), path.display());
+                Err(anyhow!("{name} must be that of {path}, which does not tell it, got {}", spoken(&now)))
+            }
+        },
+    }
+}
+
+/// The layout with the scale of a saved model at `path`; its columns are found by name.
+pub fn layout_of_model(given: &Given, path: &Path, model: &Snapshot, layout: &Layout) -> Result<Layout> {
+    let standardize = model.columns.standardizer.how();
+    if let Some(typed) = given.standardize.filter(|typed| *typed != standardize) {
+        return Err(differs(path, "--standardize", &json!(standardize.to_string()), &json!(typed.to_string())));
+    }
+    Ok(Layout { standardize, model_columns: model.columns.names.clone(), ..layout.clone() })
+}
+
 fn differs(path: &Path, option: &str, then: &Value, now: &Value) -> anyhow::Error {
     let path = path.display();
     anyhow!("{option} must be as in {path}, {}, got {}", spoken(then), spoken(now))
@@ -163,8 +195,8 @@ const FIRST_ROW: &str = "first row";
 
 /// Options that decide the outcome besides those of the learner and the columns, which the stream remembers.
 /// How bad rows are treated may change: whoever was stopped by one may want to pass over it.
-pub fn options(plan: &Plan) -> Map<String, Value> {
-    let Layout { format, may_have_header, delimiter, array, dim, standardize, .. } = &plan.layout;
+pub fn options(plan: &Plan, layout: &Layout) -> Map<String, Value> {
+    let Layout { format, may_have_header, delimiter, array, dim, standardize, .. } = layout;
     let out = match &plan.target {
         Target::Nowhere => Value::Null,
         Target::Standard => json!("-"),
@@ -177,10 +209,10 @@ pub fn options(plan: &Plan) -> Map<String, Value> {
         "--delimiter": char::from(*delimiter).to_string(),
         "--array": array,
         "--dim": dim,
-        "--standardize": standardize,
+        "--standardize": standardize.to_string(),
         "--out": out,
         "--out-format": if plan.target == Target::Nowhere { Value::Null } else { json!(plan.form.name()) },
-        FIRST_ROW: first_row(plan),
+        FIRST_ROW: first_row(plan, layout),
     });
     match value {
         Value::Object(options) => options,
@@ -189,12 +221,12 @@ pub fn options(plan: &Plan) -> Map<String, Value> {
 }
 
 /// A number that tells tables apart by their first row; none when they come through a pipe, or have no row.
-fn first_row(plan: &Plan) -> Option<String> {
+fn first_row(plan: &Plan, layout: &Layout) -> Option<String> {
     let Source::File(path) = &plan.source else { return None };
     if !path.is_file() {
         return None;
     }
-    let layout = Layout { standardize: Standardize::None, on_bad_row: OnBadRow::Skip, ..plan.layout.clone() };
+    let layout = Layout { standardize: Standardize::None, on_bad_row: OnBadRow::Skip, ..layout.clone() };
     let mut stream = Stream::open(&plan.source, &layout).ok()?;
     let row = stream.next_row().ok()??;
     // FNV-1a over the bits.

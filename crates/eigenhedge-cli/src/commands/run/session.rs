@@ -1,14 +1,17 @@
 //! A run with its stream and its answers: begun, or taken up where a snapshot was saved.
 
 use super::block::Block;
-use super::resume_state::{ResumeState, in_effect, options};
+use super::resume_state::{
+    ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options,
+};
 use super::{misfit, sentence};
 use crate::files::read_snapshot;
-use crate::plan::Plan;
+use crate::plan::{Beginning, Given, Plan};
 use crate::record::Recorder;
 use crate::stop::StopSignal;
-use crate::table::allow_learners;
+use crate::table::{allow_learners, open_like};
 use anyhow::{Result, anyhow};
+use eigenhedge::options::Setup;
 use eigenhedge::{Run, Snapshot, Standardize};
 use eigenhedge_io::{Answer, Answers, Layout, Reservation, Source, Stream, Target, write_whole};
 use serde_json::{Map, Value};
@@ -38,6 +41,39 @@ pub struct Session<'a> {
     _reservation: Option<Reservation>,
 }
 
+/// A run before its first row of this table, with the options of its learner.
+struct Start {
+    snapshot: Snapshot,
+    stream: Stream,
+    layout: Layout,
+    options: Map<String, Value>,
+}
+
+impl Start {
+    /// A learner that knows nothing.
+    fn afresh(plan: &Plan, setup: &Setup, layout: &Layout) -> Result<Self> {
+        let stream = Stream::open(&plan.source, layout)?;
+        let length = stream.columns().len();
+        allow_learners(&stream, &[setup.spec.learner])?;
+        let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format));
+        let setup = setup.for_rows(length).map_err(fits)?;
+        let run = Run::of(&setup, length, true).map_err(fits)?;
+        Ok(Self { snapshot: Snapshot::of(run), stream, layout: layout.clone(), options: in_effect(&setup)? })
+    }
+
+    /// A model that goes on with a new table.
+    fn with_model(plan: &Plan, given: &Given, layout: &Layout) -> Result<Self> {
+        let snapshot = read_snapshot(&given.path)?;
+        let options = saved_options(&snapshot)?;
+        agree_with_model(given, &given.path, &snapshot.run, &options)?;
+        let layout = layout_of_model(given, &given.path, &snapshot, layout)?;
+        let mut stream = open_like(&snapshot, &plan.source, &layout)?;
+        // It fits: kind and width are those of the model.
+        stream.continue_scale(&snapshot.columns.standardizer);
+        Ok(Self { snapshot, stream, layout, options })
+    }
+}
+
 /// Outcome of asking for rows.
 pub enum Step {
     /// Some were learned.
@@ -60,23 +96,22 @@ impl<'a> Session<'a> {
     }
 
     fn begin(plan: &'a Plan, layout: &Layout, reservation: Option<Reservation>) -> Result<Self> {
-        let stream = Stream::open(&plan.source, layout)?;
-        let length = stream.columns().len();
-        allow_learners(&stream, &[plan.setup.spec.learner])?;
-        let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format));
-        let setup = plan.setup.for_rows(length).map_err(fits)?;
-        let run = Run::of(&setup, length, true).map_err(fits)?;
+        let Start { snapshot, stream, layout, options: learner_options } = match &plan.beginning {
+            Beginning::Setup(setup) => Start::afresh(plan, setup, layout)?,
+            Beginning::Model(given) => Start::with_model(plan, given, layout)?,
+        };
+        let run = &snapshot.run;
         let answers = Answers::open(&plan.target, plan.form, run.spec().kept, at_once(plan))?;
         let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
         Ok(Self {
-            recorder: wanted.then(|| Recorder::new(&run)),
+            recorder: wanted.then(|| Recorder::new(run)),
             options: match plan.keep.snapshot {
-                Some(_) => (options(plan), in_effect(&setup)?),
+                Some(_) => (options(plan, &layout), learner_options),
                 None => Default::default(),
             },
             block: Block::default(),
-            block_rows: block_rows(plan, &run),
-            snapshot: Snapshot { run, resume_state: Vec::new() },
+            block_rows: block_rows(plan, layout.standardize, run),
+            snapshot,
             plan,
             stream,
             answers,
@@ -90,14 +125,26 @@ impl<'a> Session<'a> {
     fn resume(plan: &'a Plan, layout: &Layout, path: &Path, reservation: Option<Reservation>) -> Result<Self> {
         let snapshot = read_snapshot(path)?;
         let before = ResumeState::from_bytes(&snapshot.resume_state, path)?;
-        let options = options(plan);
+        let layout = &match &plan.beginning {
+            Beginning::Setup(_) => layout.clone(),
+            Beginning::Model(given) => layout_of_model(given, path, &snapshot, layout)?,
+        };
+        let options = options(plan, layout);
         before.agree(path, plan, &options)?;
-        let stream = Stream::resume(&plan.source, layout, &before.stream)?;
+        let stream = Stream::resume(&plan.source, layout, &before.stream, &snapshot.columns)?;
         before.agree_on_table(path, &options)?;
-        let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format));
-        let setup = plan.setup.for_rows(stream.columns().len()).map_err(fits)?;
-        let learner_options = in_effect(&setup)?;
-        before.agree_on_learner(path, &learner_options)?;
+        let learner_options = match &plan.beginning {
+            Beginning::Setup(setup) => {
+                let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format));
+                let now = in_effect(&setup.for_rows(stream.columns().len()).map_err(fits)?)?;
+                before.agree_on_learner(path, &now)?;
+                now
+            }
+            Beginning::Model(given) => {
+                agree_with_model(given, path, &snapshot.run, &before.options)?;
+                before.options.clone()
+            }
+        };
         let resume = |target: &Target| {
             Answers::resume(target, plan.form, snapshot.run.spec().kept, at_once(plan), &before.answers)
         };
@@ -112,7 +159,7 @@ impl<'a> Session<'a> {
             before: before.elapsed(),
             options: (options, learner_options),
             block: Block::default(),
-            block_rows: block_rows(plan, &snapshot.run),
+            block_rows: block_rows(plan, layout.standardize, &snapshot.run),
             snapshot,
             plan,
             stream,
@@ -192,15 +239,17 @@ impl<'a> Session<'a> {
         let (state, position) = (self.stream.state(), self.answers.sync()?);
         let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, self.recorder.as_ref());
         around.ended = ended;
+        self.snapshot.columns = self.stream.model_columns();
         self.snapshot.resume_state = around.to_bytes()?;
         Ok(write_whole(path, &self.snapshot.to_bytes())?)
     }
 
     /// Makes the answers visible and hands over what the rest needs.
-    pub fn finish(self) -> Result<Finished> {
+    pub fn finish(mut self) -> Result<Finished> {
         let elapsed = self.elapsed();
         self.answers.finish()?;
-        Ok(Finished { run: self.snapshot.run, stream: self.stream, recorder: self.recorder, elapsed })
+        let standardized = self.stream.model_columns().standardizer.how() != Standardize::None;
+        Ok(Finished { run: self.snapshot.run, stream: self.stream, recorder: self.recorder, elapsed, standardized })
     }
 }
 
@@ -210,6 +259,8 @@ pub struct Finished {
     pub stream: Stream,
     pub recorder: Option<Recorder>,
     pub elapsed: Duration,
+    /// True if losses are in standard units.
+    pub standardized: bool,
 }
 
 fn at_once(plan: &Plan) -> bool {
@@ -218,9 +269,9 @@ fn at_once(plan: &Plan) -> bool {
 
 /// Most rows that are read before the first of them is learned. Rows of a pipe are answered as they come, and running
 /// statistics depend on which rows are refused.
-fn block_rows(plan: &Plan, run: &Run) -> usize {
+fn block_rows(plan: &Plan, standardize: Standardize, run: &Run) -> usize {
     let is_file = matches!(&plan.source, Source::File(path) if path.is_file());
-    if is_file && plan.layout.standardize != Standardize::Running { run.block_rows() } else { 1 }
+    if is_file && standardize != Standardize::Running { run.block_rows() } else { 1 }
 }
 
 fn is_there(target: &Target) -> bool {
