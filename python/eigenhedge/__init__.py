@@ -8,7 +8,7 @@ loses of the row, and then learns.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
 - :mod:`eigenhedge.river`: transformer and anomaly detector for River.
 - :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
-- :func:`preimage`, :func:`load`, :func:`save`, :func:`set_threads`, :mod:`eigenhedge.plot`.
+- :func:`preimage`, :func:`load`, :func:`save`, :func:`export`, :func:`set_threads`, :mod:`eigenhedge.plot`.
 """
 
 from ._core import CappedHedge, Learner, Trial, __version__, capping, corners, kernels, learners, options, set_threads
@@ -17,7 +17,7 @@ from ._kernel_methods import KernelPCA, KernelRidge, Preimage, preimage
 from ._kernel_pca import OnlineKernelPCA
 from ._pca import OnlinePCA
 from ._run import Run, run
-from ._snapshot import load, save
+from ._snapshot import export, load, save
 
 __all__ = [
     "CappedHedge",
@@ -33,6 +33,7 @@ __all__ = [
     "__version__",
     "capping",
     "corners",
+    "export",
     "kernels",
     "learners",
     "load",

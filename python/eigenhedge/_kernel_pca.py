@@ -32,6 +32,9 @@ class OnlineKernelPCA(Online):
         features are made out of the rows of the fit.
     hindsight : bool, default=False
         Remember all rows, so that there is a regret.
+    standardize : str, default="none"
+        Bring columns to mean 0 and deviation 1 first: ``"none"``, ``"running"`` (by the rows before) or ``"warmup:ROWS"`` (by
+        the first ROWS rows of the first call, or all if there are fewer). Not for kernels without a name.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
     **options
@@ -70,6 +73,7 @@ class OnlineKernelPCA(Online):
     """
 
     kernel: Kernel
+    standardize: str
     gamma: float | None
 
     @constructor(without={"seed", "segments"})
@@ -80,6 +84,7 @@ class OnlineKernelPCA(Online):
         learner: str = "anchored",
         kernel: Kernel = "linear",
         hindsight: bool = False,
+        standardize: str = "none",
         random_state: Any = None,
         **options: Any,
     ) -> None:
@@ -100,6 +105,8 @@ class OnlineKernelPCA(Online):
     def _options(self) -> dict[str, Any]:
         options = super()._options()
         if is_given(self.kernel):
+            if self.standardize != "none":
+                raise ValueError(f"standardize must be 'none' with a kernel that has no name, got {self.standardize!r}")
             return {**options, **dict.fromkeys(OF_KERNELS)}
         # A search over kernels names one set of parameters for all of them, as scikit-learn's own kernels allow.
         reads = {entry["name"]: entry["reads"] for entry in kernels()}

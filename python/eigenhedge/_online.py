@@ -7,6 +7,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_random_state
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 OWN = {
     "n_components": [Interval(numbers.Integral, 1, None, closed="left"), None],
     "hindsight": ["boolean"],
+    "standardize": [str],
     "random_state": ["random_state"],
 }
 
@@ -105,6 +107,7 @@ class Online(Transformer):
     n_components: int | None
     n_components_: int
     n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
     random_state: Any
     _learner: Learner
     _not_options = frozenset({"n_components", "random_state"})
@@ -185,6 +188,27 @@ class Online(Transformer):
         """
         _snapshot.save(self, path)
 
+    def _remembered(self) -> dict[str, Any]:
+        """Python's part of a snapshot."""
+        parameters = self.get_params(deep=False).items()
+        plain = {name: value for name, value in parameters if _snapshot.is_plain(value)}
+        return {"class": type(self).__name__, "parameters": plain}
+
+    def _feature_names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(names)
+
+    @classmethod
+    def _restored(cls, learner: Learner, saved: dict[str, Any]) -> Self:
+        """The estimator around a learner that was saved; what is not known of its parameters has its default."""
+        model = cls()
+        known = model.get_params(deep=False)
+        model.set_params(**{name: value for name, value in saved["parameters"].items() if name in known})
+        model._learner, model.n_components_, model.n_features_in_ = learner, learner.k, learner.dim
+        if learner.feature_names is not None:
+            model.feature_names_in_ = np.asarray(learner.feature_names, dtype=object)
+        return model
+
     @property
     def inclusion_(self) -> Floats:
         """ndarray of shape (n_components,): how surely each direction is kept."""
@@ -246,6 +270,9 @@ class Online(Transformer):
         return None if kept < n_features else kept + 1
 
     def _learn(self, X: Table) -> None:
+        # A warm-up takes its scale from the whole table, which may come in blocks.
+        if self._learner.standardize.startswith("warmup") and self._learner.rows == 0:
+            any(not self._learner._warm_up(block) for block in blocks(X))
         for block in blocks(X):
             self._learner.learn(block)
 

@@ -28,6 +28,10 @@ class OnlinePCA(Online):
         ``"auto"`` are those of its heaviest member.
     hindsight : bool, default=True
         Follow the best subspace, so that there is a regret and an explained variance. Costs O(n²) for each row.
+    standardize : str, default="none"
+        Bring columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the rows before) or ``"warmup:ROWS"`` (by the
+        first ROWS rows of the first call, or all if there are fewer). Coordinates, components and losses are then in
+        standard units, ``mean_`` and the rows of ``inverse_transform`` in units of the input.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws. They decide what is charged, not what is learned (but for ``"perturbed-leader"``).
     **options
@@ -40,6 +44,9 @@ class OnlinePCA(Online):
         The directions most surely kept now, most surely first; the entry of largest size of each is positive.
     mean_ : ndarray of shape (n_features,)
         What is subtracted from a row; zeros without centering.
+    scale_ : ndarray of shape (n_features,)
+        What a row is divided by then; ones unless columns are standardized, 0 for a column that was constant so far and
+        does not count.
     inclusion_ : ndarray of shape (n_components,)
         How surely each direction is kept.
     ledger_ : dict
@@ -89,6 +96,7 @@ class OnlinePCA(Online):
         *,
         learner: str = "anchored",
         hindsight: bool = True,
+        standardize: str = "none",
         random_state: Any = None,
         **options: Any,
     ) -> None:
@@ -105,6 +113,11 @@ class OnlinePCA(Online):
     def mean_(self) -> Floats:
         """ndarray of shape (n_features,): what is subtracted from a row."""
         return cast(Floats, self._fitted().center)  # None through kernels alone
+
+    @property
+    def scale_(self) -> Floats:
+        """ndarray of shape (n_features,): what a row is divided by after that."""
+        return self._fitted().scale
 
     @property
     def explained_variance_(self) -> Floats:

@@ -42,7 +42,7 @@ class Run:
 
 
 @takes_options
-def run(X: Table, k: int, **options: Unpack[Options]) -> Run:
+def run(X: Table, k: int, *, standardize: str = "none", **options: Unpack[Options]) -> Run:
     """Run one learner over the rows of a table: one trial for each row.
 
     Before each row the learner commits to a k-dimensional subspace, is charged for what that subspace loses of the row,
@@ -57,6 +57,9 @@ def run(X: Table, k: int, **options: Unpack[Options]) -> Run:
         The rows, in order: an array, a list, a sparse matrix, a table of pandas, polars or Arrow.
     k : int
         Number of directions kept.
+    standardize : str, default="none"
+        Bring columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the rows before) or ``"warmup:ROWS"`` (by the
+        first ROWS rows). Losses and coordinates are then in standard units.
     {options}
 
     Returns
@@ -79,6 +82,6 @@ def run(X: Table, k: int, **options: Unpack[Options]) -> Run:
     np.True_
     """
     rows = as_rows(X)
-    model = Learner(rows.shape[1], k, **options)
+    model = Learner(rows.shape[1], k, standardize=standardize, **options)
     expected_losses, losses, coordinates = model.answer(rows)
     return Run(expected_losses, losses, coordinates, model.ledger, model)

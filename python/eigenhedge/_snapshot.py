@@ -1,11 +1,11 @@
 """Snapshots: the same files as those of the command line.
 
-A snapshot holds a run, and a JSON object with what the program around it has to remember. Python's part of that object is
-the value of the key ``"python"``::
+A snapshot holds a run, the names and the scale of its columns, and a JSON object with what the program around it has to
+remember. Python's part of that object is the value of the key ``"python"``::
 
-    {"python": {"class": "OnlinePCA", "parameters": {...}, "feature_names": [...] or null}}
+    {"python": {"class": "OnlinePCA", "parameters": {...}}}
 
-Other keys belong to other programs; they are kept.
+Other keys belong to other programs; they are kept until a row is learned.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import json
 import pathlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ._core import Learner
 from ._types import Path
 
 if TYPE_CHECKING:
+    from . import river
     from ._kernel_pca import OnlineKernelPCA
     from ._online import Online
     from ._pca import OnlinePCA
@@ -36,12 +35,12 @@ def _around(learner: Learner) -> dict[str, Any]:
     return around if isinstance(around, dict) else {}
 
 
-def save(model: Learner | Online, path: Path) -> None:
+def save(model: Learner | Online | river.OnlinePCA | river.SubspaceAnomaly, path: Path) -> None:
     """Write a learner or a fitted online estimator to a file.
 
     Parameters
     ----------
-    model : Learner, OnlinePCA or OnlineKernelPCA
+    model : Learner, OnlinePCA, OnlineKernelPCA, or a class of eigenhedge.river
         What to write. Parameters of an estimator that JSON cannot hold (a ``RandomState``) are left out.
     path : path-like
         The file. It is complete or absent.
@@ -60,21 +59,13 @@ def save(model: Learner | Online, path: Path) -> None:
         model.save(path)
         return
     learner = model._fitted()
-    names = getattr(model, "feature_names_in_", None)
-    around = _around(learner)
-    around["python"] = {
-        "class": type(model).__name__,
-        "parameters": {name: value for name, value in model.get_params(deep=False).items() if _is_plain(value)},
-        "feature_names": None if names is None else list(names),
-    }
-    if names is not None:
-        # Where the command line looks for them.
-        around["columns"] = list(names)
+    around = {**_around(learner), "python": model._remembered()}
+    learner._set_feature_names(model._feature_names())
     learner._set_resume_state(json.dumps(around).encode())
     learner.save(path)
 
 
-def load(path: Path) -> Learner | OnlinePCA | OnlineKernelPCA:
+def load(path: Path) -> Learner | OnlinePCA | OnlineKernelPCA | river.OnlinePCA | river.SubspaceAnomaly:
     """Read a snapshot that Python or the command line has written.
 
     Parameters
@@ -84,31 +75,121 @@ def load(path: Path) -> Learner | OnlinePCA | OnlineKernelPCA:
 
     Returns
     -------
-    Learner, OnlinePCA or OnlineKernelPCA
-        What was saved; a :class:`Learner` when the command line saved it.
+    Learner, OnlinePCA, OnlineKernelPCA, or a class of eigenhedge.river
+        What was saved. A model of the command line comes as an :class:`OnlinePCA`, or as an :class:`OnlineKernelPCA` if it has
+        a kernel, with the names and the scale of its columns. All of them go on learning.
 
     Raises
     ------
     ValueError
         When the file is damaged, cut short, of a newer version, or something else.
     """
-    import eigenhedge
-
     try:
         learner = Learner.from_bytes(pathlib.Path(path).read_bytes())
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    saved = _around(learner).get("python")
-    if not isinstance(saved, dict) or saved.get("class") not in ("OnlinePCA", "OnlineKernelPCA"):
-        return learner
-    model: OnlinePCA | OnlineKernelPCA = getattr(eigenhedge, saved["class"])()
-    known = model.get_params(deep=False)
-    model.set_params(**{name: value for name, value in saved.get("parameters", {}).items() if name in known})
-    model._learner, model.n_components_, model.n_features_in_ = learner, learner.k, learner.dim
-    if saved.get("feature_names") is not None:
-        model.feature_names_in_ = np.asarray(saved["feature_names"], dtype=object)
-    return model
+    around = _around(learner)
+    saved = around.get("python")
+    if isinstance(saved, dict) and isinstance(saved.get("parameters"), dict):
+        make = _class(saved.get("class"))
+        if make is not None:
+            return make._restored(learner, saved)
+    if isinstance(around.get("options"), dict):
+        return _of_command_line(learner, around["options"])
+    return learner
 
 
-def _is_plain(value: object) -> bool:
+def _class(name: object) -> Any:
+    import eigenhedge
+
+    if name in ("OnlinePCA", "OnlineKernelPCA"):
+        return getattr(eigenhedge, str(name))
+    if name in ("river.OnlinePCA", "river.SubspaceAnomaly"):
+        from . import river
+
+        return getattr(river, str(name).removeprefix("river."))
+    return None
+
+
+def _of_command_line(learner: Learner, options: dict[str, Any]) -> OnlinePCA | OnlineKernelPCA:
+    import eigenhedge
+
+    changed = learner._changed_options()
+    make = eigenhedge.OnlineKernelPCA if "kernel" in changed else eigenhedge.OnlinePCA
+    name = options.get("learner", "auto")
+    parameters = {"n_components": learner.k, "learner": name, "standardize": learner.standardize, "hindsight": True}
+    return make._restored(learner, {"parameters": {**parameters, **changed, "random_state": options.get("seed")}})
+
+
+def export(model: Learner | Online | river.OnlinePCA | river.SubspaceAnomaly, path: Path) -> None:
+    """Write components, mean, scale and names of columns for other programs.
+
+    The coordinates of a row ``x`` are ``components @ ((x - mean) / scale)``.
+
+    Parameters
+    ----------
+    model : Learner, OnlinePCA, or a class of eigenhedge.river
+        What to write; not through a kernel.
+    path : path-like
+        The file; its name ends in ``.json``, ``.csv``, ``.npz`` or ``.onnx``. The last needs the package onnx, and has an input
+        ``rows`` and the outputs ``coordinates`` and ``loss``, of single precision; inside it computes in double precision.
+
+    Examples
+    --------
+    >>> import eigenhedge, numpy as np, os, tempfile
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> pca = eigenhedge.OnlinePCA(2).fit(X)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.npz")
+    >>> eigenhedge.export(pca, path)
+    >>> arrays = np.load(path)
+    >>> bool(np.allclose(arrays["components"] @ ((X[0] - arrays["mean"]) / arrays["scale"]), pca.transform(X[:1])[0]))
+    True
+    """
+    learner = model
+    if not isinstance(model, Learner):
+        learner = model._fitted()
+        learner._set_feature_names(model._feature_names())
+    assert isinstance(learner, Learner)
+    is_onnx = str(path).lower().endswith(".onnx")
+    if not (_export_onnx(learner, path) if is_onnx else learner._export(path)):
+        raise ValueError("the model must have no kernel to be exported")
+
+
+def _export_onnx(learner: Learner, path: Path) -> bool:
+    """Write the map as an ONNX graph; False through a kernel."""
+    import numpy as np
+    from onnx import TensorProto, checker, helper, numpy_helper, save_model
+
+    linear = learner._linear_map()
+    if linear is None:
+        return False
+    components, mean, scale = linear
+    constants = {"mean": mean, "scale": scale, "components": components, "directions": components.T}
+    one_axis = helper.make_tensor("axes", TensorProto.INT64, [1], [1])
+    nodes = [
+        helper.make_node("Cast", ["rows"], ["exact"], to=TensorProto.DOUBLE),
+        helper.make_node("Sub", ["exact", "mean"], ["centered"]),
+        helper.make_node("Div", ["centered", "scale"], ["standard"]),
+        helper.make_node("MatMul", ["standard", "directions"], ["z"]),
+        helper.make_node("MatMul", ["z", "components"], ["projection"]),
+        helper.make_node("Sub", ["standard", "projection"], ["rest"]),
+        helper.make_node("Mul", ["rest", "rest"], ["squares"]),
+        helper.make_node("ReduceSum", ["squares", "axes"], ["lost"], keepdims=0),
+        helper.make_node("Cast", ["z"], ["coordinates"], to=TensorProto.FLOAT),
+        helper.make_node("Cast", ["lost"], ["loss"], to=TensorProto.FLOAT),
+    ]
+    table = [("rows", ["n", learner.dim]), ("coordinates", ["n", learner.k]), ("loss", ["n"])]
+    rows, *outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in table]
+    arrays = [numpy_helper.from_array(np.ascontiguousarray(array), name) for name, array in constants.items()]
+    graph = helper.make_graph(nodes, "eigenhedge", [rows], outputs, [*arrays, one_axis])
+    model = helper.make_model(graph, producer_name="eigenhedge", opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    if learner.feature_names is not None:
+        helper.set_model_props(model, {"columns": json.dumps(learner.feature_names)})
+    checker.check_model(model)
+    save_model(model, str(path))
+    return True
+
+
+def is_plain(value: object) -> bool:
+    """True if JSON can hold the value."""
     return value is None or isinstance(value, (bool, int, float, str))

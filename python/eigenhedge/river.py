@@ -19,13 +19,15 @@ import numpy as np
 from river import base
 from river.base.typing import FeatureName
 
+from . import _snapshot
 from ._core import Learner
 from ._options import TABLE, constructor
 from ._rows import check_numbers, check_value
-from ._types import Floats, Ledger
+from ._types import Floats, Ledger, Path
 
 if TYPE_CHECKING:
     import pandas as pd
+    from typing_extensions import Self
 
 __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
@@ -49,6 +51,44 @@ class _Stream(base.Estimator):
     def ledger(self) -> Ledger | None:
         """The account so far, with the keys of the command line's summary; None before the first row."""
         return None if self._learner is None else self._learner.ledger
+
+    def save(self, path: Path) -> None:
+        """Write a snapshot that `eigenhedge.load` and the command line read.
+
+        Parameters
+        ----------
+        path
+            The file; it is complete or absent.
+
+        """
+        _snapshot.save(self, path)  # type: ignore[arg-type]
+
+    def _fitted(self) -> Learner:
+        if self._learner is None:
+            raise ValueError("a row must have been learned from first")
+        return self._learner
+
+    def _feature_names(self) -> list[str] | None:
+        """Names of all places, if each is a text."""
+        names = list(self._places)
+        is_complete = len(names) == self._fitted().dim and all(isinstance(name, str) for name in names)
+        return [str(name) for name in names] if is_complete else None
+
+    def _remembered(self) -> dict[str, Any]:
+        """Python's part of a snapshot."""
+        names = list(self._places)
+        other = next((name for name in names if not isinstance(name, (str, int))), None)
+        if other is not None:
+            raise ValueError(f"names of features must be texts or whole numbers to be saved, got {other!r}")
+        parameters = {name: value for name, value in self._get_params().items() if _snapshot.is_plain(value)}
+        return {"class": f"river.{type(self).__name__}", "parameters": parameters, "names": names}
+
+    @classmethod
+    def _restored(cls, learner: Learner, saved: dict[str, Any]) -> Self:
+        """The model around a learner that was saved."""
+        model = cls(**saved["parameters"])
+        model._learner, model._places = learner, {name: place for place, name in enumerate(saved["names"])}
+        return model
 
     def _begin(self, names: Iterable[FeatureName]) -> Learner:
         # Sorted, so that the order in which a dictionary lists its features means nothing.
@@ -268,6 +308,15 @@ class SubspaceAnomaly(_Stream, base.AnomalyDetector):
     ) -> None:
         self._places, self._learner = {}, None
         self._loss = self._weight = 0.0
+
+    def _remembered(self) -> dict[str, Any]:
+        return {**super()._remembered(), "mean_loss": [self._loss, self._weight]}
+
+    @classmethod
+    def _restored(cls, learner: Learner, saved: dict[str, Any]) -> Self:
+        model = super()._restored(learner, saved)
+        model._loss, model._weight = map(float, saved["mean_loss"])
+        return model
 
     def _observe(self, learner: Learner, row: Floats) -> None:
         if learner.rows > 0:

@@ -1,16 +1,18 @@
 //! The bare learner.
 
 use crate::arrays::{Rows, as_table, numbers, table, transposed};
-use crate::errors::{check_room, refused};
+use crate::errors::{check_room, refused, refused_row};
 use crate::interrupt::{alone, each, each_lot};
 use crate::options::{Named, given, spelling};
 use crate::state::{State, lock};
-use eigenhedge::{Loss, Run, Snapshot};
-use eigenhedge_io::write_whole;
+use eigenhedge::options::Value;
+use eigenhedge::{Columns, Loss, Run, Snapshot, Standardize, Standardizer};
+use eigenhedge_io::{write_linear_map, write_whole};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
@@ -59,6 +61,9 @@ impl Trial {
 ///     Number of directions kept, less than ``dim`` (or than ``feature_dim``).
 /// hindsight : bool, default=True
 ///     Follow the best subspace, so that the ledger has a regret.
+/// standardize : str, default="none"
+///     Bring columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the rows before) or ``"warmup:ROWS"`` (by the
+///     first ROWS rows of the first table). Losses and coordinates are then in standard units, rows in those of the input.
 /// **options
 ///     The options of :func:`eigenhedge.run`.
 ///
@@ -89,21 +94,48 @@ impl Learner {
     }
 }
 
+/// Takes the scale of a warm-up from the rows; true if it needs more of them.
+fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
+    if !state.columns.standardizer.is_warming_up() {
+        return Ok(false);
+    }
+    let (count, width) = (rows.count(), state.run().length());
+    let each = (0..count).map(|i| rows.row(i).to_vec());
+    state.columns.warm_up(each, width).map_err(|(row, error)| refused_row(row, &error))
+}
+
+/// Ends the warm-up with these rows.
+fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
+    if rows.count() > 0 && warm_up(state, rows)? {
+        state.columns.standardizer.settle();
+    }
+    Ok(())
+}
+
+fn from_json(py: Python<'_>, text: serde_json::Result<String>) -> PyResult<Bound<'_, PyAny>> {
+    let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    py.import("json")?.call_method1("loads", (text,))
+}
+
 #[pymethods]
 impl Learner {
     #[new]
-    #[pyo3(signature = (dim, k, *, hindsight=true, **options))]
+    #[pyo3(signature = (dim, k, *, hindsight=true, standardize="none", **options))]
     fn new(
         dim: &Bound<'_, PyAny>,
         k: &Bound<'_, PyAny>,
         hindsight: bool,
+        standardize: &str,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let dim = Named { name: "dim", value: dim }.whole()?;
         let k = Named { name: "k", value: k }.whole()?;
         let setup = given(k, options)?.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
         let run = Run::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
-        Ok(Self::of(State::new(run)))
+        let how = Standardize::from_text(standardize).ok_or_else(|| {
+            PyValueError::new_err(format!("standardize must be none, running or warmup:ROWS, got '{standardize}'"))
+        })?;
+        Ok(Self::of(State::new(run, Columns::new(None, Standardizer::new(how, dim)))))
     }
 
     /// One trial: choose, be charged, learn.
@@ -120,6 +152,9 @@ impl Learner {
     fn step(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<Trial> {
         let row = numbers(x)?;
         let mut state = self.state(py)?;
+        if state.columns.standardizer.is_warming_up() {
+            return Err(PyValueError::new_err("a warm-up needs many rows at once: learn from a table of them first"));
+        }
         let loss = state.step(&row).map_err(|error| refused(&error))?;
         let coordinates = state.run().coordinates().to_vec();
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
@@ -143,6 +178,7 @@ impl Learner {
             let (expected, found) = (state.run().length(), length);
             return Err(refused(&eigenhedge::Error::Length { what: "row", expected, found }));
         }
+        settle(state, &mut rows)?;
         each_lot(py, count, |lot| state.step_each(&rows.lot(lot), |_, _| ()))
     }
 
@@ -175,8 +211,18 @@ impl Learner {
             losses.push(loss.realised);
             coordinates.extend_from_slice(run.coordinates());
         };
+        settle(state, &mut rows)?;
         each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell))?;
         Ok((expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?))
+    }
+
+    /// Takes the scale of a warm-up from rows, and learns nothing; True if it needs more of them.
+    #[pyo3(name = "_warm_up")]
+    fn warm_up(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let given = as_table(rows)?;
+        let mut rows = Rows::of(&given)?;
+        let mut state = self.state(py)?;
+        warm_up(&mut state, &mut rows)
     }
 
     /// Coordinates of rows in the directions most surely kept now. Learns nothing.
@@ -217,13 +263,13 @@ impl Learner {
         let mut rows = Rows::of(&given)?;
         let count = rows.count();
         let mut state = self.state(py)?;
-        let embedding = state.embedding();
-        let kept = embedding.kept();
+        let model = state.model();
+        let kept = model.embedding().kept();
         check_room("the coordinates of the rows", &[2, count, kept])?;
         let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));
         let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
         let work = |i: usize| {
-            losses.push(embedding.transform(rows.row(i), &mut row)?);
+            losses.push(model.transform(rows.row(i), &mut row)?);
             coordinates.extend_from_slice(&row);
             Ok(())
         };
@@ -249,34 +295,94 @@ impl Learner {
         let count = coordinates.count();
         let mut state = self.state(py)?;
         let length = state.run().length();
-        let embedding = state.embedding();
+        let model = state.model();
         check_room("the rows", &[2, count, length])?;
         let mut rows = Vec::with_capacity(count.saturating_mul(length));
         let work = |i: usize| {
-            rows.extend_from_slice(&embedding.reconstruct(coordinates.row(i))?);
+            rows.extend_from_slice(&model.reconstruct(coordinates.row(i))?);
             Ok(())
         };
         each(py, count, work)?;
         table(py, rows, count, length)
     }
 
-    /// ndarray of shape (k, dim), or None: the directions most surely kept now; None through a kernel.
+    /// ndarray of shape (k, dim), or None: the directions most surely kept now, in standard units if columns are
+    /// standardized; None through a kernel.
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let mut state = self.state(py)?;
-        state.embedding().components().map(|components| transposed(py, components)).transpose()
+        state.model().embedding().components().map(|components| transposed(py, components)).transpose()
     }
 
     /// ndarray of shape (dim,), or None: what is subtracted from a row; None through a kernel.
     #[getter]
     fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        Ok(self.state(py)?.embedding().center().map(|center| PyArray1::from_slice(py, center)))
+        Ok(self.state(py)?.model().mean().map(|mean| mean.into_pyarray(py)))
+    }
+
+    /// ndarray of shape (dim,): the number by which each column is divided; 0 for one that does not count, because it was
+    /// constant so far.
+    #[getter]
+    fn scale<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let mut state = self.state(py)?;
+        let length = state.run().length();
+        Ok(state.model().scale(length).into_pyarray(py))
+    }
+
+    /// str: how columns are brought to a common scale, as on the command line.
+    #[getter]
+    fn standardize(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.state(py)?.columns.standardizer.how().to_string())
+    }
+
+    /// list of str, or None: names of the columns.
+    #[getter]
+    fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
+        Ok(self.state(py)?.columns.names.clone())
+    }
+
+    #[pyo3(name = "_set_feature_names")]
+    fn set_feature_names(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<()> {
+        let mut state = self.state(py)?;
+        let expected = state.run().length();
+        if let Some(found) = names.as_ref().map(Vec::len).filter(|found| *found != expected) {
+            return Err(refused(&eigenhedge::Error::Length { what: "feature_names", expected, found }));
+        }
+        state.columns = Columns::new(names, state.columns.standardizer.clone());
+        Ok(())
+    }
+
+    /// dict: the options that are not at the learner's defaults.
+    #[pyo3(name = "_changed_options")]
+    fn changed_options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let changed = self.state(py)?.run().setup().changed();
+        let changed: BTreeMap<String, Value> =
+            changed.into_iter().map(|(option, value)| (spelling(option.name), value)).collect();
+        from_json(py, serde_json::to_string(&changed))
+    }
+
+    /// tuple (components, mean, scale), or None through a kernel: coordinates of x are components @ ((x - mean) / scale).
+    #[pyo3(name = "_linear_map")]
+    fn linear_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Map<'py>>> {
+        let Some(map) = self.state(py)?.model().linear_map(None) else { return Ok(None) };
+        let components = table(py, map.components.concat(), map.components.len(), map.mean.len())?;
+        Ok(Some((components, map.mean.into_pyarray(py), map.scale.into_pyarray(py))))
+    }
+
+    /// Writes components, mean, scale and names of columns; False through a kernel.
+    #[pyo3(name = "_export")]
+    fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
+        let mut state = self.state(py)?;
+        let names = state.columns.names.clone();
+        let Some(map) = state.model().linear_map(names.as_deref()) else { return Ok(false) };
+        py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(error.to_string()))?;
+        Ok(true)
     }
 
     /// ndarray of shape (k,): how surely each direction is kept.
     #[getter]
     fn inclusion<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_slice(py, self.state(py)?.embedding().inclusion()))
+        Ok(PyArray1::from_slice(py, self.state(py)?.model().embedding().inclusion()))
     }
 
     /// ndarray: probabilities of being kept of every explicit direction, largest first.
@@ -320,8 +426,7 @@ impl Learner {
             (state.run().clone(), state.seconds())
         };
         let text = alone(py, move || serde_json::to_string(&run.summary().timed(seconds)))?;
-        let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        py.import("json")?.call_method1("loads", (text,))
+        from_json(py, text)
     }
 
     /// bytes: what the program around the run remembers, as a JSON object; empty for nothing.
@@ -389,4 +494,5 @@ impl Learner {
 }
 
 type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+type Map<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);

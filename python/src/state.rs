@@ -1,6 +1,6 @@
 //! A run with what Python keeps beside it.
 
-use eigenhedge::{Embedding, Error, Loss, Run, Snapshot};
+use eigenhedge::{Columns, Error, Loss, Model, Run, Snapshot, Standardize};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -20,29 +20,33 @@ pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'p
     Ok(PyBytes::new(py, &bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
 }
 
-/// A run, its embedding until the next row, and the time it took.
+/// A run over columns, what it has learned until the next row, and the time it took.
 pub struct State {
     run: Run,
-    embedding: Option<Embedding>,
+    /// The columns of its rows.
+    pub columns: Columns,
+    model: Option<Model>,
     spent: Duration,
-    /// Python's own state, as JSON; see `eigenhedge/_snapshot.py`.
+    /// Python's own state, as JSON; see `eigenhedge/_snapshot.py`. It ends with the next row: another program's words about
+    /// the run would no longer be true.
     pub resume_state: Vec<u8>,
 }
 
 impl State {
     /// A run with nothing beside it.
-    pub fn new(run: Run) -> Self {
-        Self { run, embedding: None, spent: Duration::ZERO, resume_state: Vec::new() }
+    pub fn new(run: Run, columns: Columns) -> Self {
+        Self { run, columns, model: None, spent: Duration::ZERO, resume_state: Vec::new() }
     }
 
     /// Out of a snapshot.
     pub fn of(snapshot: Snapshot) -> Self {
-        Self { resume_state: snapshot.resume_state, ..Self::new(snapshot.run) }
+        Self { resume_state: snapshot.resume_state, ..Self::new(snapshot.run, snapshot.columns) }
     }
 
     /// As bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        Snapshot { run: self.run.clone(), resume_state: self.resume_state.clone() }.to_bytes()
+        let (run, columns) = (self.run.clone(), self.columns.clone());
+        Snapshot { run, columns, resume_state: self.resume_state.clone() }.to_bytes()
     }
 
     /// The run.
@@ -58,31 +62,44 @@ impl State {
     /// One trial.
     pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let start = Instant::now();
-        let loss = self.run.step(row)?;
-        self.embedding = None;
-        self.spent += start.elapsed();
+        let loss = self.columns.step(&mut self.run, row)?;
+        self.learned(start);
         Ok(loss)
     }
 
     /// A trial for each row; `each` is told of every one. On an error, with the position of the row, those before it have
     /// been learned.
-    pub fn step_each(&mut self, rows: &[&[f64]], each: impl FnMut(&Run, Loss)) -> Result<(), (usize, Error)> {
+    pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Run, Loss)) -> Result<(), (usize, Error)> {
         let start = Instant::now();
-        let outcome = self.run.step_each(rows, each);
-        self.embedding = None;
-        self.spent += start.elapsed();
+        let Self { run, columns, .. } = self;
+        let outcome = match columns.standardizer.how() {
+            Standardize::None => run.step_each(rows, each),
+            // The scale of a row comes from the rows before it that were not refused.
+            _ => rows.iter().enumerate().try_for_each(|(i, row)| {
+                let loss = columns.step(run, row).map_err(|error| (i, error))?;
+                each(run, loss);
+                Ok(())
+            }),
+        };
+        self.learned(start);
         outcome
     }
 
-    /// The directions most surely kept now.
-    pub fn embedding(&mut self) -> &mut Embedding {
-        let Self { run, embedding, .. } = self;
-        embedding.get_or_insert_with(|| run.embedding())
+    fn learned(&mut self, start: Instant) {
+        self.model = None;
+        self.resume_state.clear();
+        self.spent += start.elapsed();
     }
 
-    /// Energies along the embedding's directions, and in all.
+    /// The directions most surely kept now, for rows as they come.
+    pub fn model(&mut self) -> &mut Model {
+        let Self { run, columns, model, .. } = self;
+        model.get_or_insert_with(|| Model::new(run, columns))
+    }
+
+    /// Energies along the directions, and in all.
     pub fn energies(&mut self) -> Option<(Vec<f64>, f64)> {
-        self.embedding();
-        self.embedding.as_ref().and_then(|embedding| self.run.energies(embedding))
+        self.model();
+        self.model.as_ref().and_then(|model| self.run.energies(model.embedding()))
     }
 }

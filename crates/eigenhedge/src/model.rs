@@ -52,6 +52,30 @@ impl Columns {
         Ok(loss)
     }
 
+    /// Takes the scale of a warm-up from rows before any of them is learned from; true if it needs more of them. An error leaves everything as it was; it names the row.
+    pub fn warm_up<R: AsRef<[f64]>>(
+        &mut self,
+        rows: impl IntoIterator<Item = R>,
+        width: usize,
+    ) -> Result<bool, (usize, Error)> {
+        let mut scale = self.standardizer.clone();
+        for (t, raw) in rows.into_iter().enumerate() {
+            if !scale.is_warming_up() {
+                break;
+            }
+            let raw = raw.as_ref();
+            check_row("row", raw, width).map_err(|error| (t, error))?;
+            scale.spoiled(raw).map_or(Ok(()), |index| Err((t, cannot_standardize(raw, index))))?;
+            scale.count_in(raw);
+        }
+        let needs_more = scale.is_warming_up();
+        if !needs_more {
+            scale.settle();
+        }
+        self.standardizer = scale;
+        Ok(needs_more)
+    }
+
     /// Checks what was read from bytes: it belongs to the run.
     pub(crate) fn check_state(&self, run: &Run) -> Result<(), Error> {
         if let Some(names) = &self.names {
@@ -180,10 +204,8 @@ mod tests {
             (0..5).for_each(|i| row[i] = row[i] * 10f64.powi(i as i32 - 2) + 3.0);
             row[4] = 7.0;
         }
-        if matches!(how, Standardize::Warmup(_)) {
-            rows.iter().for_each(|row| columns.standardizer.count_in(row));
-            columns.standardizer.settle();
-        }
+        assert_eq!(columns.warm_up(&rows[..20], 5), Ok(matches!(how, Standardize::Warmup(_))));
+        assert_eq!(columns.warm_up(&rows[20..], 5), Ok(false));
         rows.iter().for_each(|row| _ = columns.step(&mut run, row).unwrap());
         (run, columns, rows)
     }
@@ -222,6 +244,10 @@ mod tests {
             assert!(Model::new(&mut run, &columns).transform(&[f64::NAN; 5], &mut Vec::new()).is_err());
         }
         columns.step(&mut run, &[1.0; 4]).unwrap_err();
+        let mut warming = Columns::new(None, Standardizer::new(Standardize::Warmup(9), 1));
+        let new = warming.clone();
+        assert!(matches!(warming.warm_up([[1.0], [f64::NAN]], 1), Err((1, _))));
+        assert_eq!(warming, new);
         assert_eq!((run, columns), before);
     }
 
