@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import pathlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._core import Learner
 from ._types import Path
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ._kernel_pca import OnlineKernelPCA
     from ._online import Online
     from ._pca import OnlinePCA
+
+    #: What a file can hold.
+    Saved: TypeAlias = Learner | OnlinePCA | OnlineKernelPCA | river.OnlinePCA | river.SubspaceAnomaly
 
 
 def _around(learner: Learner) -> dict[str, Any]:
@@ -35,7 +38,7 @@ def _around(learner: Learner) -> dict[str, Any]:
     return around if isinstance(around, dict) else {}
 
 
-def save(model: Learner | Online | river.OnlinePCA | river.SubspaceAnomaly, path: Path) -> None:
+def save(model: Saved | Online | river.Stream, path: Path) -> None:
     """Write a learner or a fitted online estimator to a file.
 
     Parameters
@@ -65,7 +68,7 @@ def save(model: Learner | Online | river.OnlinePCA | river.SubspaceAnomaly, path
     learner.save(path)
 
 
-def load(path: Path) -> Learner | OnlinePCA | OnlineKernelPCA | river.OnlinePCA | river.SubspaceAnomaly:
+def load(path: Path) -> Saved:
     """Read a snapshot that Python or the command line has written.
 
     Parameters
@@ -93,7 +96,8 @@ def load(path: Path) -> Learner | OnlinePCA | OnlineKernelPCA | river.OnlinePCA 
     if isinstance(saved, dict) and isinstance(saved.get("parameters"), dict):
         make = _class(saved.get("class"))
         if make is not None:
-            return make._restored(learner, saved)
+            restored: Saved = make._restored(learner, saved)
+            return restored
     if isinstance(around.get("options"), dict):
         return _of_command_line(learner, around["options"])
     return learner
@@ -121,7 +125,7 @@ def _of_command_line(learner: Learner, options: dict[str, Any]) -> OnlinePCA | O
     return make._restored(learner, {"parameters": {**parameters, **changed, "random_state": options.get("seed")}})
 
 
-def export(model: Learner | Online | river.OnlinePCA | river.SubspaceAnomaly, path: Path) -> None:
+def export(model: Saved | Online | river.Stream, path: Path) -> None:
     """Write components, mean, scale and names of columns for other programs.
 
     The coordinates of a row ``x`` are ``components @ ((x - mean) / scale)``.

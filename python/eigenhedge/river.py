@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
 
-class _Stream(base.Estimator):
+class Stream(base.Estimator):
     """A learner over rows that are dictionaries."""
 
     n_components: int
@@ -61,7 +61,7 @@ class _Stream(base.Estimator):
             The file; it is complete or absent.
 
         """
-        _snapshot.save(self, path)  # type: ignore[arg-type]
+        _snapshot.save(self, path)
 
     def _fitted(self) -> Learner:
         if self._learner is None:
@@ -153,7 +153,7 @@ class _Stream(base.Estimator):
         return super().__sizeof__() + self._memory()
 
 
-class OnlinePCA(_Stream, base.MiniBatchTransformer):
+class OnlinePCA(Stream, base.MiniBatchTransformer):
     """Online PCA for River's pipelines.
 
     Each row is charged to a subspace that was chosen before it was seen, and then learned from; `ledger` tells the
@@ -257,7 +257,7 @@ class OnlinePCA(_Stream, base.MiniBatchTransformer):
         return pd.DataFrame(coordinates, index=X.index, columns=range(self.n_components))
 
 
-class SubspaceAnomaly(_Stream, base.AnomalyDetector):
+class SubspaceAnomaly(Stream, base.AnomalyDetector):
     """Scores rows by what the subspace that fits the stream so far loses of them.
 
     The score is `loss / (loss + mean loss)`, between 0 and 1: a half for a row that loses as much as rows do on average.

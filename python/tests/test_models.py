@@ -199,7 +199,7 @@ def test_plain_numbers_give_the_coordinates(tmp_path, frame, X, how):
     exported = json.loads((tmp_path / "m.json").read_text())
     assert (np.array(exported["components"]) == arrays["components"]).all()
     table = pd.read_csv(tmp_path / "m.csv", index_col="column")
-    assert (table[["z0", "z1"]].to_numpy().T == arrays["components"]).all()
+    assert (arrays["components"] == table[["z0", "z1"]].to_numpy().T).all()
     assert list(table.index) == NAMES
     with pytest.raises(ValueError, match="the model must have no kernel"):
         eigenhedge.export(OnlineKernelPCA(2, kernel="rbf").fit(frame), tmp_path / "m.json")
