@@ -96,7 +96,10 @@ def load(path: Path) -> Saved:
     if isinstance(saved, dict) and isinstance(saved.get("parameters"), dict):
         make = _class(saved.get("class"))
         if make is not None:
-            restored: Saved = make._restored(learner, saved)
+            try:
+                restored: Saved = make._restored(learner, saved)
+            except (KeyError, TypeError, ValueError) as error:
+                raise ValueError(f"{path}: is damaged: what Python remembers makes no sense ({error})") from None
             return restored
     if isinstance(around.get("options"), dict):
         return _of_command_line(learner, around["options"])

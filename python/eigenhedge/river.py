@@ -88,6 +88,8 @@ class Stream(base.Estimator):
         """The model around a learner that was saved."""
         model = cls(**saved["parameters"])
         model._learner, model._places = learner, {name: place for place, name in enumerate(saved["names"])}
+        if not len(saved["names"]) == len(model._places) <= learner.dim:
+            raise ValueError(f"there must be at most {learner.dim} features, each with a name of its own")
         return model
 
     def _begin(self, names: Iterable[FeatureName]) -> Learner:

@@ -188,6 +188,24 @@ def test_models_of_river_come_back_and_go_on(tmp_path, frame):
     assert back._places == model._places and back._learner.feature_names is None
 
 
+@pytest.mark.parametrize(
+    "remembered",
+    [
+        {"class": "river.OnlinePCA", "parameters": {"etta": 1}, "names": []},
+        {"class": "river.OnlinePCA", "parameters": {}, "names": ["a", "b", "c"]},
+        {"class": "river.OnlinePCA", "parameters": {}, "names": ["a", "a"]},
+        {"class": "river.OnlinePCA", "parameters": {}},
+        {"class": "river.SubspaceAnomaly", "parameters": {}, "names": ["a"], "mean_loss": ["x"]},
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_load(tmp_path, remembered):
+    learner = Learner(2, 1)
+    learner._set_resume_state(json.dumps({"python": remembered}).encode())
+    learner.save(tmp_path / "m.snap")
+    with pytest.raises(ValueError, match="m.snap: is damaged: what Python remembers makes no sense"):
+        eigenhedge.load(tmp_path / "m.snap")
+
+
 @pytest.mark.parametrize("how", ["none", "running"])
 def test_plain_numbers_give_the_coordinates(tmp_path, frame, X, how):
     pca = OnlinePCA(2, standardize=how).fit(frame)

@@ -48,7 +48,9 @@ pub fn open_like(model: &Snapshot, source: &Source, layout: &Layout) -> anyhow::
 pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     match args.standardize {
         None => plan(path, args),
-        Some(_) => Err(Usage(format!("--standardize is not read by {command}: the model holds the scale of its columns"))),
+        Some(_) => {
+            Err(Usage(format!("--standardize is not read by {command}: the model holds the scale of its columns")))
+        }
     }
 }
 

@@ -22,7 +22,8 @@ fn csv(rows: &[Vec<f64>], columns: &[(&str, Option<usize>)]) -> String {
     let line = |cells: Vec<String>| cells.join(",") + "\n";
     let mut text = line(columns.iter().map(|(name, _)| quoted(name)).collect());
     for row in rows {
-        let cell = |(_, place): &(&str, Option<usize>)| place.map_or("text".into(), |place| format!("{:?}", row[place]));
+        let cell =
+            |(_, place): &(&str, Option<usize>)| place.map_or("text".into(), |place| format!("{:?}", row[place]));
         text += &line(columns.iter().map(cell).collect());
     }
     text
@@ -138,9 +139,13 @@ fn a_model_goes_on_with_the_other_half_bit_for_bit() {
         // What is typed again agrees.
         for typed in ["", options] {
             let arguments = format!("run b.csv {typed} --start-from half.snap --out second.csv --summary json");
-            let summary: Value = serde_json::from_str(&ok(&place, &format!("{arguments} --snapshot end.snap"))).unwrap();
+            let summary: Value =
+                serde_json::from_str(&ok(&place, &format!("{arguments} --snapshot end.snap"))).unwrap();
             assert_eq!(summary["rows"], 120, "{options}");
-            let answers = |name: &str| numbers(&place.read(name)).iter().map(|row| row[1..].to_vec()).collect::<Vec<_>>();
+            let rate = 70.0 / summary["seconds"].as_f64().unwrap();
+            assert!((summary["rows_per_second"].as_f64().unwrap() / rate - 1.0).abs() < 1e-9, "{summary}");
+            let answers =
+                |name: &str| numbers(&place.read(name)).iter().map(|row| row[1..].to_vec()).collect::<Vec<_>>();
             assert_eq!(answers("second.csv"), answers("whole.csv")[50..], "{options}");
             let read = |name: &str| Snapshot::from_bytes(&std::fs::read(place.path(name)).unwrap()).unwrap();
             let (end, whole) = (read("end.snap"), read("whole.snap"));
@@ -173,12 +178,14 @@ fn what_does_not_fit_a_model_is_refused_with_a_sentence() {
     let answers = "must hold coordinates of `transform`, got the answers of `run`: each of these belongs to a subspace that \
                    was left behind; `transform MODEL TABLE` gives coordinates for this model, and `run --reconstruct FILE` \
                    each row's projection";
-    let no_scale = |command: &str| format!("--standardize is not read by {command}: the model holds the scale of its columns");
+    let no_scale =
+        |command: &str| format!("--standardize is not read by {command}: the model holds the scale of its columns");
     let cases = [
         (
             "transform m.snap renamed.csv",
             1,
-            "renamed.csv: must have the columns of the model, but \"temp\" is missing; did you mean \"Temp\"?".to_owned(),
+            "renamed.csv: must have the columns of the model, but \"temp\" is missing; did you mean \"Temp\"?"
+                .to_owned(),
         ),
         (
             "transform m.snap dropped.csv",
@@ -230,9 +237,14 @@ fn what_does_not_fit_a_model_is_refused_with_a_sentence() {
         (
             "run renamed.csv --start-from m.snap",
             1,
-            "renamed.csv: must have the columns of the model, but \"temp\" is missing; did you mean \"Temp\"?".to_owned(),
+            "renamed.csv: must have the columns of the model, but \"temp\" is missing; did you mean \"Temp\"?"
+                .to_owned(),
         ),
-        ("run bare.csv --start-from m.snap", 1, "bare.csv: must have 5 selected columns like the model, got 3".to_owned()),
+        (
+            "run bare.csv --start-from m.snap",
+            1,
+            "bare.csv: must have 5 selected columns like the model, got 3".to_owned(),
+        ),
         ("run t.csv --start-from t.csv", 1, "t.csv: is not an eigenhedge snapshot".to_owned()),
     ];
     for (arguments, status, sentence) in cases {
@@ -278,5 +290,8 @@ fn an_exported_model_gives_the_same_coordinates() {
     assert_eq!(inspected["standardize"], "running");
     let text = ok(&place, "inspect m.snap");
     assert!(text.contains("columns    flow, temp, p, bar, level, speed\n"), "{text}");
-    assert!(text.contains("losses are in squared standard deviations") && !text.contains(" 0.0 % of the energy"), "{text}");
+    assert!(
+        text.contains("losses are in squared standard deviations") && !text.contains(" 0.0 % of the energy"),
+        "{text}"
+    );
 }

@@ -147,7 +147,10 @@ fn a_model_of_another_program_can_be_used_but_not_resumed() {
     streams::switching(6, 2, 2, 60, 3).iter().for_each(|row| _ = run.step(row).unwrap());
     let around: [&[u8]; 4] = [b"", b"\x80\x04pickled", br#"{"feature_names":["a"],"more":[1,2]}"#, b"[1,2]"];
     for resume_state in around {
-        place.write("model.snap", Snapshot { resume_state: resume_state.to_vec(), ..Snapshot::of(run.clone()) }.to_bytes());
+        place.write(
+            "model.snap",
+            Snapshot { resume_state: resume_state.to_vec(), ..Snapshot::of(run.clone()) }.to_bytes(),
+        );
         let text = ok(&place, "inspect model.snap");
         let share = 100.0 * run.totals().kept_energy / (run.totals().kept_energy + run.totals().loss);
         assert!(text.contains("tracking") && text.contains(&format!(", {share:.1} % of the energy")), "{text}");

@@ -37,7 +37,10 @@ fn every_form_reads_back_bit_for_bit() {
     let (mut archive, mut letters) = (zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap(), Vec::new());
     std::io::Read::read_to_end(&mut archive.by_name("columns.npy").unwrap(), &mut letters).unwrap();
     assert_eq!(letters.len() % 64, 2 * 5 * 4);
-    let text: String = letters[letters.len() - 20..].chunks(4).map(|c| char::from_u32(u32::from_le_bytes(c.try_into().unwrap())).unwrap()).collect();
+    let text: String = letters[letters.len() - 20..]
+        .chunks(4)
+        .map(|c| char::from_u32(u32::from_le_bytes(c.try_into().unwrap())).unwrap())
+        .collect();
     assert_eq!(text, "größe");
     assert_eq!(std::fs::read(write("again.npz")).unwrap(), std::fs::read(path).unwrap());
 }
@@ -55,6 +58,7 @@ fn another_end_of_the_name_is_refused() {
 
 #[test]
 fn cells_are_quoted_when_they_must_be() {
-    let cases = [("x", "x"), ("a b", "a b"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), (" a", "\" a\""), ("", "\"\"")];
+    let cases =
+        [("x", "x"), ("a b", "a b"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), (" a", "\" a\""), ("", "\"\"")];
     cases.iter().for_each(|(text, cell)| assert_eq!(csv_cell(text), *cell));
 }

@@ -103,7 +103,10 @@ impl Standardizer {
         self.squares.iter().try_for_each(|squares| energy("the spread of a column", *squares))?;
         ensure(self.rows > 0 || self.squares.iter().all(|squares| *squares == 0.0), "a spread must come from rows")?;
         let can_settle = self.how != Standardize::Running;
-        ensure(if self.settled { can_settle } else { self.how != Standardize::None }, "statistics must be as they are used")
+        ensure(
+            if self.settled { can_settle } else { self.how != Standardize::None },
+            "statistics must be as they are used",
+        )
     }
 
     /// True if rows must still be kept.

@@ -67,7 +67,8 @@ fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
         ));
     }
     let columns = stream.columns();
-    let mut named: Vec<(usize, usize)> = (0..columns.len()).filter_map(|i| Some((coordinate(&columns[i])?, i))).collect();
+    let mut named: Vec<(usize, usize)> =
+        (0..columns.len()).filter_map(|i| Some((coordinate(&columns[i])?, i))).collect();
     named.sort_unstable();
     let wanted: Vec<usize> = match named.is_empty() {
         true => (0..columns.len()).collect(),

@@ -3,7 +3,8 @@
 use crate::{Outcome, Target, mutate};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::{
-    Columns, Comparators, Kind, Mixing, Model, Random, Run, RunningCenter, Snapshot, Spec, Standardize, Standardizer, streams,
+    Columns, Comparators, Kind, Mixing, Model, Random, Run, RunningCenter, Snapshot, Spec, Standardize, Standardizer,
+    streams,
 };
 use std::path::Path;
 

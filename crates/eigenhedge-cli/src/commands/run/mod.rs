@@ -38,7 +38,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     let ended = learn(&mut session, &mut progress, &signal);
     progress.finish();
     let ended = ended?;
-    let rows = session.run().totals().rows;
+    let rows = session.rows();
     if rows == 0 {
         return stopped_early();
     }
@@ -78,10 +78,11 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
 
 /// The answers are there already: they stay even when nobody reads the summary.
 fn close(plan: &Plan, finished: Finished) -> Result<()> {
-    let Finished { run, stream, recorder, elapsed, standardized } = finished;
+    let Finished { run, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);
     let mut summary = run.summary().timed(elapsed.as_secs_f64());
     summary.skipped_rows = stream.skipped();
+    summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);
     if let Some(mut recorder) = recorder {
         recorder.close(stream.row_number(), &run);
         let heading = Heading { source: stream.source(), summary: sentences(&summary, run.spec(), standardized) };

@@ -32,6 +32,9 @@ pub struct ResumeState {
     plan: Map<String, Value>,
     /// Options of the learner by name.
     pub options: Map<String, Value>,
+    /// Rows that a model had learned from before the first one of this table.
+    #[serde(default)]
+    pub rows_before: u64,
     /// True at the end of the table, as far as it went.
     #[serde(default)]
     pub ended: bool,
@@ -56,6 +59,7 @@ impl ResumeState {
             report: recorder.map(Recorder::to_text),
             plan,
             options,
+            rows_before: 0,
             ended: false,
         }
     }

@@ -1,9 +1,7 @@
 //! A run with its stream and its answers: begun, or taken up where a snapshot was saved.
 
 use super::block::Block;
-use super::resume_state::{
-    ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options,
-};
+use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
 use super::{misfit, sentence};
 use crate::files::read_snapshot;
 use crate::plan::{Beginning, Given, Plan};
@@ -31,6 +29,8 @@ pub struct Session<'a> {
     block_rows: usize,
     /// Answers that were complete before, so that none may follow.
     closed: bool,
+    /// Rows that a model had learned from before the first one of this table.
+    rows_before: u64,
     /// Time spent before the run was resumed.
     before: Duration,
     recorder: Option<Recorder>,
@@ -111,6 +111,7 @@ impl<'a> Session<'a> {
             },
             block: Block::default(),
             block_rows: block_rows(plan, layout.standardize, run),
+            rows_before: run.totals().rows,
             snapshot,
             plan,
             stream,
@@ -156,6 +157,7 @@ impl<'a> Session<'a> {
         };
         Ok(Self {
             recorder: before.recorder(&snapshot.run, path)?,
+            rows_before: before.rows_before,
             before: before.elapsed(),
             options: (options, learner_options),
             block: Block::default(),
@@ -173,6 +175,11 @@ impl<'a> Session<'a> {
     /// The run.
     pub fn run(&self) -> &Run {
         &self.snapshot.run
+    }
+
+    /// Rows of this table that were learned from.
+    pub fn rows(&self) -> u64 {
+        self.run().totals().rows.saturating_sub(self.rows_before)
     }
 
     /// Time spent, earlier parts included.
@@ -239,6 +246,7 @@ impl<'a> Session<'a> {
         let (state, position) = (self.stream.state(), self.answers.sync()?);
         let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, self.recorder.as_ref());
         around.ended = ended;
+        around.rows_before = self.rows_before;
         self.snapshot.columns = self.stream.model_columns();
         self.snapshot.resume_state = around.to_bytes()?;
         Ok(write_whole(path, &self.snapshot.to_bytes())?)
@@ -246,10 +254,11 @@ impl<'a> Session<'a> {
 
     /// Makes the answers visible and hands over what the rest needs.
     pub fn finish(mut self) -> Result<Finished> {
-        let elapsed = self.elapsed();
+        let (elapsed, rows) = (self.elapsed(), self.rows());
         self.answers.finish()?;
         let standardized = self.stream.model_columns().standardizer.how() != Standardize::None;
-        Ok(Finished { run: self.snapshot.run, stream: self.stream, recorder: self.recorder, elapsed, standardized })
+        let Self { snapshot, stream, recorder, .. } = self;
+        Ok(Finished { run: snapshot.run, stream, recorder, rows, elapsed, standardized })
     }
 }
 
@@ -258,6 +267,8 @@ pub struct Finished {
     pub run: Run,
     pub stream: Stream,
     pub recorder: Option<Recorder>,
+    /// Rows of this table that were learned from, and the time that took.
+    pub rows: u64,
     pub elapsed: Duration,
     /// True if losses are in standard units.
     pub standardized: bool,
