@@ -1,9 +1,10 @@
 //! The data of a page of a run, recorded on the way in bounded memory.
 //!
 //! Curves are thinned to a fixed number of points. What costs more than a few operations (probabilities, weights) is asked
-//! for at about a thousand rows of the stream, whatever its length. The best in hindsight and the bound cost an
-//! eigendecomposition: they are asked for at no more than [`CHECKPOINTS`] rows at a time, evenly spaced and no closer than
-//! such a cost is worth, and not on the way when rows are long or lie in the space of a kernel.
+//! for only at the rows that a curve keeps. The best in hindsight and the bound cost a few products with a matrix of n × n
+//! numbers on the way ([`LeadingDirections`]): they are asked for at no more than [`CHECKPOINTS`] rows at a time, evenly
+//! spaced and at least n/2 rows apart, and not on the way in the space of a kernel. At the end they are those of the
+//! summary.
 //!
 //! The record depends on the rows alone, no clock among them, and can be saved: the page of a run that was stopped
 //! and resumed is the same bytes.
@@ -13,7 +14,8 @@ mod page;
 
 pub use page::{Heading, page};
 
-use eigenhedge::{AnyLearner, Loss, Run};
+use eigenhedge::comparators::LeadingDirections;
+use eigenhedge::{AnyLearner, Loss, Run, RunSummary};
 use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +27,8 @@ const FEWER_POINTS: usize = 400;
 const PROBABILITIES: usize = 10;
 /// Most rows at which the best in hindsight is known.
 const CHECKPOINTS: usize = 64;
-/// Longest rows whose best in hindsight is asked for on the way.
-const LONGEST: usize = 1024;
+/// Fewest rows between two checkpoints: the comparator takes in rows by as many.
+const CLOSEST: u64 = 64;
 
 /// Records a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +43,8 @@ pub struct Recorder {
     checkpoints: Vec<Checkpoint>,
     /// Rows between checkpoints; none when there are none on the way.
     stride: Option<u64>,
+    /// For the best in hindsight on the way.
+    leading: LeadingDirections,
 }
 
 /// How the run stood after some row.
@@ -60,7 +64,6 @@ impl Recorder {
     /// For a run that has not begun.
     pub fn new(run: &Run) -> Self {
         let members = run.learner().members().len();
-        let on_the_way = run.length() <= LONGEST && run.spec().kernel.is_none();
         Self {
             totals: Downsampler::new(Keep::First, POINTS, 1),
             losses: Downsampler::new(Keep::Largest, POINTS, 1),
@@ -69,8 +72,9 @@ impl Recorder {
             weights: (members > 0).then(|| Downsampler::new(Keep::First, FEWER_POINTS, members)),
             largest: TopK::default(),
             checkpoints: Vec::new(),
-            // Each row has cost O(n²) for the comparator, an eigendecomposition costs O(n³).
-            stride: on_the_way.then(|| (run.length() as u64 / 4).next_power_of_two()),
+            // A checkpoint costs O(n²) for each direction, a row O(n).
+            stride: run.spec().kernel.is_none().then(|| (run.length() as u64 / 2).next_power_of_two().max(CLOSEST)),
+            leading: LeadingDirections::default(),
         }
     }
 
@@ -86,11 +90,12 @@ impl Recorder {
         let z = run.coordinates();
         self.plane.push(number, &[z.first().copied().unwrap_or(0.0), z.get(1).copied().unwrap_or(0.0)]);
         self.largest.offer(number, loss.realised, String::new);
-        if is_sampled(totals.rows) {
+        if self.kept.would_keep(number) {
             self.sample(number, run.learner());
         }
-        if self.stride.is_some_and(|stride| totals.rows.is_multiple_of(stride)) {
-            self.check(number, run);
+        if self.stride.is_some_and(|stride| totals.charged().is_multiple_of(stride)) {
+            let summary = run.approximate_summary(&mut self.leading);
+            self.check(number, &summary);
             self.thin_checkpoints();
         }
     }
@@ -103,12 +108,9 @@ impl Recorder {
         }
     }
 
-    fn check(&mut self, number: u64, run: &Run) {
-        let summary = run.interim_summary();
+    fn check(&mut self, number: u64, summary: &RunSummary) {
         let Some(best) = summary.best_loss else { return };
-        if self.checkpoints.last().is_some_and(|last| last.rows == summary.rows) {
-            return;
-        }
+        self.checkpoints.pop_if(|last| last.rows == summary.rows);
         self.checkpoints.push(Checkpoint {
             row: number,
             rows: summary.rows,
@@ -125,15 +127,18 @@ impl Recorder {
             && let Some(stride) = &mut self.stride
         {
             *stride *= 2;
-            let stride = *stride;
-            self.checkpoints.retain(|checkpoint| checkpoint.rows.is_multiple_of(stride));
+            let mut number = 0;
+            self.checkpoints.retain(|_| {
+                number += 1;
+                number % 2 == 0
+            });
         }
     }
 
     /// After the last row: what must be known of it in any case. Recording does not go on after that.
-    pub fn close(&mut self, number: u64, run: &Run) {
+    pub fn close(&mut self, number: u64, run: &Run, summary: &RunSummary) {
         self.sample(number, run.learner());
-        self.check(number, run);
+        self.check(number, summary);
     }
 
     /// Total expected loss after each row.
@@ -160,11 +165,12 @@ impl Recorder {
             })
             .collect();
         let recorder: Self = postcard::from_bytes(&bytes?).ok()?;
-        recorder.fits(&Self::new(run)).then_some(recorder)
+        recorder.fits(run).then_some(recorder)
     }
 
-    /// True if it is what a recorder made like this one can have become.
-    fn fits(&self, built: &Self) -> bool {
+    /// True if it is what a recorder of this run can have become.
+    fn fits(&self, run: &Run) -> bool {
+        let built = &Self::new(run);
         let curves = |recorder: &Self| {
             let Self { totals, losses, plane, kept, weights, .. } = recorder.clone();
             [Some(totals), Some(losses), Some(plane), Some(kept), weights]
@@ -183,17 +189,12 @@ impl Recorder {
         };
         alike
             && strides
+            && self.leading.check_state(run.length(), run.spec().kept).is_ok()
             && self.largest.capacity() == built.largest.capacity()
             && self.checkpoints.len() <= CHECKPOINTS
             && self.checkpoints.iter().all(told)
             && self.checkpoints.is_sorted_by(|a, b| a.rows < b.rows && a.row < b.row)
     }
-}
-
-/// Every row at first, then fewer and fewer: some five hundred in each doubling.
-fn is_sampled(rows: u64) -> bool {
-    let step = (rows.next_power_of_two() / 1024).max(1);
-    rows.is_multiple_of(step)
 }
 
 #[cfg(test)]

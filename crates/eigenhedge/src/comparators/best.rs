@@ -2,6 +2,7 @@
 
 use super::best_subspace::{BestSubspace, Mean};
 use super::feature_rows::FeatureRows;
+use super::leading_directions::LeadingDirections;
 use super::sketch::Sketch;
 use crate::error::Error;
 use crate::kernel::VectorKernel;
@@ -152,6 +153,16 @@ impl Hindsight {
             Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
             Self::Sketched(sketch) => Some(sketch.best(kept)),
             Self::Features(rows) => rows.best(kept),
+        }
+    }
+
+    /// The same between two numbers, without an eigendecomposition of n × n numbers; the directions are those of the look
+    /// before. None for features.
+    pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
+        match self {
+            Self::Exact(best) => Some(best.loss_on_the_way(kept, leading)),
+            Self::Sketched(sketch) => Some(sketch.best(kept)),
+            Self::Features(_) => None,
         }
     }
 

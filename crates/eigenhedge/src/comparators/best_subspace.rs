@@ -6,13 +6,16 @@
 //! Cost: n² for each row, in blocks at the speed of a matrix product; n² memory; one eigendecomposition when asked.
 //! Rows longer than [`BestSubspace::LONGEST`] are not followed.
 
+use super::best::Best;
 use super::best_loss;
+use super::leading_directions::LeadingDirections;
 use crate::error::Error;
 use crate::linalg::checks::{energies, scatter, shape};
 use crate::linalg::{Matrix, add_lower_product};
 use crate::num::dot;
 use crate::state::{self, count, energy, ensure};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Running mean, as a fixed point and the way from there: a row less the fixed point is rounded once, and what follows does
 /// not depend on where the rows lie.
@@ -89,6 +92,7 @@ pub struct BestSubspace {
     filled: usize,
 }
 
+/// Rows that are added to the matrix at a time.
 const BLOCK: usize = 64;
 
 /// Checks a mean that was read from bytes.
@@ -150,8 +154,7 @@ impl BestSubspace {
     /// Energy of all rows, the one left out too, along each of these unit vectors, and in all: squared lengths, after
     /// centering.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
-        let mut scatter = self.scatter.clone();
-        Self::flush(&mut scatter, &self.block, self.filled);
+        let scatter = self.whole_scatter();
         let length = scatter.rows();
         let along = |direction: &[f64]| {
             let column = |j: usize| {
@@ -172,9 +175,22 @@ impl BestSubspace {
 
     /// Total loss of the best k-dimensional subspace.
     pub fn loss(&self, kept: usize) -> f64 {
+        best_loss(&self.whole_scatter(), kept)
+    }
+
+    /// The same between two numbers; cheapest after a whole number of blocks.
+    pub(super) fn loss_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Best {
+        leading.best(&self.whole_scatter(), kept)
+    }
+
+    /// The scatter matrix of all rows.
+    fn whole_scatter(&self) -> Cow<'_, Matrix> {
+        if self.filled == 0 {
+            return Cow::Borrowed(&self.scatter);
+        }
         let mut scatter = self.scatter.clone();
         Self::flush(&mut scatter, &self.block, self.filled);
-        best_loss(&scatter, kept)
+        Cow::Owned(scatter)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - [`BestSubspace`]: what the best fixed subspace would have lost, exactly; [`Sketch`]: between two numbers, for long
 //!   rows; [`Hindsight`]: whichever fits, also in a feature space, with a [`Best`] for an answer.
+//! - [`LeadingDirections`]: the best fixed subspace between two numbers, for looks on the way.
 //! - [`partition`]: what the best subspaces for stretches of the stream would have lost.
 //! - [`BestPair`]: the best directions for pairs of rows.
 
@@ -9,12 +10,14 @@ mod best;
 mod best_pair;
 mod best_subspace;
 mod feature_rows;
+mod leading_directions;
 pub mod partition;
 mod sketch;
 
 pub use best::{Best, Hindsight};
 pub use best_pair::BestPair;
 pub use best_subspace::BestSubspace;
+pub use leading_directions::LeadingDirections;
 pub use partition::{Blocks, Partition};
 pub use sketch::Sketch;
 

@@ -7,4 +7,4 @@ mod matrix;
 pub use eigen::{Eigen, symmetric_eigen};
 pub(crate) use eigen::{Factor, FactorScratch, symmetric_eigenvalues};
 pub use matrix::Matrix;
-pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply};
+pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply, symmetric_times};

@@ -89,10 +89,9 @@ pub struct Member {
 }
 
 impl RunSummary {
-    /// The account so far, with the best partitions into up to `segments` segments.
-    pub(super) fn of(run: &Run, segments: usize) -> Self {
-        let Run { spec, totals, learner, hindsight, blocks, .. } = run;
-        let best_loss = hindsight.as_ref().and_then(|hindsight| hindsight.best(spec.kept));
+    /// The account so far beside this best loss, with the best partitions into up to `segments` segments.
+    pub(super) fn of(run: &Run, best_loss: Option<Best>, segments: usize) -> Self {
+        let Run { spec, totals, learner, blocks, .. } = run;
         let inputs = bound_inputs(run);
         let guarantee = |best: f64| learner.guarantee(&inputs, best);
         let holds = match best_loss {

@@ -84,7 +84,7 @@ fn close(plan: &Plan, finished: Finished) -> Result<()> {
     summary.skipped_rows = stream.skipped();
     summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);
     if let Some(mut recorder) = recorder {
-        recorder.close(stream.row_number(), &run);
+        recorder.close(stream.row_number(), &run, &summary);
         let heading = Heading { source: stream.source(), summary: sentences(&summary, run.spec(), standardized) };
         let report = page(heading, &recorder, &run, &summary);
         plan.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;

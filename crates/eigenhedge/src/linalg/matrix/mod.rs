@@ -288,8 +288,17 @@ impl Matrix {
     /// Gram–Schmidt, each column twice, for columns that are nearly orthonormal already. A column that lies in the span of
     /// those before it gives way to the unit vector that has most outside.
     pub fn orthonormalise(&mut self) {
+        self.gram_schmidt(0.5);
+    }
+
+    /// The same for any columns: those that lie almost in the span of the ones before give way.
+    pub(crate) fn orthonormalise_any(&mut self) {
+        self.gram_schmidt(1e-6);
+    }
+
+    fn gram_schmidt(&mut self, least_share: f64) {
         for j in 0..self.columns {
-            if !(self.remove_earlier(j) > 0.5) {
+            if !(self.remove_earlier(j) > least_share) {
                 self.replace_column(j);
             }
         }
@@ -422,6 +431,16 @@ pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
     matmul(out.view_mut(), lower, Accum::Add, a, whole, b, whole, 1.0, Par::Seq);
+}
+
+/// `out = s x` on one thread, with the symmetric matrix whose lower triangle is that of `lower`; `out` is reshaped.
+pub(crate) fn symmetric_times(out: &mut Matrix, lower: &Matrix, x: &Matrix) {
+    use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+    out.resize(lower.rows(), x.columns());
+    let (whole, s) = (BlockStructure::Rectangular, lower.view());
+    let (below, above) = (BlockStructure::TriangularLower, BlockStructure::StrictTriangularUpper);
+    matmul(out.view_mut(), whole, Accum::Replace, s, below, x.view(), whole, 1.0, Par::Seq);
+    matmul(out.view_mut(), whole, Accum::Add, s.transpose(), above, x.view(), whole, 1.0, Par::Seq);
 }
 
 /// `out = a b` on one thread; `out` is reshaped.
