@@ -67,7 +67,7 @@ impl Plan {
     /// Checks what was typed.
     pub fn new(args: &RunArgs) -> Result<Self, Usage> {
         let beginning = Beginning::new(args)?;
-        let source = table::source(&args.input);
+        let source = table::source(&args.inputs)?;
         let target = match &args.out {
             None => Target::Nowhere,
             Some(path) if is_dash(path) => Target::Standard,
@@ -75,7 +75,7 @@ impl Plan {
         };
         places(args)?;
         Ok(Self {
-            layout: table::layout(&args.table, &source)?,
+            layout: table::with_beside(table::layout(&args.table, &source)?, &args.beside)?,
             form: form(args, &target)?,
             source,
             beginning,
@@ -102,11 +102,13 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
     if form == Form::Parquet && !is_file && *target != Target::Nowhere {
         return Err(Usage("--out must be a file when answers are written as parquet".into()));
     }
-    if let Target::File(path) = target
-        && path.is_file()
-        && path.canonicalize().ok() == args.input.canonicalize().ok()
-    {
-        return Err(Usage(format!("--out must not be the input, got {}", path.display())));
+    if let Target::File(path) = target {
+        if path.is_file() && args.inputs.iter().any(|input| path.canonicalize().ok() == input.canonicalize().ok()) {
+            return Err(Usage(format!("--out must not be the input, got {}", path.display())));
+        }
+        if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz") || end.eq_ignore_ascii_case("zst")) {
+            return Err(Usage(format!("--out writes no compressed files, got {}", path.display())));
+        }
     }
     Ok(form)
 }
@@ -114,7 +116,7 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
 /// Files to write are files, and each is another one.
 fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
-    let mut taken = vec![("the input", args.input.as_path())];
+    let mut taken: Vec<(&str, &Path)> = args.inputs.iter().map(|path| ("the input", path.as_path())).collect();
     taken.extend(args.out.as_deref().map(|path| ("--out", path)));
     for (option, path) in [("--report", report), ("--plot", plot), ("--snapshot", snapshot)] {
         let Some(path) = path.as_deref() else { continue };
@@ -128,7 +130,7 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
         }
         taken.push((option, path));
     }
-    Ok(())
+    table::judge_plot(plot.as_deref())
 }
 
 /// The run that options describe, judged as far as that is possible without the data.

@@ -1,10 +1,11 @@
 //! Tables as built: where they are and how they are laid out.
 
-use crate::args::{BadRow, TableArgs};
+use crate::args::{BadRow, BesideArgs, TableArgs};
 use anyhow::anyhow;
 use eigenhedge::{Kind, Snapshot};
-use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream};
-use std::path::Path;
+use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, printable};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// A command line that cannot mean anything, as one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -16,22 +17,47 @@ pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Where a table is.
-pub fn source(path: &Path) -> Source {
-    if is_dash(path) { Source::Standard } else { Source::File(path.to_owned()) }
-}
-
-/// Where a table is, and how it is laid out.
-fn plan(path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
-    let source = source(path);
-    let layout = layout(args, &source)?;
-    Ok((source, layout))
+/// Where a table is: in one file or several, or standard input.
+pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
+    match paths {
+        [path] if is_dash(path) => Ok(Source::Standard),
+        [path] => Ok(Source::File(path.clone())),
+        paths if paths.iter().any(|path| is_dash(path)) => {
+            Err(Usage("several inputs must be files, got - among them".into()))
+        }
+        paths => Ok(Source::Files(paths.to_vec())),
+    }
 }
 
 /// Opens a table at its first row.
 pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<Stream> {
-    let (source, layout) = plan(path, args)?;
-    Ok(Stream::open(&source, &layout)?)
+    open_all(&[path.to_owned()], args)
+}
+
+/// Opens several files as one table.
+pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<Stream> {
+    let source = source(paths)?;
+    let stream = Stream::open(&source, &layout(args, &source)?)?;
+    say_left_out(&stream);
+    Ok(stream)
+}
+
+/// Says on standard error, which may be closed, which columns were left out because they hold no numbers.
+pub fn say_left_out(stream: &Stream) {
+    let left_out = stream.left_out();
+    if !left_out.is_empty() {
+        let _ = writeln!(io::stderr(), "eigenhedge: left out, no numbers: {}", printable(&left_out.join(", ")));
+    }
+}
+
+/// Refuses a picture whose name says that it is of another kind.
+pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
+    match path {
+        Some(path) if !path.extension().is_some_and(|end| end.eq_ignore_ascii_case("svg")) => {
+            Err(Usage(format!("--plot writes SVG, so that its name must end in .svg, got {}", path.display())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Opens a table with the columns of a model: by name if both have names, else as many as the model has.
@@ -47,7 +73,11 @@ pub fn open_like(model: &Snapshot, source: &Source, layout: &Layout) -> anyhow::
 /// Opens a table for a command that uses a model, which has a scale of its own.
 pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     match args.standardize {
-        None => plan(path, args),
+        None => {
+            let source = source(&[path.to_owned()])?;
+            let layout = layout(args, &source)?;
+            Ok((source, layout))
+        }
         Some(_) => {
             Err(Usage(format!("--standardize is not read by {command}: the model holds the scale of its columns")))
         }
@@ -69,10 +99,12 @@ pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
 pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     let selectors =
         |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
-    let format = args.format.unwrap_or(match source {
-        Source::Standard => Format::Csv,
-        Source::File(path) => Format::of_path(path),
-    });
+    let format = match (args.format, source) {
+        (Some(format), _) => format,
+        (None, Source::Standard) => Format::Csv,
+        (None, Source::File(path)) => Format::of_path(path),
+        (None, Source::Files(paths)) => common_format(paths)?,
+    };
     let is_csv = matches!(format, Format::Csv | Format::Tsv);
     let unread = [
         ("--no-header", args.no_header && !is_csv),
@@ -95,11 +127,16 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
         }
         _ => {}
     }
+    let only_numeric = args.columns == [NUMERIC];
+    if only_numeric {
+        needs_text(format, "--columns numeric")?;
+    }
     let plain = Layout::new(format);
     let layout = Layout {
         may_have_header: !args.no_header,
         delimiter: args.delimiter.unwrap_or(plain.delimiter),
-        columns: selectors(&args.columns),
+        columns: if only_numeric { Vec::new() } else { selectors(&args.columns) },
+        only_numeric,
         exclude: selectors(&args.exclude),
         array: args.array.clone(),
         dim: args.dim,
@@ -113,18 +150,67 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     };
     // What a learner begins with is bounded by the same number.
     eigenhedge::set_max_memory(layout.max_memory.bytes());
-    for (option, selectors) in [("--columns", &layout.columns), ("--exclude", &layout.exclude)] {
-        let name = selectors.iter().find_map(|selector| match selector {
-            Selector::Position(_) => None,
-            Selector::Name(name) | Selector::Pattern(name) => Some(name),
-        });
-        let reason =
-            if layout.may_have_header { format!("in {}", format.name()) } else { "when there is --no-header".into() };
-        if let Some(name) = name
-            && !(layout.may_have_header && format.has_names())
-        {
-            return Err(Usage(format!("{option} must hold positions {reason}, got {name:?}")));
+    judge_names(&layout, "--columns", &layout.columns)?;
+    judge_names(&layout, "--exclude", &layout.exclude)?;
+    Ok(layout)
+}
+
+/// The word that stands for all columns of numbers.
+const NUMERIC: &str = "numeric";
+
+/// The same layout with columns that go along with each row.
+pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
+    let keep: Vec<Selector> = args.keep.iter().map(|text| Selector::from_text(text)).collect();
+    let time = args.time.as_deref().map(Selector::from_text);
+    if let Some(Selector::Pattern(pattern)) = &time {
+        return Err(Usage(format!("--time must be one column, got the pattern {pattern:?}")));
+    }
+    for (option, is_given) in [("--keep", !keep.is_empty()), ("--time", time.is_some())] {
+        if is_given {
+            needs_text(layout.format, option)?;
         }
     }
-    Ok(layout)
+    judge_names(&layout, "--keep", &keep)?;
+    judge_names(&layout, "--time", time.as_slice())?;
+    Ok(Layout { keep, time, ..layout })
+}
+
+/// Refuses an option about columns of text where there are none.
+fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
+    match format {
+        Format::Npy | Format::Npz | Format::Libsvm => {
+            Err(Usage(format!("{option} is not read by the format {}, which has only numbers", format.name())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses names where columns have none.
+fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<(), Usage> {
+    let name = selectors.iter().find_map(|selector| match selector {
+        Selector::Position(_) => None,
+        Selector::Name(name) | Selector::Pattern(name) => Some(name),
+    });
+    let format = layout.format;
+    let reason =
+        if layout.may_have_header { format!("in {}", format.name()) } else { "when there is --no-header".into() };
+    match name {
+        Some(name) if !(layout.may_have_header && format.has_names()) => {
+            Err(Usage(format!("{option} must hold positions {reason}, got {name:?}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The format that the names of several files say.
+fn common_format(paths: &[PathBuf]) -> Result<Format, Usage> {
+    let format = paths.first().map_or(Format::Csv, |path| Format::of_path(path));
+    match paths.iter().find(|path| Format::of_path(path) != format) {
+        None => Ok(format),
+        Some(path) => {
+            let (name, found) = (format.name(), Format::of_path(path).name());
+            let reason = format!("like the first, got {found} in {}; --format says what they are", path.display());
+            Err(Usage(format!("several inputs must be of one format, {name} {reason}")))
+        }
+    }
 }

@@ -4,7 +4,7 @@
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
-use crate::common::Place;
+use crate::common::{Place, unhinted};
 use crate::tables;
 use crate::tables::{arrow_file, arrow_stream, batches, matrix, npy, npy_raw, npz, parquet};
 use parquet::basic::Compression::UNCOMPRESSED;
@@ -312,7 +312,7 @@ fn whatever_is_wrong_is_named_in_one_sentence_and_leaves_nothing_behind() {
         let out = if case.options.contains("--out") { "" } else { "--out out.csv" };
         let outcome = place.run(&format!("run {} {} {out}", case.file, case.options));
         let wanted = (case.status, String::new(), format!("eigenhedge: {}\n", case.sentence));
-        let found = (outcome.status, outcome.out, outcome.err);
+        let found = (outcome.status, outcome.out, unhinted(&outcome.err));
         if found != wanted || place.files() != [case.file] {
             wrong.push(format!(
                 "{} {}:\n  wanted {wanted:?}\n  found  {found:?} {:?}",

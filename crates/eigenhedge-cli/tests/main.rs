@@ -12,6 +12,8 @@ mod refusals;
 mod reports;
 mod reproduce;
 mod run;
+#[cfg(feature = "parquet")]
+mod several_inputs;
 mod signals;
 mod snapshots;
 /// One matrix in every format.

@@ -1,6 +1,6 @@
 //! Whatever is wrong gives one sentence, the right status, and no output file.
 
-use crate::common::Place;
+use crate::common::{HINT, Place, unhinted};
 
 /// Status and sentence for a table and the options after `run data.csv`.
 type Case = (&'static str, &'static str, i32, &'static str);
@@ -105,7 +105,7 @@ fn bad_data_and_bad_values_are_named_in_one_sentence() {
         let place = Place::new();
         place.write("data.csv", content);
         let outcome = place.run(&format!("run data.csv --out out.csv {options}"));
-        assert_eq!(outcome.err, format!("eigenhedge: {sentence}\n"), "{content:?} with {options}");
+        assert_eq!(unhinted(&outcome.err), format!("eigenhedge: {sentence}\n"), "{content:?} with {options}");
         assert_eq!((outcome.status, outcome.out.as_str()), (*status, ""), "{content:?} with {options}");
         assert_eq!(place.files(), ["data.csv"], "{content:?} with {options}");
     }
@@ -129,9 +129,18 @@ fn a_failed_run_leaves_an_older_output_as_it_was() {
 #[test]
 fn a_pipe_is_named_and_answered_up_to_the_bad_row() {
     let outcome = Place::new().feed("run - -k 1 --out -", "1,2\n3,4\nfive,6\n");
-    let sentence = "eigenhedge: standard input, line 3, column 0: must be a finite number, got \"five\"\n";
-    assert_eq!((outcome.status, outcome.err.as_str()), (1, sentence));
+    let sentence = "eigenhedge: standard input, line 3, column 0: must be a finite number, got \"five\"";
+    assert_eq!((outcome.status, outcome.err), (1, format!("{sentence}{HINT}\n")));
     assert_eq!(outcome.out.lines().count(), 3);
+}
+
+#[test]
+fn a_pipe_goes_on_after_a_bad_row_when_bad_rows_are_skipped() {
+    let rows = "1,2\n3,4\nfive,6\n7,8,9\n10,11\n";
+    let outcome = Place::new().feed("run - -k 1 --on-bad-row skip --quiet --out -", rows);
+    let numbers: Vec<&str> = outcome.out.lines().map(|line| line.split(',').next().unwrap_or("")).collect();
+    assert_eq!((outcome.status, numbers), (0, vec!["row", "0", "1", "4"]), "{}", outcome.err);
+    assert!(!outcome.err.contains(HINT), "{}", outcome.err);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
-use crate::common::{Place, table};
+use crate::common::{Place, table, unhinted};
 use eigenhedge::streams;
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Write};
@@ -218,6 +218,7 @@ fn names_of_files_cannot_command_a_terminal() {
     let shown = "a\\u{1b}[2Jb\\n\\u{202e}c.csv";
     let (status, _, err) = run(&["run", name, "-k", "1"]);
     assert_eq!(status, 1);
+    let err = unhinted(&err);
     assert_eq!(err, format!("eigenhedge: {shown}, line 3, column 1 (\"y\"): must be a finite number, got \"oops\"\n"));
     let (status, out, err) =
         run(&["run", name, "-k", "1", "--on-bad-row", "skip", "--report", &format!("{name}.html")]);

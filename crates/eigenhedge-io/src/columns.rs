@@ -10,8 +10,14 @@ use std::collections::HashMap;
 pub(crate) struct Columns {
     /// Their names in the table, if it has names.
     pub names: Option<Vec<String>>,
+    /// Their number.
+    pub count: usize,
     /// Positions of the selected ones, in the order of the row.
     pub selected: Vec<usize>,
+    /// Positions of those whose texts go along with each row; that of the time first, if there is one.
+    pub kept: Vec<usize>,
+    /// Positions of those that were left out because they hold no numbers.
+    pub left_out: Vec<usize>,
 }
 
 /// Bytes that a column costs at most before a row is read: its name, its position, its cell, and copies of these.
@@ -29,18 +35,17 @@ impl Columns {
         layout: &Layout,
         names: Option<Vec<String>>,
         count: usize,
+        holds_text: impl Fn(usize) -> bool,
     ) -> Result<Self, Error> {
         if count == 0 {
             return Err(Error::at(input.name(), Fault::ZeroColumns));
         }
         allow_columns(input, count as u128)?;
-        let selected = select(names.as_deref(), count, layout, "").map_err(|fault| Error::at(input.name(), fault))?;
-        let columns = Self { names, selected };
-        columns.like_model(layout).map_err(|fault| Error::at(input.name(), fault))
+        select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
     /// Those of the selected columns that a model names, in its order; all of them if there are no names.
-    pub fn like_model(self, layout: &Layout) -> Result<Self, Fault> {
+    fn like_model(self, layout: &Layout) -> Result<Self, Fault> {
         let (Some(names), Some(wanted)) = (&self.names, &layout.model_columns) else { return Ok(self) };
         let mut places: HashMap<&str, (usize, bool)> = HashMap::new();
         for position in &self.selected {
@@ -59,6 +64,47 @@ impl Columns {
         };
         let selected = wanted.iter().map(find).collect::<Result<_, _>>()?;
         Ok(Self { selected, ..self })
+    }
+
+    /// The layout by which a later table with named columns gives the same ones.
+    pub fn layout_of_later(&self, layout: &Layout) -> Layout {
+        let named = |positions: &[usize]| positions.iter().map(|i| Selector::Name(self.typed(*i))).collect();
+        Layout {
+            columns: named(&self.selected),
+            keep: named(&self.kept),
+            time: None,
+            exclude: Vec::new(),
+            only_numeric: false,
+            model_columns: None,
+            ..layout.clone()
+        }
+    }
+
+    /// The columns of a later table with these names that are those of this one, which has names.
+    pub fn of_later(&self, names: Vec<String>, layout: &Layout, list: &'static str) -> Result<Self, Fault> {
+        if self.names.as_ref() == Some(&names) {
+            return Ok(self.clone());
+        }
+        let count = names.len();
+        let later = select(Some(names), count, &self.layout_of_later(layout), list, |_| false)?;
+        self.judge_later(&later, layout)?;
+        Ok(later)
+    }
+
+    /// Refuses a later table with columns that the first has not.
+    pub fn judge_later(&self, later: &Self, layout: &Layout) -> Result<(), Fault> {
+        let (Some(names), Some(found)) = (&self.names, &later.names) else {
+            let same = self.count == later.count;
+            return if same { Ok(()) } else { Err(Fault::OtherWidth { expected: self.count, found: later.count }) };
+        };
+        let chosen = !layout.columns.is_empty() || layout.only_numeric;
+        let extra = found.iter().find(|name| !chosen && !names.contains(name));
+        extra.map_or(Ok(()), |name| Err(Fault::ExtraColumn(name.clone())))
+    }
+
+    /// Names of the kept columns, or their positions.
+    pub fn kept_names(&self) -> Vec<String> {
+        self.kept.iter().map(|position| self.typed(*position)).collect()
     }
 
     /// How messages call a column.
@@ -106,21 +152,35 @@ impl Columns {
     }
 }
 
-/// Positions of the wanted columns. `list` is where the names stand, for messages.
+/// The columns of a table whose columns have these names, or just this number. `list` is where the names stand, for
+/// messages; `holds_text` is asked of each column if only those of numbers are wanted.
 pub(crate) fn select(
-    names: Option<&[String]>,
+    names: Option<Vec<String>>,
     count: usize,
     layout: &Layout,
     list: &'static str,
-) -> Result<Vec<usize>, Fault> {
-    let names = names.unwrap_or_default();
+    holds_text: impl Fn(usize) -> bool,
+) -> Result<Columns, Fault> {
+    let known = names.as_deref().unwrap_or_default();
+    let mut kept = Vec::new();
+    for selector in layout.time.iter().chain(&layout.keep) {
+        for position in find(selector, known, count, list)? {
+            if !kept.contains(&position) {
+                kept.push(position);
+            }
+        }
+    }
+    // Kept columns are features only if they are named as such.
+    let mut unwanted = vec![false; count];
+    kept.iter().for_each(|position| unwanted[*position] = true);
     let mut taken = vec![false; count];
-    let mut columns = Vec::new();
+    let mut selected = Vec::new();
     for selector in &layout.columns {
         let is_pattern = matches!(selector, Selector::Pattern(_));
-        for position in find(selector, names, count, list)? {
+        for position in find(selector, known, count, list)? {
+            unwanted[position] &= is_pattern;
             match std::mem::replace(&mut taken[position], true) {
-                false => columns.push(position),
+                false => selected.push(position),
                 // A pattern may well cover a column that was named.
                 true if is_pattern => {}
                 true => return Err(Fault::Twice(position)),
@@ -128,14 +188,21 @@ pub(crate) fn select(
         }
     }
     if layout.columns.is_empty() {
-        columns = (0..count).collect();
+        selected = (0..count).collect();
     }
-    let mut excluded = vec![false; count];
     for selector in &layout.exclude {
-        find(selector, names, count, list)?.into_iter().for_each(|position| excluded[position] = true);
+        find(selector, known, count, list)?.into_iter().for_each(|position| unwanted[position] = true);
     }
-    columns.retain(|position| !excluded[*position]);
-    if columns.is_empty() { Err(Fault::NoColumns) } else { Ok(columns) }
+    selected.retain(|position| !unwanted[*position]);
+    let mut left_out = Vec::new();
+    if layout.only_numeric {
+        left_out = selected.iter().copied().filter(|position| holds_text(*position)).collect();
+        selected.retain(|position| !left_out.contains(position));
+    }
+    if selected.is_empty() {
+        return Err(Fault::NoColumns);
+    }
+    Columns { names, count, selected, kept, left_out }.like_model(layout)
 }
 
 fn find(selector: &Selector, names: &[String], count: usize, list: &'static str) -> Result<Vec<usize>, Fault> {

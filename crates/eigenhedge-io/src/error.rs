@@ -37,6 +37,11 @@ impl Error {
         self.fault.is_row()
     }
 
+    /// True if a table has no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self.fault, Fault::Empty | Fault::HeaderOnly)
+    }
+
     /// True if the reader of our output has left.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.fault, Fault::Unwritable(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -69,6 +74,8 @@ pub(crate) enum Fault {
     IndexRange { index: u64, dim: usize },
     #[error("must be a finite number once standardized, got {0:e}")]
     Standardized(f64),
+    #[error("must be a date such as 2024-02-29 or 2024-02-29T12:30:00, or seconds since 1970, got {0}")]
+    Time(String),
     #[error("{0}")]
     Refused(String),
 
@@ -91,6 +98,16 @@ pub(crate) enum Fault {
     NoName { name: String, list: &'static str, hint: String },
     #[error("must have the columns of the model, but {name} is missing{hint}")]
     NotInTable { name: String, hint: String },
+    #[error("the column {} must be in the first file too; --columns would leave it out", quoted(.0))]
+    ExtraColumn(String),
+    #[error("must have {expected} columns like the first file, got {found}")]
+    OtherWidth { expected: usize, found: usize },
+    #[error("must have no header, like the first file")]
+    LaterHeader,
+    #[error("{label} cannot be kept as text, got the type {kind}")]
+    CannotKeep { label: String, kind: String },
+    #[error("several LIBSVM files need the number of columns, --dim")]
+    NeedsDimForFiles,
     #[error("no column matches {0:?}")]
     NoMatch(String),
     #[error("the column name {name:?} must be unique, but {list} has it more than once; use its position")]
@@ -121,6 +138,8 @@ pub(crate) enum Fault {
     NoMemory { what: String, wanted: String },
     #[error("a pipe cannot be read as {0}: give a file")]
     NeedsFile(&'static str),
+    #[error("must not be compressed as a whole to be read as {0}: unpack it")]
+    NeedsPlain(&'static str),
     #[error("the number of columns must be given with --dim when LIBSVM rows come through a pipe")]
     NeedsDim,
     #[cfg_attr(feature = "parquet", allow(dead_code))]
@@ -136,6 +155,8 @@ pub(crate) enum Fault {
     PartShrunk { wanted: u64, found: u64 },
 
     // Output.
+    #[error("must have one column of each name, but {0:?} would be a text that is kept and a number")]
+    TakenName(String),
     #[error("cannot be written: {0}")]
     Unwritable(io::Error),
     #[error("must end in .json, .csv or .npz; .onnx is written by eigenhedge.export in Python")]
@@ -159,6 +180,7 @@ impl Fault {
                 | Self::IndexOrder { .. }
                 | Self::IndexRange { .. }
                 | Self::Standardized(_)
+                | Self::Time(_)
                 | Self::Refused(_)
         )
     }

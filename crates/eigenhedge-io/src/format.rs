@@ -1,5 +1,6 @@
 //! The formats, by the names users type and by the ends of file names.
 
+use crate::unpack::Packing;
 use std::path::Path;
 
 /// How a table is written down.
@@ -60,8 +61,10 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The one that the end of the file's name says; an unknown end says CSV.
+    /// The one that the end of the file's name says, before `.gz` or `.zst`; an unknown end says CSV.
     pub fn of_path(path: &Path) -> Self {
+        let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
+        let path = stem.unwrap_or(path);
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         match end.as_str() {
             "tsv" | "tab" => Self::Tsv,
@@ -95,8 +98,8 @@ pub(crate) fn signature(start: &[u8]) -> Option<&'static str> {
         (b"PK\x03\x04", "a zip archive or npz"),
         (b"ARROW1", "arrow"),
         (b"FEA1", "feather version 1"),
-        (b"\x1f\x8b", "a gzip archive"),
-        (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+        (b"\x1f\x8b", "a gzip archive, whose name must end in .gz"),
+        (b"\x28\xb5\x2f\xfd", "a zstd archive, whose name must end in .zst"),
     ];
     SIGNATURES.into_iter().find(|(bytes, _)| start.starts_with(bytes)).map(|(_, name)| name)
 }
@@ -112,5 +115,8 @@ mod tests {
             assert_eq!(Format::of_path(Path::new(&format!("a.b/DATA.{}", format.name().to_uppercase()))), format);
         }
         assert_eq!(Format::of_path(Path::new("npy")), Format::Csv);
+        assert_eq!(Format::of_path(Path::new("a.jsonl.GZ")), Format::Jsonl);
+        assert_eq!(Format::of_path(Path::new("a.npy.zst")), Format::Npy);
+        assert_eq!(Format::of_path(Path::new(".gz")), Format::Csv);
     }
 }

@@ -1,13 +1,20 @@
 //! The bytes of a table: a file or standard input, opened from the start or further on.
+//!
+//! Compressed files and texts in UTF-16 are turned into what readers expect on the way; these can be opened again from the
+//! start, but not further on.
 
 use crate::error::{Error, Fault, printable_path};
 use crate::format::signature;
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
+use crate::reader::Progress;
 use crate::stop::Stop;
+use crate::unpack::{Counted, Packing, Utf8, is_utf16};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The source of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,14 +23,40 @@ pub enum Source {
     Standard,
     /// A file.
     File(PathBuf),
+    /// Several files, one after the other, as if they were one table.
+    Files(Vec<PathBuf>),
+}
+
+impl Source {
+    /// The sources of which this one is made, in order.
+    pub(crate) fn parts(&self) -> Vec<Self> {
+        match self {
+            Self::Files(paths) => paths.iter().cloned().map(Self::File).collect(),
+            other => vec![other.clone()],
+        }
+    }
+
+    /// True if it is made of regular files only.
+    pub fn is_regular(&self) -> bool {
+        match self {
+            Self::Standard => false,
+            Self::File(path) => path.is_file(),
+            Self::Files(paths) => paths.iter().all(|path| path.is_file()),
+        }
+    }
 }
 
 /// A source that can be opened, from the start or further on.
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
-    /// Bytes in it, when it is a regular file: only then can it be opened twice.
-    size: Option<u64>,
+    /// Bytes of a regular file: only then can it be opened twice.
+    file_size: Option<u64>,
+    packing: Packing,
+    /// True if its bytes must be turned into UTF-8, or may have to be.
+    recoded: bool,
+    /// Bytes read from the file since it was opened last.
+    read: Arc<AtomicU64>,
     stop: Option<Stop>,
     /// Memory that reading may take.
     pub memory: MaxMemory,
@@ -32,19 +65,28 @@ pub(crate) struct InputSource {
 impl InputSource {
     /// Looks at the source; refuses a file that is plainly of another format.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        let mut input =
-            Self { source: source.clone(), size: None, stop: layout.stop.clone(), memory: layout.max_memory };
+        let mut input = Self {
+            source: source.clone(),
+            file_size: None,
+            packing: Packing::Plain,
+            recoded: layout.format.is_text(),
+            read: Arc::default(),
+            stop: layout.stop.clone(),
+            memory: layout.max_memory,
+        };
         let format = layout.format;
         if let Source::File(path) = source {
             let there = std::fs::metadata(path).map_err(|error| input.unreadable(error))?;
             if there.is_dir() {
                 return Err(input.unreadable(io::ErrorKind::IsADirectory.into()));
             }
-            input.size = there.is_file().then_some(there.len());
+            input.file_size = there.is_file().then_some(there.len());
+            input.packing = Packing::of_path(path);
         }
-        if format.is_text() && input.size.is_some() {
+        if format.is_text() && input.file_size.is_some() {
             let mut start = Vec::new();
-            input.open()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
+            input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
+            input.recoded = is_utf16(&start);
             if let Some(found) = signature(&start) {
                 return Err(input.fault(Fault::OtherFormat { wanted: format.name(), found }));
             }
@@ -57,6 +99,7 @@ impl InputSource {
         match &self.source {
             Source::Standard => "standard input".to_owned(),
             Source::File(path) => printable_path(path),
+            Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
         }
     }
 
@@ -65,18 +108,38 @@ impl InputSource {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
 
-    /// Bytes in it, when it is a regular file.
+    /// Bytes in it, when it is a regular file that is read as it stands.
     pub fn size(&self) -> Option<u64> {
-        self.size
+        self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
+    }
+
+    /// Bytes of a regular file, however they are read.
+    pub fn file_size(&self) -> Option<u64> {
+        self.file_size
     }
 
     /// True if rows may arrive late, so that nothing may be read ahead.
     pub fn is_pipe(&self) -> bool {
-        self.size.is_none()
+        self.file_size.is_none()
+    }
+
+    /// How far a reader has come that has read so many bytes and rows.
+    pub fn progress(&self, bytes: u64, rows: u64) -> Progress {
+        match (self.size(), self.file_size) {
+            (Some(size), _) => Progress::Bytes(bytes.min(size), size),
+            (None, Some(size)) => Progress::Bytes(self.read.load(Ordering::Relaxed).min(size), size),
+            (None, None) => Progress::Unknown(rows),
+        }
     }
 
     /// Reads from the start; a pipe, from where it is.
     pub fn open(&self) -> Result<Box<dyn Read>, Error> {
+        let raw = self.raw()?;
+        Ok(if self.recoded { Box::new(Utf8::new(raw)) } else { raw })
+    }
+
+    /// Reads from the start, as bytes.
+    fn raw(&self) -> Result<Box<dyn Read>, Error> {
         let open = || -> io::Result<Box<dyn Read>> {
             match (&self.source, &self.stop) {
                 #[cfg(unix)]
@@ -85,14 +148,21 @@ impl InputSource {
                 (Source::File(path), Some(stop)) if self.is_pipe() => stop.guard(File::open(path)?),
                 (Source::Standard, _) => Ok(Box::new(io::stdin().lock())),
                 (Source::File(path), _) => Ok(Box::new(File::open(path)?)),
+                (Source::Files(_), _) => Err(io::ErrorKind::Unsupported.into()),
             }
         };
-        open().map_err(|error| self.unreadable(error))
+        let bytes = open().map_err(|error| self.unreadable(error))?;
+        if self.size().is_some() {
+            return Ok(bytes);
+        }
+        self.read.store(0, Ordering::Relaxed);
+        let counted = Box::new(Counted { inner: bytes, count: Arc::clone(&self.read) });
+        self.packing.unpack(counted, self.memory).map_err(|fault| self.fault(fault))
     }
 
     /// Reads from some byte on; none when that is impossible.
     pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
-        if self.size.is_none() {
+        if self.size().is_none() {
             return Ok(None);
         }
         let mut file = self.file("")?;
@@ -103,7 +173,8 @@ impl InputSource {
     /// A file that can be read in any order.
     pub fn file(&self, format: &'static str) -> Result<File, Error> {
         match &self.source {
-            Source::File(path) if self.size.is_some() => File::open(path).map_err(|error| self.unreadable(error)),
+            Source::File(_) if self.packing != Packing::Plain => Err(self.fault(Fault::NeedsPlain(format))),
+            Source::File(path) if self.file_size.is_some() => File::open(path).map_err(|error| self.unreadable(error)),
             _ => Err(self.fault(Fault::NeedsFile(format))),
         }
     }

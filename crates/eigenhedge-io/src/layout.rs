@@ -20,6 +20,12 @@ pub struct Layout {
     pub exclude: Vec<Selector>,
     /// Names of a model's columns: those are taken of the selected ones, in this order, if the table has names.
     pub model_columns: Option<Vec<String>>,
+    /// True if columns that hold something else than numbers in the first row are left out too.
+    pub only_numeric: bool,
+    /// Columns whose texts go along with each row; they are no features, unless `columns` names them.
+    pub keep: Vec<Selector>,
+    /// The column that says when a row was: the first of those whose texts go along.
+    pub time: Option<Selector>,
     /// Which array of an archive.
     pub array: Option<String>,
     /// The number of columns of a LIBSVM table.
@@ -35,6 +41,12 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// True if a column is asked for by its name.
+    pub(crate) fn names_columns(&self) -> bool {
+        let mut selectors = self.columns.iter().chain(&self.exclude).chain(&self.keep).chain(&self.time);
+        selectors.any(|selector| !matches!(selector, Selector::Position(_)))
+    }
+
     /// All columns of a table of this format, as they are.
     pub fn new(format: Format) -> Self {
         Self {
@@ -44,6 +56,9 @@ impl Layout {
             columns: Vec::new(),
             exclude: Vec::new(),
             model_columns: None,
+            only_numeric: false,
+            keep: Vec::new(),
+            time: None,
             array: None,
             dim: None,
             on_bad_row: OnBadRow::Fail,
@@ -73,6 +88,16 @@ pub enum Selector {
     Name(String),
     /// `*` stands for any characters and `?` for one.
     Pattern(String),
+}
+
+/// As it would be typed.
+impl std::fmt::Display for Selector {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Position(position) => write!(out, "{position}"),
+            Self::Name(text) | Self::Pattern(text) => out.write_str(text),
+        }
+    }
 }
 
 impl Selector {

@@ -9,6 +9,8 @@
 //! | read rows from a file or a pipe | [`Source`], [`Layout`] and [`Stream`] |
 //! | name a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
 //! | read some columns only, or skip bad rows | [`Selector`], [`OnBadRow`] |
+//! | read several files as one table, or compressed ones (`.gz`, `.zst`) | [`Source::Files`]; by their names |
+//! | know the texts and the time that stand beside a row's numbers | [`Layout::keep`], [`Layout::time`], [`Stream::kept`] |
 //! | bring columns to a common scale | [`Layout::standardize`] |
 //! | end a wait for rows when a signal arrives | [`Stop`] |
 //! | limit the memory that reading may take | [`MaxMemory`] |
@@ -24,8 +26,7 @@
 //! **Numerics.** Text is read as the nearest double. One and the same matrix gives the same bits in every format.
 //!
 //! **Not done.** No format is guessed from content; a wrong guess would be worse than a question. No type is converted:
-//! truth values, dates and texts are refused by the name of their column. There is no decompression of whole files:
-//! a pipe does it.
+//! truth values, dates and texts are refused by the name of their column.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -33,6 +34,8 @@ mod binary;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod columns;
+mod concatenation;
+mod dates;
 #[cfg(not(feature = "parquet"))]
 mod columnar {
     //! Stands in for the readers of Parquet and Arrow files in a build without them.
@@ -57,6 +60,7 @@ mod staging;
 mod stop;
 mod stream;
 mod text;
+mod unpack;
 
 pub use answers::{Answer, Answers, Form, Position, Target};
 pub use binary::{Array, read_array};

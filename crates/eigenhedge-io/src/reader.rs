@@ -16,6 +16,10 @@ pub struct ReadPosition {
     pub lines: u64,
     /// Bytes before it, when reading can start there.
     pub bytes: Option<u64>,
+    /// The file among several, from 0, and the rows of the files before it; lines and bytes are those of the file.
+    pub file: u64,
+    #[serde(deserialize_with = "count")]
+    pub rows_before: u64,
 }
 
 /// How far a stream has come.
@@ -34,6 +38,8 @@ pub(crate) trait Reader {
     /// Puts the selected cells of the next row into `row`, which is empty; false at the end. After an error that is
     /// about one row, the next call reads the row after it.
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error>;
+    /// Appends the texts of the kept columns of the row read last.
+    fn kept(&self, _texts: &mut Vec<String>) {}
     /// Where the row read last stands.
     fn place(&self) -> String;
     /// Where reading would go on.

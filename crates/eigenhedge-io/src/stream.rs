@@ -9,13 +9,13 @@
 //! returns too; others are read again up to the row. A pipe must send its rows again from the first.
 
 use crate::columns::Columns as Selection;
-use crate::error::{Error, Fault};
-use crate::format::Format;
+use crate::concatenation::{Concatenation, open_one};
+use crate::dates;
+use crate::error::{Error, Fault, shown};
 use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::saved::count;
-use crate::{binary, columnar, text};
 use eigenhedge::{Columns, Standardizer};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -37,18 +37,28 @@ pub struct StreamState {
 }
 
 /// A row that was delivered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Delivered {
     /// Number of the row, from 0 and counting bad rows too.
     pub number: u64,
+    /// Texts of its kept columns.
+    pub kept: Vec<String>,
+    /// Its time, in seconds since 1970.
+    pub time: Option<f64>,
     place: String,
 }
 
 /// A table that is being read.
 pub struct Stream {
     input: InputSource,
+    /// Sources besides the first.
+    more: usize,
     reader: Box<dyn Reader>,
+    /// Texts of the kept columns of the row read last, the first of which is its time if `has_time`.
+    kept: Vec<String>,
+    has_time: bool,
+    time: Option<f64>,
     selection: Selection,
     names: Vec<String>,
     on_bad_row: OnBadRow,
@@ -76,6 +86,8 @@ const WAITING_ROW: usize = 256;
 
 struct Waiting {
     raw: Vec<f64>,
+    kept: Vec<String>,
+    time: Option<f64>,
     position: ReadPosition,
     bad: u64,
     place: String,
@@ -84,18 +96,23 @@ struct Waiting {
 impl Stream {
     /// Opens a table at its first row.
     pub fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        let input = InputSource::new(source, layout)?;
-        let Opened { reader, columns } = match layout.format {
-            Format::Csv | Format::Tsv => text::Csv::open(&input, layout)?,
-            Format::Jsonl => text::Jsonl::open(&input, layout)?,
-            Format::Libsvm => text::Libsvm::open(&input, layout)?,
-            Format::Npy => binary::open_npy(&input, layout)?,
-            Format::Npz => binary::open_npz(&input, layout)?,
-            Format::Parquet | Format::Arrow | Format::Feather => columnar::open(&input, layout)?,
+        let parts = source.parts();
+        let more = parts.len().saturating_sub(1);
+        let (input, Opened { reader, columns }) = match parts.as_slice() {
+            [] | [_] => {
+                let input = InputSource::new(parts.first().unwrap_or(source), layout)?;
+                let opened = open_one(&input, layout, None)?;
+                (input, opened)
+            }
+            _ => Concatenation::open(parts, layout)?,
         };
         let width = columns.selected.len();
         Ok(Self {
             input,
+            more,
+            kept: Vec::new(),
+            has_time: layout.time.is_some(),
+            time: None,
             position: reader.position(),
             reader,
             names: columns.selected_names(),
@@ -171,7 +188,31 @@ impl Stream {
 
     /// Name of the source.
     pub fn source(&self) -> String {
-        self.input.name()
+        match self.more {
+            0 => self.input.name(),
+            1 => format!("{} and 1 more file", self.input.name()),
+            more => format!("{} and {more} more files", self.input.name()),
+        }
+    }
+
+    /// Names of the columns whose texts go along with each row; that of the time first, if there is one.
+    pub fn kept_columns(&self) -> Vec<String> {
+        self.selection.kept_names()
+    }
+
+    /// Texts of these columns for the row delivered last.
+    pub fn kept(&self) -> &[String] {
+        &self.kept
+    }
+
+    /// Time of the row delivered last, in seconds since 1970; none without [`Layout::time`].
+    pub fn time(&self) -> Option<f64> {
+        self.time
+    }
+
+    /// Names of the columns that were left out because they hold no numbers.
+    pub fn left_out(&self) -> Vec<String> {
+        self.selection.left_out.iter().map(|position| self.selection.typed(*position)).collect()
     }
 
     /// An error if `what` would take more memory than reading the table may: for programs that keep rows.
@@ -228,7 +269,7 @@ impl Stream {
         loop {
             if let Some(waiting) = self.waiting.pop_front() {
                 (self.raw, self.position, self.unread) = (waiting.raw, waiting.position, waiting.bad);
-                self.place = Some(waiting.place);
+                (self.kept, self.time, self.place) = (waiting.kept, waiting.time, Some(waiting.place));
             } else {
                 let found = self.pull()?;
                 (self.position, self.unread, self.place) = (self.reader.position(), self.bad, None);
@@ -253,7 +294,7 @@ impl Stream {
 
     /// The row delivered last, for callers that read ahead.
     pub fn delivered(&self) -> Delivered {
-        Delivered { number: self.row_number(), place: self.place() }
+        Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.place() }
     }
 
     /// Makes the row delivered last a bad one, for this reason: an error, or one more row passed over.
@@ -276,7 +317,8 @@ impl Stream {
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
             self.raw.clear();
-            match self.reader.read(&mut self.raw) {
+            let read = self.reader.read(&mut self.raw);
+            match read.and_then(|found| if found { self.take_kept().map(|()| true) } else { Ok(false) }) {
                 Err(error) if error.is_row() => {
                     let row = self.reader.position().rows.saturating_sub(1);
                     self.remember(error, row)?;
@@ -285,6 +327,25 @@ impl Stream {
                 outcome => return outcome,
             }
         }
+    }
+
+    /// Takes over what goes along with the row read last.
+    fn take_kept(&mut self) -> Result<(), Error> {
+        if self.selection.kept.is_empty() {
+            return Ok(());
+        }
+        self.kept.clear();
+        self.reader.kept(&mut self.kept);
+        if self.has_time {
+            let text = self.kept.first().map_or("", String::as_str);
+            self.time = dates::seconds(text);
+            if self.time.is_none() {
+                let label = self.selection.label(self.selection.kept[0]);
+                let place = format!("{}, {label}", self.reader.place());
+                return Err(Error::at(place, Fault::Time(shown(text.as_bytes()))));
+            }
+        }
+        Ok(())
     }
 
     /// Keeps the first rows until the statistics are known.
@@ -300,8 +361,11 @@ impl Stream {
             self.standardizer.count_in(&self.raw);
             let (position, place) = (self.reader.position(), self.reader.place());
             let rows = self.waiting.len() as u128 + 1;
-            self.input.allow("the rows of the warm-up", rows * (8 * self.raw.capacity() + WAITING_ROW) as u128)?;
-            self.waiting.push_back(Waiting { raw: std::mem::take(&mut self.raw), position, bad: self.bad, place });
+            let texts: usize = self.kept.iter().map(|text| text.capacity() + size_of::<String>()).sum();
+            let bytes = 8 * self.raw.capacity() + texts + WAITING_ROW;
+            self.input.allow("the rows of the warm-up", rows * bytes as u128)?;
+            let (raw, kept) = (std::mem::take(&mut self.raw), std::mem::take(&mut self.kept));
+            self.waiting.push_back(Waiting { raw, kept, time: self.time, position, bad: self.bad, place });
         }
         self.standardizer.settle();
         Ok(())

@@ -46,7 +46,7 @@ fn write(answers: &mut Answers, rows: &Matrix, from: usize, to: usize) {
     for (i, row) in rows.iter().enumerate().take(to).skip(from) {
         // A row was skipped here and there.
         let number = (i + i / 7) as u64;
-        let answer = Answer { row: number, expected_loss: row[0], loss: row[1], coordinates: &row[2..] };
+        let answer = Answer { row: number, expected_loss: row[0], loss: row[1], coordinates: &row[2..], texts: &[] };
         answers.write(&answer).unwrap();
     }
 }

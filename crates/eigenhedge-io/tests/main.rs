@@ -5,4 +5,5 @@ mod answers;
 mod common;
 mod csv_tables;
 mod export;
+mod several_files;
 mod streams;

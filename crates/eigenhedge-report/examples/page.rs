@@ -86,6 +86,7 @@ pub fn made_up(rows: u64) -> RunReport {
             fact("regret", (total[0] - best).to_string(), "expected loss beyond that of the best"),
             fact("bound_holds", "true".into(), "whether the loss stayed within what was promised"),
         ],
+        times: None,
         members: Some(Table {
             title: "Members".into(),
             columns: ["member", "weight at the end", "loss"].map(String::from).to_vec(),

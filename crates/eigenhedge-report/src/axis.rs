@@ -3,6 +3,7 @@
 //! Ticks are 1, 2 or 5 times a power of ten. On a logarithmic axis they are powers of ten, or 1, 2 and 5 times those when
 //! less than three decades are shown, or evenly spaced when less than a factor of two is.
 
+use crate::calendar;
 use crate::number;
 
 /// Values beyond this are not drawn: their differences would not be finite.
@@ -97,6 +98,13 @@ impl Axis {
         let labels =
             if spaced { number::ticks(&ticks) } else { ticks.iter().map(|&tick| number::short(tick)).collect() };
         Self { log: extent.log, low, high, ticks, labels }
+    }
+
+    /// An axis over times in seconds since 1970, with at most `wanted` ticks at round dates or times of day.
+    pub fn dated(extent: &Extent, wanted: usize) -> Self {
+        let (low, high) = widened(extent);
+        let (ticks, labels) = calendar::ticks(low, high, wanted.max(2));
+        Self { log: false, low, high, ticks, labels }
     }
 
     /// Both ends.

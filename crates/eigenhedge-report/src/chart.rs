@@ -15,6 +15,8 @@ pub struct Chart {
     pub y_label: String,
     /// True if the horizontal axis is logarithmic.
     pub log_x: bool,
+    /// True if horizontal places are times, in seconds since 1970.
+    pub dated_x: bool,
     /// True if the vertical axis is logarithmic.
     pub log_y: bool,
     /// Curves, in the order of the legend.

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod axis;
+mod calendar;
 pub mod chart;
 pub mod downsample;
 pub mod escape;

@@ -96,6 +96,8 @@ pub struct RunReport {
     pub ledger: Vec<Fact>,
     /// Members of a portfolio.
     pub members: Option<Table>,
+    /// Time of some of the rows, in seconds since 1970 and not decreasing: the axis of the charts, if it is known.
+    pub times: Option<Curve>,
 }
 
 impl Curve {
@@ -103,6 +105,17 @@ impl Curve {
     pub fn of(name: impl Into<String>, curves: &Downsampler, index: usize) -> Self {
         let (rows, values) = curves.curve(index);
         Self { name: name.into(), rows, values }
+    }
+
+    /// The value at a row: between those of the rows around it, which must increase.
+    fn at(&self, row: f64) -> f64 {
+        let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
+        let (Some(&[x0, x1]), Some(&[y0, y1])) =
+            (self.rows[after - 1..].first_chunk::<2>(), self.values[after - 1..].first_chunk::<2>())
+        else {
+            return f64::NAN;
+        };
+        y0 + (y1 - y0) * ((row - x0) / (x1 - x0)).clamp(0.0, 1.0)
     }
 
     fn series(&self, kind: Kind) -> Series {
@@ -129,7 +142,22 @@ impl RunReport {
             self.over_rows(&self.weights, "Weights of the members", "weight", WEIGHTS),
             self.plane(),
         ];
-        charts.into_iter().filter(|chart| chart.series.iter().any(|series| !series.points.is_empty())).collect()
+        let charts = charts.into_iter().filter(|chart| chart.series.iter().any(|series| !series.points.is_empty()));
+        charts.map(|chart| self.over_time(chart)).collect()
+    }
+
+    /// The same chart over the times of the rows, if they are known and it is one over rows.
+    fn over_time(&self, mut chart: Chart) -> Chart {
+        let Some(times) = self.times.as_ref().filter(|times| times.rows.len() > 1 && chart.x_label == ROW) else {
+            return chart;
+        };
+        let points = chart.series.iter_mut().flat_map(|series| &mut series.points).map(|point| &mut point.x);
+        let marks = chart.marks.iter_mut().map(|mark| &mut mark.x);
+        let places = chart.annotations.iter_mut().map(|place| &mut place.x);
+        points.chain(marks).chain(places).for_each(|x| *x = times.at(*x));
+        chart.x_label.clone_from(&times.name);
+        chart.dated_x = true;
+        chart
     }
 
     /// The page.
@@ -166,7 +194,7 @@ impl RunReport {
     }
 
     fn over_rows(&self, curves: &[Curve], title: &str, y_label: &str, caption: &str) -> Chart {
-        let mut chart = Chart::new(title, "row", y_label);
+        let mut chart = Chart::new(title, ROW, y_label);
         chart.caption = caption.into();
         chart.marks.clone_from(&self.marks);
         chart.series.extend(curves.iter().map(|curve| curve.series(Kind::Line)));
@@ -221,6 +249,9 @@ impl RunReport {
         Some(Table { title: "Largest losses".into(), columns, rows: self.largest.iter().map(row).collect() })
     }
 }
+
+/// Label of the axis of charts over rows.
+const ROW: &str = "row";
 
 const TOTAL: &str = "What was lost up to each row, in squared units of the input.";
 const REGRET: &str = "Loss beyond that of the best in hindsight, divided by the number of rows.";

@@ -19,7 +19,7 @@ pub use other_commands::{
     PcaArgs, ReconstructArgs, TransformArgs,
 };
 pub use reproduce::ReproduceArgs;
-pub use table::{BadRow, TableArgs};
+pub use table::{BadRow, BesideArgs, TableArgs};
 
 /// Online PCA with guarantees.
 ///
@@ -114,11 +114,12 @@ pub struct DemoArgs {
 
 // A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
 const RUN_NOTES: &str = "\
-Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm. The first \
-line of csv and tsv is a header when one of the selected cells in it is not a number. In messages, lines count from 1; \
+Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm; compressed ones \
+end in .gz or .zst, such as data.csv.gz. The first \
+line of csv and tsv is a header when one of the selected cells in it is not a number; lines that repeat it are passed over. In messages, lines count from 1; \
 rows and columns count from 0, as in --columns.
 
-A row of the output is row,expected_loss,loss,z0,...: the row's number in the table from 0, the mean loss over the learner's own \
+A row of the output is row,expected_loss,loss,z0,... (columns of --time and --keep stand behind row): the row's number in the table from 0, the mean loss over the learner's own \
 randomness, the loss of the choice that was made, and the row's coordinates in the directions that were kept. \
 Losses are in squared units of the input. An output file appears when the run is complete, or not at all.
 
@@ -138,16 +139,19 @@ Examples:
   eigenhedge run monday.csv -k 3 --snapshot model.snap
   eigenhedge run tuesday.csv --start-from model.snap --snapshot model.snap
   eigenhedge run data.csv -k 3 --exclude id,date --out coordinates.csv
+  eigenhedge run january.csv.gz february.csv.gz -k 3 --time date --keep id --out coordinates.csv --report r.html
   eigenhedge run data.parquet -k 3 --columns 'sensor_*' --standardize running --out coordinates.parquet
   eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
-  tail -f log.csv | eigenhedge run - -k 2 --no-header --out -";
+  tail -f log.csv | eigenhedge run - -k 2 --no-header --on-bad-row skip --out -";
 
 /// Options of `run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_NOTES)]
 pub struct RunArgs {
-    /// Table to read, one row for each trial; `-` reads rows from standard input as they arrive
-    pub input: PathBuf,
+    /// Table to read, one row for each trial; `-` reads rows from standard input as they arrive. Several files are read as
+    /// one table, columns matched by name
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
     /// Directions to keep
     #[arg(short, value_name = "K", required_unless_present = "start_from")]
     pub k: Option<usize>,
@@ -177,6 +181,10 @@ pub struct RunArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
+
+    /// Columns that go along with each row.
+    #[command(flatten)]
+    pub beside: BesideArgs,
 }
 
 /// The form of the summary.

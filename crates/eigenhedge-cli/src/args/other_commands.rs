@@ -13,8 +13,9 @@ Examples:
   eigenhedge compare data.csv -k 3
   eigenhedge compare data.csv -k 3 --learners auto,tracking,leader --plot losses.svg")]
 pub struct CompareArgs {
-    /// Table to read
-    pub input: PathBuf,
+    /// Table to read; several files are read as one
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
     /// Directions to keep
     #[arg(short, value_name = "K")]
     pub k: usize,

@@ -15,7 +15,8 @@ pub struct TableArgs {
     /// Take the first line as a row, whatever it holds
     #[arg(long)]
     pub no_header: bool,
-    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; a whole number is always a position
+    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; a whole number is always a position. The
+    /// word `numeric` alone stands for all that hold a number in the first row
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Columns to leave out, in the same form
@@ -34,13 +35,27 @@ pub struct TableArgs {
     /// rows, which wait for that). Losses are then in standardized units [default: none]
     #[arg(long, value_name = "HOW", value_parser = standardize)]
     pub standardize: Option<Standardize>,
-    /// What a bad row does: a missing cell, NaN, infinity, too few cells, or a row that the learner must refuse
+    /// What a bad row does: a missing cell, NaN, infinity, too few cells, or a row that the learner must refuse. A pipe
+    /// that never ends wants `skip`
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,
     /// Memory that reading the table may take, in bytes or with a unit: 500M, 2G. What would take more is refused; a
     /// line of text may have a sixteenth of it [default: half of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = max_memory)]
     pub max_memory: Option<MaxMemory>,
+}
+
+/// Columns that are no features, and go along with each row.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Table")]
+pub struct BesideArgs {
+    /// Columns to copy into the answers as text; they are features only if --columns names them too
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub keep: Vec<String>,
+    /// The column that says when a row was: dates such as 2024-02-29 or 2024-02-29T12:30:00Z, or seconds or milliseconds
+    /// since 1970. It is copied into the answers, and is the axis of the pictures
+    #[arg(long, value_name = "COLUMN")]
+    pub time: Option<String>,
 }
 
 /// What a bad row does.

@@ -49,8 +49,9 @@ fn curve() -> Downsampler {
 
 /// Runs, prints a table, draws a plot.
 pub fn compare(args: &CompareArgs) -> Result<()> {
+    table::judge_plot(args.plot.as_deref())?;
     [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
-    let mut stream = table::open(&args.input, &args.table)?;
+    let mut stream = table::open_all(&args.inputs, &args.table)?;
     let length = stream.columns().len();
     table::allow_learners(&stream, &args.learners)?;
     let centered = !args.no_center;

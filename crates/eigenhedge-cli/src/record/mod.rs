@@ -3,7 +3,7 @@
 //! Curves are thinned to a fixed number of points. What costs more than a few operations (probabilities, weights) is asked
 //! for only at the rows that a curve keeps. The best in hindsight and the bound cost a few products with a matrix of n × n
 //! numbers on the way ([`LeadingDirections`]): they are asked for at no more than [`CHECKPOINTS`] rows at a time, evenly
-//! spaced and at least n/2 rows apart, and not on the way in the space of a kernel. At the end they are those of the
+//! spaced and at least n rows apart, and not on the way in the space of a kernel. At the end they are those of the
 //! summary.
 //!
 //! The record depends on the rows alone, no clock among them, and can be saved: the page of a run that was stopped
@@ -45,6 +45,12 @@ pub struct Recorder {
     stride: Option<u64>,
     /// For the best in hindsight on the way.
     leading: LeadingDirections,
+    /// Time of each row, in seconds since 1970.
+    times: Option<Downsampler>,
+    /// False once a row was earlier than the one before: rows are then the axis.
+    is_in_order: bool,
+    /// Time of the row before.
+    last_time: f64,
 }
 
 /// How the run stood after some row.
@@ -62,7 +68,7 @@ struct Checkpoint {
 
 impl Recorder {
     /// For a run that has not begun.
-    pub fn new(run: &Run) -> Self {
+    pub fn new(run: &Run, has_time: bool) -> Self {
         let members = run.learner().members().len();
         Self {
             totals: Downsampler::new(Keep::First, POINTS, 1),
@@ -73,14 +79,17 @@ impl Recorder {
             largest: TopK::default(),
             checkpoints: Vec::new(),
             // A checkpoint costs O(n²) for each direction, a row O(n).
-            stride: run.spec().kernel.is_none().then(|| (run.length() as u64 / 2).next_power_of_two().max(CLOSEST)),
+            stride: run.spec().kernel.is_none().then(|| (run.length() as u64).next_power_of_two().max(CLOSEST)),
             leading: LeadingDirections::default(),
+            times: has_time.then(|| Downsampler::new(Keep::First, POINTS, 1)),
+            is_in_order: true,
+            last_time: f64::NEG_INFINITY,
         }
     }
 
-    /// After each row; `number` is that of the row in its table. A first row that only fixes the center is in no picture:
+    /// After each row; `number` is that of the row in its table, and `moment` its time and the text of it. A first row that only fixes the center is in no picture:
     /// where it lies says nothing about the others.
-    pub fn enter(&mut self, number: u64, loss: Loss, run: &Run) {
+    pub fn enter(&mut self, number: u64, moment: Option<(f64, &str)>, loss: Loss, run: &Run) {
         let totals = run.totals();
         if totals.charged() == 0 {
             return;
@@ -89,7 +98,12 @@ impl Recorder {
         self.losses.push(number, &[loss.realised]);
         let z = run.coordinates();
         self.plane.push(number, &[z.first().copied().unwrap_or(0.0), z.get(1).copied().unwrap_or(0.0)]);
-        self.largest.offer(number, loss.realised, String::new);
+        self.largest.offer(number, loss.realised, || moment.map_or(String::new(), |(_, text)| text.to_owned()));
+        if let (Some(times), Some((time, _))) = (&mut self.times, moment) {
+            times.push(number, &[time]);
+            self.is_in_order &= time >= self.last_time;
+            self.last_time = time;
+        }
         if self.kept.would_keep(number) {
             self.sample(number, run.learner());
         }
@@ -170,10 +184,10 @@ impl Recorder {
 
     /// True if it is what a recorder of this run can have become.
     fn fits(&self, run: &Run) -> bool {
-        let built = &Self::new(run);
+        let built = &Self::new(run, self.times.is_some());
         let curves = |recorder: &Self| {
-            let Self { totals, losses, plane, kept, weights, .. } = recorder.clone();
-            [Some(totals), Some(losses), Some(plane), Some(kept), weights]
+            let Self { totals, losses, plane, kept, weights, times, .. } = recorder.clone();
+            [Some(totals), Some(losses), Some(plane), Some(kept), weights, times]
         };
         let alike = curves(self).iter().zip(&curves(built)).all(|pair| match pair {
             (Some(own), Some(built)) => own.is_like(built),
@@ -206,10 +220,10 @@ mod tests {
         let mut run =
             Run::new(Spec { center: Some(eigenhedge::RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) }, 20, 1)
                 .unwrap();
-        let mut recorder = Recorder::new(&run);
+        let mut recorder = Recorder::new(&run, true);
         for (i, row) in streams::three_subspaces(1).iter().cycle().take(rows).enumerate() {
             let loss = run.step(row).unwrap();
-            recorder.enter(i as u64, loss, &run);
+            recorder.enter(i as u64, Some((60.0 * i as f64, "")), loss, &run);
             if cut == Some(i) {
                 recorder = Recorder::from_text(&recorder.to_text(), &run).unwrap();
             }

@@ -33,6 +33,7 @@ pub fn page(heading: Heading, recorder: &Recorder, run: &Run, summary: &RunSumma
         marks: cuts.map(|row| Mark { x: *row as f64, label: "new segment".into() }).collect(),
         ledger: ledger::facts(summary),
         members: ledger::members(&summary.members),
+        times: recorder.times.as_ref().filter(|_| recorder.is_in_order).map(|times| Curve::of("time", times, 0)),
     }
 }
 

@@ -73,6 +73,14 @@ impl Place {
     }
 }
 
+/// What is said behind the message about a bad row.
+pub const HINT: &str = "; --on-bad-row skip passes over bad rows";
+
+/// Complaints without [`HINT`].
+pub fn unhinted(err: &str) -> String {
+    err.replace(HINT, "")
+}
+
 /// A table with a header.
 pub fn table(rows: &[Vec<f64>]) -> String {
     let names: Vec<String> = (0..rows[0].len()).map(|i| format!("x{i}")).collect();

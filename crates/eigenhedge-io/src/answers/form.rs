@@ -3,6 +3,7 @@
 use super::Answer;
 use crate::error::Fault;
 use crate::format::Format;
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -16,7 +17,7 @@ pub enum Form {
     Tsv,
     /// One JSON object on each line.
     Jsonl,
-    /// Apache Parquet; until the end, records of fixed size in the staging file.
+    /// Apache Parquet; until the end, plain records in the staging file.
     Parquet,
 }
 
@@ -54,30 +55,43 @@ impl Form {
     }
 
     /// Writes the header, if there is one.
-    pub(crate) fn header(self, kept: usize, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn header(self, names: &[String], kept: usize, out: &mut dyn Write) -> io::Result<()> {
         let Some(comma) = self.comma() else { return Ok(()) };
-        write!(out, "row{comma}expected_loss{comma}loss")?;
+        write!(out, "row")?;
+        names.iter().try_for_each(|name| write!(out, "{comma}{}", quoted_cell(name, comma)))?;
+        write!(out, "{comma}expected_loss{comma}loss")?;
         (0..kept).try_for_each(|i| write!(out, "{comma}z{i}"))?;
         writeln!(out)
     }
 
     /// One answer. The shortest text that reads back as the same number is used for each.
-    pub(crate) fn write(self, answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Answer { row, expected_loss, loss, coordinates } = *answer;
+    pub(crate) fn write(self, answer: &Answer<'_>, names: &[String], out: &mut dyn Write) -> io::Result<()> {
+        let Answer { row, expected_loss, loss, coordinates, texts } = *answer;
         match self {
             Self::Csv | Self::Tsv => {
                 let comma = self.comma().unwrap_or(',');
-                write!(out, "{row}{comma}{expected_loss:?}{comma}{loss:?}")?;
+                write!(out, "{row}")?;
+                texts.iter().try_for_each(|text| write!(out, "{comma}{}", quoted_cell(text, comma)))?;
+                write!(out, "{comma}{expected_loss:?}{comma}{loss:?}")?;
                 coordinates.iter().try_for_each(|z| write!(out, "{comma}{z:?}"))?;
                 writeln!(out)
             }
             Self::Jsonl => {
-                write!(out, "{{\"row\":{row},\"expected_loss\":{expected_loss:?},\"loss\":{loss:?}")?;
+                write!(out, "{{\"row\":{row}")?;
+                for (name, text) in names.iter().zip(texts) {
+                    write!(out, ",{}:{}", serde_json::to_string(name)?, serde_json::to_string(text)?)?;
+                }
+                write!(out, ",\"expected_loss\":{expected_loss:?},\"loss\":{loss:?}")?;
                 (0..).zip(coordinates).try_for_each(|(i, z): (usize, _)| write!(out, ",\"z{i}\":{z:?}"))?;
                 writeln!(out, "}}")
             }
             Self::Parquet => {
                 out.write_all(&row.to_le_bytes())?;
+                for text in texts {
+                    let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+                    out.write_all(&length.to_le_bytes())?;
+                    out.write_all(text.as_bytes())?;
+                }
                 let numbers = [expected_loss, loss].into_iter().chain(coordinates.iter().copied());
                 numbers.into_iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))
             }
@@ -100,4 +114,10 @@ impl Form {
             Self::Jsonl | Self::Parquet => None,
         }
     }
+}
+
+/// A cell as it stands between separators: in quotes if it must be.
+fn quoted_cell(text: &str, comma: char) -> Cow<'_, str> {
+    let is_plain = !text.contains([comma, '"', '\n', '\r']) && text.trim() == text;
+    if is_plain { Cow::Borrowed(text) } else { Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))) }
 }

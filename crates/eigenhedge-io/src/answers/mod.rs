@@ -46,6 +46,8 @@ pub struct Answer<'a> {
     pub loss: f64,
     /// Coordinates in the directions that were kept.
     pub coordinates: &'a [f64],
+    /// Texts that go along with the row, one for each name of [`Answers::with_texts`].
+    pub texts: &'a [String],
 }
 
 /// The part of the answers that is safe.
@@ -62,6 +64,8 @@ pub struct Answers {
     sink: Sink,
     form: Form,
     kept: usize,
+    /// Names of the texts.
+    names: Vec<String>,
     /// True if each answer must be out before the next row is read.
     at_once: bool,
     rows: u64,
@@ -102,21 +106,35 @@ impl Answers {
                 open_file(path, position.map(|position| (position.bytes, lines(position))))?
             }
         };
-        Ok(Self { sink, form, kept, at_once, rows: position.map_or(0, |position| position.rows) })
+        Ok(Self { sink, form, kept, names: Vec::new(), at_once, rows: position.map_or(0, |position| position.rows) })
+    }
+
+    /// The same answers with texts of these names in each, behind the number of the row.
+    pub fn with_texts(self, names: Vec<String>) -> Result<Self, Error> {
+        let is_coordinate = |name: &str| (0..self.kept).any(|i| name == format!("z{i}"));
+        let is_taken =
+            |name: &&String| matches!(name.as_str(), "row" | "expected_loss" | "loss") || is_coordinate(name);
+        match names.iter().find(is_taken) {
+            Some(name) => Err(Error::at("the answers", Fault::TakenName(name.clone()))),
+            None => Ok(Self { names, ..self }),
+        }
     }
 
     /// One row's answer. Numbers read back bit for bit.
     pub fn write(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
         self.rows += 1;
-        debug_assert_eq!(answer.coordinates.len(), self.kept);
-        self.hand_over(|out| {
+        debug_assert_eq!((answer.coordinates.len(), answer.texts.len()), (self.kept, self.names.len()));
+        let names = std::mem::take(&mut self.names);
+        let written = self.hand_over(|out| {
             if first {
-                form.header(answer.coordinates.len(), out)?;
+                form.header(&names, answer.coordinates.len(), out)?;
             }
-            form.write(answer, out)?;
+            form.write(answer, &names, out)?;
             if at_once { out.flush() } else { Ok(()) }
-        })
+        });
+        self.names = names;
+        written
     }
 
     /// Makes durable what was written, and says how much that is.
@@ -134,7 +152,7 @@ impl Answers {
         self.hand_over(|out| out.flush())?;
         match self.sink {
             Sink::File(staging) if self.form == Form::Parquet => {
-                staging.finish_through(|records, out| parquet::convert(records, self.kept, out))
+                staging.finish_through(|records, out| parquet::convert(records, &self.names, self.kept, out))
             }
             Sink::File(staging) => staging.finish(),
             _ => Ok(()),

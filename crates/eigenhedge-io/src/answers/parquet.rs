@@ -1,4 +1,4 @@
-//! A Parquet file out of records of fixed size.
+//! A Parquet file out of plain records.
 //!
 //! A Parquet file cannot be cut off at a row and continued, so answers wait as plain records and are turned into
 //! one at the end. Row groups are small enough to be held in memory while they are written.
@@ -7,14 +7,15 @@ use std::fs::File;
 use std::io::{self, Read};
 
 #[cfg(not(feature = "parquet"))]
-pub fn convert(_: impl Read, _: usize, _: File) -> io::Result<File> {
+pub fn convert(_: impl Read, _: &[String], _: usize, _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Writes the records, each a row number, two losses and `kept` coordinates, as a table.
+/// Writes the records, each a row number, texts of these names with their lengths before them, two losses and `kept`
+/// coordinates, as a table.
 #[cfg(feature = "parquet")]
-pub fn convert(mut records: impl Read, kept: usize, out: File) -> io::Result<File> {
-    use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
+pub fn convert(records: impl Read, names: &[String], kept: usize, out: File) -> io::Result<File> {
+    use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
     use arrow_schema::{DataType, Field, Schema};
     use parquet::arrow::ArrowWriter;
     use parquet::basic::Compression;
@@ -22,38 +23,54 @@ pub fn convert(mut records: impl Read, kept: usize, out: File) -> io::Result<Fil
     use std::sync::Arc;
 
     const GROUP_CELLS: usize = 1 << 20;
-    let names = ["expected_loss", "loss"].map(str::to_owned).into_iter().chain((0..kept).map(|i| format!("z{i}")));
-    let numbers = names.map(|name| Field::new(name, DataType::Float64, false));
-    let fields = std::iter::once(Field::new("row", DataType::UInt64, false)).chain(numbers);
+    let texts = names.iter().map(|name| Field::new(name, DataType::Utf8, false));
+    let numbers = ["expected_loss", "loss"].map(str::to_owned).into_iter().chain((0..kept).map(|i| format!("z{i}")));
+    let numbers = numbers.map(|name| Field::new(name, DataType::Float64, false));
+    let fields = std::iter::once(Field::new("row", DataType::UInt64, false)).chain(texts).chain(numbers);
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let width = kept + 3;
-    let group = (GROUP_CELLS / width).clamp(1, 1 << 16);
+    let group = (GROUP_CELLS / (kept + names.len() + 3)).clamp(1, 1 << 16);
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_max_row_group_row_count(Some(group))
         .build();
     let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(io::Error::other)?;
-    let size = 8 * width;
-    let mut block = Vec::new();
+    let mut records = io::BufReader::with_capacity(1 << 16, records);
     loop {
-        block.clear();
-        let found = records.by_ref().take((group * size) as u64).read_to_end(&mut block)?;
-        if found == 0 {
+        let mut rows: Vec<u64> = Vec::new();
+        let mut texts: Vec<Vec<String>> = vec![Vec::new(); names.len()];
+        let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); kept + 2];
+        while rows.len() < group && !is_at_end(&mut records)? {
+            rows.push(u64::from_le_bytes(read_bytes(&mut records)?));
+            for column in &mut texts {
+                let length = u32::from_le_bytes(read_bytes(&mut records)?);
+                let mut text = Vec::new();
+                records.by_ref().take(length.into()).read_to_end(&mut text)?;
+                column.push(String::from_utf8_lossy(&text).into_owned());
+            }
+            for column in &mut numbers {
+                column.push(f64::from_le_bytes(read_bytes(&mut records)?));
+            }
+        }
+        if rows.is_empty() {
             break;
         }
-        let cell = |record: &[u8], place: usize| {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(&record[8 * place..8 * place + 8]);
-            bytes
-        };
-        let rows = block.chunks_exact(size).map(|record| u64::from_le_bytes(cell(record, 0)));
-        let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt64Array::from_iter_values(rows))];
-        for place in 1..width {
-            let values = block.chunks_exact(size).map(|record| f64::from_le_bytes(cell(record, place)));
-            columns.push(Arc::new(Float64Array::from_iter_values(values)));
-        }
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt64Array::from(rows))];
+        columns.extend(texts.into_iter().map(|column| Arc::new(StringArray::from(column)) as ArrayRef));
+        columns.extend(numbers.into_iter().map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
         let batch = RecordBatch::try_new(schema.clone(), columns).map_err(io::Error::other)?;
         writer.write(&batch).map_err(io::Error::other)?;
     }
     writer.into_inner().map_err(io::Error::other)
+}
+
+#[cfg(feature = "parquet")]
+fn is_at_end(source: &mut impl io::BufRead) -> io::Result<bool> {
+    Ok(source.fill_buf()?.is_empty())
+}
+
+#[cfg(feature = "parquet")]
+fn read_bytes<const N: usize>(source: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    source.read_exact(&mut bytes)?;
+    Ok(bytes)
 }

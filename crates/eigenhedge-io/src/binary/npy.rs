@@ -60,7 +60,7 @@ impl Npy {
     /// Reads the header and the first block.
     pub fn open(input: &InputSource, origin: Origin, layout: &Layout) -> Result<Opened, Error> {
         let format = layout.format.name();
-        let in_file = matches!(origin, Origin::File) && !input.is_pipe();
+        let in_file = matches!(origin, Origin::File) && input.size().is_some();
         let mut source = match &origin {
             Origin::File => input.open()?,
             Origin::Member(member) => member.open(input)?,
@@ -127,7 +127,7 @@ impl Npy {
         if !in_file {
             array.fill()?;
         }
-        array.columns = Columns::choose(input, layout, None, width_here)?;
+        array.columns = Columns::choose(input, layout, None, width_here, |_| false)?;
         let columns = array.columns.clone();
         Ok(Opened { reader: Box::new(array), columns })
     }
@@ -245,7 +245,7 @@ impl Reader for Npy {
     }
 
     fn position(&self) -> ReadPosition {
-        ReadPosition { rows: self.next, lines: 0, bytes: None }
+        ReadPosition { rows: self.next, ..ReadPosition::default() }
     }
 
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {

@@ -1,6 +1,7 @@
 //! Rows out of batches of columns.
 
 use super::catch_panics::guarded;
+use super::cell_text::{can_be_text, text_of};
 use super::{BATCH_CELLS, unsound};
 use crate::columns::Columns;
 use crate::error::{Error, Fault};
@@ -30,6 +31,8 @@ pub struct Table {
     columns: Columns,
     /// Where the selected columns are in a batch, which has them in the order of the file.
     order: Vec<usize>,
+    /// Where the kept columns are in a batch.
+    kept: Vec<usize>,
     batch: Option<RecordBatch>,
     /// Some rows of the batch, one after the other, and the number of the first.
     block: Vec<f64>,
@@ -43,7 +46,8 @@ pub struct Table {
 /// The selected columns, and their positions in the order of the file. Columns of other types are refused by name.
 pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let columns = Columns::choose(input, layout, Some(names), schema.fields().len())?;
+    let holds_text = |position: usize| !is_number(schema.field(position).data_type());
+    let columns = Columns::choose(input, layout, Some(names), schema.fields().len(), holds_text)?;
     let types = columns.selected.iter().map(|position| (*position, schema.field(*position).data_type()));
     let bad: Vec<(usize, String)> = types
         .filter(|(_, kind)| !is_number(kind))
@@ -52,8 +56,16 @@ pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(
     if !bad.is_empty() {
         return Err(columns.not_numeric(&input.name(), &bad, false));
     }
-    let mut projection = columns.selected.clone();
+    for position in &columns.kept {
+        let kind = schema.field(*position).data_type();
+        if !can_be_text(kind) {
+            let label = columns.label(*position);
+            return Err(input.fault(Fault::CannotKeep { label, kind: kind.to_string() }));
+        }
+    }
+    let mut projection = [&columns.selected[..], &columns.kept[..]].concat();
     projection.sort_unstable();
+    projection.dedup();
     Ok((columns, projection))
 }
 
@@ -71,8 +83,9 @@ impl Table {
         reopen: Option<Reopen>,
         total: Option<u64>,
     ) -> Result<Self, Error> {
-        let order =
-            columns.selected.iter().map(|position| projection.partition_point(|before| before < position)).collect();
+        let place = |position: &usize| projection.partition_point(|before| before < position);
+        let order = columns.selected.iter().map(place).collect();
+        let kept = columns.kept.iter().map(place).collect();
         let (input, block) = (input.clone(), Vec::new());
         let mut table = Self {
             input,
@@ -81,6 +94,7 @@ impl Table {
             reopen,
             columns,
             order,
+            kept,
             batch: None,
             block,
             block_first: 0,
@@ -191,12 +205,18 @@ impl Reader for Table {
         }
     }
 
+    fn kept(&self, texts: &mut Vec<String>) {
+        let Some(batch) = &self.batch else { return };
+        let column = |place: &usize| batch.columns().get(*place);
+        texts.extend(self.kept.iter().map(|place| column(place).map_or(String::new(), |a| text_of(a, self.at - 1))));
+    }
+
     fn place(&self) -> String {
         format!("{}, row {}", self.input.name(), self.rows.saturating_sub(1))
     }
 
     fn position(&self) -> ReadPosition {
-        ReadPosition { rows: self.rows, lines: 0, bytes: None }
+        ReadPosition { rows: self.rows, ..ReadPosition::default() }
     }
 
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {

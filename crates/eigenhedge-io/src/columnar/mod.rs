@@ -6,6 +6,7 @@
 mod arrow;
 mod batches;
 mod catch_panics;
+mod cell_text;
 mod page_header;
 mod parquet;
 

@@ -5,6 +5,7 @@
 //!
 //! **Header.** The first line is one when a selected cell in it is a word, when columns are asked for by name, or when it
 //! holds the names of a model's columns. An empty cell alone makes no header: it is more likely a number that is missing.
+//! A later line that repeats the header, as in files that were put together, is no row and is passed over.
 //!
 //! **Going on.** A file without carriage returns is taken up at its byte; another one is read again from the start.
 
@@ -12,7 +13,7 @@ use super::line_ends::Lines;
 use crate::columns::{Columns, allow_columns, select};
 use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
-use crate::layout::{Layout, OnBadRow, Selector};
+use crate::layout::{Layout, OnBadRow};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use csv::ByteRecord;
 use std::io::{self, Read};
@@ -29,6 +30,8 @@ pub struct Csv {
     /// Cells in every line.
     cells: usize,
     has_header: bool,
+    /// The header, if it holds a word: a line that repeats it is no row.
+    header: Option<ByteRecord>,
     /// True if a word in the first row means that its column is one of words.
     judges_columns: bool,
     columns: Columns,
@@ -41,7 +44,7 @@ pub struct Csv {
 
 impl Csv {
     /// Opens the source and reads its first line.
-    pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
+    pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let mut table = Self {
             input: input.clone(),
             records: records(input.open()?, layout.delimiter),
@@ -49,6 +52,7 @@ impl Csv {
             held: true,
             cells: 0,
             has_header: false,
+            header: None,
             judges_columns: layout.on_bad_row == OnBadRow::Fail,
             columns: Columns::default(),
             delimiter: layout.delimiter,
@@ -61,7 +65,7 @@ impl Csv {
         }
         table.cells = table.record.len();
         allow_columns(input, table.cells as u128)?;
-        table.settle(layout).map_err(|fault| input.fault(fault))?;
+        table.settle(layout, like)?;
         let columns = table.columns.clone();
         Ok(Opened { reader: Box::new(table), columns })
     }
@@ -81,19 +85,74 @@ impl Csv {
         })
     }
 
+    /// Reads the next record that is a row; false at the end.
+    fn next_row(&mut self) -> Result<bool, Error> {
+        const MARK: &[u8] = "\u{feff}".as_bytes();
+        loop {
+            if !self.advance()? {
+                return Ok(false);
+            }
+            let cells = self.record.as_slice();
+            let is_header = |header: &ByteRecord| {
+                let cells = cells.strip_prefix(MARK).unwrap_or(cells);
+                header.len() == self.record.len() && header.as_slice() == cells
+            };
+            if !self.header.as_ref().is_some_and(is_header) {
+                return Ok(true);
+            }
+        }
+    }
+
     /// Decides which columns are used and whether the first line is a header.
-    fn settle(&mut self, layout: &Layout) -> Result<(), Fault> {
+    fn settle(&mut self, layout: &Layout, like: Option<&Columns>) -> Result<(), Error> {
+        const LIST: &str = " in the header";
         let names: Vec<String> =
             self.record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect();
-        let selected = select(Some(&names), names.len(), layout, " in the header")?;
+        let count = names.len();
+        let fault = |fault| self.input.fault(fault);
         let wordy = |column: &usize| !names[*column].is_empty() && number(&self.record[*column]).is_none();
-        let named = layout.columns.iter().chain(&layout.exclude).any(|s| !matches!(s, Selector::Position(_)));
-        // A model's columns may be called 1 and 2.
-        let of_model =
-            layout.model_columns.as_ref().is_some_and(|wanted| wanted.iter().all(|name| names.contains(name)));
-        self.has_header = layout.may_have_header && (named || of_model || selected.iter().any(wordy));
-        self.held = !self.has_header;
-        self.columns = Columns { names: self.has_header.then_some(names), selected }.like_model(layout)?;
+        let is_header = match like {
+            None => {
+                // Every column is looked at before it is known which hold text.
+                let every = Layout { only_numeric: false, model_columns: None, ..layout.clone() };
+                let selected = select(Some(names.clone()), count, &every, LIST, |_| false).map_err(fault)?.selected;
+                // A model's columns may be called 1 and 2.
+                let model = layout.model_columns.as_ref();
+                let of_model = model.is_some_and(|wanted| wanted.iter().all(|name| names.contains(name)));
+                layout.names_columns() || of_model || selected.iter().any(wordy)
+            }
+            Some(like) => {
+                let repeats = like.names.as_ref().is_some_and(|first| names.iter().all(|name| first.contains(name)));
+                repeats || like.selected.iter().filter(|column| **column < count).any(wordy)
+            }
+        };
+        self.has_header = layout.may_have_header && is_header;
+        if self.has_header && (0..count).any(|column| wordy(&column)) {
+            self.header = Some(self.record.clone());
+        }
+        self.columns = match like {
+            Some(like) if self.has_header => {
+                if like.names.is_none() {
+                    return Err(fault(Fault::LaterHeader));
+                }
+                like.of_later(names, layout, LIST).map_err(fault)?
+            }
+            Some(like) if like.count != count => {
+                return Err(fault(Fault::OtherWidth { expected: like.count, found: count }));
+            }
+            Some(like) => like.clone(),
+            None => {
+                let known = self.has_header.then_some(names);
+                // The first row shows which columns hold text.
+                let shown = if self.has_header && layout.only_numeric { self.advance()? } else { !self.has_header };
+                self.held = shown;
+                let holds_text = |column: usize| shown && self.record.get(column).is_some_and(is_word);
+                select(known, count, layout, LIST, holds_text).map_err(|fault| self.input.fault(fault))?
+            }
+        };
+        if like.is_some() {
+            self.held = !self.has_header;
+        }
         Ok(())
     }
 
@@ -117,7 +176,7 @@ impl Csv {
 
 impl Reader for Csv {
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
-        if !std::mem::take(&mut self.held) && !self.advance()? {
+        if !std::mem::take(&mut self.held) && !self.next_row()? {
             return Ok(false);
         }
         self.rows += 1;
@@ -134,6 +193,11 @@ impl Reader for Csv {
         Ok(true)
     }
 
+    fn kept(&self, texts: &mut Vec<String>) {
+        let text = |column: &usize| String::from_utf8_lossy(&self.record[*column]).into_owned();
+        texts.extend(self.columns.kept.iter().map(text));
+    }
+
     fn place(&self) -> String {
         // The reader knows where a record ends; where it says a record starts there may be blank lines.
         let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
@@ -145,7 +209,7 @@ impl Reader for Csv {
         // A first line that is held as a row has been read, but is not behind us.
         let exact = self.records.get_ref().is_exact() && !self.held;
         let lines = self.lines_before + self.records.position().line() - 1;
-        ReadPosition { rows: self.rows, lines, bytes: exact.then(|| self.bytes()) }
+        ReadPosition { rows: self.rows, lines, bytes: exact.then(|| self.bytes()), ..ReadPosition::default() }
     }
 
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
@@ -158,17 +222,14 @@ impl Reader for Csv {
                 (position.rows, position.lines, bytes, false);
             return Ok(self.rows);
         }
-        while self.rows < position.rows && (std::mem::take(&mut self.held) || self.advance()?) {
+        while self.rows < position.rows && (std::mem::take(&mut self.held) || self.next_row()?) {
             self.rows += 1;
         }
         Ok(self.rows)
     }
 
     fn progress(&self) -> Progress {
-        match self.input.size() {
-            Some(size) => Progress::Bytes(self.bytes().min(size), size),
-            None => Progress::Unknown(self.rows),
-        }
+        self.input.progress(self.bytes(), self.rows)
     }
 
     fn has_header(&self) -> bool {

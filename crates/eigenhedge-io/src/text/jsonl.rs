@@ -30,6 +30,8 @@ pub struct Jsonl {
 struct Cells {
     /// One for each column; those that were not mentioned are missing.
     values: Vec<Cell>,
+    /// Positions and texts of the kept columns.
+    texts: Vec<(usize, String)>,
     /// The first thing that was wrong with the row as a whole.
     fault: Option<Fault>,
 }
@@ -63,16 +65,23 @@ impl Cell {
 
 impl Jsonl {
     /// Opens the source and reads its first line.
-    pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
+    pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let mut lines = LineReader::open(input)?;
         if !lines.advance()? {
             return Err(input.fault(Fault::Empty));
         }
-        let mut first = First::default();
-        let parsed = parse(lines.line(), FirstRow(&mut first));
-        parsed.map_err(|reason| Error::at(lines.place(), Fault::NotJson(reason)))?;
-        allow_columns(input, first.count as u128)?;
-        let keys = match &first.names {
+        let columns = match like {
+            Some(like) => like.clone(),
+            None => {
+                let mut first = First::default();
+                let parsed = parse(lines.line(), FirstRow(&mut first));
+                parsed.map_err(|reason| Error::at(lines.place(), Fault::NotJson(reason)))?;
+                allow_columns(input, first.cells.len() as u128)?;
+                let holds_text = |column: usize| first.cells[column].is_other_type();
+                Columns::choose(input, layout, first.names, first.cells.len(), holds_text)?
+            }
+        };
+        let keys = match &columns.names {
             None => None,
             Some(names) => {
                 let keys: HashMap<String, usize> = names.iter().cloned().zip(0..).collect();
@@ -83,11 +92,14 @@ impl Jsonl {
                 Some(keys)
             }
         };
-        let columns = Columns::choose(input, layout, first.names, first.count)?;
         lines.hold();
         let parser = Self {
             columns: columns.clone(),
-            cells: Cells { values: vec![Cell::Absent; first.count], fault: None },
+            cells: Cells {
+                values: vec![Cell::Absent; columns.count],
+                texts: columns.kept.iter().map(|column| (*column, String::new())).collect(),
+                fault: None,
+            },
             keys,
             lenient: !layout.columns.is_empty() || layout.model_columns.is_some(),
             judges_columns: layout.on_bad_row == OnBadRow::Fail,
@@ -110,6 +122,7 @@ impl Jsonl {
 impl LineParser for Jsonl {
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error> {
         self.cells.values.fill(Cell::Absent);
+        self.cells.texts.iter_mut().for_each(|(_, text)| text.clear());
         self.cells.fault = None;
         let visitor = Row { cells: &mut self.cells, keys: self.keys.as_ref(), lenient: self.lenient };
         if let Err(reason) = parse(lines.line(), visitor) {
@@ -125,6 +138,17 @@ impl LineParser for Jsonl {
             }
         }
         Ok(())
+    }
+
+    fn kept(&self, texts: &mut Vec<String>) {
+        texts.extend(self.cells.texts.iter().map(|(_, text)| text.clone()));
+    }
+}
+
+impl Cells {
+    /// The place for the text of a column, if that is kept.
+    fn text(&mut self, column: Option<usize>) -> Option<&mut String> {
+        self.texts.iter_mut().find(|(kept, _)| Some(*kept) == column).map(|(_, text)| text)
     }
 }
 
@@ -144,7 +168,7 @@ fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<()
 #[derive(Default)]
 struct First {
     names: Option<Vec<String>>,
-    count: usize,
+    cells: Vec<Cell>,
 }
 
 struct FirstRow<'a>(&'a mut First);
@@ -157,18 +181,18 @@ impl<'de> Visitor<'de> for FirstRow<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
-        while cells.next_element::<IgnoredAny>()?.is_some() {
-            self.0.count += 1;
+        while let Some(cell) = cells.next_element_seed(AnyCell(None))? {
+            self.0.cells.push(cell);
         }
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
         let mut names = Vec::new();
-        while let Some((name, _)) = cells.next_entry::<String, IgnoredAny>()? {
+        while let Some(name) = cells.next_key::<String>()? {
             names.push(name);
+            self.0.cells.push(cells.next_value_seed(AnyCell(None))?);
         }
-        self.0.count = names.len();
         self.0.names = Some(names);
         Ok(())
     }
@@ -195,7 +219,7 @@ impl<'de> Visitor<'de> for Row<'_> {
             self.cells.fault = Some(Fault::OtherShape { wanted: OBJECT, found: ARRAY });
         }
         let mut found = 0;
-        while let Some(cell) = cells.next_element_seed(AnyCell)? {
+        while let Some(cell) = cells.next_element_seed(AnyCell(self.cells.text(Some(found))))? {
             if let Some(value) = self.cells.values.get_mut(found) {
                 *value = cell;
             }
@@ -209,12 +233,12 @@ impl<'de> Visitor<'de> for Row<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
-        let fault = &mut self.cells.fault;
         if self.keys.is_none() {
-            *fault = Some(Fault::OtherShape { wanted: ARRAY, found: OBJECT });
+            self.cells.fault = Some(Fault::OtherShape { wanted: ARRAY, found: OBJECT });
         }
         while let Some(position) = cells.next_key_seed(Key(self.keys))? {
-            let cell = cells.next_value_seed(AnyCell)?;
+            let cell = cells.next_value_seed(AnyCell(self.cells.text(position.as_ref().ok().copied())))?;
+            let fault = &mut self.cells.fault;
             match position {
                 Ok(position) if self.cells.values[position] == Cell::Absent => self.cells.values[position] = cell,
                 Ok(position) => {
@@ -254,9 +278,18 @@ impl Visitor<'_> for Key<'_> {
     }
 }
 
-struct AnyCell;
+/// Reads a cell, and writes its text down where one is wanted.
+struct AnyCell<'a>(Option<&'a mut String>);
 
-impl<'de> DeserializeSeed<'de> for AnyCell {
+impl AnyCell<'_> {
+    fn write(self, text: impl fmt::Display) {
+        if let Some(out) = self.0 {
+            *out = text.to_string();
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for AnyCell<'_> {
     type Value = Cell;
 
     fn deserialize<D: de::Deserializer<'de>>(self, source: D) -> Result<Cell, D::Error> {
@@ -264,7 +297,7 @@ impl<'de> DeserializeSeed<'de> for AnyCell {
     }
 }
 
-impl<'de> Visitor<'de> for AnyCell {
+impl<'de> Visitor<'de> for AnyCell<'_> {
     type Value = Cell;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -272,14 +305,17 @@ impl<'de> Visitor<'de> for AnyCell {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Cell, E> {
+        self.write(format_args!("{value:?}"));
         Ok(Cell::Number(value))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Cell, E> {
+        self.write(value);
         Ok(Cell::Number(value as f64))
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Cell, E> {
+        self.write(value);
         Ok(Cell::Number(value as f64))
     }
 
@@ -287,11 +323,13 @@ impl<'de> Visitor<'de> for AnyCell {
         Ok(Cell::Null)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Cell, E> {
+    fn visit_bool<E>(self, value: bool) -> Result<Cell, E> {
+        self.write(value);
         Ok(Cell::Truth)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Cell, E> {
+    fn visit_str<E>(self, text: &str) -> Result<Cell, E> {
+        self.write(text);
         Ok(Cell::Text)
     }
 

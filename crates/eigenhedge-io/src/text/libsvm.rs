@@ -32,7 +32,7 @@ impl Libsvm {
         if !lines.advance()? {
             return Err(input.fault(Fault::Empty));
         }
-        let columns = Columns::choose(input, layout, None, dim)?;
+        let columns = Columns::choose(input, layout, None, dim, |_| false)?;
         lines.hold();
         let parser = Self { columns: columns.clone(), dense: vec![0.0; dim], set: Vec::new() };
         Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })

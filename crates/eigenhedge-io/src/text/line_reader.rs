@@ -77,6 +77,8 @@ impl LineReader {
 pub trait LineParser {
     /// Puts the selected cells of the line read last into `row`, which is empty.
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error>;
+    /// Appends the texts of the kept columns of the line parsed last.
+    fn kept(&self, _texts: &mut Vec<String>) {}
 }
 
 /// A table of such a format that is being read.
@@ -90,13 +92,20 @@ impl<P: LineParser> Reader for LineTable<P> {
         Ok(self.lines.advance()? && self.parser.parse(&self.lines, row).map(|()| true)?)
     }
 
+    fn kept(&self, texts: &mut Vec<String>) {
+        self.parser.kept(texts);
+    }
+
     fn place(&self) -> String {
         self.lines.place()
     }
 
     fn position(&self) -> ReadPosition {
         let LineReader { held, rows, lines, bytes, .. } = self.lines;
-        if held { ReadPosition::default() } else { ReadPosition { rows, lines, bytes: Some(bytes) } }
+        match held {
+            true => ReadPosition::default(),
+            false => ReadPosition { rows, lines, bytes: Some(bytes), ..ReadPosition::default() },
+        }
     }
 
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
@@ -118,9 +127,6 @@ impl<P: LineParser> Reader for LineTable<P> {
     }
 
     fn progress(&self) -> Progress {
-        match self.lines.input.size() {
-            Some(size) => Progress::Bytes(self.lines.bytes.min(size), size),
-            None => Progress::Unknown(self.lines.rows),
-        }
+        self.lines.input.progress(self.lines.bytes, self.lines.rows)
     }
 }

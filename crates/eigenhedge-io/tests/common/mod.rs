@@ -61,7 +61,39 @@ pub fn all_formats(matrix: &Matrix) -> Vec<(&'static str, Vec<u8>)> {
         ("stream.arrow", arrow_stream(&batches(matrix, 5))),
         ("file.feather", arrow_file(&batches(matrix, 100))),
         ("plain.libsvm", libsvm(matrix).into_bytes()),
+        ("packed.csv.gz", gzip(table(matrix, ",", "\n").as_bytes())),
+        ("members.csv.gz", in_two(table(matrix, ",", "\r\n").as_bytes(), gzip)),
+        ("frames.csv.zst", in_two(table(matrix, ",", "\n").as_bytes(), zstd)),
+        ("packed.jsonl.zst", zstd(json_objects(matrix).as_bytes())),
+        ("packed.libsvm.gz", gzip(libsvm(matrix).as_bytes())),
+        ("packed.npy.gz", gzip(&npy(matrix, Order::C))),
+        ("fortran.npy.zst", zstd(&npy(matrix, Order::Fortran))),
+        ("stream.arrow.gz", gzip(&arrow_stream(&batches(matrix, 5)))),
+        ("little.csv", utf16(&table(matrix, ",", "\r\n"), u16::to_le_bytes)),
+        ("big.jsonl", utf16(&json_objects(matrix), u16::to_be_bytes)),
+        ("little.tsv.gz", gzip(&utf16(&table(matrix, "\t", "\n"), u16::to_le_bytes))),
     ]
+}
+
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::stream::encode_all(bytes, 1).unwrap()
+}
+
+/// Two archives, one behind the other.
+pub fn in_two(bytes: &[u8], pack: fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let (start, end) = bytes.split_at(bytes.len() / 3);
+    [pack(start), pack(end)].concat()
+}
+
+/// Text in UTF-16, behind its byte-order mark.
+pub fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(bytes).collect()
 }
 
 pub fn table(matrix: &Matrix, comma: &str, end: &str) -> String {

@@ -21,6 +21,8 @@ struct ChartData<'a> {
     x_label: &'a str,
     y_label: &'a str,
     log_x: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    dated_x: bool,
     log_y: bool,
     series: Vec<SeriesData<'a>>,
     marks: Vec<(f64, &'a str)>,
@@ -61,7 +63,7 @@ fn chart_data(chart: &Chart) -> ChartData<'_> {
     let (x, y) = (Extent::empty(chart.log_x), Extent::empty(chart.log_y));
     let mut series: Vec<SeriesData> = Vec::with_capacity(chart.series.len());
     for (i, given) in chart.series.iter().enumerate() {
-        let mut next = series_data(i, given, &x, &y);
+        let mut next = series_data(i, given, chart.dated_x, &x, &y);
         if let Some(same) = series.iter().position(|earlier| earlier.x == next.x) {
             next.x = Horizontal::Same(same);
         }
@@ -74,6 +76,7 @@ fn chart_data(chart: &Chart) -> ChartData<'_> {
         x_label: &chart.x_label,
         y_label: &chart.y_label,
         log_x: chart.log_x,
+        dated_x: chart.dated_x,
         log_y: chart.log_y,
         series,
         marks: marks.collect(),
@@ -81,7 +84,7 @@ fn chart_data(chart: &Chart) -> ChartData<'_> {
     }
 }
 
-fn series_data<'a>(position: usize, series: &'a Series, x: &Extent, y: &Extent) -> SeriesData<'a> {
+fn series_data<'a>(position: usize, series: &'a Series, dated: bool, x: &Extent, y: &Extent) -> SeriesData<'a> {
     let look = look(position, series.tint, series.kind);
     let points: Vec<_> = series.points.iter().filter(|point| x.admits(point.x)).collect();
     let short = |value: f64| y.admits(value).then(|| rounded(value));
@@ -98,7 +101,8 @@ fn series_data<'a>(position: usize, series: &'a Series, x: &Extent, y: &Extent) 
         },
         colour: [look.colour.light, look.colour.dark],
         dash: look.dash,
-        x: Horizontal::Values(points.iter().map(|point| rounded(point.x)).collect()),
+        // Times need more digits than others: a second in fifty years.
+        x: Horizontal::Values(points.iter().map(|point| if dated { point.x } else { rounded(point.x) }).collect()),
         y: points.iter().map(|point| short(point.y)).collect(),
         low: spread(|point| point.low),
         high: spread(|point| point.high),

@@ -184,7 +184,8 @@
     const table = columns(chart.series), values = [table.xs], own = [], bands = [];
     const scattered = chart.series.length > 0 && chart.series.every(s => s.kind === "points");
     const samples = [""];
-    const series = [{ label: chart.x_label || "x", value: (u, v) => significant(v, 7) }];
+    const when = v => v == null ? "" : new Date(1e3 * v).toISOString().slice(0, 19).replace("T", " ");
+    const series = [{ label: chart.x_label || "x", value: (u, v) => chart.dated_x ? when(v) : significant(v, 7) }];
     const plain = { width: 0, class: "spread", points: { show: false } };
     chart.series.forEach((s, i) => {
       const colour = s.colour[theme], backwards = s.kind === "line" && !table.rises(s);
@@ -241,11 +242,15 @@
       drawAnnotations(u, chart, colours, ratio);
       u.ctx.restore();
     };
+    const across = { ...axis(chart.x_label, chart.log_x), space: 75, size: 32 };
+    // uPlot's own ticks for times, in UTC; their second line needs room.
+    if (chart.dated_x) { delete across.values; across.size = 46; }
     return [{
       ...size, series, bands,
+      tzDate: at => uPlot.tzDate(new Date(1e3 * at), "Etc/UTC"),
       padding: [10 + 14 * lines, 14, 0, 4],
-      scales: { x: { time: false, distr: chart.log_x ? 3 : 1, range: horizontal }, y: { distr: chart.log_y ? 3 : 1 } },
-      axes: [{ ...axis(chart.x_label, chart.log_x), space: 75, size: 32 }, { ...axis(chart.y_label, chart.log_y), size: room }],
+      scales: { x: { time: Boolean(chart.dated_x), distr: chart.log_x ? 3 : 1, range: horizontal }, y: { distr: chart.log_y ? 3 : 1 } },
+      axes: [across, { ...axis(chart.y_label, chart.log_y), size: room }],
       cursor: { drag: { x: true, y: true, uni: 40 }, dataIdx: nearest(table, scattered) },
       legend: { markers: { width: 0, fill: (u, i) => samples[i] } },
       hooks: { draw: [overlay] },

@@ -3,6 +3,7 @@
 use super::labels::{self, MARK_LINE};
 use super::{legend, number, series};
 use crate::axis::{Axis, Ends, Extent};
+use crate::calendar::moment;
 use crate::chart::{Chart, Kind};
 use crate::escape::markup;
 use crate::number::short;
@@ -89,7 +90,10 @@ fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> F
     let horizontal = if points { horizontal.with_margin() } else { *horizontal };
     let mut wanted = 9;
     loop {
-        let x = Axis::new(&horizontal, Ends::Data, wanted);
+        let x = match chart.dated_x {
+            true => Axis::dated(&horizontal, wanted),
+            false => Axis::new(&horizontal, Ends::Data, wanted),
+        };
         let last = x.ticks().last().map_or(0.0, |(_, label)| text_layout::width(label, TEXT_SIZE) / 2.0);
         let right = MARGIN.max(last) + 4.0;
         let inner = (width - left - right).max(50.0);
@@ -154,12 +158,14 @@ pub fn label(colour: Colour, class: &str, (x, y): (f64, f64), size: f64, attribu
 }
 
 fn describe(chart: &Chart, horizontal: &Extent, vertical: &Extent) -> String {
-    let range = |name: &str, extent: &Extent, log: bool| {
+    let range = |name: &str, extent: &Extent, log: bool, spoken: fn(f64) -> String| {
         let (low, high) = extent.range()?;
         let scale = if log { ", logarithmic" } else { "" };
-        Some(format!("{name} from {} to {}{scale}", short(low), short(high)))
+        Some(format!("{name} from {} to {}{scale}", spoken(low), spoken(high)))
     };
-    let axes = [range(&chart.x_label, horizontal, chart.log_x), range(&chart.y_label, vertical, chart.log_y)];
+    let across = if chart.dated_x { moment } else { short };
+    let axes =
+        [range(&chart.x_label, horizontal, chart.log_x, across), range(&chart.y_label, vertical, chart.log_y, short)];
     let axes: Vec<String> = axes.into_iter().flatten().collect();
     let mut sentences = vec![if axes.is_empty() { "No data".into() } else { axes.join("; ") }];
     let names = |names: Vec<&str>| names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ");

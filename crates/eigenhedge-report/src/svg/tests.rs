@@ -41,6 +41,7 @@ fn chart() -> impl Strategy<Value = Chart> {
         x_label,
         y_label,
         log_x,
+        dated_x: log_y && !log_x,
         log_y,
         series,
         marks,

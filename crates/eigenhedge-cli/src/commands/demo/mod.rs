@@ -86,13 +86,13 @@ fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs
     let totals = eigenhedge_lab::totals(learner, stream, (args.seed, args.draws as usize), &|_| {})?;
     let comparators = Comparators { hindsight: false, segments: 0 };
     let mut run = Run::with_comparators(spec.clone(), stream[0].len(), args.seed.wrapping_add(1), comparators)?;
-    let mut recorder = Recorder::new(&run);
+    let mut recorder = Recorder::new(&run, false);
     let mut spent = Duration::ZERO;
     for (number, row) in (0..).zip(stream) {
         let start = Instant::now();
         let loss = run.step(row)?;
         spent += start.elapsed();
-        recorder.enter(number, loss, &run);
+        recorder.enter(number, None, loss, &run);
     }
     let seconds_per_row = spent.as_secs_f64() / stream.len() as f64;
     Ok(Outcome { name, run, recorder, realised: totals.drawn(), seconds_per_row })

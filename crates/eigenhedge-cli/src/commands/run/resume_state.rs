@@ -11,7 +11,7 @@ use crate::record::Recorder;
 use anyhow::{Result, anyhow};
 use eigenhedge::options::{OPTIONS, Setup};
 use eigenhedge::{Run, Snapshot, Standardize};
-use eigenhedge_io::{Layout, OnBadRow, Position, Source, Stream, StreamState, Target};
+use eigenhedge_io::{Layout, OnBadRow, Position, Selector, Stream, StreamState, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -200,7 +200,8 @@ const FIRST_ROW: &str = "first row";
 /// Options that decide the outcome besides those of the learner and the columns, which the stream remembers.
 /// How bad rows are treated may change: whoever was stopped by one may want to pass over it.
 pub fn options(plan: &Plan, layout: &Layout) -> Map<String, Value> {
-    let Layout { format, may_have_header, delimiter, array, dim, standardize, .. } = layout;
+    let Layout { format, may_have_header, delimiter, array, dim, standardize, keep, time, .. } = layout;
+    let spelled: Vec<String> = keep.iter().map(Selector::to_string).collect();
     let out = match &plan.target {
         Target::Nowhere => Value::Null,
         Target::Standard => json!("-"),
@@ -214,6 +215,8 @@ pub fn options(plan: &Plan, layout: &Layout) -> Map<String, Value> {
         "--array": array,
         "--dim": dim,
         "--standardize": standardize.to_string(),
+        "--keep": (!keep.is_empty()).then(|| spelled.join(",")),
+        "--time": time.as_ref().map(Selector::to_string),
         "--out": out,
         "--out-format": if plan.target == Target::Nowhere { Value::Null } else { json!(plan.form.name()) },
         FIRST_ROW: first_row(plan, layout),
@@ -226,8 +229,7 @@ pub fn options(plan: &Plan, layout: &Layout) -> Map<String, Value> {
 
 /// A number that tells tables apart by their first row; none when they come through a pipe, or have no row.
 fn first_row(plan: &Plan, layout: &Layout) -> Option<String> {
-    let Source::File(path) = &plan.source else { return None };
-    if !path.is_file() {
+    if !plan.source.is_regular() {
         return None;
     }
     let layout = Layout { standardize: Standardize::None, on_bad_row: OnBadRow::Skip, ..layout.clone() };

@@ -7,11 +7,11 @@ use crate::files::read_snapshot;
 use crate::plan::{Beginning, Given, Plan};
 use crate::record::Recorder;
 use crate::stop::StopSignal;
-use crate::table::{allow_learners, open_like};
+use crate::table::{allow_learners, open_like, say_left_out};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Run, Snapshot, Standardize};
-use eigenhedge_io::{Answer, Answers, Layout, Reservation, Source, Stream, Target, write_whole};
+use eigenhedge_io::{Answer, Answers, Delivered, Layout, Reservation, Source, Stream, Target, write_whole};
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -100,11 +100,13 @@ impl<'a> Session<'a> {
             Beginning::Setup(setup) => Start::afresh(plan, setup, layout)?,
             Beginning::Model(given) => Start::with_model(plan, given, layout)?,
         };
+        say_left_out(&stream);
         let run = &snapshot.run;
         let answers = Answers::open(&plan.target, plan.form, run.spec().kept, at_once(plan))?;
+        let answers = answers.with_texts(stream.kept_columns())?;
         let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
         Ok(Self {
-            recorder: wanted.then(|| Recorder::new(run)),
+            recorder: wanted.then(|| Recorder::new(run, layout.time.is_some())),
             options: match plan.keep.snapshot {
                 Some(_) => (options(plan, &layout), learner_options),
                 None => Default::default(),
@@ -147,7 +149,8 @@ impl<'a> Session<'a> {
             }
         };
         let resume = |target: &Target| {
-            Answers::resume(target, plan.form, snapshot.run.spec().kept, at_once(plan), &before.answers)
+            Answers::resume(target, plan.form, snapshot.run.spec().kept, at_once(plan), &before.answers)?
+                .with_texts(stream.kept_columns())
         };
         let (answers, closed) = match resume(&plan.target) {
             Ok(answers) => (answers, false),
@@ -207,17 +210,19 @@ impl<'a> Session<'a> {
         while next < rows.len() {
             let first = next;
             let outcome = run.step_each(&rows[first..], |run, loss| {
-                let row = delivered[next].number;
+                let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
+                let row = *row;
                 next += 1;
                 learned += 1;
                 if written.is_err() {
                     return;
                 }
                 let coordinates = run.coordinates();
-                let answer = Answer { row, expected_loss: loss.expected, loss: loss.realised, coordinates };
+                let (expected_loss, loss_drawn) = (loss.expected, loss.realised);
+                let answer = Answer { row, expected_loss, loss: loss_drawn, coordinates, texts };
                 written = self.answers.write(&answer);
                 if let Some(recorder) = &mut self.recorder {
-                    recorder.enter(row, loss, run);
+                    recorder.enter(row, time.zip(texts.first().map(String::as_str)), loss, run);
                 }
             });
             if let Err((i, error)) = outcome {
@@ -281,8 +286,7 @@ fn at_once(plan: &Plan) -> bool {
 /// Most rows that are read before the first of them is learned. Rows of a pipe are answered as they come, and running
 /// statistics depend on which rows are refused.
 fn block_rows(plan: &Plan, standardize: Standardize, run: &Run) -> usize {
-    let is_file = matches!(&plan.source, Source::File(path) if path.is_file());
-    if is_file && standardize != Standardize::Running { run.block_rows() } else { 1 }
+    if plan.source.is_regular() && standardize != Standardize::Running { run.block_rows() } else { 1 }
 }
 
 fn is_there(target: &Target) -> bool {

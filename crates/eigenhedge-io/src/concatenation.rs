@@ -1,0 +1,159 @@
+//! Several tables read as one: the rows of the first, then those of the second, and so on.
+//!
+//! Columns of later tables are those of the first: matched by name where there are names, in whatever order they stand.
+//! A later table without a header, such as a piece of a file that was split, has the columns of the first in its order.
+//! Rows are numbered through; places in messages are those of the table that is being read.
+
+use crate::columns::Columns;
+use crate::error::{Error, Fault};
+use crate::format::Format;
+use crate::input_source::{InputSource, Source};
+use crate::layout::Layout;
+use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::{binary, columnar, text};
+
+/// Opens one table; with `like`, one that continues a table of these columns.
+pub(crate) fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
+    let opened = match layout.format {
+        Format::Csv | Format::Tsv => return text::Csv::open(input, layout, like),
+        Format::Jsonl => return text::Jsonl::open(input, layout, like),
+        Format::Parquet | Format::Arrow | Format::Feather => match like {
+            None => return columnar::open(input, layout),
+            Some(like) => columnar::open(input, &like.layout_of_later(layout))?,
+        },
+        Format::Libsvm => text::Libsvm::open(input, layout)?,
+        Format::Npy => binary::open_npy(input, layout)?,
+        Format::Npz => binary::open_npz(input, layout)?,
+    };
+    if let Some(like) = like {
+        like.judge_later(&opened.columns, layout).map_err(|fault| input.fault(fault))?;
+    }
+    Ok(opened)
+}
+
+/// Tables that are being read one after the other.
+pub(crate) struct Concatenation {
+    sources: Vec<Source>,
+    layout: Layout,
+    /// Columns of the first.
+    columns: Columns,
+    reader: Box<dyn Reader>,
+    /// The table being read, and the rows before it.
+    file: usize,
+    rows_before: u64,
+    /// Bytes of each.
+    sizes: Vec<u64>,
+}
+
+impl Concatenation {
+    /// Opens the first, and makes sure that the others are there.
+    pub fn open(sources: Vec<Source>, layout: &Layout) -> Result<(InputSource, Opened), Error> {
+        let inputs = sources.iter().map(|source| InputSource::new(source, layout)).collect::<Result<Vec<_>, _>>()?;
+        let input = inputs[0].clone();
+        if layout.format == Format::Libsvm && layout.dim.is_none() {
+            return Err(input.fault(Fault::NeedsDimForFiles));
+        }
+        let Opened { reader, columns } = open_one(&input, layout, None)?;
+        let sizes = inputs.iter().map(|input| input.file_size().unwrap_or(0)).collect();
+        let all =
+            Self { sources, layout: layout.clone(), columns: columns.clone(), reader, file: 0, rows_before: 0, sizes };
+        Ok((input, Opened { reader: Box::new(all), columns }))
+    }
+
+    /// Goes on to the next table that has rows; false when there is none.
+    fn advance(&mut self) -> Result<bool, Error> {
+        while self.file + 1 < self.sources.len() {
+            let rows_before = self.position().rows;
+            self.file += 1;
+            self.rows_before = rows_before;
+            let input = InputSource::new(&self.sources[self.file], &self.layout)?;
+            match open_one(&input, &self.layout, Some(&self.columns)) {
+                Ok(opened) => {
+                    self.reader = opened.reader;
+                    return Ok(true);
+                }
+                Err(error) if error.is_empty() => self.reader = Box::new(Nothing),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Reader for Concatenation {
+    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+        while !self.reader.read(row)? {
+            if !self.advance()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn kept(&self, texts: &mut Vec<String>) {
+        self.reader.kept(texts);
+    }
+
+    fn place(&self) -> String {
+        self.reader.place()
+    }
+
+    fn position(&self) -> ReadPosition {
+        let position = self.reader.position();
+        let rows = self.rows_before + position.rows;
+        ReadPosition { rows, file: self.file as u64, rows_before: self.rows_before, ..position }
+    }
+
+    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
+        let within = ReadPosition { rows: position.rows.saturating_sub(position.rows_before), ..*position };
+        let file = usize::try_from(position.file).ok().filter(|file| *file < self.sources.len());
+        let Some(file) = file else { return Ok(0) };
+        if file != self.file {
+            let input = InputSource::new(&self.sources[file], &self.layout)?;
+            self.reader = match open_one(&input, &self.layout, Some(&self.columns)) {
+                Err(error) if error.is_empty() => Box::new(Nothing),
+                opened => opened?.reader,
+            };
+            (self.file, self.rows_before) = (file, position.rows_before);
+        }
+        Ok(self.rows_before + self.reader.go_to(&within)?)
+    }
+
+    fn progress(&self) -> Progress {
+        let share = match self.reader.progress() {
+            Progress::Rows(done, all) | Progress::Bytes(done, all) if all > 0 => done as f64 / all as f64,
+            _ => 0.0,
+        };
+        let done = self.sizes[..self.file].iter().sum::<u64>() + (share * self.sizes[self.file] as f64) as u64;
+        Progress::Bytes(done, self.sizes.iter().sum())
+    }
+
+    fn has_header(&self) -> bool {
+        self.reader.has_header()
+    }
+}
+
+/// A table without rows.
+struct Nothing;
+
+impl Reader for Nothing {
+    fn read(&mut self, _: &mut Vec<f64>) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn place(&self) -> String {
+        String::new()
+    }
+
+    fn position(&self) -> ReadPosition {
+        ReadPosition::default()
+    }
+
+    fn go_to(&mut self, _: &ReadPosition) -> Result<u64, Error> {
+        Ok(0)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::Unknown(0)
+    }
+}

@@ -1,0 +1,219 @@
+//! Bytes of a source as its reader wants them: decompressed, and text in UTF-8.
+
+use crate::error::Fault;
+use crate::memory::MaxMemory;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How a whole file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    /// The one that the end of the file's name says.
+    pub fn of_path(path: &Path) -> Self {
+        match path.extension() {
+            Some(end) if end.eq_ignore_ascii_case("gz") => Self::Gzip,
+            Some(end) if end.eq_ignore_ascii_case("zst") => Self::Zstd,
+            _ => Self::Plain,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// The contents, all members or frames of them.
+    pub fn unpack(self, packed: Box<dyn Read>, memory: MaxMemory) -> Result<Box<dyn Read>, Fault> {
+        let inner: Box<dyn Read> = match self {
+            Self::Plain => return Ok(packed),
+            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, packed))),
+            Self::Zstd => zstd(packed, memory)?,
+        };
+        Ok(Box::new(Unpacked { inner, packing: self }))
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn zstd(packed: Box<dyn Read>, memory: MaxMemory) -> Result<Box<dyn Read>, Fault> {
+    let open = || {
+        let mut decoder = zstd::stream::read::Decoder::new(packed)?;
+        // Frames that ask for a larger window are refused; 27 is what zstd itself allows.
+        decoder.window_log_max(memory.bytes().max(1).ilog2().clamp(10, 27))?;
+        Ok(Box::new(decoder) as Box<dyn Read>)
+    };
+    open().map_err(Fault::Unreadable)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn zstd(_: Box<dyn Read>, _: MaxMemory) -> Result<Box<dyn Read>, Fault> {
+    Err(Fault::NotBuilt("zstd"))
+}
+
+/// Says of every error that the data are damaged, unless it is about the file itself.
+struct Unpacked {
+    inner: Box<dyn Read>,
+    packing: Packing,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buffer).map_err(|error| {
+            if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
+                return error;
+            }
+            let name = self.packing.name();
+            io::Error::new(io::ErrorKind::InvalidData, format!("its {name} data are damaged or end too early: {error}"))
+        })
+    }
+}
+
+/// Counts the bytes that were read, where others can see it.
+pub(crate) struct Counted<R> {
+    pub inner: R,
+    pub count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let found = self.inner.read(buffer)?;
+        self.count.fetch_add(found as u64, Ordering::Relaxed);
+        Ok(found)
+    }
+}
+
+/// True if a text that starts with these bytes is UTF-16.
+pub(crate) fn is_utf16(start: &[u8]) -> bool {
+    start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff])
+}
+
+/// A text in UTF-8, whatever its byte-order mark says.
+pub(crate) struct Utf8<R> {
+    inner: R,
+    coding: Coding,
+    /// Bytes that were read and not handed out: the start of the text, or what a buffer had no room for.
+    ready: Vec<u8>,
+    given: usize,
+    /// Half of a pair of UTF-16 units, and half of a unit.
+    unit: Option<u16>,
+    byte: Option<u8>,
+}
+
+#[derive(Clone, Copy)]
+enum Coding {
+    /// Nothing has been read.
+    Unknown,
+    Utf8,
+    Utf16(fn([u8; 2]) -> u16),
+}
+
+impl<R: Read> Utf8<R> {
+    pub fn new(inner: R) -> Self {
+        Self { inner, coding: Coding::Unknown, ready: Vec::new(), given: 0, unit: None, byte: None }
+    }
+
+    /// Reads the first two bytes.
+    fn look(&mut self) -> io::Result<()> {
+        self.inner.by_ref().take(2).read_to_end(&mut self.ready)?;
+        self.coding = match self.ready[..] {
+            [0xff, 0xfe] => Coding::Utf16(u16::from_le_bytes),
+            [0xfe, 0xff] => Coding::Utf16(u16::from_be_bytes),
+            _ => return Ok(self.coding = Coding::Utf8),
+        };
+        self.ready.clear();
+        Ok(())
+    }
+
+    /// Decodes some more bytes into `ready`; false at the end.
+    fn decode(&mut self, unit: fn([u8; 2]) -> u16) -> io::Result<bool> {
+        let mut bytes = [0; 1 << 13];
+        let found = self.inner.read(&mut bytes)?;
+        self.ready.clear();
+        self.given = 0;
+        if found == 0 && self.byte.is_some() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its UTF-16 text ends within a character"));
+        }
+        let mut units = Vec::with_capacity(found / 2 + 2);
+        units.extend(self.unit.take());
+        for byte in &bytes[..found] {
+            match self.byte.take() {
+                Some(first) => units.push(unit([first, *byte])),
+                None => self.byte = Some(*byte),
+            }
+        }
+        // The other half of a pair may be still to come.
+        if found > 0 && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
+            self.unit = units.pop();
+        }
+        let mut text = [0; 4];
+        for c in char::decode_utf16(units) {
+            let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
+            self.ready.extend_from_slice(c.encode_utf8(&mut text).as_bytes());
+        }
+        Ok(found > 0 || !self.ready.is_empty())
+    }
+}
+
+impl<R: Read> Read for Utf8<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if matches!(self.coding, Coding::Unknown) {
+            self.look()?;
+        }
+        loop {
+            if self.given < self.ready.len() {
+                let count = (self.ready.len() - self.given).min(buffer.len());
+                buffer[..count].copy_from_slice(&self.ready[self.given..self.given + count]);
+                self.given += count;
+                return Ok(count);
+            }
+            let Coding::Utf16(unit) = self.coding else { return self.inner.read(buffer) };
+            if !self.decode(unit)? {
+                return Ok(0);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands out a few bytes at a time.
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let size = self.1.min(buffer.len());
+            (&mut self.0).take(size as u64).read(buffer)
+        }
+    }
+
+    #[test]
+    fn utf_16_is_read_like_utf_8_however_the_bytes_arrive() {
+        for text in ["", "a", "a,b\n1,2\n", "grün,𝄞\n1,2\n", "𝄞"] {
+            let units: Vec<u16> = text.encode_utf16().collect();
+            let little: Vec<u8> = [0xfeff].iter().chain(&units).flat_map(|unit: &u16| unit.to_le_bytes()).collect();
+            let big: Vec<u8> = [0xfeff].iter().chain(&units).flat_map(|unit: &u16| unit.to_be_bytes()).collect();
+            for bytes in [text.as_bytes(), &little, &big] {
+                for size in 1..=bytes.len().max(1) {
+                    let mut read = String::new();
+                    Utf8::new(Drops(bytes, size)).read_to_string(&mut read).unwrap();
+                    assert_eq!(read, text, "by {size}");
+                }
+            }
+        }
+        let mut read = Vec::new();
+        let error = Utf8::new(&[0xff, 0xfe, b'a', 0, b'b'][..]).read_to_end(&mut read).unwrap_err();
+        assert!(error.to_string().contains("within a character"), "{error}");
+    }
+}
