@@ -53,7 +53,7 @@ pub fn say_left_out(stream: &Stream) {
 /// Refuses a picture whose name says that it is of another kind.
 pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
     match path {
-        Some(path) if !path.extension().is_some_and(|end| end.eq_ignore_ascii_case("svg")) => {
+        Some(path) if path.extension().is_some_and(|end| !end.eq_ignore_ascii_case("svg")) => {
             Err(Usage(format!("--plot writes SVG, so that its name must end in .svg, got {}", path.display())))
         }
         _ => Ok(()),

@@ -77,7 +77,7 @@ fn text_cases() -> Vec<Case> {
              of selected columns, 1, got 1"),
         bad("t.tsv", "a\tb\n1\t2\n1\n", "t.tsv, line 3: must have 2 cells like the first line, got 1"),
         bad("t.csv", b"PAR1....PAR1", "t.csv: must be csv, but the file starts like parquet; --format says what a file is"),
-        bad("t.csv", b"\x1f\x8b\x08....", "t.csv: must be csv, but the file starts like a gzip archive; --format says \
+        bad("t.csv", b"\x1f\x8b\x08....", "t.csv: must be csv, but the file starts like a gzip archive, whose name must end in .gz; --format says \
              what a file is"),
         bad("t.csv", b"1,2\n\xff\xfe,3\n", "t.csv, line 2, column 0: must be a finite number, got \"\u{fffd}\u{fffd}\""),
         bad("t.csv", "1,2\n1e200,3\n", "t.csv, line 2, column 0: must be a finite number once standardized, got 1e200")

@@ -7,7 +7,6 @@ use crate::error::{Error, Fault, printable_path};
 use crate::format::signature;
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
-use crate::reader::Progress;
 use crate::stop::Stop;
 use crate::unpack::{Counted, Packing, Utf8, is_utf16};
 use std::fs::File;
@@ -44,6 +43,17 @@ impl Source {
             Self::Files(paths) => paths.iter().all(|path| path.is_file()),
         }
     }
+}
+
+/// How far a stream has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// In rows, of so many.
+    Rows(u64, u64),
+    /// In bytes, of so many.
+    Bytes(u64, u64),
+    /// In rows; nobody knows of how many.
+    Unknown(u64),
 }
 
 /// A source that can be opened, from the start or further on.

@@ -2,6 +2,7 @@
 
 use crate::columns::Columns;
 use crate::error::Error;
+pub use crate::input_source::Progress;
 use crate::saved::count;
 use serde::{Deserialize, Serialize};
 
@@ -20,17 +21,6 @@ pub struct ReadPosition {
     pub file: u64,
     #[serde(deserialize_with = "count")]
     pub rows_before: u64,
-}
-
-/// How far a stream has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
-    /// In rows, of so many.
-    Rows(u64, u64),
-    /// In bytes, of so many.
-    Bytes(u64, u64),
-    /// In rows; nobody knows of how many.
-    Unknown(u64),
 }
 
 /// A format's way to get at rows.

@@ -22,7 +22,8 @@ struct Tables {
 /// One for every ending.
 pub fn targets() -> Vec<Box<dyn Target>> {
     let matrices = [common::matrix(23, 5), common::matrix(300, 3)];
-    let endings = ["csv", "tsv", "jsonl", "npy", "npz", "parquet", "arrow", "feather", "libsvm"];
+    let endings =
+        ["csv", "tsv", "jsonl", "npy", "npz", "parquet", "arrow", "feather", "libsvm", "csv.gz", "csv.zst", "npy.gz"];
     let of = |ending: &'static str| {
         let named = |ending: &str| {
             let all = matrices.iter().flat_map(common::all_formats);
