@@ -128,9 +128,11 @@ impl<R: Read> Utf8<R> {
         self.coding = match self.ready[..] {
             [0xff, 0xfe] => Coding::Utf16(u16::from_le_bytes),
             [0xfe, 0xff] => Coding::Utf16(u16::from_be_bytes),
-            _ => return Ok(self.coding = Coding::Utf8),
+            _ => Coding::Utf8,
         };
-        self.ready.clear();
+        if is_utf16(&self.ready) {
+            self.ready.clear();
+        }
         Ok(())
     }
 

@@ -189,11 +189,12 @@ fn what_cannot_be_read_so_is_one_sentence_with_the_name_of_the_file() {
     let arrow = arrow_file(&batches(&matrix(10, 2), 5));
     let plain = |_: &mut Layout| {};
     type Change = Box<dyn Fn(&mut Layout)>;
+    type Case = (Vec<(&'static str, Vec<u8>)>, Change, &'static str);
     let keep = |name: &'static str| -> Change { Box::new(move |layout| layout.keep = texts(&[name])) };
     let time = |name: &'static str| -> Change { Box::new(move |layout| layout.time = Some(Selector::from_text(name))) };
     let other = npy(&matrix(10, 3), Order::C);
     let b = |bytes: &[u8]| bytes.to_vec();
-    let cases: Vec<(Vec<(&str, Vec<u8>)>, Change, &str)> = vec![
+    let cases: Vec<Case> = vec![
         (
             vec![("t.csv.gz", b(&packed[..packed.len() - 9]))],
             Box::new(plain),
