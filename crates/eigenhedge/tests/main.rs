@@ -3,6 +3,7 @@
 mod batch;
 mod bounds;
 mod common;
+mod coordinates;
 mod golden_simplex_experts;
 mod golden_subspace;
 mod hebbian;

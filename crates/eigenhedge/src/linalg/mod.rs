@@ -3,8 +3,10 @@
 pub(crate) mod checks;
 mod eigen;
 mod matrix;
+mod polar;
 
 pub use eigen::{Eigen, symmetric_eigen};
 pub(crate) use eigen::{Factor, FactorScratch, symmetric_eigenvalues};
 pub use matrix::Matrix;
 pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply, symmetric_times};
+pub(crate) use polar::Polar;

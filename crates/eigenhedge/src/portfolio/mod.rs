@@ -20,6 +20,7 @@ pub use trust::Trust;
 
 use crate::error::Error;
 use crate::learner::{Learner, Loss, Upcoming};
+use crate::linalg::Matrix;
 use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::registry::{Kind, Spec};
@@ -45,6 +46,10 @@ pub struct Portfolio<S> {
 struct Working {
     chosen: usize,
     losses: Vec<f64>,
+    /// True if aligned coordinates are asked for.
+    aligns: bool,
+    /// From the center of the heaviest member to that of the first one.
+    way: Vec<f64>,
 }
 
 /// The members of `auto`, each with the center that it subtracts. Around the mean: forgetting leaders over a grid of
@@ -128,8 +133,7 @@ impl<S: Span> Portfolio<S> {
 
     /// Position of the member with the largest weight; the first of equal ones.
     pub fn heaviest(&self) -> usize {
-        let weights = self.trust.present_weights();
-        (1..weights.len()).fold(0, |best, i| if weights[i] > weights[best] { i } else { best })
+        largest(&self.trust.present_weights())
     }
 
     /// The member with the largest weight, to ask for its directions.
@@ -148,10 +152,65 @@ impl<S: Span> Portfolio<S> {
         self.members.iter().map(Subspace::clipped).max().unwrap_or(0)
     }
 
+    /// Asks for the aligned coordinates of the rows that follow, or for none.
+    pub(crate) fn set_aligns(&mut self, aligns: bool) {
+        self.scratch.0.aligns = aligns;
+    }
+
+    /// Coordinates of the last row in the k directions that the heaviest member kept most surely before it, around the center
+    /// of the first member, in the basis nearest to that of the row before; none if they were not asked for.
+    pub(crate) fn aligned_coordinates(&self) -> Option<&[f64]> {
+        let holder = self.holder().filter(|_| self.scratch.0.aligns)?;
+        Some(self.members[holder].aligned_coordinates())
+    }
+
+    /// The basis in which the next row would have aligned coordinates, in the coordinates of the columns of the heaviest
+    /// member, with the probabilities of the directions that it is made of.
+    pub(crate) fn next_basis(&mut self) -> (Matrix, Vec<f64>) {
+        let (heaviest, holder) = (self.heaviest(), self.holder());
+        let last = holder.and_then(|holder| self.members.get_disjoint_mut([heaviest, holder]).ok());
+        let last = last.map(|[to, from]| to.basis_of(from));
+        self.members[heaviest].next_basis(last)
+    }
+
+    /// The member that has the basis of the aligned coordinates.
+    fn holder(&self) -> Option<usize> {
+        self.members.iter().position(Subspace::has_basis)
+    }
+
+    /// Hands the basis of the aligned coordinates to the heaviest member, which turns it to its directions.
+    fn align(&mut self) {
+        let heaviest = largest(self.trust.weights());
+        if let Some(holder) = self.holder().filter(|holder| *holder != heaviest)
+            && let Ok([to, from]) = self.members.get_disjoint_mut([heaviest, holder])
+        {
+            to.take_basis(from);
+        }
+        self.members[heaviest].align();
+    }
+
+    /// Finds the aligned coordinates of the row that was just charged.
+    fn observe_aligned(&mut self) {
+        let Some(holder) = self.holder() else { return };
+        let way = &mut self.scratch.0.way;
+        way.clear();
+        if let (true, Some((first, others))) =
+            (self.specs[holder].center != self.specs[0].center, self.members.split_first_mut())
+        {
+            others[holder - 1].way_from_center_of(first, way);
+        }
+        self.members[holder].observe_aligned(way);
+    }
+
     /// By how much the expected loss can exceed that of any one member, in squared input units; zero for one member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
     }
+}
+
+/// Position of the largest number; the first of equal ones.
+fn largest(weights: &[f64]) -> usize {
+    (1..weights.len()).fold(0, |best, i| if weights[i] > weights[best] { i } else { best })
 }
 
 impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
@@ -162,6 +221,9 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     }
 
     fn choose(&mut self, random: &mut Random) {
+        if self.scratch.0.aligns {
+            self.align();
+        }
         let mut chosen = 0;
         if self.members.len() > 1 {
             let mut left = random.uniform();
@@ -180,7 +242,7 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     }
 
     fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
-        let Working { chosen, losses } = &mut self.scratch.0;
+        let Working { chosen, losses, .. } = &mut self.scratch.0;
         let mut loss = Loss::default();
         losses.clear();
         let weights = self.trust.weights();
@@ -191,6 +253,9 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
                 loss.realised = own.realised;
             }
             losses.push(own.expected);
+        }
+        if self.scratch.0.aligns {
+            self.observe_aligned();
         }
         loss
     }

@@ -168,6 +168,16 @@ impl AnyLearner {
         }
     }
 
+    /// Asks for the aligned coordinates of the rows that follow, or for none.
+    pub(super) fn set_aligns(&mut self, aligns: bool) {
+        of_portfolio!(self, portfolio => portfolio.set_aligns(aligns), ());
+    }
+
+    /// Aligned coordinates of the last row; none for Hebbian learners, and if they were not asked for.
+    pub(super) fn aligned_coordinates(&self) -> Option<&[f64]> {
+        of_portfolio!(self, portfolio => portfolio.aligned_coordinates(), None)
+    }
+
     /// Explicit directions in use: of the member that was chosen last, for a portfolio.
     pub fn rank(&self) -> usize {
         match self {
@@ -280,23 +290,50 @@ impl AnyLearner {
         of_portfolio!(self, portfolio => least(portfolio, inputs, best), Err(Reason::NoTheorem))
     }
 
+    /// The basis in which the next row would have aligned coordinates; [`Self::embedding`] for Hebbian learners.
+    pub fn aligned_embedding(&mut self, kept: usize) -> Embedding {
+        match self {
+            Self::Plain(portfolio) => {
+                let (basis, inclusion) = portfolio.next_basis();
+                let center = plain_center(portfolio.members()[0].span());
+                let span = portfolio.heaviest_mut().span();
+                Embedding::plain_basis(times(&span.vectors(), &basis, span.length()), inclusion, center)
+            }
+            Self::Kernel(portfolio) => {
+                let (basis, inclusion) = portfolio.next_basis();
+                let span = portfolio.heaviest_mut().span();
+                let coefficients = times(span.coefficients(), &basis, span.dictionary().len());
+                Embedding::feature_basis(
+                    span.dictionary().clone(),
+                    coefficients,
+                    inclusion,
+                    center_or_origin(span.origin_with_image(), span.dictionary().len()),
+                )
+            }
+            Self::Hebbian(_) | Self::KernelHebbian(_) => self.embedding(kept),
+        }
+    }
+
     /// The k directions most surely kept now.
     pub fn embedding(&mut self, kept: usize) -> Embedding {
         match self {
             Self::Plain(portfolio) => {
                 let (directions, inclusion) = first_directions(portfolio.heaviest_mut(), kept);
                 let span = portfolio.heaviest_mut().span();
-                let center = span.origin().unwrap_or_else(|| vec![0.0; span.length()]);
-                Embedding::plain(times(&span.vectors(), &directions, span.length()), inclusion, center, kept)
+                let components = times(&span.vectors(), &directions, span.length());
+                Embedding::plain(components, inclusion, plain_center(span), kept)
             }
             Self::Kernel(portfolio) => {
                 let (directions, inclusion) = first_directions(portfolio.heaviest_mut(), kept);
                 let span = portfolio.heaviest_mut().span();
-                let dictionary = span.dictionary().clone();
-                let atoms = dictionary.len();
-                let center = center_or_origin(span.origin_with_image(), atoms);
-                let coefficients = times(span.coefficients(), &directions, atoms);
-                Embedding::features(dictionary, coefficients, inclusion, center, kept)
+                let coefficients = times(span.coefficients(), &directions, span.dictionary().len());
+                Embedding::features(
+                    span.dictionary().clone(),
+                    coefficients,
+                    inclusion,
+                    center_or_origin(span.origin_with_image(), span.dictionary().len()),
+                    kept,
+                )
             }
             Self::Hebbian(learner) => {
                 let (vectors, center) = (learner.weights().vectors(), learner.weights().center());
@@ -349,6 +386,11 @@ impl Learner<Instance<'_, [f64]>> for AnyLearner {
     fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, [f64]>>) {
         delegate!(self, learner => learner.prefetch(upcoming))
     }
+}
+
+/// The center of a learner over plain rows.
+fn plain_center(span: &Ambient) -> Vec<f64> {
+    span.origin().unwrap_or_else(|| vec![0.0; span.length()])
 }
 
 /// At most `kept` directions in the coordinates of the span's columns, most surely kept first.

@@ -7,7 +7,9 @@
 //!
 //! Numerics: while fewer than k directions are known, plain embeddings are completed with unit vectors made orthogonal to
 //! them, and those of features with zeros. Directions beyond the length of rows (when the dimension was given) are zero.
-//! Signs are fixed: the largest entry of a direction (coefficient, for features) is positive.
+//! Signs are fixed: the largest entry of a direction (coefficient, for features) is positive. Directions come in the order of
+//! the spectrum, and equally sure ones in that of their energy: the largest first. The basis of aligned coordinates is taken
+//! as it is: it is neither completed nor ordered.
 
 use crate::batch::preimage::{Stop, descend, fixed_point};
 use crate::batch::{Expansion, fix_sign};
@@ -36,12 +38,17 @@ enum Place {
 
 impl Embedding {
     /// The first `kept` columns, completed when there are fewer; with zeros when rows are shorter than that.
-    pub(super) fn plain(mut components: Matrix, mut inclusion: Vec<f64>, center: Vec<f64>, kept: usize) -> Self {
+    pub(super) fn plain(mut components: Matrix, inclusion: Vec<f64>, center: Vec<f64>, kept: usize) -> Self {
         components.resize(components.rows(), kept.min(components.columns()));
         complete(&mut components, kept);
         components.resize(components.rows(), kept);
         (0..kept).for_each(|j| _ = fix_sign(components.column_mut(j)));
-        inclusion.resize(kept, 0.0);
+        Self::plain_basis(components, inclusion, center)
+    }
+
+    /// A basis as it is: some of its columns may be combinations of others.
+    pub(super) fn plain_basis(components: Matrix, mut inclusion: Vec<f64>, center: Vec<f64>) -> Self {
+        inclusion.resize(components.columns(), 0.0);
         Self { inclusion, place: Place::Plain { center, components }, deviation: Vec::new() }
     }
 
@@ -49,13 +56,23 @@ impl Embedding {
     pub(super) fn features(
         dictionary: Vectors,
         mut coefficients: Matrix,
-        mut inclusion: Vec<f64>,
-        (center, image): (Vec<f64>, Vec<f64>),
+        inclusion: Vec<f64>,
+        center: (Vec<f64>, Vec<f64>),
         kept: usize,
     ) -> Self {
         coefficients.resize(dictionary.len(), kept);
         (0..kept).for_each(|j| _ = fix_sign(coefficients.column_mut(j)));
-        inclusion.resize(kept, 0.0);
+        Self::feature_basis(dictionary, coefficients, inclusion, center)
+    }
+
+    /// A basis over a dictionary as it is.
+    pub(super) fn feature_basis(
+        dictionary: Vectors,
+        coefficients: Matrix,
+        mut inclusion: Vec<f64>,
+        (center, image): (Vec<f64>, Vec<f64>),
+    ) -> Self {
+        inclusion.resize(coefficients.columns(), 0.0);
         let mut shift = Vec::new();
         coefficients.transpose_times(&image, &mut shift);
         let center_square = dot(&center, &image);

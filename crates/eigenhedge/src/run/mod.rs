@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::learner::{Loss, block, trial};
 use crate::random::Random;
 use crate::registry::Spec;
-use crate::registry::options::Setup;
+use crate::registry::options::{Coordinates, Setup};
 use crate::scratch::Scratch;
 use crate::span::Ambient;
 use crate::state::ensure;
@@ -50,9 +50,17 @@ pub struct Run {
     hindsight: Option<Hindsight>,
     blocks: Option<Blocks>,
     segments: usize,
-    /// Coordinates of the last row.
+    coordinates: Coordinates,
     #[serde(skip)]
-    coordinates: Scratch<Vec<f64>>,
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    /// True if aligned coordinates are found for every row.
+    aligns: bool,
+    /// Coordinates of the last row.
+    coordinates: Vec<f64>,
 }
 
 /// What a run compares itself with.
@@ -88,7 +96,8 @@ impl Run {
     /// The run that options describe; with `hindsight`, it follows the best subspace.
     pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
         let comparators = Comparators { hindsight, segments: setup.segments };
-        Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)
+        let run = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
+        Ok(Self { coordinates: setup.coordinates, ..run })
     }
 
     /// The same, with a choice of what to follow.
@@ -121,24 +130,32 @@ impl Run {
             hindsight,
             blocks,
             segments: comparators.segments,
-            coordinates: Scratch::default(),
+            coordinates: Coordinates::default(),
+            scratch: Scratch::default(),
         })
+    }
+
+    /// Says if [`Self::coordinates`] is read behind the rows that follow. Aligned coordinates cost O(u k²) for each row, with u
+    /// explicit directions; they are found only while somebody asks for them.
+    pub fn ask_for_coordinates(&mut self, asked: bool) {
+        self.scratch.0.aligns = asked && self.coordinates == Coordinates::Aligned;
     }
 
     /// One trial. An error leaves everything as it was.
     pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let fixes_center = self.learner.fixes_center();
+        let Working { aligns, coordinates } = &mut self.scratch.0;
+        self.learner.set_aligns(*aligns);
         let loss = trial(&mut self.learner, &Instance::from(row), &mut self.random)?;
-        let coordinates = &mut self.coordinates.0;
         coordinates.clear();
-        coordinates.extend_from_slice(self.learner.coordinates());
+        coordinates.extend_from_slice(self.learner.aligned_coordinates().unwrap_or(self.learner.coordinates()));
         coordinates.resize(self.spec.kept, 0.0);
         if fixes_center {
             self.totals.enter_first(loss);
             self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_at(row));
             self.blocks.iter_mut().for_each(|blocks| blocks.begin_at(row));
         } else {
-            self.totals.enter(loss, coordinates, self.learner.rank());
+            self.totals.enter(loss, self.learner.coordinates(), self.learner.rank());
             self.compare(row);
         }
         Ok(loss)
@@ -200,7 +217,9 @@ impl Run {
 
     /// The options in effect.
     pub fn setup(&self) -> Setup {
-        Setup::of(self.spec.clone(), self.segments)
+        let mut setup = Setup::of(self.spec.clone(), self.segments);
+        setup.coordinates = self.coordinates;
+        setup
     }
 
     /// Length of a row.
@@ -218,14 +237,24 @@ impl Run {
         &self.totals
     }
 
-    /// Coordinates of the last row in the k directions that were kept for it, padded with zeros.
+    /// Coordinates of the last row, padded with zeros: in the directions that were drawn for it, unless aligned ones were
+    /// asked for ([`Self::ask_for_coordinates`], [`Coordinates`]).
     pub fn coordinates(&self) -> &[f64] {
-        &self.coordinates.0
+        &self.scratch.0.coordinates
     }
 
     /// The k directions most surely kept now, to use without learning.
     pub fn embedding(&mut self) -> Embedding {
         self.learner.embedding(self.spec.kept)
+    }
+
+    /// The basis in which the next row would have coordinates if they were asked for, to use without learning: the aligned one,
+    /// unless coordinates are to be those of the draw, which has not been made.
+    pub fn next_embedding(&mut self) -> Embedding {
+        match self.coordinates {
+            Coordinates::Aligned => self.learner.aligned_embedding(self.spec.kept),
+            Coordinates::Drawn => self.embedding(),
+        }
     }
 
     /// Energy of all rows along each direction of an embedding, and in all; none when it is not known exactly. Costs

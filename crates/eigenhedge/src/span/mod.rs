@@ -97,6 +97,14 @@ pub trait Span {
     /// Replaces the columns by `columns × rotation`; `rotation` has orthonormal columns.
     fn combine(&mut self, rotation: &Matrix);
 
+    /// Coordinates in these columns of combinations of the columns of another span over the same points.
+    fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
+
+    /// Coordinates in the columns of the way from the origin of another span to this one's; none if it is zero.
+    fn way_from_origin_of(&mut self, _other: &Self, way: &mut Vec<f64>) {
+        way.clear();
+    }
+
     /// Moves the origin by `step` times the loaded point.
     fn shift_origin(&mut self, step: f64);
 

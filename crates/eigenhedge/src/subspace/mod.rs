@@ -5,6 +5,7 @@
 //! directions are made of).
 
 mod additive;
+mod aligned;
 mod anchored;
 mod any_rule;
 mod average;
@@ -42,6 +43,7 @@ use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::Span;
 use crate::state::{LARGEST, State, count, energy, ensure, length, within};
+use aligned::Aligned;
 use choice::Choice;
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +100,7 @@ pub struct Subspace<S, R> {
     surprise: f64,
     /// Rows before which directions were orthonormalised because the row did not add up.
     healed: u64,
+    aligned: Aligned,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -175,6 +178,7 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
         ensure(parameters, "the parameters of a learner must be those that its options give")?;
         self.span.check_state(&built.span)?;
         self.rule.check_state(&built.rule)?;
+        self.aligned.check_state(self.kept, self.span.columns())?;
         length("the coordinates of the rule", self.rule.columns(), self.span.columns())?;
         count("the number of rows", self.trials)?;
         self.clip.check_state()?;
@@ -217,6 +221,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             scale: 0.0,
             surprise: 0.0,
             healed: 0,
+            aligned: Aligned::default(),
             scratch: Scratch::default(),
         })
     }
@@ -315,18 +320,20 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Explicit directions in the coordinates of the span's columns, most surely kept first, with their
     /// probabilities of being kept.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
-        self.gather_directions();
+        self.gather_directions(usize::MAX);
         let Working { directions, importance, .. } = &self.scratch.0;
         (directions.clone(), importance.clone())
     }
 
-    /// Puts the directions and their probabilities into the working space.
-    fn gather_directions(&mut self) {
+    /// Puts at most so many directions, most surely kept first, and their probabilities into the working space. Of equally
+    /// sure ones, rules have those with more energy last.
+    fn gather_directions(&mut self, most: usize) {
         let Working { order, direction, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
         order.clear();
         order.extend((0..weights.len()).filter(|i| weights[*i] < 0.0));
-        order.sort_unstable_by(|a, b| weights[*a].total_cmp(&weights[*b]).then(a.cmp(b)));
+        order.sort_unstable_by(|a, b| weights[*a].total_cmp(&weights[*b]).then(b.cmp(a)));
+        order.truncate(most);
         importance.clear();
         importance.extend(order.iter().map(|i| kept(weights[*i])));
         directions.resize(self.span.columns(), order.len());
@@ -334,6 +341,60 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             self.rule.direction(*i, direction);
             directions.column_mut(j).copy_from_slice(direction);
         }
+    }
+
+    /// Turns the basis of [`Self::aligned_coordinates`] to the k directions most surely kept now.
+    pub(crate) fn align(&mut self) {
+        self.gather_directions(self.kept);
+        self.aligned.align(&self.scratch.0.directions, self.kept);
+    }
+
+    /// True if there is a basis to turn.
+    pub(crate) fn has_basis(&self) -> bool {
+        self.aligned.basis.columns() > 0
+    }
+
+    /// The basis of another learner, in the coordinates of this one's columns.
+    pub(crate) fn basis_of(&mut self, other: &mut Self) -> Matrix {
+        let (mut theirs, mut basis) = (other.aligned.basis.clone(), Matrix::default());
+        theirs.resize(other.span.columns(), other.kept);
+        self.span.transfer(&mut other.span, &theirs, &mut basis);
+        basis
+    }
+
+    /// Takes over the basis of another learner.
+    pub(crate) fn take_basis(&mut self, other: &mut Self) {
+        self.aligned.basis = self.basis_of(other);
+        other.aligned.basis.resize(0, 0);
+    }
+
+    /// The basis in which the next row would have coordinates, in the coordinates of the span's columns, with the probabilities
+    /// of the directions that it is made of; `last` is the basis of the last row, if it is not the learner's own.
+    pub(crate) fn next_basis(&mut self, last: Option<Matrix>) -> (Matrix, Vec<f64>) {
+        self.gather_directions(self.kept);
+        let mut aligned = self.aligned.clone();
+        last.into_iter().for_each(|last| aligned.basis = last);
+        aligned.align(&self.scratch.0.directions, self.kept);
+        aligned.basis.resize(self.span.columns(), self.kept);
+        (aligned.basis, self.scratch.0.importance.clone())
+    }
+
+    /// Coordinates in the span's columns of the way from the center of another learner to this one's.
+    pub(crate) fn way_from_center_of(&mut self, other: &Self, way: &mut Vec<f64>) {
+        self.span.way_from_origin_of(&other.span, way);
+    }
+
+    /// Finds the aligned coordinates of the row that was just charged, moved by an offset (in the coordinates of the span's
+    /// columns).
+    pub(crate) fn observe_aligned(&mut self, offset: &[f64]) {
+        let Working { columns, observed, .. } = &self.scratch.0;
+        self.aligned.observe(columns, observed.unit_square.sqrt(), offset);
+    }
+
+    /// Coordinates of the last row in the k directions that were most surely kept before it, in the basis nearest to that of
+    /// the row before.
+    pub(crate) fn aligned_coordinates(&self) -> &[f64] {
+        self.aligned.coordinates()
     }
 
     /// True if the next row does nothing but fix the center: the first one of a learner that centers on the mean alone.
@@ -642,17 +703,20 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         }
         if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
             self.span.combine(rotation);
+            self.aligned.follow(rotation);
             self.rule.rotated();
         }
         while self.span.over_budget() {
-            self.gather_directions();
+            self.gather_directions(usize::MAX);
             let Working { directions, importance, .. } = &self.scratch.0;
             if let Some(rotation) = self.span.evict(directions, importance) {
                 self.rule.reduce(rotation);
+                self.aligned.follow(rotation);
             }
         }
         if let Some(rotation) = self.span.end_trial() {
             self.rule.reduce(rotation);
+            self.aligned.follow(rotation);
         }
     }
 

@@ -16,6 +16,7 @@ use crate::kernel::{KERNELS, KernelParameters, VectorKernel};
 use crate::mixing::Mixing;
 use crate::registry::{Family, Kind, Spec};
 use crate::subspace::RunningCenter;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Options as given; those that are missing have defaults.
@@ -43,6 +44,31 @@ pub struct Misuse(pub String);
 /// The way in which a program spells the name of an option: `max-rank` may be `--max-rank` or `max_rank`; `k` is one too.
 pub type Spelling = fn(&str) -> String;
 
+/// The directions that the coordinates of a row are given in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coordinates {
+    /// Those that were most surely kept before the row (by the heaviest member and around the mean, for a portfolio), in the
+    /// basis nearest to that of the row before: coordinates mean the same from row to row. The loss stays that of the draw.
+    #[default]
+    Aligned,
+    /// Those that were drawn for the row.
+    Drawn,
+}
+
+impl Coordinates {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Aligned, Self::Drawn];
+
+    /// The name that users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Aligned => "aligned",
+            Self::Drawn => "drawn",
+        }
+    }
+}
+
 /// A run as its options describe it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
@@ -50,6 +76,8 @@ pub struct Setup {
     pub spec: Spec,
     /// Segments of the best partition to compare with; 0 for none.
     pub segments: usize,
+    /// The directions of coordinates.
+    pub coordinates: Coordinates,
     /// Seed of the draws; none when it is not known.
     pub seed: Option<u64>,
     kernel: Option<&'static str>,
@@ -148,7 +176,8 @@ impl Setup {
     /// The setup of a learner that has been built; the seed is not known.
     pub fn of(spec: Spec, segments: usize) -> Self {
         let parameters = KernelParameters::default();
-        Self { spec, segments, seed: None, kernel: None, parameters, ceiling: None }
+        let coordinates = Coordinates::default();
+        Self { spec, segments, coordinates, seed: None, kernel: None, parameters, ceiling: None }
     }
 
     /// The setup with its kernel and its rate, for rows of this length.

@@ -3,7 +3,7 @@
 //! Command line, Python, resume check, `inspect`, summaries and the book take options from here, in this order. In texts,
 //! `{name}` stands for an option as the reader's program spells it.
 
-use super::{Choice, Misuse, Options, Setup, Spelling, Type, Value, exact, spelled};
+use super::{Choice, Coordinates, Misuse, Options, Setup, Spelling, Type, Value, exact, spelled};
 use crate::error::{self, Error};
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
@@ -419,6 +419,21 @@ pub const OPTIONS: &[OptionEntry] = &[
         ..OptionEntry::new("select", Type::Choice(selects), "HOW", "How the kept directions are drawn")
     },
     OptionEntry {
+        default: "aligned",
+        set: |setup, value| {
+            let named = |form: &Coordinates| form.name() == value.text();
+            setup.coordinates = Coordinates::ALL.into_iter().find(named).unwrap_or_default();
+        },
+        get: |setup| Some(setup.coordinates.name().into()),
+        example: "--coordinates drawn",
+        ..OptionEntry::new(
+            "coordinates",
+            Type::Choice(coordinates),
+            "HOW",
+            "The directions that coordinates are given in",
+        )
+    },
+    OptionEntry {
         default: "0",
         set: |setup, value| setup.seed = Some(value.count() as u64),
         get: |setup| setup.seed.map(Value::from),
@@ -453,6 +468,11 @@ fn centers() -> Vec<Choice> {
     ]);
     centers[1].number = Some(check_center_memory);
     centers
+}
+
+fn coordinates() -> Vec<Choice> {
+    let aligned = "Those most surely kept, turned as little as can be from row to row; losses are those of the draw";
+    choices(&[("aligned", aligned), ("drawn", "Those drawn for the row, whose loss is charged")])
 }
 
 fn selects() -> Vec<Choice> {

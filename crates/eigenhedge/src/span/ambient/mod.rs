@@ -82,6 +82,8 @@ struct Working {
     combined: usize,
     last_wait: Option<usize>,
     correction: Vec<f64>,
+    /// A vector that is not the point.
+    vector: Vec<f64>,
     /// Products of the point with the stored vectors at unit length.
     products: Vec<f64>,
     /// The projection as a combination of the stored vectors at unit length.
@@ -193,6 +195,21 @@ impl Ambient {
 }
 
 impl Ambient {
+    /// Coordinates of a vector in the columns.
+    pub(crate) fn coordinates_of(&self, vector: &[f64], coordinates: &mut Vec<f64>) {
+        self.columns.transpose_times(vector, coordinates);
+        self.deferred.scale(coordinates);
+        self.deferred.resolve(coordinates);
+    }
+
+    /// Subtracts the vector with these coordinates in the columns.
+    pub(crate) fn subtract(&mut self, coordinates: &[f64], vector: &mut [f64]) {
+        let explained = &mut self.scratch.0.explained;
+        self.deferred.expand(coordinates, explained);
+        self.deferred.scale(explained);
+        self.columns.subtract_times(explained, vector);
+    }
+
     /// True if points are loaded where they will be stored.
     fn stores_points(&self) -> bool {
         self.length >= LONG
@@ -344,6 +361,32 @@ impl Span for Ambient {
             self.columns.take_in(&source, true, &mut block.intake);
             block.begin(count, self.columns.columns());
         }
+    }
+
+    fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix) {
+        let Working { vector, correction, .. } = &mut self.scratch.0;
+        let (mut vector, mut coordinates) = (std::mem::take(vector), std::mem::take(correction));
+        out.resize(self.columns(), combinations.columns());
+        for j in 0..combinations.columns() {
+            vector.clear();
+            vector.resize(self.length, 0.0);
+            from.subtract(combinations.column(j), &mut vector);
+            self.coordinates_of(&vector, &mut coordinates);
+            out.column_mut(j).iter_mut().zip(&coordinates).for_each(|(entry, c)| *entry = -c);
+        }
+        (self.scratch.0.vector, self.scratch.0.correction) = (vector, coordinates);
+    }
+
+    fn way_from_origin_of(&mut self, other: &Self, way: &mut Vec<f64>) {
+        let mut vector = std::mem::take(&mut self.scratch.0.vector);
+        vector.clear();
+        vector.resize(self.length, 0.0);
+        for (origin, sign) in [(&self.origin, 1.0), (&other.origin, -1.0)] {
+            let Some(Origin { base, way }) = origin else { continue };
+            vector.iter_mut().zip(base.iter().zip(way)).for_each(|(v, (b, w))| *v += sign * (b + w));
+        }
+        self.coordinates_of(&vector, way);
+        self.scratch.0.vector = vector;
     }
 
     fn max_pending_columns(&self) -> usize {

@@ -491,6 +491,26 @@ impl<D: Dictionary> Span for Feature<D> {
         self.dictionary.value(a, b)
     }
 
+    fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix) {
+        let product = &mut from.scratch.0.product;
+        multiply(product, from.coefficients.view(), combinations.view());
+        if (self.lineage, self.trials) == (from.lineage, from.trials) {
+            return multiply(out, self.images.view().transpose(), product.view());
+        }
+        // The kernels of all atoms with all others.
+        let images = &mut self.scratch.0.parts;
+        images.resize(0, 0);
+        images.resize(self.dictionary.len(), combinations.columns());
+        for atom in 0..from.dictionary.len() {
+            let other = from.dictionary.atom(atom);
+            for own in 0..self.dictionary.len() {
+                let value = self.dictionary.value(self.dictionary.atom(own), other);
+                (0..images.columns()).for_each(|j| images.column_mut(j)[own] += value * product.column(j)[atom]);
+            }
+        }
+        multiply(out, self.coefficients.view().transpose(), images.view());
+    }
+
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
         let Working { moved, square, residual, correction, residual_square, coordinates: remembered, .. } =
             &mut self.scratch.0;

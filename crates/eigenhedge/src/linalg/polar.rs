@@ -1,0 +1,173 @@
+//! The nearest matrix with orthonormal columns: the orthogonal factor of a polar decomposition.
+//!
+//! Update: one-sided Jacobi turns the columns of A until they are orthogonal, `A V = U S`; the nearest matrix is `U Vᵀ`.
+//!
+//! Cost: O(k r²) for a sweep over k × r entries; two or three sweeps when the columns are nearly orthogonal already.
+//!
+//! Numerics: U and V are orthonormal to rounding whatever the singular values are. Those under [`NOTHING`] count as zero; the
+//! columns of U that they leave open are made of the first unit vectors that are free.
+//!
+//! References: Demmel & Veselić, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 1992.
+
+use super::{Matrix, multiply};
+use crate::num::dot;
+
+/// Working space of [`Polar::nearest`].
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Polar {
+    turned: Matrix,
+    turns: Matrix,
+    unit: Vec<f64>,
+    overlaps: Vec<f64>,
+}
+
+/// Singular values of a matrix with entries up to one that are rounding.
+const NOTHING: f64 = 1e-8;
+/// Sweeps after which columns count as orthogonal; ten are rare.
+const MOST_SWEEPS: usize = 40;
+
+impl Polar {
+    /// Writes into `out` the matrix with orthonormal columns that is nearest to `matrix`, which has at least as many rows as
+    /// columns and entries of at most about one.
+    pub fn nearest(&mut self, matrix: &Matrix, out: &mut Matrix) {
+        let (rows, columns) = (matrix.rows(), matrix.columns());
+        self.turned.clone_from(matrix);
+        self.turns.resize(0, 0);
+        self.turns.resize(columns, columns);
+        (0..columns).for_each(|j| self.turns.column_mut(j)[j] = 1.0);
+        let tolerance = f64::EPSILON * rows as f64;
+        for _ in 0..MOST_SWEEPS {
+            if !self.sweep(tolerance) {
+                break;
+            }
+        }
+        self.normalise();
+        multiply(out, self.turned.view(), self.turns.view().transpose());
+    }
+
+    /// Turns every pair of columns that is not orthogonal; false if there is none.
+    fn sweep(&mut self, tolerance: f64) -> bool {
+        let mut changed = false;
+        for q in 1..self.turned.columns() {
+            for p in 0..q {
+                let (a, b) = self.turned.column_pair_mut(p, q);
+                let (of_a, of_b, product) = (dot(a, a), dot(b, b), dot(a, b));
+                let is_orthogonal = product.abs() <= tolerance * (of_a * of_b).sqrt();
+                if is_orthogonal || of_a.min(of_b) <= NOTHING * NOTHING {
+                    continue;
+                }
+                changed = true;
+                let zeta = (of_b - of_a) / (2.0 * product);
+                let tangent = zeta.signum() / (zeta.abs() + zeta.hypot(1.0));
+                let cosine = 1.0 / tangent.hypot(1.0);
+                let sine = cosine * tangent;
+                turn(a, b, cosine, sine);
+                let (a, b) = self.turns.column_pair_mut(p, q);
+                turn(a, b, cosine, sine);
+            }
+        }
+        changed
+    }
+
+    /// Brings the columns to unit length, and fills in those that are nothing.
+    fn normalise(&mut self) {
+        let Self { turned, unit, overlaps, .. } = self;
+        let rows = turned.rows();
+        for j in 0..turned.columns() {
+            let column = turned.column_mut(j);
+            let norm = dot(column, column).sqrt();
+            column.iter_mut().for_each(|x| *x = if norm > NOTHING { *x / norm } else { 0.0 });
+        }
+        let mut free = 0..rows;
+        for j in 0..turned.columns() {
+            if turned.column(j).iter().any(|x| *x != 0.0) {
+                continue;
+            }
+            // Of the unit vectors some lies at least this far from fewer columns than rows.
+            let found = free.by_ref().find_map(|i| {
+                unit.clear();
+                unit.resize(rows, 0.0);
+                unit[i] = 1.0;
+                let mut square = 1.0;
+                for _ in 0..2 {
+                    turned.transpose_times(unit, overlaps);
+                    square = turned.subtract_times(overlaps, unit);
+                }
+                (square > 0.5 / rows as f64).then(|| square.sqrt())
+            });
+            let Some(norm) = found else { return };
+            turned.column_mut(j).iter_mut().zip(&*unit).for_each(|(x, u)| *x = u / norm);
+        }
+    }
+}
+
+/// Turns two columns by an angle.
+fn turn(a: &mut [f64], b: &mut [f64], cosine: f64, sine: f64) {
+    for (a, b) in a.iter_mut().zip(b) {
+        (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+    use crate::linalg::symmetric_eigen;
+
+    fn random_matrix(rows: usize, columns: usize, random: &mut Random) -> Matrix {
+        let mut matrix = Matrix::zeros(rows, columns);
+        (0..columns).for_each(|j| matrix.column_mut(j).iter_mut().for_each(|x| *x = random.normal() / rows as f64));
+        matrix
+    }
+
+    /// `A (AᵀA)^{-1/2}` by an eigendecomposition.
+    fn dense(matrix: &Matrix) -> Matrix {
+        let (mut gram, mut scaled, mut root) = (Matrix::default(), Matrix::default(), Matrix::default());
+        multiply(&mut gram, matrix.view().transpose(), matrix.view());
+        let eigen = symmetric_eigen(&gram);
+        scaled.clone_from(&eigen.vectors);
+        for (j, value) in eigen.values.iter().enumerate() {
+            scaled.column_mut(j).iter_mut().for_each(|x| *x /= value.sqrt());
+        }
+        multiply(&mut root, scaled.view(), eigen.vectors.view().transpose());
+        let mut out = Matrix::default();
+        multiply(&mut out, matrix.view(), root.view());
+        out
+    }
+
+    #[test]
+    fn the_nearest_matrix_equals_the_one_of_an_eigendecomposition() {
+        let mut random = Random::seeded(5);
+        let (mut polar, mut found) = (Polar::default(), Matrix::default());
+        for (rows, columns) in [(1, 1), (4, 4), (7, 3), (12, 12), (3, 1), (5, 0)] {
+            let matrix = random_matrix(rows, columns, &mut random);
+            polar.nearest(&matrix, &mut found);
+            assert!(found.drift() < 1e-14, "{rows} {columns}: {}", found.drift());
+            let wanted = dense(&matrix);
+            for j in 0..columns {
+                for (a, b) in found.column(j).iter().zip(wanted.column(j)) {
+                    assert!((a - b).abs() < 1e-9, "{rows} {columns}: {a} {b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_determined_is_filled_with_the_first_free_unit_vectors() {
+        let (mut polar, mut found) = (Polar::default(), Matrix::default());
+        let mut matrix = Matrix::zeros(4, 3);
+        polar.nearest(&matrix, &mut found);
+        assert_eq!(found, {
+            let mut identity = Matrix::identity(4);
+            identity.resize(4, 3);
+            identity
+        });
+        // One direction is known, and it lies along the first unit vector; rounding of it stands elsewhere.
+        matrix.column_mut(1).copy_from_slice(&[-0.5, 0.0, 0.0, 0.0]);
+        matrix.column_mut(2).copy_from_slice(&[1e-17, 0.0, 1e-17, 0.0]);
+        polar.nearest(&matrix, &mut found);
+        assert_eq!(found.column(1), [-1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(found.column(0), [0.0, 1.0, 0.0, 0.0]);
+        assert_eq!(found.column(2), [0.0, 0.0, 1.0, 0.0]);
+    }
+}

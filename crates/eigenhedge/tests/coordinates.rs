@@ -1,0 +1,209 @@
+//! Laws of the coordinates of rows: aligned from row to row, plain and through kernels.
+#![allow(clippy::unwrap_used)]
+
+use crate::common::{infinite_specs, specs};
+use eigenhedge::internals::{dot, symmetric_eigen};
+use eigenhedge::kernel::VectorKernel;
+use eigenhedge::options::Options;
+use eigenhedge::registry::REGISTRY;
+use eigenhedge::{Comparators, Kind, Matrix, Run, RunningCenter, Snapshot, Spec, streams};
+
+const N: usize = 6;
+const K: usize = 3;
+
+fn begin(spec: &Spec, asked: bool) -> Run {
+    let comparators = Comparators { hindsight: false, segments: 0 };
+    let mut run = Run::with_comparators(spec.clone(), N, 1, comparators).unwrap();
+    run.ask_for_coordinates(asked);
+    run
+}
+
+/// Rows of a plane that turns, on a level that drifts, with noise.
+fn rows(count: usize) -> Vec<Vec<f64>> {
+    let noise = streams::signal_and_noise(N, N, 0.0, 3).take(count);
+    let row = |(t, noise): (usize, Vec<f64>)| {
+        let angle = 0.02 * t as f64;
+        let plane = [angle.cos(), angle.sin(), 0.3, 0.0, -0.2, 0.5];
+        let size = 3.0 * (0.7 * t as f64).sin();
+        (0..N).map(|i| 0.01 * t as f64 + size * plane[i] + noise[i]).collect()
+    };
+    noise.enumerate().map(row).collect()
+}
+
+fn all_specs() -> Vec<Spec> {
+    let auto = [None, Some(RunningCenter::MEAN)].map(|center| Spec { center, ..Spec::new(Kind::Auto, K) });
+    specs(K).into_iter().chain(auto).collect()
+}
+
+fn kernel_specs() -> Vec<Spec> {
+    let kernel = Some(VectorKernel::Rbf { gamma: 0.02 });
+    let auto = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, K) };
+    let with = |spec: Spec| Spec { kernel: kernel.clone(), budget: Some(20), ..spec };
+    infinite_specs(K).into_iter().chain([auto]).map(with).collect()
+}
+
+#[test]
+fn losses_and_what_is_learned_are_the_same_bits_with_and_without_coordinates() {
+    let rows = rows(60);
+    for spec in all_specs().iter().chain(&kernel_specs()) {
+        let (mut with, mut without) = (begin(spec, true), begin(spec, false));
+        for row in &rows {
+            assert_eq!(with.step(row).unwrap(), without.step(row).unwrap(), "{spec:?}");
+        }
+        assert_eq!(with.totals(), without.totals(), "{spec:?}");
+        let probe = &rows[7];
+        let place = |run: &mut Run| {
+            let mut coordinates = Vec::new();
+            (run.embedding().transform(probe, &mut coordinates).unwrap(), coordinates)
+        };
+        assert_eq!(place(&mut with), place(&mut without), "{spec:?}");
+    }
+}
+
+/// The basis that the next row will have coordinates in, one column for each coordinate, from rows that are tried on copies.
+fn probed(run: &Run) -> Matrix {
+    let at = |row: &[f64]| {
+        let mut copy = run.clone();
+        copy.step(row).unwrap();
+        copy.coordinates().to_vec()
+    };
+    let origin = at(&[0.0; N]);
+    let mut basis = Matrix::zeros(N, K);
+    for i in 0..N {
+        let mut unit = [0.0; N];
+        unit[i] = 1.0;
+        at(&unit).iter().zip(&origin).enumerate().for_each(|(j, (c, o))| basis.column_mut(j)[i] = c - o);
+    }
+    basis
+}
+
+/// `B W` with W the orthogonal factor of `BᵀP`, by an eigendecomposition.
+fn procrustes(directions: &Matrix, before: &Matrix) -> Matrix {
+    let product = |i: usize, j: usize| dot(directions.column(i), before.column(j));
+    let mut gram = Matrix::zeros(K, K);
+    for a in 0..K {
+        (0..K).for_each(|b| gram.column_mut(b)[a] = (0..K).map(|i| product(i, a) * product(i, b)).sum());
+    }
+    let eigen = symmetric_eigen(&gram);
+    let mut basis = Matrix::zeros(N, K);
+    for (v, value) in eigen.values.iter().enumerate() {
+        let right = eigen.vectors.column(v);
+        for i in 0..K {
+            let left: f64 = (0..K).map(|j| product(i, j) * right[j]).sum::<f64>() / value.sqrt();
+            for (j, right) in right.iter().enumerate() {
+                let column = basis.column_mut(j).iter_mut().zip(directions.column(i));
+                column.for_each(|(entry, d)| *entry += left * right * d);
+            }
+        }
+    }
+    basis
+}
+
+fn distance(a: &Matrix, b: &Matrix) -> f64 {
+    let of_column = |j: usize| a.column(j).iter().zip(b.column(j)).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+    (0..a.columns()).map(of_column).fold(0.0, f64::max)
+}
+
+#[test]
+fn aligned_bases_are_orthonormal_and_those_of_dense_procrustes_rotations() {
+    let rows = rows(80);
+    for spec in all_specs() {
+        let mut run = begin(&spec, true);
+        let (mut last, mut compared) = (Matrix::zeros(N, K), 0);
+        for (t, row) in rows.iter().enumerate() {
+            let basis = probed(&run);
+            let embedding = run.embedding();
+            // Before all are known, the open ones are not determined.
+            if embedding.inclusion().iter().all(|p| *p > 0.0) {
+                assert!(basis.drift() < 1e-11, "{spec:?}, row {t}: {}", basis.drift());
+                if last.drift() < 0.5 {
+                    let wanted = procrustes(embedding.components().unwrap(), &last);
+                    let gap = distance(&basis, &wanted);
+                    assert!(gap < 1e-7, "{spec:?}, row {t}: {gap}");
+                    compared += 1;
+                }
+            }
+            let next = run.next_embedding();
+            assert!(distance(&basis, next.components().unwrap()) < 1e-11, "{spec:?}, row {t}");
+            run.step(row).unwrap();
+            last = basis;
+        }
+        assert!(compared > 40, "{spec:?}: {compared}");
+    }
+}
+
+#[test]
+fn coordinates_through_the_linear_kernel_are_those_of_plain_rows() {
+    let rows = rows(60);
+    for spec in all_specs() {
+        // Members of a portfolio differ between plain rows and kernels.
+        if spec.learner == Kind::Auto {
+            continue;
+        }
+        let (mut plain, mut kernel) =
+            (begin(&spec, true), begin(&Spec { kernel: Some(VectorKernel::Linear), ..spec.clone() }, true));
+        // The sign of a direction that is new is open.
+        let mut signs = [0.0; K];
+        for (t, row) in rows.iter().enumerate() {
+            plain.step(row).unwrap();
+            kernel.step(row).unwrap();
+            for (j, sign) in signs.iter_mut().enumerate() {
+                let (a, b) = (plain.coordinates()[j], kernel.coordinates()[j]);
+                if *sign == 0.0 && a.abs() > 1e-9 {
+                    *sign = a.signum() * b.signum();
+                }
+                assert!((a - *sign * b).abs() < 1e-6, "{spec:?}, row {t}: {a} against {b}");
+            }
+        }
+        assert!(signs.iter().all(|sign| *sign != 0.0));
+    }
+}
+
+#[test]
+fn a_saved_run_goes_on_with_the_same_coordinates_and_a_bad_row_changes_nothing() {
+    let rows = rows(60);
+    for spec in all_specs().into_iter().chain(kernel_specs()) {
+        let mut run = begin(&spec, true);
+        rows[..40].iter().for_each(|row| _ = run.step(row).unwrap());
+        let before = run.clone();
+        assert!(run.step(&[f64::NAN; N]).is_err());
+        assert_eq!(run, before, "{spec:?}");
+        let bytes = Snapshot { run: run.clone(), resume_state: Vec::new() }.to_bytes();
+        let mut restored = Snapshot::from_bytes(&bytes).unwrap().run;
+        restored.ask_for_coordinates(true);
+        for row in &rows[40..] {
+            assert_eq!(run.step(row).unwrap(), restored.step(row).unwrap());
+            assert_eq!(run.coordinates(), restored.coordinates(), "{spec:?}");
+        }
+        assert_eq!(run, restored);
+    }
+}
+
+#[test]
+fn drawn_coordinates_are_those_of_the_draw_whoever_asks() {
+    for entry in REGISTRY {
+        let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
+        let setup = Options::new(entry.kind, kept).with("coordinates", "drawn").resolve(str::to_owned).unwrap();
+        let (mut asked, mut silent) = (Run::of(&setup, N, false).unwrap(), Run::of(&setup, N, false).unwrap());
+        asked.ask_for_coordinates(true);
+        for row in rows(30) {
+            let (loss, _) = (asked.step(&row).unwrap(), silent.step(&row).unwrap());
+            assert_eq!(asked.coordinates(), silent.coordinates());
+            if let Some(square) = asked.learner().last_square() {
+                let sum = loss.realised + dot(asked.coordinates(), asked.coordinates());
+                assert!((sum - square).abs() <= 1e-9 * square.max(1e-9), "{}: {sum} {square}", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn directions_of_leaders_come_in_order_of_energy() {
+    for kind in [Kind::Leader, Kind::Anchored] {
+        let mut run = Run::new(Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, K) }, N, 0).unwrap();
+        rows(200).iter().for_each(|row| _ = run.step(row).unwrap());
+        let embedding = run.embedding();
+        let (energies, _) = run.energies(&embedding).unwrap();
+        assert!(energies.is_sorted_by(|a, b| a >= b), "{kind:?}: {energies:?}");
+    }
+}
