@@ -27,11 +27,15 @@ class Run:
     losses : ndarray of shape (n_rows,)
         What each row lost by the choice that was drawn.
     coordinates : ndarray of shape (n_rows, k)
-        Each row in the directions that were kept for it.
+        Each row in the directions that the option ``coordinates`` names: those most surely kept, turned as little as can be
+        from row to row, or those that were drawn for it.
     ledger : dict
         The account, with the keys of the command line's summary; what does not exist is None.
     model : Learner
         The learner, to go on with.
+    reconstructions : ndarray of shape (n_rows, n_columns), or None
+        The projection of each row on the subspace that was drawn for it, in units of the rows; its squared distance from the row
+        is the row's loss, in standard units if columns are standardized. None unless they were asked for.
     """
 
     expected_losses: Floats
@@ -39,10 +43,13 @@ class Run:
     coordinates: Floats
     ledger: Ledger
     model: Learner
+    reconstructions: Floats | None = None
 
 
 @takes_options
-def run(X: Table, k: int, *, standardize: str = "none", **options: Unpack[Options]) -> Run:
+def run(
+    X: Table, k: int, *, standardize: str = "none", reconstructions: bool = False, **options: Unpack[Options]
+) -> Run:
     """Run one learner over the rows of a table: one trial for each row.
 
     Before each row the learner commits to a k-dimensional subspace, is charged for what that subspace loses of the row,
@@ -60,12 +67,14 @@ def run(X: Table, k: int, *, standardize: str = "none", **options: Unpack[Option
     standardize : str, default="none"
         Bring columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the rows before) or ``"warmup:ROWS"`` (by the
         first ROWS rows). Losses and coordinates are then in standard units.
+    reconstructions : bool, default=False
+        Also find the projection of each row; for plain rows and learners over subspaces.
     {options}
 
     Returns
     -------
     Run
-        Losses, coordinates, ledger and model.
+        Losses, coordinates, ledger, model and, if asked for, reconstructions.
 
     Examples
     --------
@@ -83,5 +92,5 @@ def run(X: Table, k: int, *, standardize: str = "none", **options: Unpack[Option
     """
     rows = as_rows(X)
     model = Learner(rows.shape[1], k, standardize=standardize, **options)
-    expected_losses, losses, coordinates = model.answer(rows)
-    return Run(expected_losses, losses, coordinates, model.ledger, model)
+    answers, projections = model._answer(rows, reconstructions)
+    return Run(*answers, model.ledger, model, projections)

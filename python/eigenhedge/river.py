@@ -200,6 +200,9 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
     def transform_one(self, x: dict[FeatureName, Any]) -> dict[FeatureName, Any]:
         """Coordinates of a row in the directions most surely kept now; zeros before the first row.
 
+        While the model learns, the directions are turned as little as can be from row to row, so that a coordinate means the
+        same to whoever learns from it. The option `coordinates="drawn"` leaves them in the order of their probabilities.
+
         Parameters
         ----------
         x
@@ -213,7 +216,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         _check(x)
         if self._learner is None:
             return dict.fromkeys(range(self.n_components), 0.0)
-        return dict(enumerate(self._learner.transform(self._row(self._learner, x)[None, :])[0].tolist()))
+        return dict(enumerate(self._learner._embed_next(self._row(self._learner, x)[None, :])[0][0].tolist()))
 
     def learn_many(self, X: pd.DataFrame) -> None:
         """Learn from the rows of a DataFrame, in order.
@@ -230,7 +233,8 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         check_numbers(X)
         learner = self._welcome(names)
         if set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any():
-            learner.learn(self._table(learner, X))
+            # Not `learn`: the basis of the coordinates follows every row.
+            learner.answer(self._table(learner, X))
             return
         # The mean that stands for a missing value moves with every row.
         for values in X.to_numpy():
@@ -255,7 +259,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         if self._learner is None:
             coordinates = np.zeros((len(X), self.n_components))
         else:
-            coordinates = self._learner.transform(self._table(self._learner, X))
+            coordinates = self._learner._embed_next(self._table(self._learner, X))[0]
         return pd.DataFrame(coordinates, index=X.index, columns=range(self.n_components))
 
 

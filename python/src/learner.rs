@@ -6,7 +6,7 @@ use crate::interrupt::{alone, each, each_lot};
 use crate::options::{Named, given, spelling};
 use crate::state::{State, lock};
 use eigenhedge::options::Value;
-use eigenhedge::{Columns, Loss, Run, Snapshot, Standardize, Standardizer};
+use eigenhedge::{Columns, Loss, Model, Run, Snapshot, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_whole};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -25,7 +25,7 @@ use std::sync::{Mutex, MutexGuard};
 /// loss : float
 ///     What the choice that was drawn lost.
 /// coordinates : ndarray of shape (k,)
-///     The row in the directions that were kept for it.
+///     The row in the directions that the option ``coordinates`` names.
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Trial {
     #[pyo3(get)]
@@ -155,6 +155,7 @@ impl Learner {
         if state.columns.standardizer.is_warming_up() {
             return Err(PyValueError::new_err("a warm-up needs many rows at once: learn from a table of them first"));
         }
+        state.ask(true, false).map_err(|error| refused(&error))?;
         let loss = state.step(&row).map_err(|error| refused(&error))?;
         let coordinates = state.run().coordinates().to_vec();
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
@@ -179,6 +180,7 @@ impl Learner {
             return Err(refused(&eigenhedge::Error::Length { what: "row", expected, found }));
         }
         settle(state, &mut rows)?;
+        state.ask(false, false).map_err(|error| refused(&error))?;
         each_lot(py, count, |lot| state.step_each(&rows.lot(lot), |_, _| ()))
     }
 
@@ -197,23 +199,42 @@ impl Learner {
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn answer<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
-        let given = as_table(X)?;
+        Ok(self.answer_all(py, X, false)?.0)
+    }
+
+    /// The same, and the projections of the rows if they are asked for.
+    #[pyo3(name = "_answer")]
+    fn answer_all<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        reconstructions: bool,
+    ) -> PyResult<(Answers<'py>, Option<Bound<'py, PyArray2<f64>>>)> {
+        let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
-        let count = rows.count();
+        let (count, length) = (rows.count(), rows.length());
         let mut state = self.state(py)?;
         let state = &mut *state;
+        state.ask(true, reconstructions).map_err(|error| refused(&error))?;
         let kept = state.run().spec().kept;
-        check_room("the coordinates of the rows", &[2, count, kept])?;
+        let projected = if reconstructions { length } else { 0 };
+        check_room("the coordinates of the rows", &[2, count, kept.saturating_add(projected)])?;
         let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
+        let mut projections = Vec::with_capacity(count.saturating_mul(projected));
         let mut tell = |run: &Run, loss: Loss| {
             expected.push(loss.expected);
             losses.push(loss.realised);
             coordinates.extend_from_slice(run.coordinates());
+            if reconstructions {
+                projections.extend_from_slice(run.reconstruction());
+            }
         };
         settle(state, &mut rows)?;
         each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell))?;
-        Ok((expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?))
+        let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
+        let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
+        Ok((answers, projections))
     }
 
     /// Takes the scale of a warm-up from rows, and learns nothing; True if it needs more of them.
@@ -257,24 +278,15 @@ impl Learner {
         Ok(self.embed(py, X)?.1)
     }
 
+    /// Coordinates of rows as the next row would have them in :meth:`step`, and what they leave out. Learns nothing.
+    #[pyo3(name = "_embed_next")]
+    fn embed_next<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
+        embedded(py, self.state(py)?.next_model(), rows)
+    }
+
     #[pyo3(name = "_embed")]
     fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
-        let given = as_table(rows)?;
-        let mut rows = Rows::of(&given)?;
-        let count = rows.count();
-        let mut state = self.state(py)?;
-        let model = state.model();
-        let kept = model.embedding().kept();
-        check_room("the coordinates of the rows", &[2, count, kept])?;
-        let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));
-        let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
-        let work = |i: usize| {
-            losses.push(model.transform(rows.row(i), &mut row)?);
-            coordinates.extend_from_slice(&row);
-            Ok(())
-        };
-        each(py, count, work)?;
-        Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
+        embedded(py, self.state(py)?.model(), rows)
     }
 
     /// The rows with these coordinates; through a kernel, rows whose features are near them.
@@ -496,3 +508,20 @@ impl Learner {
 type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 type Map<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// Coordinates of rows by a model, and what they leave out.
+fn embedded<'py>(py: Python<'py>, model: &mut Model, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
+    let given = as_table(rows)?;
+    let mut rows = Rows::of(&given)?;
+    let (count, kept) = (rows.count(), model.embedding().kept());
+    check_room("the coordinates of the rows", &[2, count, kept])?;
+    let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));
+    let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
+    let work = |i: usize| {
+        losses.push(model.transform(rows.row(i), &mut row)?);
+        coordinates.extend_from_slice(&row);
+        Ok(())
+    };
+    each(py, count, work)?;
+    Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
+}

@@ -26,6 +26,7 @@ pub struct State {
     /// The columns of its rows.
     pub columns: Columns,
     model: Option<Model>,
+    next_model: Option<Model>,
     spent: Duration,
     /// Python's own state, as JSON; see `eigenhedge/_snapshot.py`. It ends with the next row: another program's words about
     /// the run would no longer be true.
@@ -35,7 +36,7 @@ pub struct State {
 impl State {
     /// A run with nothing beside it.
     pub fn new(run: Run, columns: Columns) -> Self {
-        Self { run, columns, model: None, spent: Duration::ZERO, resume_state: Vec::new() }
+        Self { run, columns, model: None, next_model: None, spent: Duration::ZERO, resume_state: Vec::new() }
     }
 
     /// Out of a snapshot.
@@ -57,6 +58,12 @@ impl State {
     /// Time spent learning.
     pub fn seconds(&self) -> f64 {
         self.spent.as_secs_f64()
+    }
+
+    /// Says what is read behind the rows that follow: coordinates, projections.
+    pub fn ask(&mut self, coordinates: bool, reconstructions: bool) -> Result<(), Error> {
+        self.run.ask_for_coordinates(coordinates);
+        self.run.ask_for_reconstructions(reconstructions)
     }
 
     /// One trial.
@@ -86,7 +93,7 @@ impl State {
     }
 
     fn learned(&mut self, start: Instant) {
-        self.model = None;
+        (self.model, self.next_model) = (None, None);
         self.resume_state.clear();
         self.spent += start.elapsed();
     }
@@ -95,6 +102,12 @@ impl State {
     pub fn model(&mut self) -> &mut Model {
         let Self { run, columns, model, .. } = self;
         model.get_or_insert_with(|| Model::new(run, columns))
+    }
+
+    /// The basis in which the next row would have coordinates, for rows as they come.
+    pub fn next_model(&mut self) -> &mut Model {
+        let Self { run, columns, next_model, .. } = self;
+        next_model.get_or_insert_with(|| Model::next(run, columns))
     }
 
     /// Energies along the directions, and in all.

@@ -90,6 +90,31 @@ def test_many_equals_one_by_one():
     pd.testing.assert_frame_equal(many.transform_many(table), expected)
 
 
+def test_coordinates_mean_the_same_from_row_to_row():
+    rng = np.random.default_rng(0)
+    # Two directions of equal energy: which of them comes first, and with which sign, is open at every row.
+    X = rng.normal(size=(400, 4)) * [3.0, 3.0, 0.1, 0.1]
+    turns = {}
+    for form in ["aligned", "drawn"]:
+        pca, coordinates = OnlinePCA(2, learner="leader", coordinates=form), []
+        for x in X:
+            pca.learn_one(dict(enumerate(x.tolist())))
+            coordinates.append(list(pca.transform_one({0: 3.0, 1: 1.0, 2: 0.0, 3: 0.0}).values()))
+        steps = np.linalg.norm(np.diff(coordinates[50:], axis=0), axis=1)
+        turns[form] = int((steps > 0.5).sum())
+    assert turns["aligned"] == 0 < turns["drawn"]
+
+
+def test_a_row_has_the_coordinates_before_it_is_learned_that_it_has_when_it_is():
+    pca = OnlinePCA(2, learner="anchored")
+    for x in rows(50):
+        pca.learn_one(x)
+    x = rows(51)[50]
+    row = pca._row(pca._learner, x)
+    before = pca.transform_one(x)
+    np.testing.assert_allclose([before[0], before[1]], pca._learner.step(row).coordinates, rtol=1e-9, atol=1e-12)
+
+
 def test_it_works_in_a_pipeline_with_a_metric():
     model = preprocessing.StandardScaler() | OnlinePCA(3) | linear_model.LogisticRegression()
     metric = metrics.ROCAUC()

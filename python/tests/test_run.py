@@ -42,12 +42,34 @@ def test_the_ledger_has_the_keys_of_the_summary_and_adds_up(rng):
 
 def test_losses_are_what_the_coordinates_leave_out(rng):
     X = rng.normal(size=(50, 5))
-    run = eigenhedge.run(X, 2, center=False)
+    run = eigenhedge.run(X, 2, center=False, coordinates="drawn")
     np.testing.assert_allclose((X**2).sum(axis=1) - (run.coordinates**2).sum(axis=1), run.losses, atol=1e-10)
+
+
+@pytest.mark.parametrize("learner", ["auto", "tracking", "anchored", "leader", "perturbed-leader"])
+def test_reconstructions_lose_what_is_charged(rng, learner):
+    X = low_rank(rng, rows=60)
+    run = eigenhedge.run(X, 2, learner=learner, reconstructions=True)
+    np.testing.assert_allclose(((X - run.reconstructions) ** 2).sum(axis=1), run.losses, rtol=1e-9, atol=1e-9)
+    without = eigenhedge.run(X, 2, learner=learner)
+    assert without.reconstructions is None
+    assert (without.losses == run.losses).all()
+
+
+def test_reconstructions_are_refused_where_there_are_none(rng):
+    X = low_rank(rng)
+    for options, sentence in [
+        ({"kernel": "rbf"}, "need plain rows"),
+        ({"learner": "gha"}, "need a learner over subspaces"),
+        ({"feature_dim": 20}, "need the space of the rows"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            eigenhedge.run(X, 2, reconstructions=True, **options)
 
 
 CASES = [
     ({}, []),
+    ({"coordinates": "drawn"}, ["--coordinates", "drawn"]),
     ({"learner": "tracking", "seed": 7}, ["--learner", "tracking", "--seed", "7"]),
     (
         {"learner": "tracking", "eta": 2.5, "mixing": "past-average", "alpha": 0.02, "center": False},

@@ -22,6 +22,8 @@ pub struct Plan {
     pub target: Target,
     /// Their form.
     pub form: Form,
+    /// Where the projections of rows go, and their form.
+    pub reconstruct: (Target, Form),
     /// The summary to print, if any.
     pub summary: Option<SummaryForm>,
     /// True if no progress is printed.
@@ -77,6 +79,7 @@ impl Plan {
         Ok(Self {
             layout: table::with_beside(table::layout(&args.table, &source)?, &args.beside)?,
             form: form(args, &target)?,
+            reconstruct: reconstruct(args, &beginning)?,
             source,
             beginning,
             target,
@@ -95,22 +98,48 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
         Target::File(path) => Form::of_path(path),
         _ => Form::Csv,
     });
+    suits("--out", "answers", form, target)?;
+    if let Target::File(path) = target
+        && path.is_file()
+        && args.inputs.iter().any(|input| path.canonicalize().ok() == input.canonicalize().ok())
+    {
+        return Err(Usage(format!("--out must not be the input, got {}", path.display())));
+    }
+    Ok(form)
+}
+
+/// Refuses a target that cannot be written in this form.
+fn suits(option: &str, what: &str, form: Form, target: &Target) -> Result<(), Usage> {
     let is_file = match target {
         Target::File(path) => !path.exists() || path.is_file(),
         Target::Nowhere | Target::Standard => false,
     };
     if form == Form::Parquet && !is_file && *target != Target::Nowhere {
-        return Err(Usage("--out must be a file when answers are written as parquet".into()));
+        return Err(Usage(format!("{option} must be a file when {what} are written as parquet")));
     }
-    if let Target::File(path) = target {
-        if path.is_file() && args.inputs.iter().any(|input| path.canonicalize().ok() == input.canonicalize().ok()) {
-            return Err(Usage(format!("--out must not be the input, got {}", path.display())));
+    match target {
+        Target::File(path)
+            if path
+                .extension()
+                .is_some_and(|end| end.eq_ignore_ascii_case("gz") || end.eq_ignore_ascii_case("zst")) =>
+        {
+            Err(Usage(format!("{option} writes no compressed files, got {}", path.display())))
         }
-        if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz") || end.eq_ignore_ascii_case("zst")) {
-            return Err(Usage(format!("--out writes no compressed files, got {}", path.display())));
-        }
+        _ => Ok(()),
     }
-    Ok(form)
+}
+
+/// The place and the form of the projections of rows.
+fn reconstruct(args: &RunArgs, beginning: &Beginning) -> Result<(Target, Form), Usage> {
+    let Some(path) = &args.reconstruct else { return Ok((Target::Nowhere, Form::Csv)) };
+    if let Beginning::Setup(setup) = beginning {
+        let refused = |error: Error| Usage(format!("--reconstruct: {}", spelled(&error, typed)));
+        let length = setup.spec.kept.saturating_add(1);
+        setup.for_rows(length).and_then(|setup| setup.spec.check_reconstructions()).map_err(refused)?;
+    }
+    let (target, form) = (Target::File(path.clone()), Form::of_path(path));
+    suits("--reconstruct", "projections", form, &target)?;
+    Ok((target, form))
 }
 
 /// Files to write are files, and each is another one.
@@ -118,7 +147,9 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
     let mut taken: Vec<(&str, &Path)> = args.inputs.iter().map(|path| ("the input", path.as_path())).collect();
     taken.extend(args.out.as_deref().map(|path| ("--out", path)));
-    for (option, path) in [("--report", report), ("--plot", plot), ("--snapshot", snapshot)] {
+    let files =
+        [("--reconstruct", &args.reconstruct), ("--report", report), ("--plot", plot), ("--snapshot", snapshot)];
+    for (option, path) in files {
         let Some(path) = path.as_deref() else { continue };
         if is_dash(path) {
             return Err(Usage(format!("{option} must be a file, got -")));

@@ -292,6 +292,11 @@ impl Stream {
         Ok(Some(&self.row))
     }
 
+    /// Brings a row in the units of the row delivered last back to those of the input.
+    pub fn undo_units(&self, row: &mut [f64]) {
+        self.standardizer.undo(row);
+    }
+
     /// The row delivered last, for callers that read ahead.
     pub fn delivered(&self) -> Delivered {
         Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.place() }

@@ -62,9 +62,20 @@ pub fn trial<I: ?Sized>(
     instance: &I,
     random: &mut Random,
 ) -> Result<Loss, Error> {
+    trial_with(learner, instance, random, |_| ())
+}
+
+/// The same; between the charge and the update, the last argument is shown the learner.
+pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
+    learner: &mut L,
+    instance: &I,
+    random: &mut Random,
+    charged: impl FnOnce(&mut L),
+) -> Result<Loss, Error> {
     learner.check(instance)?;
     learner.choose(random);
     let loss = learner.incur(instance);
+    charged(learner);
     learner.update(instance);
     Ok(loss)
 }

@@ -1,6 +1,7 @@
 //! A run with the columns of its rows: names and scale, so that it can be used on rows as they come, in units of the input.
 //!
-//! [`Columns`] is saved beside the run. [`Columns::step`] learns from a row as it comes. [`Model`] uses what has been learned
+//! [`Columns`] is saved beside the run. [`Columns::step`] learns from a row as it comes, and leaves its projection in units of the
+//! input. [`Model`] uses what has been learned
 //! without learning: a row has coordinates and a loss, coordinates have a row. [`LinearMap`] is the same as plain numbers.
 //!
 //! Coordinates and losses are in standard units when columns are standardized, rows always in units of the input.
@@ -48,6 +49,7 @@ impl Columns {
         let mut row = Vec::new();
         self.standardizer.apply(raw, &mut row).map_err(|index| cannot_standardize(raw, index))?;
         let loss = run.step(&row)?;
+        run.undo_units(&self.standardizer);
         self.standardizer.count_in(raw);
         Ok(loss)
     }
@@ -124,6 +126,11 @@ impl Model {
     /// The directions that the run would keep now, and the scale of its columns.
     pub fn new(run: &mut Run, columns: &Columns) -> Self {
         Self { standardizer: columns.standardizer.clone(), embedding: run.embedding(), row: Vec::new() }
+    }
+
+    /// The basis in which the next row would have coordinates ([`Run::next_embedding`]), and the scale of its columns.
+    pub fn next(run: &mut Run, columns: &Columns) -> Self {
+        Self { standardizer: columns.standardizer.clone(), embedding: run.next_embedding(), row: Vec::new() }
     }
 
     /// The directions, in standard units if columns are standardized.

@@ -6,6 +6,7 @@ use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::options::Options;
 use eigenhedge::registry::REGISTRY;
+use eigenhedge::simplex::{Multiplicity, Select};
 use eigenhedge::{Comparators, Kind, Matrix, Run, RunningCenter, Snapshot, Spec, streams};
 
 const N: usize = 6;
@@ -194,6 +195,58 @@ fn drawn_coordinates_are_those_of_the_draw_whoever_asks() {
                 assert!((sum - square).abs() <= 1e-9 * square.max(1e-9), "{}: {sum} {square}", entry.name);
             }
         }
+    }
+}
+
+#[test]
+fn projections_are_orthogonal_and_lose_what_is_charged() {
+    let rows = rows(60);
+    for spec in all_specs() {
+        for select in Select::ALL {
+            let spec = Spec { select, ..spec.clone() };
+            let (mut run, mut silent) = (begin(&spec, true), begin(&spec, false));
+            run.ask_for_reconstructions(true).unwrap();
+            for (t, row) in rows.iter().enumerate() {
+                let loss = run.step(row).unwrap();
+                assert_eq!(loss, silent.step(row).unwrap(), "{spec:?}");
+                let projection = run.reconstruction();
+                let lost: Vec<f64> = row.iter().zip(projection).map(|(x, p)| x - p).collect();
+                let (found, energy) = (dot(&lost, &lost), dot(row, row));
+                assert!((found - loss.realised).abs() <= 1e-9 * energy, "{spec:?}, row {t}: {found} {}", loss.realised);
+                if spec.center.is_none() {
+                    assert!(dot(&lost, projection).abs() <= 1e-9 * energy, "{spec:?}, row {t}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn before_anything_is_known_projections_average_to_the_share_of_directions_kept() {
+    let (row, draws) = ([1.0, -2.0, 0.5, 0.0, 3.0, 1.0], 4000);
+    let mut mean = [0.0; N];
+    for seed in 0..draws {
+        let mut run = Run::new(Spec::new(Kind::Tracking, K), N, seed).unwrap();
+        run.ask_for_reconstructions(true).unwrap();
+        run.step(&row).unwrap();
+        mean.iter_mut().zip(run.reconstruction()).for_each(|(m, x)| *m += x / draws as f64);
+    }
+    // Each entry has a deviation of at most half the length of the row: five standard errors.
+    let slack = 5.0 * 0.5 * dot(&row, &row).sqrt() / (draws as f64).sqrt();
+    for (m, x) in mean.iter().zip(row) {
+        assert!((m - x * K as f64 / N as f64).abs() < slack, "{mean:?}");
+    }
+}
+
+#[test]
+fn projections_are_refused_where_there_are_none() {
+    let kernel = Spec { kernel: Some(VectorKernel::Linear), ..Spec::new(Kind::Tracking, 2) };
+    let larger = Spec { dimension: Some(Multiplicity::Finite(9)), ..Spec::new(Kind::Tracking, 2) };
+    for spec in [kernel, larger, Spec::new(Kind::Gha, 2)] {
+        let mut run = begin(&spec, false);
+        assert!(run.ask_for_reconstructions(true).is_err());
+        run.step(&[1.0; N]).unwrap();
+        assert!(run.reconstruction().is_empty());
     }
 }
 

@@ -7,7 +7,9 @@ use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
 use eigenhedge::internals::{Ambient, Portfolio, Weights, auto};
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
-use eigenhedge::{Instance, Kind, Learner, Mixing, Pair, Random, RunningCenter, Spec, streams, trial};
+use eigenhedge::{
+    Comparators, Instance, Kind, Learner, Mixing, Pair, Random, Run, RunningCenter, Spec, streams, trial,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -92,6 +94,29 @@ fn a_warm_portfolio_allocates_nothing() {
         let template = Spec { center: Some(RunningCenter::MEAN), clip, ..Spec::new(Kind::Auto, 4) };
         let mut portfolio = Portfolio::new(auto(&template, n), || Ambient::new(n)).expect("valid options");
         assert_eq!(when_warm(&mut portfolio, n, 3000), 0, "{n} {clip:?}");
+    }
+}
+
+#[test]
+fn aligned_coordinates_of_a_warm_run_allocate_nothing() {
+    let capped = Spec { max_rank: Some(12), ..Spec::new(Kind::ForgettingLeader, 4) };
+    let auto = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 4) };
+    let budget =
+        Spec { kernel: Some(VectorKernel::Rbf { gamma: 0.1 }), budget: Some(30), ..Spec::new(Kind::Tracking, 4) };
+    let kinds = [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::PerturbedLeader].map(|kind| Spec::new(kind, 4));
+    for spec in kinds.into_iter().chain([capped, auto, budget]) {
+        let comparators = Comparators { hindsight: false, segments: 0 };
+        let mut run = Run::with_comparators(spec.clone(), 12, 1, comparators).unwrap();
+        run.ask_for_coordinates(true);
+        let rows: Vec<Vec<f64>> = streams::signal_and_noise(12, 4, 0.3, 1).take(3000).collect();
+        let mut before = 0;
+        for (t, row) in rows.iter().enumerate() {
+            if t == 2000 {
+                before = ALLOCATIONS.get();
+            }
+            run.step(row).unwrap();
+        }
+        assert_eq!(ALLOCATIONS.get() - before, 0, "{spec:?}");
     }
 }
 

@@ -174,6 +174,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "FORM", value_parser = forms())]
     pub out_format: Option<Form>,
 
+    /// Where to write each row's projection on the subspace that was drawn for it, in units and under the names of the input;
+    /// the form is that of the file's name
+    #[arg(long, value_name = "FILE")]
+    pub reconstruct: Option<PathBuf>,
+
     /// What is kept of the run.
     #[command(flatten)]
     pub keep: KeepArgs,

@@ -98,6 +98,30 @@ impl Form {
         }
     }
 
+    /// Writes the header of a table with these columns, if there is one.
+    pub(crate) fn names(self, names: &[String], out: &mut dyn Write) -> io::Result<()> {
+        let Some(comma) = self.comma() else { return Ok(()) };
+        let cells: Vec<Cow<'_, str>> = names.iter().map(|name| quoted_cell(name, comma)).collect();
+        writeln!(out, "{}", cells.join(&comma.to_string()))
+    }
+
+    /// One row of a table with these columns, in numbers that read back the same.
+    pub(crate) fn row(self, names: &[String], row: &[f64], out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Csv | Self::Tsv => {
+                let comma = self.comma().unwrap_or(',').to_string();
+                let cells: Vec<String> = row.iter().map(|x| format!("{x:?}")).collect();
+                writeln!(out, "{}", cells.join(&comma))
+            }
+            Self::Jsonl => {
+                let cell = |(name, x): (&String, &f64)| Ok(format!("{}:{x:?}", serde_json::to_string(name)?));
+                let cells: io::Result<Vec<String>> = names.iter().zip(row).map(cell).collect();
+                writeln!(out, "{{{}}}", cells?.join(","))
+            }
+            Self::Parquet => row.iter().try_for_each(|x| out.write_all(&x.to_le_bytes())),
+        }
+    }
+
     /// Lines of a file with so many answers; none when it has no lines.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {

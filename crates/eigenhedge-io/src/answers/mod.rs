@@ -64,11 +64,19 @@ pub struct Answers {
     sink: Sink,
     form: Form,
     kept: usize,
-    /// Names of the texts.
+    /// Names of the texts; of all columns, for a table of rows.
     names: Vec<String>,
+    is_of_rows: bool,
     /// True if each answer must be out before the next row is read.
     at_once: bool,
     rows: u64,
+}
+
+/// Names of the columns of a table: the number of the row if rows are numbered, texts, and numbers.
+struct Columns {
+    row: Option<String>,
+    texts: Vec<String>,
+    numbers: Vec<String>,
 }
 
 enum Sink {
@@ -106,7 +114,33 @@ impl Answers {
                 open_file(path, position.map(|position| (position.bytes, lines(position))))?
             }
         };
-        Ok(Self { sink, form, kept, names: Vec::new(), at_once, rows: position.map_or(0, |position| position.rows) })
+        let rows = position.map_or(0, |position| position.rows);
+        Ok(Self { sink, form, kept, names: Vec::new(), is_of_rows: false, at_once, rows })
+    }
+
+    /// A table of rows with columns of these names, which [`Self::write_row`] writes; it goes on after a position, if there is
+    /// one.
+    pub fn of_rows(
+        target: &Target,
+        form: Form,
+        names: &[String],
+        at_once: bool,
+        position: Option<&Position>,
+    ) -> Result<Self, Error> {
+        // Positions are no names: a header of numbers would be read as a row.
+        let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
+        let name = |name: &String| if are_positions { format!("x{name}") } else { name.clone() };
+        let names = names.iter().map(name).collect();
+        Ok(Self { names, is_of_rows: true, ..Self::start(target, form, 0, at_once, position)? })
+    }
+
+    fn columns(&self) -> Columns {
+        if self.is_of_rows {
+            return Columns { row: None, texts: Vec::new(), numbers: self.names.clone() };
+        }
+        let losses = ["expected_loss", "loss"].map(str::to_owned).into_iter();
+        let numbers = losses.chain((0..self.kept).map(|i| format!("z{i}"))).collect();
+        Columns { row: Some("row".to_owned()), texts: self.names.clone(), numbers }
     }
 
     /// The same answers with texts of these names in each, behind the number of the row.
@@ -137,6 +171,22 @@ impl Answers {
         written
     }
 
+    /// One row of a table of rows.
+    pub fn write_row(&mut self, row: &[f64]) -> Result<(), Error> {
+        let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
+        self.rows += 1;
+        let names = std::mem::take(&mut self.names);
+        let written = self.hand_over(|out| {
+            if first {
+                form.names(&names, out)?;
+            }
+            form.row(&names, row, out)?;
+            if at_once { out.flush() } else { Ok(()) }
+        });
+        self.names = names;
+        written
+    }
+
     /// Makes durable what was written, and says how much that is.
     pub fn sync(&mut self) -> Result<Position, Error> {
         self.hand_over(|out| out.flush())?;
@@ -150,9 +200,10 @@ impl Answers {
     /// Makes the answers visible.
     pub fn finish(mut self) -> Result<(), Error> {
         self.hand_over(|out| out.flush())?;
+        let columns = self.columns();
         match self.sink {
             Sink::File(staging) if self.form == Form::Parquet => {
-                staging.finish_through(|records, out| parquet::convert(records, &self.names, self.kept, out))
+                staging.finish_through(|records, out| parquet::convert(records, &columns, out))
             }
             Sink::File(staging) => staging.finish(),
             _ => Ok(()),

@@ -3,18 +3,18 @@
 //! A Parquet file cannot be cut off at a row and continued, so answers wait as plain records and are turned into
 //! one at the end. Row groups are small enough to be held in memory while they are written.
 
+use super::Columns;
 use std::fs::File;
 use std::io::{self, Read};
 
 #[cfg(not(feature = "parquet"))]
-pub fn convert(_: impl Read, _: &[String], _: usize, _: File) -> io::Result<File> {
+pub fn convert(_: impl Read, _: &Columns, _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Writes the records, each a row number, texts of these names with their lengths before them, two losses and `kept`
-/// coordinates, as a table.
+/// Writes the records as a table: each a row number, texts with their lengths before them, and numbers.
 #[cfg(feature = "parquet")]
-pub fn convert(records: impl Read, names: &[String], kept: usize, out: File) -> io::Result<File> {
+pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<File> {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
     use arrow_schema::{DataType, Field, Schema};
     use parquet::arrow::ArrowWriter;
@@ -23,12 +23,13 @@ pub fn convert(records: impl Read, names: &[String], kept: usize, out: File) -> 
     use std::sync::Arc;
 
     const GROUP_CELLS: usize = 1 << 20;
-    let texts = names.iter().map(|name| Field::new(name, DataType::Utf8, false));
-    let numbers = ["expected_loss", "loss"].map(str::to_owned).into_iter().chain((0..kept).map(|i| format!("z{i}")));
-    let numbers = numbers.map(|name| Field::new(name, DataType::Float64, false));
-    let fields = std::iter::once(Field::new("row", DataType::UInt64, false)).chain(texts).chain(numbers);
-    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let group = (GROUP_CELLS / (kept + names.len() + 3)).clamp(1, 1 << 16);
+    let Columns { row, texts: text_names, numbers: number_names } = columns;
+    let field = |kind: DataType| move |name: &String| Field::new(name, kind.clone(), false);
+    let (texts, numbers) =
+        (text_names.iter().map(field(DataType::Utf8)), number_names.iter().map(field(DataType::Float64)));
+    let fields: Vec<Field> = row.iter().map(field(DataType::UInt64)).chain(texts).chain(numbers).collect();
+    let group = (GROUP_CELLS / fields.len().max(1)).clamp(1, 1 << 16);
+    let schema = Arc::new(Schema::new(fields));
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_max_row_group_row_count(Some(group))
@@ -36,11 +37,14 @@ pub fn convert(records: impl Read, names: &[String], kept: usize, out: File) -> 
     let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(io::Error::other)?;
     let mut records = io::BufReader::with_capacity(1 << 16, records);
     loop {
-        let mut rows: Vec<u64> = Vec::new();
-        let mut texts: Vec<Vec<String>> = vec![Vec::new(); names.len()];
-        let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); kept + 2];
-        while rows.len() < group && !is_at_end(&mut records)? {
-            rows.push(u64::from_le_bytes(read_bytes(&mut records)?));
+        let (mut count, mut rows) = (0, Vec::new());
+        let mut texts: Vec<Vec<String>> = vec![Vec::new(); text_names.len()];
+        let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); number_names.len()];
+        while count < group && !is_at_end(&mut records)? {
+            count += 1;
+            if row.is_some() {
+                rows.push(u64::from_le_bytes(read_bytes(&mut records)?));
+            }
             for column in &mut texts {
                 let length = u32::from_le_bytes(read_bytes(&mut records)?);
                 let mut text = Vec::new();
@@ -51,10 +55,11 @@ pub fn convert(records: impl Read, names: &[String], kept: usize, out: File) -> 
                 column.push(f64::from_le_bytes(read_bytes(&mut records)?));
             }
         }
-        if rows.is_empty() {
+        if count == 0 {
             break;
         }
-        let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt64Array::from(rows))];
+        let mut columns: Vec<ArrayRef> = Vec::new();
+        columns.extend(row.iter().map(|_| Arc::new(UInt64Array::from(std::mem::take(&mut rows))) as ArrayRef));
         columns.extend(texts.into_iter().map(|column| Arc::new(StringArray::from(column)) as ArrayRef));
         columns.extend(numbers.into_iter().map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
         let batch = RecordBatch::try_new(schema.clone(), columns).map_err(io::Error::other)?;

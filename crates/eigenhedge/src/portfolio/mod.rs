@@ -25,7 +25,7 @@ use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::registry::{Kind, Spec};
 use crate::scratch::Scratch;
-use crate::span::{Beside, Span};
+use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{AnyRule, Instance, NormBound, RunningCenter, Subspace};
 use serde::{Deserialize, Serialize};
@@ -208,6 +208,13 @@ impl<S: Span> Portfolio<S> {
     }
 }
 
+impl Portfolio<Ambient> {
+    /// Projects the row that was just charged on the subspace that was drawn for it.
+    pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
+        self.members[self.scratch.0.chosen].reconstruct(row, out);
+    }
+}
+
 /// Position of the largest number; the first of equal ones.
 fn largest(weights: &[f64]) -> usize {
     (1..weights.len()).fold(0, |best, i| if weights[i] > weights[best] { i } else { best })
@@ -279,7 +286,6 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::span::Ambient;
     use crate::{NormBound, streams, trial};
 
     fn run(rows: &[Vec<f64>], kept: usize) -> (Portfolio<Ambient>, f64) {

@@ -1,6 +1,6 @@
 //! The parameters of a learner, and how it is built from them.
 
-use super::Kind;
+use super::{Family, Kind};
 use crate::bounds;
 use crate::error::{self, Error};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
@@ -101,6 +101,22 @@ impl Spec {
         entries("options", &numbers, -LARGEST..=LARGEST)?;
         let start = self.start.as_deref().unwrap_or(&[]);
         energy("the squared norm of the start", dot(start, start))
+    }
+
+    /// An error if rows have no projections that are rows: with a kernel, in a larger space, and for Hebbian learners.
+    pub fn check_reconstructions(&self) -> Result<(), Error> {
+        match self {
+            _ if self.learner.entry().family == Family::Hebbian => {
+                Err(Error::Unsupported("projections of rows need a learner over subspaces, which this one is not"))
+            }
+            Self { kernel: Some(_), .. } => Err(Error::Unsupported(
+                "projections of rows need plain rows; those of features have pre-images, which a saved model finds",
+            )),
+            Self { dimension: Some(_), .. } => {
+                Err(Error::Unsupported("projections of rows need the space of the rows, not a larger one"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Sets the rate for a best loss of at most `ceiling` over rows of this length (JMLR (3), ICML (6)); needs a given

@@ -178,6 +178,14 @@ impl AnyLearner {
         of_portfolio!(self, portfolio => portfolio.aligned_coordinates(), None)
     }
 
+    /// Projects the row that was just charged on the subspace that was drawn for it; plain rows only.
+    pub(super) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
+        match self {
+            Self::Plain(portfolio) => portfolio.reconstruct(row, out),
+            _ => out.clear(),
+        }
+    }
+
     /// Explicit directions in use: of the member that was chosen last, for a portfolio.
     pub fn rank(&self) -> usize {
         match self {

@@ -15,12 +15,13 @@ pub use totals::Totals;
 
 use crate::comparators::{Best, Blocks, Hindsight, LeadingDirections};
 use crate::error::Error;
-use crate::learner::{Loss, block, trial};
+use crate::learner::{Loss, block, trial_with};
 use crate::random::Random;
 use crate::registry::Spec;
 use crate::registry::options::{Coordinates, Setup};
 use crate::scratch::Scratch;
 use crate::span::Ambient;
+use crate::standardize::Standardizer;
 use crate::state::ensure;
 use crate::subspace::Instance;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,9 @@ struct Working {
     aligns: bool,
     /// Coordinates of the last row.
     coordinates: Vec<f64>,
+    /// True if the projection of every row is found.
+    reconstructs: bool,
+    reconstruction: Vec<f64>,
 }
 
 /// What a run compares itself with.
@@ -141,12 +145,26 @@ impl Run {
         self.scratch.0.aligns = asked && self.coordinates == Coordinates::Aligned;
     }
 
+    /// Says if [`Self::reconstruction`] is read behind the rows that follow, at the price of O(n u) for each. An error if the
+    /// learner has none ([`Spec::check_reconstructions`]).
+    pub fn ask_for_reconstructions(&mut self, asked: bool) -> Result<(), Error> {
+        if asked {
+            self.spec.check_reconstructions()?;
+        }
+        self.scratch.0.reconstructs = asked;
+        Ok(())
+    }
+
     /// One trial. An error leaves everything as it was.
     pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let fixes_center = self.learner.fixes_center();
-        let Working { aligns, coordinates } = &mut self.scratch.0;
+        let Working { aligns, coordinates, reconstructs, reconstruction } = &mut self.scratch.0;
         self.learner.set_aligns(*aligns);
-        let loss = trial(&mut self.learner, &Instance::from(row), &mut self.random)?;
+        let loss = trial_with(&mut self.learner, &Instance::from(row), &mut self.random, |learner| {
+            if *reconstructs {
+                learner.reconstruct(row, reconstruction);
+            }
+        })?;
         coordinates.clear();
         coordinates.extend_from_slice(self.learner.aligned_coordinates().unwrap_or(self.learner.coordinates()));
         coordinates.resize(self.spec.kept, 0.0);
@@ -241,6 +259,17 @@ impl Run {
     /// asked for ([`Self::ask_for_coordinates`], [`Coordinates`]).
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
+    }
+
+    /// The projection of the last row on the subspace that was drawn for it: its squared distance from the row is the loss of
+    /// the row. Empty unless it was asked for.
+    pub fn reconstruction(&self) -> &[f64] {
+        &self.scratch.0.reconstruction
+    }
+
+    /// Brings the projection of the last row to the units that rows had before they were scaled.
+    pub(crate) fn undo_units(&mut self, scale: &Standardizer) {
+        scale.undo(&mut self.scratch.0.reconstruction);
     }
 
     /// The k directions most surely kept now, to use without learning.

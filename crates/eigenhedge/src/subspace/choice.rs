@@ -83,6 +83,12 @@ impl Choice {
         &self.marks
     }
 
+    /// So many normal numbers of the choice's own generator; none if no directions of the complement are kept.
+    pub fn normals(&mut self, count: usize) -> Option<Vec<f64>> {
+        let random = self.deferred.random.as_mut()?;
+        Some((0..count).map(|_| random.normal()).collect())
+    }
+
     /// Appends the coordinates in the kept directions of the complement of a point whose part there is given;
     /// returns the squared length of what they miss.
     pub fn reach(&mut self, part: &[f64], coordinates: &mut Vec<f64>) -> f64 {

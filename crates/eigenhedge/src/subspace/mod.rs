@@ -17,6 +17,7 @@ mod pair;
 mod past_average;
 mod perturbed;
 mod product_weights;
+mod reconstruct;
 mod rule;
 mod scatter;
 mod tracking;
@@ -354,18 +355,20 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.aligned.basis.columns() > 0
     }
 
+    /// Takes over the basis of another learner.
+    pub(crate) fn take_basis(&mut self, other: &mut Self) {
+        let (theirs, kept) = (&mut other.aligned.basis, other.kept);
+        theirs.resize(other.span.columns(), kept);
+        self.span.transfer(&mut other.span, theirs, &mut self.aligned.basis);
+        theirs.resize(0, 0);
+    }
+
     /// The basis of another learner, in the coordinates of this one's columns.
     pub(crate) fn basis_of(&mut self, other: &mut Self) -> Matrix {
         let (mut theirs, mut basis) = (other.aligned.basis.clone(), Matrix::default());
         theirs.resize(other.span.columns(), other.kept);
         self.span.transfer(&mut other.span, &theirs, &mut basis);
         basis
-    }
-
-    /// Takes over the basis of another learner.
-    pub(crate) fn take_basis(&mut self, other: &mut Self) {
-        self.aligned.basis = self.basis_of(other);
-        other.aligned.basis.resize(0, 0);
     }
 
     /// The basis in which the next row would have coordinates, in the coordinates of the span's columns, with the probabilities

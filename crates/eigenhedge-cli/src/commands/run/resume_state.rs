@@ -24,6 +24,9 @@ pub struct ResumeState {
     pub stream: StreamState,
     /// The part of the answers that is safe.
     pub answers: Position,
+    /// The part of the projections of rows that is safe.
+    #[serde(default)]
+    pub reconstructions: Position,
     /// Time spent.
     seconds: f64,
     /// The record for a page.
@@ -55,6 +58,7 @@ impl ResumeState {
         Self {
             stream,
             answers,
+            reconstructions: Position::default(),
             seconds: elapsed.as_secs_f64(),
             report: recorder.map(Recorder::to_text),
             plan,
@@ -202,7 +206,7 @@ const FIRST_ROW: &str = "first row";
 pub fn options(plan: &Plan, layout: &Layout) -> Map<String, Value> {
     let Layout { format, may_have_header, delimiter, array, dim, standardize, keep, time, .. } = layout;
     let spelled: Vec<String> = keep.iter().map(Selector::to_string).collect();
-    let out = match &plan.target {
+    let place = |target: &Target| match target {
         Target::Nowhere => Value::Null,
         Target::Standard => json!("-"),
         // The folder may have moved.
@@ -217,7 +221,8 @@ pub fn options(plan: &Plan, layout: &Layout) -> Map<String, Value> {
         "--standardize": standardize.to_string(),
         "--keep": (!keep.is_empty()).then(|| spelled.join(",")),
         "--time": time.as_ref().map(Selector::to_string),
-        "--out": out,
+        "--out": place(&plan.target),
+        "--reconstruct": place(&plan.reconstruct.0),
         "--out-format": if plan.target == Target::Nowhere { Value::Null } else { json!(plan.form.name()) },
         FIRST_ROW: first_row(plan, layout),
     });

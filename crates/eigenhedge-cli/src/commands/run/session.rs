@@ -3,6 +3,7 @@
 use super::block::Block;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
 use super::{misfit, sentence};
+use crate::args::KeepArgs;
 use crate::files::read_snapshot;
 use crate::plan::{Beginning, Given, Plan};
 use crate::record::Recorder;
@@ -11,7 +12,7 @@ use crate::table::{allow_learners, open_like, say_left_out};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Run, Snapshot, Standardize};
-use eigenhedge_io::{Answer, Answers, Delivered, Layout, Reservation, Source, Stream, Target, write_whole};
+use eigenhedge_io::{Answer, Answers, Delivered, Layout, Position, Reservation, Source, Stream, Target, write_whole};
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,6 +25,9 @@ pub struct Session<'a> {
     /// The table.
     pub stream: Stream,
     answers: Answers,
+    /// Projections of rows, and the place where one is brought to the units of the input.
+    reconstructions: Answers,
+    reconstruction: Vec<f64>,
     block: Block,
     /// Most rows of a block.
     block_rows: usize,
@@ -96,11 +100,12 @@ impl<'a> Session<'a> {
     }
 
     fn begin(plan: &'a Plan, layout: &Layout, reservation: Option<Reservation>) -> Result<Self> {
-        let Start { snapshot, stream, layout, options: learner_options } = match &plan.beginning {
+        let Start { mut snapshot, stream, layout, options: learner_options } = match &plan.beginning {
             Beginning::Setup(setup) => Start::afresh(plan, setup, layout)?,
             Beginning::Model(given) => Start::with_model(plan, given, layout)?,
         };
         say_left_out(&stream);
+        ask(plan, &mut snapshot.run)?;
         let run = &snapshot.run;
         let answers = Answers::open(&plan.target, plan.form, run.spec().kept, at_once(plan))?;
         let answers = answers.with_texts(stream.kept_columns())?;
@@ -116,6 +121,8 @@ impl<'a> Session<'a> {
             rows_before: run.totals().rows,
             snapshot,
             plan,
+            reconstructions: reconstructions(plan, &stream, &plan.reconstruct.0, None)?,
+            reconstruction: Vec::new(),
             stream,
             answers,
             closed: false,
@@ -126,7 +133,7 @@ impl<'a> Session<'a> {
     }
 
     fn resume(plan: &'a Plan, layout: &Layout, path: &Path, reservation: Option<Reservation>) -> Result<Self> {
-        let snapshot = read_snapshot(path)?;
+        let mut snapshot = read_snapshot(path)?;
         let before = ResumeState::from_bytes(&snapshot.resume_state, path)?;
         let layout = &match &plan.beginning {
             Beginning::Setup(_) => layout.clone(),
@@ -152,12 +159,12 @@ impl<'a> Session<'a> {
             Answers::resume(target, plan.form, snapshot.run.spec().kept, at_once(plan), &before.answers)?
                 .with_texts(stream.kept_columns())
         };
-        let (answers, closed) = match resume(&plan.target) {
-            Ok(answers) => (answers, false),
-            // The run was complete but for what follows the answers.
-            Err(_) if before.ended && is_there(&plan.target) => (resume(&Target::Nowhere)?, true),
-            Err(error) => return Err(error.into()),
-        };
+        let (answers, closed) = resumed(&plan.target, before.ended, resume)?;
+        let (reconstructions, also_closed) = resumed(&plan.reconstruct.0, before.ended, |target| {
+            reconstructions(plan, &stream, target, Some(&before.reconstructions))
+        })?;
+        let closed = closed || also_closed;
+        ask(plan, &mut snapshot.run)?;
         Ok(Self {
             recorder: before.recorder(&snapshot.run, path)?,
             rows_before: before.rows_before,
@@ -167,6 +174,8 @@ impl<'a> Session<'a> {
             block_rows: block_rows(plan, layout.standardize, &snapshot.run),
             snapshot,
             plan,
+            reconstructions,
+            reconstruction: Vec::new(),
             stream,
             answers,
             closed,
@@ -221,6 +230,12 @@ impl<'a> Session<'a> {
                 let (expected_loss, loss_drawn) = (loss.expected, loss.realised);
                 let answer = Answer { row, expected_loss, loss: loss_drawn, coordinates, texts };
                 written = self.answers.write(&answer);
+                if written.is_ok() && self.plan.reconstruct.0 != Target::Nowhere {
+                    self.reconstruction.clear();
+                    self.reconstruction.extend_from_slice(run.reconstruction());
+                    self.stream.undo_units(&mut self.reconstruction);
+                    written = self.reconstructions.write_row(&self.reconstruction);
+                }
                 if let Some(recorder) = &mut self.recorder {
                     recorder.enter(row, time.zip(texts.first().map(String::as_str)), loss, run);
                 }
@@ -250,6 +265,7 @@ impl<'a> Session<'a> {
         let elapsed = self.elapsed();
         let (state, position) = (self.stream.state(), self.answers.sync()?);
         let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, self.recorder.as_ref());
+        around.reconstructions = self.reconstructions.sync()?;
         around.ended = ended;
         around.rows_before = self.rows_before;
         self.snapshot.columns = self.stream.model_columns();
@@ -261,6 +277,7 @@ impl<'a> Session<'a> {
     pub fn finish(mut self) -> Result<Finished> {
         let (elapsed, rows) = (self.elapsed(), self.rows());
         self.answers.finish()?;
+        self.reconstructions.finish()?;
         let standardized = self.stream.model_columns().standardizer.how() != Standardize::None;
         let Self { snapshot, stream, recorder, .. } = self;
         Ok(Finished { run: snapshot.run, stream, recorder, rows, elapsed, standardized })
@@ -277,6 +294,37 @@ pub struct Finished {
     pub elapsed: Duration,
     /// True if losses are in standard units.
     pub standardized: bool,
+}
+
+/// Has the run find what is written for every row.
+fn ask(plan: &Plan, run: &mut Run) -> Result<()> {
+    let KeepArgs { report, plot, .. } = &plan.keep;
+    run.ask_for_coordinates(plan.target != Target::Nowhere || report.is_some() || plot.is_some());
+    let asked = plan.reconstruct.0 != Target::Nowhere;
+    run.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
+}
+
+/// The projections of rows, from the first one or after a position.
+fn reconstructions(
+    plan: &Plan,
+    stream: &Stream,
+    target: &Target,
+    position: Option<&Position>,
+) -> Result<Answers, eigenhedge_io::Error> {
+    Answers::of_rows(target, plan.reconstruct.1, stream.columns(), at_once(plan), position)
+}
+
+/// Goes on with answers; true if the run was complete but for what follows them, so that none may follow.
+fn resumed(
+    target: &Target,
+    ended: bool,
+    resume: impl Fn(&Target) -> Result<Answers, eigenhedge_io::Error>,
+) -> Result<(Answers, bool)> {
+    match resume(target) {
+        Ok(answers) => Ok((answers, false)),
+        Err(_) if ended && is_there(target) => Ok((resume(&Target::Nowhere)?, true)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn at_once(plan: &Plan) -> bool {

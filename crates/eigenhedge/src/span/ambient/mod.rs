@@ -195,6 +195,14 @@ impl Ambient {
 }
 
 impl Ambient {
+    /// A point, measured from the origin.
+    pub(crate) fn from_origin(&self, point: &[f64]) -> Vec<f64> {
+        match &self.origin {
+            None => point.to_vec(),
+            Some(Origin { base, way }) => point.iter().zip(base).zip(way).map(|((x, b), w)| (x - b) - w).collect(),
+        }
+    }
+
     /// Coordinates of a vector in the columns.
     pub(crate) fn coordinates_of(&self, vector: &[f64], coordinates: &mut Vec<f64>) {
         self.columns.transpose_times(vector, coordinates);

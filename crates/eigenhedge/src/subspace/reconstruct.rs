@@ -1,0 +1,75 @@
+//! The projection of a row on the subspace that was drawn for it, as a row.
+//!
+//! Kept directions of the complement are settled only as far as the row needs them ([`super::choice`]): with r the part of the
+//! row in the complement and s the share of `|r|²` that they explain, the projection of r on them is
+//! `s r + √(s(1-s)) |r| g`, with g a unit vector that is uniform among those of the complement that are orthogonal to r. The
+//! choice's own generator draws it, and only when somebody asks.
+//!
+//! Cost: O(n w + w u) with u explicit directions in w columns.
+
+use super::{Rule, Subspace, Working};
+use crate::num::dot;
+use crate::span::{Ambient, Span};
+
+/// Vectors over so small a share of their length are rounding.
+const ROUNDING: f64 = 1e-10;
+
+impl<R: Rule> Subspace<Ambient, R> {
+    /// Projects the row that was just charged, before anything is learned from it.
+    pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
+        let Working { choice, direction, directions, kept_coordinates, observed, .. } = &mut self.scratch.0;
+        let unit = observed.unit_square.sqrt();
+        let explicit = choice.explicit();
+        directions.resize(self.span.columns(), explicit);
+        let (mut all, mut dropped) = (vec![0.0; self.span.columns()], vec![0.0; self.span.columns()]);
+        for i in 0..explicit {
+            self.rule.direction(i, direction);
+            directions.column_mut(i).copy_from_slice(direction);
+            let coordinate = unit * self.rule.coordinates()[i];
+            let add = |sum: &mut Vec<f64>| sum.iter_mut().zip(&*direction).for_each(|(s, d)| *s += coordinate * d);
+            add(&mut all);
+            if !choice.marks()[i] {
+                add(&mut dropped);
+            }
+        }
+        let beyond = &kept_coordinates[choice.kept.len().min(kept_coordinates.len())..];
+        let explained = dot(beyond, beyond);
+        let mut outside = self.span.from_origin(row);
+        self.span.subtract(&all, &mut outside);
+        let square = dot(&outside, &outside);
+        // Minus what is lost, so that the loss is that of the row to rounding.
+        let share = if square > 0.0 { (explained / square).min(1.0) } else { 0.0 };
+        let mut lost: Vec<f64> = outside.iter().map(|r| -(1.0 - share) * r).collect();
+        let length = (share * (1.0 - share) * square).sqrt();
+        if length > 0.0
+            && let Some(across) = self.across(&outside)
+        {
+            lost.iter_mut().zip(&across).for_each(|(l, g)| *l += length * g);
+        }
+        self.span.subtract(&dropped, &mut lost);
+        out.clear();
+        out.extend(row.iter().zip(&lost).map(|(x, l)| x + l));
+    }
+
+    /// A unit vector, uniform among those orthogonal to the explicit directions and to a vector outside them; none if there is
+    /// none.
+    fn across(&mut self, outside: &[f64]) -> Option<Vec<f64>> {
+        let mut vector = self.scratch.0.choice.normals(outside.len())?;
+        let (size, norm) = (dot(&vector, &vector).sqrt(), dot(outside, outside).sqrt());
+        let (mut columns, mut coordinates) = (Vec::new(), Vec::new());
+        let directions = &self.scratch.0.directions;
+        for _ in 0..2 {
+            self.span.coordinates_of(&vector, &mut columns);
+            directions.transpose_times(&columns, &mut coordinates);
+            columns.fill(0.0);
+            coordinates.iter_mut().for_each(|c| *c = -*c);
+            directions.subtract_times(&coordinates, &mut columns);
+            self.span.subtract(&columns, &mut vector);
+            let overlap = dot(&vector, outside) / (norm * norm);
+            vector.iter_mut().zip(outside).for_each(|(v, r)| *v -= overlap * r);
+        }
+        let left = dot(&vector, &vector).sqrt();
+        vector.iter_mut().for_each(|v| *v /= left);
+        (left > ROUNDING * size).then_some(vector)
+    }
+}
