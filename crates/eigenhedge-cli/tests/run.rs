@@ -1,7 +1,7 @@
 //! `run` does what the library does, row by row, and says so exactly.
 #![allow(clippy::unwrap_used)]
 
-use crate::common::{Place, table};
+use crate::common::{Outcome, Place, table};
 use eigenhedge::registry::REGISTRY;
 use eigenhedge::{Kind, Mixing, NormBound, Run, RunningCenter, Spec, streams};
 use serde_json::Value;
@@ -15,6 +15,7 @@ fn stream() -> Vec<Vec<f64>> {
 /// The library's own run.
 fn library(spec: Spec, seed: u64) -> (Run, Vec<Vec<f64>>) {
     let mut run = Run::new(spec, 6, seed).unwrap();
+    run.ask_for_coordinates(true);
     let mut answers = Vec::new();
     for row in stream() {
         let loss = run.step(&row).unwrap();
@@ -103,6 +104,100 @@ fn answers_read_back_bit_equal_to_the_library() {
     }
 }
 
+/// The cells of a table with a header.
+fn numbers(text: &str) -> Vec<Vec<f64>> {
+    text.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
+}
+
+#[test]
+fn projections_are_in_units_and_under_the_names_of_the_input_and_lose_what_is_charged() {
+    let place = Place::new();
+    let named = table(&stream()).replacen("x0,x1", "\"a, b\",temperature", 1);
+    place.write("data.csv", &named);
+    let raw = numbers(&named.replacen("\"a, b\"", "a", 1));
+    for (options, warm_up) in [("", 0), ("--standardize warmup:40", 40), ("--learner anchored --center none", 0)] {
+        let arguments = format!("run data.csv -k 2 --quiet --out out.csv --reconstruct rows.csv {options}");
+        assert_eq!(place.run(&arguments), Outcome { status: 0, out: String::new(), err: String::new() }, "{options}");
+        let text = place.read("rows.csv");
+        assert_eq!(text.lines().next(), Some("\"a, b\",temperature,x2,x3,x4,x5"));
+        let (rows, answers) = (numbers(&text.replacen("\"a, b\"", "a", 1)), answers(&place.read("out.csv")));
+        assert_eq!(rows.len(), raw.len());
+        for (t, (row, projected)) in raw.iter().zip(&rows).enumerate() {
+            let deviation = |column: usize| {
+                let values = || raw.iter().take(warm_up).map(|row| row[column]);
+                let mean = values().sum::<f64>() / warm_up as f64;
+                (values().map(|x| (x - mean).powi(2)).sum::<f64>() / warm_up as f64).sqrt()
+            };
+            let scale = |column: usize| if warm_up > 0 { deviation(column) } else { 1.0 };
+            let lost: f64 = (0..6).map(|i| ((row[i] - projected[i]) / scale(i)).powi(2)).sum();
+            assert!((lost - answers[t][1]).abs() < 1e-9 * lost.max(1.0), "{options}, row {t}: {lost} {}", answers[t][1]);
+        }
+    }
+}
+
+#[test]
+fn projections_undo_running_statistics() {
+    let place = Place::new();
+    place.write("data.csv", table(&stream()));
+    let all = "run data.csv -k 5 --quiet --standardize running --learner leader --center none --reconstruct rows.csv";
+    assert_eq!(place.run(all).status, 0);
+    let (raw, rows) = (numbers(&place.read("data.csv")), numbers(&place.read("rows.csv")));
+    // Rows of two planes lie in five directions: nothing is lost once they are known.
+    for (row, projected) in raw.iter().zip(&rows).skip(100) {
+        row.iter().zip(projected).for_each(|(x, p)| assert!((x - p).abs() < 1e-6, "{row:?} {projected:?}"));
+    }
+}
+
+#[test]
+fn projections_that_make_no_sense_are_refused() {
+    let place = Place::new();
+    place.write("data.csv", table(&stream()));
+    let cases = [
+        (
+            "--reconstruct rows.csv --kernel rbf",
+            "--reconstruct: projections of rows need plain rows; those of features have pre-images, which a saved model finds",
+        ),
+        (
+            "--reconstruct rows.csv --learner gha",
+            "--reconstruct: projections of rows need a learner over subspaces, which this one is not",
+        ),
+        (
+            "--reconstruct rows.csv --feature-dim 9",
+            "--reconstruct: projections of rows need the space of the rows, not a larger one",
+        ),
+        ("--reconstruct -", "--reconstruct must be a file, got -"),
+        ("--reconstruct data.csv", "--reconstruct must not be the input, got data.csv"),
+        ("--out a.csv --reconstruct a.csv", "--reconstruct must not be --out, got a.csv"),
+        ("--reconstruct a.csv --report a.csv", "--report must not be --reconstruct, got a.csv"),
+        ("--reconstruct /dev/null --out-format csv", "--out-format is not read without --out"),
+    ];
+    for (arguments, sentence) in cases {
+        let outcome = place.run(&format!("run data.csv -k 2 {arguments}"));
+        assert_eq!((outcome.status, outcome.err), (2, format!("eigenhedge: {sentence}\n")), "{arguments}");
+    }
+    assert_eq!(place.files(), ["data.csv"]);
+}
+
+#[test]
+fn a_resumed_run_goes_on_with_coordinates_and_projections_to_the_last_byte() {
+    for form in ["csv", "tsv", "jsonl"] {
+        let place = Place::new();
+        let lines: Vec<String> = table(&stream()).lines().map(|line| line.to_owned() + "\n").collect();
+        let run = |rows: usize, more: &str| {
+            place.write("data.csv", lines[..=rows].concat());
+            let run = "run data.csv -k 2 --quiet --standardize running --snapshot run.snap";
+            let outcome = place.run(&format!("{run} --out out.csv --reconstruct rows.{form} {more}"));
+            assert_eq!((outcome.status, outcome.err.as_str()), (0, ""), "{form}");
+        };
+        run(120, "");
+        let whole = ["out.csv".to_owned(), format!("rows.{form}")].map(|name| std::fs::read(place.path(&name)).unwrap());
+        run(50, "");
+        run(120, "--resume run.snap");
+        let parts = ["out.csv".to_owned(), format!("rows.{form}")].map(|name| std::fs::read(place.path(&name)).unwrap());
+        assert!(whole == parts, "{form}");
+    }
+}
+
 #[test]
 fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
     let place = Place::new();
@@ -116,7 +211,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
     let (best, bound) = (run.summary().best_loss.unwrap().exact().unwrap(), run.summary().bound);
     let options = serde_json::json!({
         "learner": "tracking", "eta": 1.0, "mixing": "none", "center": "none", "clip": "none", "norm_bound": 1.0, "segments": 0,
-        "select": "systematic",
+        "select": "systematic", "coordinates": "aligned",
     });
     let expected = [
         ("rows", Value::from(120)),

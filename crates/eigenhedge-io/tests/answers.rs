@@ -104,6 +104,46 @@ fn answers_read_back_bit_for_bit_in_every_form() {
 }
 
 #[test]
+fn rows_under_their_names_read_back_bit_for_bit_in_every_form_stopped_or_not() {
+    let rows = matrix(30, 3);
+    let names = ["a, b", "say \"x\"", "c"].map(str::to_owned);
+    for form in Form::ALL {
+        for stop in [None, Some(0), Some(11)] {
+            let place = Place::new();
+            let target = place.target(form);
+            let mut out = Answers::of_rows(&target, form, &names, false, None).unwrap();
+            if let Some(stop) = stop {
+                rows[..stop].iter().for_each(|row| out.write_row(row).unwrap());
+                let position = out.sync().unwrap();
+                rows[stop..stop + 4].iter().for_each(|row| out.write_row(row).unwrap());
+                drop(out);
+                out = Answers::of_rows(&target, form, &names, false, Some(&position)).unwrap();
+            }
+            rows[stop.unwrap_or(0)..].iter().for_each(|row| out.write_row(row).unwrap());
+            out.finish().unwrap();
+            let layout = Layout::new(Format::of_path(&place.path(form)));
+            let mut stream = Stream::open(&Source::File(place.path(form)), &layout).unwrap();
+            assert_eq!(stream.columns(), names);
+            for wanted in &rows {
+                let row = stream.next_row().unwrap().unwrap();
+                assert!(row.iter().zip(wanted).all(|(a, b)| a.to_bits() == b.to_bits()), "{form:?}: {row:?}");
+            }
+            assert!(stream.next_row().unwrap().is_none());
+        }
+    }
+}
+
+#[test]
+fn columns_without_names_are_given_some() {
+    let place = Place::new();
+    let positions = ["0", "2"].map(str::to_owned);
+    let mut out = Answers::of_rows(&place.target(Form::Csv), Form::Csv, &positions, false, None).unwrap();
+    out.write_row(&[1.5, 2.0]).unwrap();
+    out.finish().unwrap();
+    assert_eq!(std::fs::read_to_string(place.path(Form::Csv)).unwrap(), "x0,x2\n1.5,2.0\n");
+}
+
+#[test]
 fn a_run_that_fails_leaves_nothing_unless_a_position_was_given_out() {
     let rows = matrix(3, KEPT + 2);
     let place = Place::new();

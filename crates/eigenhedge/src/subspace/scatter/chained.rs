@@ -61,6 +61,8 @@ struct Working {
     eigen: Eigen,
     working: FactorScratch,
     coordinates: Vec<f64>,
+    /// The same of a direction: those of the point must last until it is learned.
+    of_direction: Vec<f64>,
     image: Vec<f64>,
     keep: Vec<bool>,
 }
@@ -144,7 +146,7 @@ impl Chained {
 
     /// Eigenvector `i` in the coordinates of the columns.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        let Working { working, coordinates, image, .. } = &mut self.scratch.0;
+        let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
         coordinates.clear();
         coordinates.resize(self.values.len(), 0.0);
         coordinates[i] = 1.0;
