@@ -39,6 +39,7 @@ class Options(TypedDict, total=False):
     segments: int | None
     feature_dim: int | Literal["inf"] | None
     select: str | None
+    coordinates: str | None
     seed: int | None
     # end of options
 

@@ -130,7 +130,11 @@ fn projections_are_in_units_and_under_the_names_of_the_input_and_lose_what_is_ch
             };
             let scale = |column: usize| if warm_up > 0 { deviation(column) } else { 1.0 };
             let lost: f64 = (0..6).map(|i| ((row[i] - projected[i]) / scale(i)).powi(2)).sum();
-            assert!((lost - answers[t][1]).abs() < 1e-9 * lost.max(1.0), "{options}, row {t}: {lost} {}", answers[t][1]);
+            assert!(
+                (lost - answers[t][1]).abs() < 1e-9 * lost.max(1.0),
+                "{options}, row {t}: {lost} {}",
+                answers[t][1]
+            );
         }
     }
 }
@@ -190,10 +194,12 @@ fn a_resumed_run_goes_on_with_coordinates_and_projections_to_the_last_byte() {
             assert_eq!((outcome.status, outcome.err.as_str()), (0, ""), "{form}");
         };
         run(120, "");
-        let whole = ["out.csv".to_owned(), format!("rows.{form}")].map(|name| std::fs::read(place.path(&name)).unwrap());
+        let whole =
+            ["out.csv".to_owned(), format!("rows.{form}")].map(|name| std::fs::read(place.path(&name)).unwrap());
         run(50, "");
         run(120, "--resume run.snap");
-        let parts = ["out.csv".to_owned(), format!("rows.{form}")].map(|name| std::fs::read(place.path(&name)).unwrap());
+        let parts =
+            ["out.csv".to_owned(), format!("rows.{form}")].map(|name| std::fs::read(place.path(&name)).unwrap());
         assert!(whole == parts, "{form}");
     }
 }
