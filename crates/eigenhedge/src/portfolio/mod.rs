@@ -90,6 +90,8 @@ impl<S: Span + State + Beside> State for Portfolio<S> {
             member.check_state(built)?;
             member.span().check_beside(self.members[0].span())?;
         }
+        let holders = self.members.iter().filter(|member| member.has_basis()).count();
+        ensure(holders <= 1, "one member of a portfolio must hold the basis of the coordinates, if any")?;
         self.totals.iter().try_for_each(|total| energy("the loss of a member", *total))?;
         self.trust.check_state(count)
     }
