@@ -107,12 +107,12 @@ def test_coordinates_mean_the_same_from_row_to_row():
 
 def test_a_row_has_the_coordinates_before_it_is_learned_that_it_has_when_it_is():
     pca = OnlinePCA(2, learner="anchored")
-    for x in rows(50):
-        pca.learn_one(x)
-    x = rows(51)[50]
+    *before, x = rows(51)
+    for row in before:
+        pca.learn_one(row)
     row = pca._row(pca._learner, x)
-    before = pca.transform_one(x)
-    np.testing.assert_allclose([before[0], before[1]], pca._learner.step(row).coordinates, rtol=1e-9, atol=1e-12)
+    found = pca.transform_one(x)
+    np.testing.assert_allclose([found[0], found[1]], pca._learner.step(row).coordinates, rtol=1e-9, atol=1e-12)
 
 
 def test_it_works_in_a_pipeline_with_a_metric():
