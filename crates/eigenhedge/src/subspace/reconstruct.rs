@@ -34,7 +34,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         }
         let beyond = &kept_coordinates[choice.kept.len().min(kept_coordinates.len())..];
         let explained = dot(beyond, beyond);
-        let mut outside = self.span.from_origin(row);
+        let mut outside = self.span.measured_from_origin(row);
         self.span.subtract(&all, &mut outside);
         let square = dot(&outside, &outside);
         // Minus what is lost, so that the loss is that of the row to rounding.

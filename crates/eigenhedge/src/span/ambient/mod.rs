@@ -196,7 +196,7 @@ impl Ambient {
 
 impl Ambient {
     /// A point, measured from the origin.
-    pub(crate) fn from_origin(&self, point: &[f64]) -> Vec<f64> {
+    pub(crate) fn measured_from_origin(&self, point: &[f64]) -> Vec<f64> {
         match &self.origin {
             None => point.to_vec(),
             Some(Origin { base, way }) => point.iter().zip(base).zip(way).map(|((x, b), w)| (x - b) - w).collect(),
