@@ -1,14 +1,19 @@
 //! Columns brought to mean 0 and standard deviation 1, without looking ahead.
 //!
-//! **Running.** A row `x` becomes `(x - mean) / deviation`, both of the rows before it: the deviation is the root of the mean
-//! squared distance from the mean. As long as a column has been constant it gives 0, also in the first row, so that
-//! a change of its unit changes nothing.
+//! **Running.** A row `x` becomes `(x - mean) / deviation`, both of the rows before it. A few rows say little about a
+//! deviation, and a column may hardly have moved in them: its square is `(S + c d²) / (t + c)` with t rows, S the sum of
+//! their squared distances from the mean, and c = 4 imaginary rows at the largest distance d of the first rows. They are
+//! over when `S ≥ c d²`; until then d counts the row at hand too, so that no cell exceeds `√(1 + t/c)`. Beyond them this is
+//! the root of the mean squared distance, but for a share of order 1/t. A column that has been constant gives 0, and its rows
+//! count as one. Neither a shift of a column nor a change of its unit changes anything.
 //!
 //! **Warm-up.** The first rows are kept until there are enough of them; then all rows, the first ones too, are
 //! measured by the mean and deviation of those. A column that was constant is only shifted. A shorter stream is
 //! measured by all of it.
 //!
-//! **Cost.** A root and a quotient for each cell; two numbers for each column, and the rows of the warm-up while it lasts.
+//! **Missing cells.** A cell that is NaN stays NaN, and is not counted.
+//!
+//! **Cost.** A root and a quotient for each cell; four numbers for each column, and the rows of the warm-up while it lasts.
 //!
 //! **Numerics.** Welford's updates: no cancellation when the mean is large. A row whose squared distance from the
 //! mean overflows is a bad row, and leaves the statistics alone.
@@ -16,7 +21,7 @@
 //! Losses are then in squared standardized units, no longer in those of the input.
 
 use crate::error::Error;
-use crate::state::{LARGEST, count, energy, ensure, entries, length};
+use crate::state::{LARGEST, count, energy, ensure, length, within};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -61,18 +66,78 @@ pub struct Standardizer {
     how: Standardize,
     /// Rows that have been counted in.
     rows: u64,
-    mean: Vec<f64>,
-    /// Sums of squared distances from the mean.
-    squares: Vec<f64>,
+    /// One for each column.
+    columns: Vec<Column>,
     /// Nothing is counted in any more.
     settled: bool,
+}
+
+/// Statistics of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+struct Column {
+    /// Cells that have been counted in; those of a column that has been constant count as one while running.
+    count: u64,
+    mean: f64,
+    /// Sum of squared distances from the mean.
+    squares: f64,
+    /// Largest squared distance from the mean, while running, of the first rows.
+    spread: f64,
+}
+
+/// Imaginary rows at the largest distance of the first rows.
+const IMAGINARY: f64 = 4.0;
+
+impl Column {
+    /// The spread if it is measured by one more squared distance.
+    fn spread_with(&self, square: f64) -> f64 {
+        if self.squares < IMAGINARY * self.spread || self.spread == 0.0 { self.spread.max(square) } else { self.spread }
+    }
+
+    /// Counts a cell in.
+    fn count_in(&mut self, x: f64, running: bool) {
+        let distance = x - self.mean;
+        if running && self.count > 0 {
+            if distance == 0.0 && self.spread == 0.0 {
+                return;
+            }
+            self.spread = self.spread_with(distance * distance);
+        }
+        self.count += 1;
+        self.mean += distance / self.count as f64;
+        self.squares += distance * (x - self.mean);
+    }
+
+    /// A cell in running units.
+    fn running(&self, x: f64) -> f64 {
+        let distance = x - self.mean;
+        let spread = self.spread_with(distance * distance);
+        if self.count == 0 || spread == 0.0 {
+            // NaN stays.
+            return 0.0 * distance;
+        }
+        distance / Self { spread, ..*self }.scale(true)
+    }
+
+    /// A cell in units of what has been counted in.
+    fn settled(&self, x: f64) -> f64 {
+        (x - self.mean) / self.scale(false)
+    }
+
+    /// The number by which a cell is divided; the cell itself does not count.
+    fn scale(&self, running: bool) -> f64 {
+        match running {
+            true => ((self.squares + IMAGINARY * self.spread) / (self.count as f64 + IMAGINARY)).sqrt(),
+            false if self.squares > 0.0 => (self.squares / self.count as f64).sqrt(),
+            false => 1.0,
+        }
+    }
 }
 
 impl Standardizer {
     /// No rows seen yet.
     pub fn new(how: Standardize, width: usize) -> Self {
         let width = if how == Standardize::None { 0 } else { width };
-        Self { how, rows: 0, mean: vec![0.0; width], squares: vec![0.0; width], settled: how == Standardize::None }
+        Self { how, rows: 0, columns: vec![Column::default(); width], settled: how == Standardize::None }
     }
 
     /// The way in which columns are brought to a common scale.
@@ -81,27 +146,29 @@ impl Standardizer {
     }
 
     /// Mean of each column; empty if columns are taken as they are.
-    pub fn mean(&self) -> &[f64] {
-        &self.mean
+    pub fn mean(&self) -> impl ExactSizeIterator<Item = f64> {
+        self.columns.iter().map(|column| column.mean)
     }
 
     /// The number by which each column is divided: 1 for one that is only shifted, 0 for one that gives 0 whatever it
-    /// holds; empty if columns are taken as they are.
+    /// holds; empty if columns are taken as they are. In the first rows of a running scale the row at hand counts too.
     pub fn scale(&self) -> impl Iterator<Item = f64> {
-        let constant = if matches!(self.how, Standardize::Warmup(_)) { 1.0 } else { 0.0 };
-        let rows = self.rows as f64;
-        self.squares.iter().map(move |squares| if *squares > 0.0 { (squares / rows).sqrt() } else { constant })
+        self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }
 
     /// Checks what was read from bytes, for rows of this width.
     pub(crate) fn check_state(&self, width: usize) -> Result<(), Error> {
         let width = if self.how == Standardize::None { 0 } else { width };
-        length("the means of columns", self.mean.len(), width)?;
-        length("the spreads of columns", self.squares.len(), width)?;
+        length("the statistics of columns", self.columns.len(), width)?;
         count("the number of rows that the scale of columns comes from", self.rows)?;
-        entries("means of columns", &self.mean, -LARGEST..=LARGEST)?;
-        self.squares.iter().try_for_each(|squares| energy("the spread of a column", *squares))?;
-        ensure(self.rows > 0 || self.squares.iter().all(|squares| *squares == 0.0), "a spread must come from rows")?;
+        for column in &self.columns {
+            ensure(column.count <= self.rows, "the cells of a column must come from rows")?;
+            within("the mean of a column", column.mean, -LARGEST..=LARGEST)?;
+            energy("the spread of a column", column.squares + IMAGINARY * column.spread)?;
+            let has_spread = column.squares != 0.0 || column.spread != 0.0;
+            ensure(column.squares >= 0.0 && column.spread >= 0.0, "a spread must not be negative")?;
+            ensure(column.count > 0 || !has_spread, "a spread must come from rows")?;
+        }
         let can_settle = self.how != Standardize::Running;
         ensure(
             if self.settled { can_settle } else { self.how != Standardize::None },
@@ -125,19 +192,17 @@ impl Standardizer {
             return;
         }
         self.rows += 1;
-        let rows = self.rows as f64;
-        for ((mean, squares), x) in self.mean.iter_mut().zip(&mut self.squares).zip(raw) {
-            let distance = x - *mean;
-            *mean += distance / rows;
-            *squares += distance * (x - *mean);
-        }
+        let running = self.how == Standardize::Running;
+        let seen = self.columns.iter_mut().zip(raw).filter(|(_, x)| !x.is_nan());
+        seen.for_each(|(column, x)| column.count_in(*x, running));
     }
 
     /// The first column, if any, whose statistics the row would spoil.
     pub fn spoiled(&self, raw: &[f64]) -> Option<usize> {
         let spoils = |i: &usize| {
-            let distance = raw[*i] - self.mean[*i];
-            !(self.squares[*i] + distance * distance).is_finite()
+            let distance = raw[*i] - self.columns[*i].mean;
+            let square = (1.0 + IMAGINARY) * distance * distance;
+            !raw[*i].is_nan() && !(self.columns[*i].squares + square).is_finite()
         };
         if self.settled { None } else { (0..raw.len()).find(spoils) }
     }
@@ -149,24 +214,16 @@ impl Standardizer {
             row.extend_from_slice(raw);
             return Ok(());
         }
-        let rows = self.rows as f64;
-        let shifts_only = matches!(self.how, Standardize::Warmup(_));
-        row.extend(raw.iter().zip(&self.mean).zip(&self.squares).map(|((x, mean), squares)| {
-            if *squares > 0.0 {
-                (x - mean) / (squares / rows).sqrt()
-            } else if shifts_only {
-                x - mean
-            } else {
-                0.0
-            }
-        }));
-        row.iter().position(|value| !value.is_finite()).map_or(Ok(()), Err)
+        let in_units = if self.how == Standardize::Running { Column::running } else { Column::settled };
+        row.extend(self.columns.iter().zip(raw).map(|(column, x)| in_units(column, *x)));
+        let overflows = |(value, x): (&f64, &f64)| !value.is_finite() && !x.is_nan();
+        row.iter().zip(raw).position(overflows).map_or(Ok(()), Err)
     }
 
-    /// Brings a row in standard units back to units of the input. A column that gives 0 whatever it holds is at its mean.
+    /// Brings a row in standard units back to units of the input, once the first rows are over. A column that gives 0 whatever it holds is at its mean.
     pub fn undo(&self, row: &mut [f64]) {
-        for ((x, mean), scale) in row.iter_mut().zip(&self.mean).zip(self.scale()) {
-            *x = *mean + scale * *x;
+        for ((x, mean), scale) in row.iter_mut().zip(self.mean()).zip(self.scale()) {
+            *x = mean + scale * *x;
         }
     }
 }
@@ -186,21 +243,62 @@ mod tests {
         (0..50u32).map(|i| [f64::from(i * i % 17), 1e6 + f64::from(i * 7 % 11)]).collect()
     }
 
-    #[test]
-    fn running_values_follow_the_definition_over_the_rows_before() {
-        let rows = rows();
+    /// Rows in running units.
+    fn running(rows: &[[f64; 2]]) -> Vec<Vec<f64>> {
         let mut standardizer = Standardizer::new(Standardize::Running, 2);
-        let mut row = Vec::new();
-        for (t, raw) in rows.iter().enumerate() {
+        let each = |raw: &[f64; 2]| {
+            let mut row = Vec::new();
             standardizer.apply(raw, &mut row).unwrap();
+            standardizer.count_in(raw);
+            row
+        };
+        rows.iter().map(each).collect()
+    }
+
+    #[test]
+    fn running_values_come_to_those_of_the_definition_as_one_over_the_number_of_rows() {
+        let rows: Vec<[f64; 2]> = (0..2000u32).map(|i| [f64::from(i * i % 17), 1e6 + f64::from(i * 7 % 11)]).collect();
+        for (t, row) in running(&rows).iter().enumerate().skip(1) {
             for column in 0..2 {
-                let (mean, deviation) = if t == 0 { (0.0, 0.0) } else { by_definition(&rows[..t], column) };
-                let wanted = if deviation > 0.0 { (raw[column] - mean) / deviation } else { 0.0 };
-                // The mean is known to its last bits only, and they are divided by the deviation.
-                let slack = 1e-9 * wanted.abs().max(1.0);
+                let (mean, deviation) = by_definition(&rows[..t], column);
+                let wanted = if deviation > 0.0 { (rows[t][column] - mean) / deviation } else { 0.0 };
+                // Four rows at a few deviations, and the last bits of the mean divided by the deviation.
+                let slack = 30.0 / t as f64 * wanted.abs().max(1.0) + 1e-8;
                 assert!((row[column] - wanted).abs() <= slack, "{t} {column}: {} {wanted}", row[column]);
             }
-            standardizer.count_in(raw);
+        }
+    }
+
+    #[test]
+    fn the_first_rows_are_not_divided_by_almost_nothing() {
+        // Hardly anything happens at first, and the second column begins late.
+        let cell = |i: u32| if i < 8 { 1e-3 * f64::from(i % 3) } else { f64::from(i * i % 17) };
+        let rows: Vec<[f64; 2]> = (0..200).map(|i| [cell(i), if i < 100 { 5.0 } else { cell(i) }]).collect();
+        for (t, row) in running(&rows).iter().enumerate() {
+            let most = (1.0 + t as f64 / IMAGINARY).sqrt();
+            assert!(row[0].abs() <= most.min(4.0), "{t}: {}", row[0]);
+            assert!(row[1].abs() <= 4.0 && (t >= 100 || row[1] == 0.0), "{t}: {}", row[1]);
+        }
+    }
+
+    #[test]
+    fn a_missing_cell_stays_missing_and_changes_nothing() {
+        let all: Vec<[f64; 2]> = (0..40u32).map(|i| [f64::from(i * i % 17), f64::from(i * 7 % 11)]).collect();
+        let every_third: Vec<[f64; 2]> = all.iter().copied().step_by(3).collect();
+        let holes: Vec<[f64; 2]> =
+            all.iter().enumerate().map(|(i, row)| if i % 3 == 0 { *row } else { [row[0], f64::NAN] }).collect();
+        let (whole, short, found) = (running(&all), running(&every_third), running(&holes));
+        for (i, row) in found.iter().enumerate() {
+            assert_eq!(row[0], whole[i][0]);
+            if i % 3 == 0 { assert_eq!(row[1], short[i / 3][1]) } else { assert!(row[1].is_nan()) }
+        }
+    }
+
+    #[test]
+    fn running_values_do_not_depend_on_where_a_column_lies() {
+        let moved: Vec<[f64; 2]> = rows().iter().map(|[a, b]| [a + 1024.0, b - 1e6]).collect();
+        for (row, other) in running(&rows()).iter().zip(running(&moved)) {
+            row.iter().zip(other).for_each(|(a, b)| assert!((a - b).abs() <= 1e-8, "{a} {b}"));
         }
     }
 
@@ -221,9 +319,9 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_column_is_shifted_by_a_warm_up_and_zero_while_running() {
+    fn a_constant_column_is_shifted_by_a_warm_up_and_begins_with_its_first_change_while_running() {
         let mut row = Vec::new();
-        for (how, wanted) in [(Standardize::Warmup(3), [1.0, 0.0]), (Standardize::Running, [0.0, 0.0])] {
+        for (how, wanted) in [(Standardize::Warmup(3), [1.0, 0.0]), (Standardize::Running, [1.25f64.sqrt(), 0.0])] {
             let mut standardizer = Standardizer::new(how, 2);
             for _ in 0..3 {
                 standardizer.count_in(&[0.1, 5.0]);
@@ -266,6 +364,7 @@ mod tests {
         standardizer.count_in(&[0.0, 1.0]);
         assert_eq!(standardizer.spoiled(&[1.0, 1e200]), Some(1));
         assert_eq!(standardizer.spoiled(&[1.0, 1e100]), None);
+        assert_eq!(standardizer.spoiled(&[f64::NAN, 1e100]), None);
     }
 
     #[test]
