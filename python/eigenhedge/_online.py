@@ -244,7 +244,19 @@ class Online(Transformer):
 
     def _prepared(self, X: Table, reset: bool) -> Table:
         check_numbers(X)
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
+        finite: Any = "allow-nan" if self._allows_nan() else True
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=finite
+        )
+
+    def _allows_nan(self) -> bool:
+        """True if rows may have missing cells."""
+        return getattr(self, "missing", None) not in (None, "fail")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allows_nan()
+        return tags
 
     def _is_plain(self, X: Table) -> bool:
         """True if rows can go to the learner as they are."""

@@ -25,7 +25,7 @@ class Run:
     expected_losses : ndarray of shape (n_rows,)
         What each row lost on average over the choices that could have been drawn.
     losses : ndarray of shape (n_rows,)
-        What each row lost by the choice that was drawn.
+        What each row lost by the choice that was drawn. A row that is passed over loses nothing (``missing="skip"``).
     coordinates : ndarray of shape (n_rows, k)
         Each row in the directions that the option ``coordinates`` names: those most surely kept, turned as little as can be
         from row to row, or those that were drawn for it.

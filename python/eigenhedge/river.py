@@ -1,11 +1,14 @@
 """For River: a transformer and an anomaly detector.
 
 Features are known by name. The features of the first row, and those that appear later while there is room
-(``max_features``), each have a place; a feature that appears when there is none is left aside. A known feature that a row
-lacks is taken to be at its mean, so that its absence says nothing. A feature that is new to a running model has been at
-zero so far.
+(``max_features``), each have a place; a feature that appears when there is none is left aside.
 
-Values must be numbers. Text and None count as missing; dates, durations and complex numbers are refused.
+A known feature that a row lacks is a missing cell. With ``missing="fill"`` its absence says nothing: the row is charged for the
+features that it has, and learned with the others filled in from them; a feature that is new to a running model begins with
+its first value. By default a feature that is missing is taken to be at its mean, as if it had been seen there, and a new one
+to have been at zero so far. With ``missing="skip"`` such a row is passed over.
+
+Values must be numbers. Text, None, NaN and infinity count as missing; dates, durations and complex numbers are refused.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ class Stream(base.Estimator):
     n_components: int
     max_features: int | None
     kernel: str | None
+    missing: str | None
     _places: dict[FeatureName, int]
     _learner: Learner | None
 
@@ -111,19 +115,29 @@ class Stream(base.Estimator):
                 self._places[name] = len(self._places)
         return learner
 
-    def _row(self, learner: Learner, x: dict[FeatureName, Any]) -> Floats:
+    def _without_cells(self, learner: Learner, learning: bool) -> Floats:
+        """A row in which nothing has been seen; for a row that is not learned from, there must be some number."""
+        if self.missing == "fill":
+            return np.full(learner.dim, np.nan)
+        if self.missing == "skip" and learning:
+            # A place that no feature has taken yet is no missing cell.
+            row = np.zeros(learner.dim)
+            row[: len(self._places)] = np.nan
+            return row
         center = learner.center
-        row = np.zeros(learner.dim) if center is None else center
+        return np.zeros(learner.dim) if center is None else center
+
+    def _row(self, learner: Learner, x: dict[FeatureName, Any], learning: bool = False) -> Floats:
+        row = self._without_cells(learner, learning)
         for name, place in self._places.items():
             value = x.get(name)
             if isinstance(value, numbers.Real) and math.isfinite(value):
                 row[place] = value
         return row
 
-    def _table(self, learner: Learner, X: pd.DataFrame) -> Floats:
+    def _table(self, learner: Learner, X: pd.DataFrame, learning: bool = False) -> Floats:
         """The rows of a DataFrame, prepared like single rows."""
-        center = learner.center
-        rows = np.tile(np.zeros(learner.dim) if center is None else center, (len(X), 1))
+        rows = np.tile(self._without_cells(learner, learning), (len(X), 1))
         for name, place in self._places.items():
             if name in X:
                 values = X[name].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -141,8 +155,9 @@ class Stream(base.Estimator):
         """
         _check(x)
         learner = self._welcome(x)
-        row = self._row(learner, x)
-        self._observe(learner, row)
+        row = self._row(learner, x, learning=True)
+        if self.missing == "fill" or not np.isnan(row).any():
+            self._observe(learner, row)
         learner.step(row)
 
     def _observe(self, learner: Learner, row: Floats) -> None:
@@ -160,7 +175,8 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
 
     Each row is charged to a subspace that was chosen before it was seen, and then learned from; `ledger` tells the
     losses, the best in hindsight and what was promised. The features of the first row have a place, and later ones while
-    there is room (`max_features`); others are left aside. A known feature that is missing is taken to be at its mean.
+    there is room (`max_features`); others are left aside. A known feature that is missing is taken to be at its mean; with
+    `missing="fill"` it is filled in from the others, and not charged for.
 
     Parameters
     ----------
@@ -232,9 +248,10 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
             return
         check_numbers(X)
         learner = self._welcome(names)
-        if set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any():
+        moves = self.missing in (None, "fail")
+        if not moves or set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any():
             # Not `learn`: the basis of the coordinates follows every row.
-            learner.answer(self._table(learner, X))
+            learner.answer(self._table(learner, X, learning=True))
             return
         # The mean that stands for a missing value moves with every row.
         for values in X.to_numpy():

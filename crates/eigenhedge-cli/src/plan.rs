@@ -77,7 +77,13 @@ impl Plan {
         };
         places(args)?;
         Ok(Self {
-            layout: table::with_beside(table::layout(&args.table, &source)?, &args.beside)?,
+            layout: Layout {
+                missing: match &beginning {
+                    Beginning::Setup(setup) => Some(setup.spec.missing),
+                    Beginning::Model(_) => None,
+                },
+                ..table::with_beside(table::layout(&args.table, &source)?, &args.beside)?
+            },
             form: form(args, &target)?,
             reconstruct: reconstruct(args, &beginning)?,
             source,

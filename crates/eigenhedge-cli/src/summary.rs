@@ -3,7 +3,7 @@
 use crate::number::readable;
 use eigenhedge::comparators::Best;
 use eigenhedge::options::Setup;
-use eigenhedge::{RunSummary, Spec};
+use eigenhedge::{Missing, RunSummary, Spec};
 use std::fmt::Write;
 
 /// Width of the names of the lines.
@@ -21,7 +21,8 @@ pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
     line("learner", describe(spec));
     let skipped = match summary.skipped_rows {
         0 => String::new(),
-        bad => format!("; {} passed over", counted(bad, "bad row")),
+        bad if spec.missing == Missing::Fail => format!("; {} passed over", counted(bad, "bad row")),
+        bad => format!("; {} passed over", counted(bad, "row")),
     };
     line("read", format!("{} of {}{skipped}", counted(summary.rows, "row"), counted(summary.dim as u64, "number")));
     if standardized {
@@ -40,6 +41,7 @@ pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
             line("best", format!("{} by the best fixed subspace in hindsight", within(best)));
             line("regret", format!("{} (expected less best)", within(regret)));
         }
+        _ if summary.certificate.filled_rows > 0 => line("best", "unknown: cells of the rows are missing".into()),
         _ => line("best", "unknown: there were more rows than can be remembered".into()),
     }
     if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
@@ -67,6 +69,11 @@ pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
     if summary.certificate.clipped_rows > 0 {
         let rows = counted(summary.certificate.clipped_rows, "row");
         line("clipped", format!("{rows} learned from a shorter copy, and charged in full"));
+    }
+    if summary.certificate.filled_rows > 0 {
+        let (rows, cells) = (summary.certificate.filled_rows, summary.certificate.missing_cells);
+        let (rows, cells) = (counted(rows, "row"), counted(cells, "missing cell"));
+        line("filled", format!("{rows} with {cells}: filled in to be learned, and charged for the others"));
     }
     if summary.certificate.budget_error > 0.0 {
         line("budget", format!("{} of features given up in all", readable(summary.certificate.budget_error)));

@@ -2,7 +2,7 @@
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
 use anyhow::anyhow;
-use eigenhedge::{Kind, Snapshot};
+use eigenhedge::{Kind, Missing, Snapshot};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, printable};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -36,8 +36,13 @@ pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<Stream> {
 
 /// Opens several files as one table.
 pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<Stream> {
+    open_with_missing(paths, args, None)
+}
+
+/// The same for a command that lets its users say what a missing cell does.
+pub fn open_with_missing(paths: &[PathBuf], args: &TableArgs, missing: Option<Missing>) -> anyhow::Result<Stream> {
     let source = source(paths)?;
-    let stream = Stream::open(&source, &layout(args, &source)?)?;
+    let stream = Stream::open(&source, &Layout { missing, ..layout(args, &source)? })?;
     say_left_out(&stream);
     Ok(stream)
 }
@@ -62,7 +67,8 @@ pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
 
 /// Opens a table with the columns of a model: by name if both have names, else as many as the model has.
 pub fn open_like(model: &Snapshot, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
-    let stream = Stream::open(source, &Layout { model_columns: model.columns.names.clone(), ..layout.clone() })?;
+    let (names, missing) = (model.columns.names.clone(), Some(model.run.spec().missing));
+    let stream = Stream::open(source, &Layout { model_columns: names, missing, ..layout.clone() })?;
     let (length, found) = (model.run.length(), stream.columns().len());
     if found != length {
         return Err(anyhow!("{}: must have {length} selected columns like the model, got {found}", stream.source()));

@@ -42,6 +42,19 @@ impl Error {
         matches!(self.fault, Fault::Empty | Fault::HeaderOnly)
     }
 
+    /// True if it is about a missing cell.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self.fault, Fault::Missing { .. } | Fault::NoCell)
+    }
+
+    /// The same, with the name of the option that decides what a missing cell does.
+    pub(crate) fn advised(mut self) -> Self {
+        if let Fault::Missing { advised, .. } = &mut self.fault {
+            *advised = true;
+        }
+        self
+    }
+
     /// True if the reader of our output has left.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.fault, Fault::Unwritable(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -56,6 +69,10 @@ pub(crate) enum Fault {
     Ragged { expected: usize, found: usize, like: &'static str },
     #[error("must be a finite number, got {0}")]
     Cell(String),
+    #[error("must be a finite number, got {found}{}", if *.advised { ADVICE } else { "" })]
+    Missing { found: String, advised: bool },
+    #[error("must hold at least one number, got missing cells only")]
+    NoCell,
     #[error("must be a JSON array or object: {0}")]
     NotJson(String),
     #[error("must be {wanted} like the first row, got {found}")]
@@ -165,12 +182,22 @@ pub(crate) enum Fault {
     Busy,
 }
 
+/// Names the option that decides what a missing cell does.
+const ADVICE: &str = "; --missing skip passes such rows over, --missing fill fills such cells in";
+
 impl Fault {
+    /// A cell that is missing, or holds no finite number.
+    pub fn cell(found: String, is_missing: bool) -> Self {
+        if is_missing { Self::Missing { found, advised: false } } else { Self::Cell(found) }
+    }
+
     fn is_row(&self) -> bool {
         matches!(
             self,
             Self::Ragged { .. }
                 | Self::Cell(_)
+                | Self::Missing { .. }
+                | Self::NoCell
                 | Self::NotJson(_)
                 | Self::OtherShape { .. }
                 | Self::ExtraKey(_)

@@ -3,7 +3,7 @@
 use crate::format::Format;
 use crate::memory::MaxMemory;
 use crate::stop::Stop;
-use eigenhedge::Standardize;
+use eigenhedge::{Missing, Standardize};
 
 /// How a table is laid out, which of its columns are wanted, and how they are treated.
 #[derive(Debug, Clone)]
@@ -32,6 +32,9 @@ pub struct Layout {
     pub dim: Option<usize>,
     /// The effect of a bad row.
     pub on_bad_row: OnBadRow,
+    /// The effect of a missing cell; none when the program does not let its users say, which is [`Missing::Fail`].
+    /// [`Missing::Fill`] delivers it as NaN.
+    pub missing: Option<Missing>,
     /// How columns are brought to a common scale.
     pub standardize: Standardize,
     /// Memory that reading may take.
@@ -62,10 +65,16 @@ impl Layout {
             array: None,
             dim: None,
             on_bad_row: OnBadRow::Fail,
+            missing: None,
             standardize: Standardize::None,
             max_memory: MaxMemory::of_machine(),
             stop: None,
         }
+    }
+
+    /// True if missing cells are delivered.
+    pub(crate) fn fills(&self) -> bool {
+        self.missing == Some(Missing::Fill)
     }
 }
 

@@ -1,8 +1,9 @@
 //! A stream of rows, whatever its format.
 //!
-//! [`Stream::next_row`] gives the next good row. A bad row (a missing cell, NaN, too few cells) is an error that names its
+//! [`Stream::next_row`] gives the next good row. A bad row (a missing cell, infinity, too few cells) is an error that names its
 //! place; or it is counted and passed over, and the first few are remembered. The caller can add to the bad rows by
-//! [`Stream::refuse`].
+//! [`Stream::refuse`]. Missing cells have a rule of their own ([`Layout::missing`]): they can be delivered as NaN, but for rows
+//! that hold nothing else, which are passed over.
 //!
 //! **Stopping and going on.** [`Stream::state`] says, between two rows, all that [`Stream::resume`] needs to deliver
 //! exactly the rows that were still to come. Files of NPY and Parquet are taken up in place, text files without carriage
@@ -16,7 +17,7 @@ use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::saved::count;
-use eigenhedge::{Columns, Standardizer};
+use eigenhedge::{Columns, Missing, Standardizer};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -62,6 +63,7 @@ pub struct Stream {
     selection: Selection,
     names: Vec<String>,
     on_bad_row: OnBadRow,
+    missing: Option<Missing>,
     standardizer: Standardizer,
     raw: Vec<f64>,
     row: Vec<f64>,
@@ -118,6 +120,7 @@ impl Stream {
             names: columns.selected_names(),
             selection: columns,
             on_bad_row: layout.on_bad_row,
+            missing: layout.missing,
             standardizer: Standardizer::new(layout.standardize, width),
             raw: Vec::new(),
             row: Vec::new(),
@@ -329,6 +332,11 @@ impl Stream {
                     self.remember(error, row)?;
                     self.bad += 1;
                 }
+                Ok(true) if self.raw.iter().all(|x| x.is_nan()) => {
+                    let row = self.reader.position().rows.saturating_sub(1);
+                    self.remember(Error::at(self.reader.place(), Fault::NoCell), row)?;
+                    self.bad += 1;
+                }
                 outcome => return outcome,
             }
         }
@@ -395,8 +403,9 @@ impl Stream {
 
     /// Remembers the message if it is among the first, unless bad rows are errors.
     fn remember(&mut self, error: Error, row: u64) -> Result<(), Error> {
-        if self.on_bad_row == OnBadRow::Fail {
-            return Err(error);
+        let passes_over = error.is_missing() && matches!(self.missing, Some(Missing::Skip | Missing::Fill));
+        if self.on_bad_row == OnBadRow::Fail && !passes_over {
+            return Err(if self.missing.is_some() { error.advised() } else { error });
         }
         let place = self.messages.partition_point(|(before, _)| *before <= row);
         if place < REMEMBERED {

@@ -8,7 +8,7 @@
 
 use crate::error::Error;
 use crate::learner::Loss;
-use crate::row::check_row;
+use crate::row::check_cells;
 use crate::run::{Embedding, Run};
 use crate::standardize::{Standardize, Standardizer};
 use crate::state::{ensure, length};
@@ -42,15 +42,18 @@ impl Columns {
         if self.standardizer.how() == Standardize::None {
             return run.step(raw);
         }
-        check_row("row", raw, run.length())?;
+        check_cells("row", raw, run.length())?;
         if let Some(index) = self.standardizer.spoiled(raw) {
             return Err(cannot_standardize(raw, index));
         }
         let mut row = Vec::new();
         self.standardizer.apply(raw, &mut row).map_err(|index| cannot_standardize(raw, index))?;
+        let passed_over = run.totals().passed_over;
         let loss = run.step(&row)?;
         run.undo_units(&self.standardizer);
-        self.standardizer.count_in(raw);
+        if run.totals().passed_over == passed_over {
+            self.standardizer.count_in(raw);
+        }
         Ok(loss)
     }
 
@@ -66,7 +69,7 @@ impl Columns {
                 break;
             }
             let raw = raw.as_ref();
-            check_row("row", raw, width).map_err(|error| (t, error))?;
+            check_cells("row", raw, width).map_err(|error| (t, error))?;
             scale.spoiled(raw).map_or(Ok(()), |index| Err((t, cannot_standardize(raw, index))))?;
             scale.count_in(raw);
         }
@@ -143,7 +146,7 @@ impl Model {
         if self.standardizer.how() == Standardize::None {
             return self.embedding.transform(raw, coordinates);
         }
-        check_row("row", raw, self.standardizer.mean().len())?;
+        check_cells("row", raw, self.standardizer.mean().len())?;
         self.standardizer.apply(raw, &mut self.row).map_err(|index| cannot_standardize(raw, index))?;
         self.embedding.transform(&self.row, coordinates)
     }

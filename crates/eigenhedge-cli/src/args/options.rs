@@ -41,7 +41,7 @@ impl HasOptions for OfRun {
 
 impl HasOptions for OfCompare {
     fn argument(option: &'static OptionEntry) -> Option<Arg> {
-        matches!(option.name, "norm-bound" | "seed").then(|| argument(option))
+        matches!(option.name, "norm-bound" | "seed" | "missing").then(|| argument(option))
     }
 }
 

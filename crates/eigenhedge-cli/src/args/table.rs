@@ -35,8 +35,8 @@ pub struct TableArgs {
     /// rows, which wait for that). Losses are then in standardized units [default: none]
     #[arg(long, value_name = "HOW", value_parser = standardize)]
     pub standardize: Option<Standardize>,
-    /// What a bad row does: a missing cell, NaN, infinity, too few cells, or a row that the learner must refuse. A pipe
-    /// that never ends wants `skip`
+    /// What a bad row does: infinity, too few cells, a row that the learner must refuse; or a missing cell, if nothing else
+    /// is said about those. A pipe that never ends wants `skip`
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,
     /// Memory that reading the table may take, in bytes or with a unit: 500M, 2G. What would take more is refused; a

@@ -5,9 +5,9 @@ use crate::files::judge_place;
 use crate::number::readable;
 use crate::plan;
 use crate::stdout;
-use crate::table;
+use crate::table::{self, Usage};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::Run;
+use eigenhedge::{Kind, Missing, Run};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
 use eigenhedge_io::write_whole;
@@ -51,7 +51,12 @@ fn curve() -> Downsampler {
 pub fn compare(args: &CompareArgs) -> Result<()> {
     table::judge_plot(args.plot.as_deref())?;
     [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
-    let mut stream = table::open_all(&args.inputs, &args.table)?;
+    let setup = plan::setup(&args.options.options(Kind::Auto, args.k))?;
+    if setup.spec.missing == Missing::Fill {
+        let sentence = "--missing must be fail or skip for compare: each learner would fill cells in by itself, got fill";
+        return Err(Usage(sentence.into()).into());
+    }
+    let mut stream = table::open_with_missing(&args.inputs, &args.table, Some(setup.spec.missing))?;
     let length = stream.columns().len();
     table::allow_learners(&stream, &args.learners)?;
     let centered = !args.no_center;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Keys in the order of the page. Those that a clock decides are not among them.
 const MEANINGS: &[(&str, &str)] = &[
     ("rows", "rows that were read and learned"),
-    ("skipped_rows", "bad rows that were passed over"),
+    ("skipped_rows", "rows that were passed over: bad ones, and those that miss cells if they are skipped"),
     ("dim", "numbers in a row"),
     ("k", "directions kept at each row"),
     ("learner", "who learned"),
@@ -26,6 +26,8 @@ const MEANINGS: &[(&str, &str)] = &[
     ("certificate.budget_error", "norms of features that a budget gave up"),
     ("certificate.healed_rows", "rows before which directions were orthonormalised"),
     ("certificate.clipped_rows", "rows learned from a shorter copy, the most of any member"),
+    ("certificate.filled_rows", "rows learned with missing cells filled in, and charged for the others"),
+    ("certificate.missing_cells", "cells filled in"),
     ("rank_mean", "explicit directions in use, on average"),
     ("rank_max", "explicit directions in use, at most"),
 ];

@@ -54,6 +54,7 @@ pub struct Npy {
     block_rows: u64,
     most_block_rows: u64,
     next: u64,
+    fills: bool,
 }
 
 impl Npy {
@@ -106,6 +107,7 @@ impl Npy {
             rows,
             width: width_here,
             data_start: header.size,
+            fills: layout.fills(),
             columns: Columns::default(),
             block: Vec::new(),
             block_first: 0,
@@ -231,11 +233,11 @@ impl Reader for Npy {
             _ => self.element.decode(&self.block, selected.iter().map(|column| (at * width + column) * size), row),
         }
         self.next += 1;
-        match row.iter().position(|value| !value.is_finite()) {
+        match row.iter().position(|value| !value.is_finite() && !(self.fills && value.is_nan())) {
             None => Ok(true),
             Some(bad) => {
                 let place = format!("{}, {}", self.place(), self.columns.label(selected[bad]));
-                Err(Error::at(place, Fault::Cell(row[bad].to_string())))
+                Err(Error::at(place, Fault::cell(row[bad].to_string(), row[bad].is_nan())))
             }
         }
     }

@@ -52,7 +52,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let projection = (chosen.1.len() < schema.fields().len()).then(|| chosen.1.clone());
     let columns = chosen.0.clone();
     let batches: Batches = Box::new(Decoder { messages, schema, projection });
-    Ok(Opened { reader: Box::new(Table::new(input, format, chosen, batches, None, None)?), columns })
+    Ok(Opened { reader: Box::new(Table::new(input, format, chosen, batches, None, None)?.filling(layout)), columns })
 }
 
 /// Messages of a file or a stream, one after the other.

@@ -41,6 +41,7 @@ pub struct Table {
     at: usize,
     rows: u64,
     total: Option<u64>,
+    fills: bool,
 }
 
 /// The selected columns, and their positions in the order of the file. Columns of other types are refused by name.
@@ -101,11 +102,18 @@ impl Table {
             at: 0,
             rows: 0,
             total,
+            fills: false,
         };
         if !table.advance()? {
             return Err(table.input.fault(Fault::Empty));
         }
         Ok(table)
+    }
+
+    /// Delivers missing cells as NaN if the layout says so.
+    pub fn filling(mut self, layout: &Layout) -> Self {
+        self.fills = layout.fills();
+        self
     }
 
     /// Takes the next batch that has rows; false at the end.
@@ -151,7 +159,7 @@ impl Table {
             _ => value.to_string(),
         };
         let place = format!("{}, {}", self.place(), self.columns.label(self.columns.selected[place]));
-        Error::at(place, Fault::Cell(found))
+        Error::at(place, Fault::cell(found, value.is_nan()))
     }
 }
 
@@ -199,7 +207,7 @@ impl Reader for Table {
         row.extend_from_slice(&self.block[start..start + width]);
         self.at += 1;
         self.rows += 1;
-        match row.iter().position(|value| !value.is_finite()) {
+        match row.iter().position(|value| !value.is_finite() && !(self.fills && value.is_nan())) {
             None => Ok(true),
             Some(bad) => Err(self.bad_cell(bad, row[bad])),
         }

@@ -44,7 +44,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         Ok(Box::new(groups) as Batches)
     });
     let batches = reopen(0)?;
-    let table = Table::new(input, FORMAT, chosen, batches, Some(reopen), Some(total))?;
+    let table = Table::new(input, FORMAT, chosen, batches, Some(reopen), Some(total))?.filling(layout);
     Ok(Opened { reader: Box::new(table), columns })
 }
 

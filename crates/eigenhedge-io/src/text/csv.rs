@@ -4,12 +4,14 @@
 //! brings along: rows from a pipe come out as they arrive.
 //!
 //! **Header.** The first line is one when a selected cell in it is a word, when columns are asked for by name, or when it
-//! holds the names of a model's columns. An empty cell alone makes no header: it is more likely a number that is missing.
+//! holds the names of a model's columns. An empty cell or another sign for a missing number alone makes no
+//! header.
 //! A later line that repeats the header, as in files that were put together, is no row and is passed over.
 //!
 //! **Going on.** A file without carriage returns is taken up at its byte; another one is read again from the start.
 
 use super::line_ends::Lines;
+use super::{is_missing, number};
 use crate::columns::{Columns, allow_columns, select};
 use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
@@ -34,6 +36,7 @@ pub struct Csv {
     header: Option<ByteRecord>,
     /// True if a word in the first row means that its column is one of words.
     judges_columns: bool,
+    fills: bool,
     columns: Columns,
     delimiter: u8,
     rows: u64,
@@ -54,6 +57,7 @@ impl Csv {
             has_header: false,
             header: None,
             judges_columns: layout.on_bad_row == OnBadRow::Fail,
+            fills: layout.fills(),
             columns: Columns::default(),
             delimiter: layout.delimiter,
             rows: 0,
@@ -110,7 +114,7 @@ impl Csv {
             self.record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect();
         let count = names.len();
         let fault = |fault| self.input.fault(fault);
-        let wordy = |column: &usize| !names[*column].is_empty() && number(&self.record[*column]).is_none();
+        let wordy = |column: &usize| is_word(&self.record[*column]);
         let is_header = match like {
             None => {
                 // Every column is looked at before it is known which hold text.
@@ -166,7 +170,8 @@ impl Csv {
             return self.columns.not_numeric(&self.place(), &bad, doubtful);
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
-        Error::at(place, Fault::Cell(shown(&self.record[column])))
+        let cell = &self.record[column];
+        Error::at(place, Fault::cell(shown(cell), is_missing(cell)))
     }
 
     fn bytes(&self) -> u64 {
@@ -187,6 +192,7 @@ impl Reader for Csv {
         for &column in &self.columns.selected {
             match number(&self.record[column]) {
                 Some(value) if value.is_finite() => row.push(value),
+                _ if self.fills && is_missing(&self.record[column]) => row.push(f64::NAN),
                 _ => return Err(self.bad_cell(column)),
             }
         }
@@ -246,13 +252,7 @@ fn records(source: Box<dyn Read>, delimiter: u8) -> Records {
         .from_reader(Lines::new(source))
 }
 
-fn number(cell: &[u8]) -> Option<f64> {
-    std::str::from_utf8(cell.trim_ascii()).ok()?.parse().ok()
-}
-
 /// True if a cell is neither a number nor one of the signs for a missing one.
 fn is_word(cell: &[u8]) -> bool {
-    const MISSING: [&str; 7] = ["", "na", "n/a", "null", "none", "-", "?"];
-    let cell = cell.trim_ascii();
-    number(cell).is_none() && !MISSING.iter().any(|sign| cell.eq_ignore_ascii_case(sign.as_bytes()))
+    number(cell).is_none() && !is_missing(cell)
 }

@@ -23,6 +23,7 @@ pub struct Jsonl {
     /// True if keys that the first row lacks are passed over.
     lenient: bool,
     judges_columns: bool,
+    fills: bool,
 }
 
 /// The cells of a line.
@@ -56,6 +57,10 @@ impl Cell {
             Self::Truth => "a truth value".to_owned(),
             Self::Nested => "an array or object".to_owned(),
         }
+    }
+
+    fn is_missing(self) -> bool {
+        matches!(self, Self::Absent | Self::Null)
     }
 
     fn is_other_type(self) -> bool {
@@ -103,6 +108,7 @@ impl Jsonl {
             keys,
             lenient: !layout.columns.is_empty() || layout.model_columns.is_some(),
             judges_columns: layout.on_bad_row == OnBadRow::Fail,
+            fills: layout.fills(),
         };
         Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })
     }
@@ -115,7 +121,7 @@ impl Jsonl {
             return self.columns.not_numeric(&lines.place(), &bad, false);
         }
         let place = format!("{}, {}", lines.place(), self.columns.label(column));
-        Error::at(place, Fault::Cell(cells[column].describe()))
+        Error::at(place, Fault::cell(cells[column].describe(), cells[column].is_missing()))
     }
 }
 
@@ -134,6 +140,7 @@ impl LineParser for Jsonl {
         for &column in &self.columns.selected {
             match self.cells.values[column] {
                 Cell::Number(value) if value.is_finite() => row.push(value),
+                cell if self.fills && cell.is_missing() => row.push(f64::NAN),
                 _ => return Err(self.bad_cell(lines, column)),
             }
         }

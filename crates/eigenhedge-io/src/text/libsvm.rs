@@ -3,6 +3,7 @@
 //! Indices count from 1 and increase; column 0 is index 1. A pair `qid:N` and whatever follows `#` are passed over. The
 //! number of columns is given, or is the largest index of a file that is read once for it first.
 
+use super::{is_missing, number};
 use super::line_reader::{LineParser, LineReader, LineTable};
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
@@ -17,6 +18,7 @@ pub struct Libsvm {
     dense: Vec<f64>,
     /// Indices that the last row set.
     set: Vec<usize>,
+    fills: bool,
 }
 
 impl Libsvm {
@@ -34,7 +36,7 @@ impl Libsvm {
         }
         let columns = Columns::choose(input, layout, None, dim, |_| false)?;
         lines.hold();
-        let parser = Self { columns: columns.clone(), dense: vec![0.0; dim], set: Vec::new() };
+        let parser = Self { columns: columns.clone(), dense: vec![0.0; dim], set: Vec::new(), fills: layout.fills() };
         Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })
     }
 
@@ -59,9 +61,10 @@ impl Libsvm {
             let Some(cell) = self.dense.get_mut(column) else {
                 return Err((None, Fault::IndexRange { index, dim: self.dense.len() }));
             };
-            match std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok()) {
+            match number(value) {
                 Some(value) if value.is_finite() => *cell = value,
-                _ => return Err((Some(column), Fault::Cell(shown(value)))),
+                _ if self.fills && is_missing(value) => *cell = f64::NAN,
+                _ => return Err((Some(column), Fault::cell(shown(value), is_missing(value)))),
             }
             self.set.push(column);
         }

@@ -129,6 +129,16 @@ impl Hindsight {
         mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
+    /// Moves the fixed point of a column in which all rows so far were at it: for them nothing changes. Plain rows only.
+    pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
+        let mean = match self {
+            Self::Exact(best) => &mut best.mean,
+            Self::Sketched(sketch) => &mut sketch.mean,
+            Self::Features(_) => return,
+        };
+        mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
+    }
+
     /// Squared distance of the mean of all rows from the row that they are measured from, or more; none when the
     /// comparator is not centered.
     pub(crate) fn squared_way(&self) -> Option<f64> {

@@ -37,6 +37,11 @@ impl Mean {
         self.left_out = true;
     }
 
+    /// Moves the fixed point of a column in which all rows so far were at it.
+    pub fn begin_column(&mut self, column: usize, value: f64) {
+        self.base[column] = value;
+    }
+
     /// Squared length along a direction that the row left out would add to the scatter of the others.
     fn energy_left_out(&self, along: impl Fn(&[f64]) -> f64) -> f64 {
         let rows = self.rows as f64;

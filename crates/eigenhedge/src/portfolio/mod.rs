@@ -7,12 +7,15 @@
 //! the weights out of the members' losses. A row that only fixes the center ([`Subspace::fixes_center`]) moves no weight
 //! and enters no total.
 //!
+//! A row with missing cells is filled in first (`fill`), and charged for the cells that were seen.
+//!
 //! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`]. What the best member
 //! promises, the portfolio promises with that term added. Nothing need be known about the rows.
 //!
 //! Cost: the sum of the members' and some fifty exponentials; kernel rows are computed once for all members whose
 //! dictionaries agree.
 
+mod fill;
 mod hedge;
 mod trust;
 
@@ -28,6 +31,7 @@ use crate::scratch::Scratch;
 use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{AnyRule, Instance, NormBound, RunningCenter, Subspace};
+use fill::Filling;
 use serde::{Deserialize, Serialize};
 
 /// Hedge over subspace learners.
@@ -50,6 +54,7 @@ struct Working {
     aligns: bool,
     /// From the center of the heaviest member to that of the first one.
     way: Vec<f64>,
+    filling: Filling,
 }
 
 /// The members of `auto`, each with the center that it subtracts. Around the mean: forgetting leaders over a grid of
@@ -251,12 +256,16 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     }
 
     fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
-        let Working { chosen, losses, .. } = &mut self.scratch.0;
+        let Working { chosen, losses, filling, .. } = &mut self.scratch.0;
         let mut loss = Loss::default();
         losses.clear();
         let weights = self.trust.weights();
         for (i, member) in self.members.iter_mut().enumerate() {
-            let own = member.incur(instance);
+            let mut own = member.incur(instance);
+            if let Some(seen) = filling.losses.get(i) {
+                let share = if own.expected > 0.0 { seen / own.expected } else { 0.0 };
+                own = Loss { expected: *seen, realised: share * own.realised };
+            }
             loss.expected += weights[i] * own.expected;
             if i == *chosen {
                 loss.realised = own.realised;
@@ -278,6 +287,7 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
             }
         }
         self.members.iter_mut().for_each(|member| member.update(instance));
+        self.scratch.0.filling.losses.clear();
     }
 
     fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, S::Point>>) {

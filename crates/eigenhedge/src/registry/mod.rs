@@ -7,4 +7,4 @@ pub mod options;
 mod spec;
 
 pub use learners::{Entry, Family, Kind, REGISTRY};
-pub use spec::{FeatureLearner, KernelLearner, PlainLearner, Spec};
+pub use spec::{FeatureLearner, KernelLearner, Missing, PlainLearner, Spec};

@@ -14,6 +14,30 @@ use crate::subspace::{
 };
 use serde::{Deserialize, Serialize};
 
+/// The way in which a run treats rows with missing cells, which are NaN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Missing {
+    /// Refuses them.
+    #[default]
+    Fail,
+    /// Passes them over.
+    Skip,
+    /// Fills the cells in, and charges for the others. A row without any cell is passed over.
+    Fill,
+}
+
+impl Missing {
+    /// The name that users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Skip => "skip",
+            Self::Fill => "fill",
+        }
+    }
+}
+
 /// All that is needed to build a learner.
 ///
 /// ```
@@ -65,6 +89,8 @@ pub struct Spec {
     /// For fixed share: what merging directions that differ little from the rest may cost, as a share of what mixing
     /// costs; nothing is merged at 0.
     pub merge: f64,
+    /// The treatment of rows with missing cells, by a [`Run`](crate::Run).
+    pub missing: Missing,
 }
 
 impl Spec {
@@ -89,6 +115,7 @@ impl Spec {
             budget: None,
             novelty: 1e-3,
             merge: 0.0,
+            missing: Missing::Fail,
         }
     }
 

@@ -11,10 +11,10 @@ use crate::linalg::{Matrix, multiply};
 use crate::memory::{check_numbers, product};
 use crate::portfolio::{Portfolio, auto};
 use crate::random::Random;
-use crate::registry::{Family, Kind, Spec};
+use crate::registry::{Family, Kind, Missing, Spec};
 use crate::span::{Ambient, Feature, Span};
 use crate::state::{State, ensure};
-use crate::subspace::{AnyRule, Instance, Rule, Subspace};
+use crate::subspace::{AnyRule, Instance, Rule, Scales, Subspace};
 use serde::{Deserialize, Serialize};
 
 /// A learner of any family over rows, plain or through a kernel. A subspace learner is a portfolio of one.
@@ -82,6 +82,10 @@ impl AnyLearner {
         if length == 0 {
             return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
         }
+        let is_plain = spec.kernel.is_none() && spec.learner.entry().family != Family::Hebbian;
+        if spec.missing == Missing::Fill && !is_plain {
+            return Err(Error::Unsupported("missing cells are filled in by subspace learners over plain rows only"));
+        }
         let specs = match spec.learner.entry().family {
             Family::Hebbian => return Self::hebbian(spec, length),
             Family::Portfolio => auto(spec, length),
@@ -141,7 +145,7 @@ impl AnyLearner {
             member.learner.entry().family == Family::Subspace
                 && (member.kept, &member.kernel) == (spec.kept, &spec.kernel)
                 && member.center.map(|center| center.prior) == spec.center.map(|center| center.prior)
-                && member.clip == spec.clip
+                && (member.clip, member.missing) == (spec.clip, spec.missing)
         };
         ensure(own.len() > 1 && own.iter().all(shares), "the members of a portfolio must be learners like it")?;
         Self::over(spec, length, own.to_vec())
@@ -319,6 +323,35 @@ impl AnyLearner {
                 )
             }
             Self::Hebbian(_) | Self::KernelHebbian(_) => self.embedding(kept),
+        }
+    }
+
+    /// Fixes the center of a column that no row has had a cell of before.
+    pub(super) fn begin_column(&mut self, column: usize, value: f64) {
+        if let Self::Plain(portfolio) = self {
+            portfolio.begin_column(column, value);
+        }
+    }
+
+    /// Fills the missing cells of a row in, and prepares the trial of that row.
+    pub(super) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {
+        if let Self::Plain(portfolio) = self {
+            portfolio.fill(row, scales, filled);
+        }
+    }
+
+    /// The trial that was prepared is over, or does not come.
+    pub(super) fn cancel_fill(&mut self) {
+        if let Self::Plain(portfolio) = self {
+            portfolio.cancel_fill();
+        }
+    }
+
+    /// Factors on the squared coordinates in the directions of [`Self::embedding`], to fill missing cells in.
+    pub(super) fn ridges(&mut self, scales: Scales) -> Vec<f64> {
+        match self {
+            Self::Plain(portfolio) => portfolio.heaviest_mut().direction_ridges(scales),
+            _ => Vec::new(),
         }
     }
 

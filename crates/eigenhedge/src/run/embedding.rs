@@ -13,11 +13,13 @@
 
 use crate::batch::preimage::{Stop, descend, fixed_point};
 use crate::batch::{Expansion, fix_sign};
-use crate::error::Error;
+use crate::error::{Error, every};
+use crate::impute::{Imputation, ridge};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::row::check_row;
+use crate::state::length;
 
 /// Coordinates of rows in k fixed directions.
 #[derive(Debug, Clone)]
@@ -26,6 +28,9 @@ pub struct Embedding {
     inclusion: Vec<f64>,
     place: Place,
     deviation: Vec<f64>,
+    /// Factors on the squared coordinates when missing cells are filled in; none if they are refused.
+    ridges: Option<Vec<f64>>,
+    imputation: Imputation,
 }
 
 #[derive(Debug, Clone)]
@@ -49,7 +54,19 @@ impl Embedding {
     /// A basis as it is: some of its columns may be combinations of others.
     pub(super) fn plain_basis(components: Matrix, mut inclusion: Vec<f64>, center: Vec<f64>) -> Self {
         inclusion.resize(components.columns(), 0.0);
-        Self { inclusion, place: Place::Plain { center, components }, deviation: Vec::new() }
+        Self::new(inclusion, Place::Plain { center, components })
+    }
+
+    fn new(inclusion: Vec<f64>, place: Place) -> Self {
+        Self { inclusion, place, deviation: Vec::new(), ridges: None, imputation: Imputation::default() }
+    }
+
+    /// The same, for rows that may have missing cells: they are filled in, with these factors on the squared coordinates in
+    /// directions that were learned.
+    pub(super) fn filling(mut self, mut ridges: Vec<f64>) -> Self {
+        ridges.resize(self.kept(), f64::INFINITY);
+        self.ridges = Some(ridges.into_iter().map(|factor| ridge(factor, 1.0)).collect());
+        self
     }
 
     /// Directions over a dictionary; `center` holds coefficients too, with the kernel of each atom with it in `image`.
@@ -78,7 +95,7 @@ impl Embedding {
         let center_square = dot(&center, &image);
         let dictionary = Box::new(dictionary);
         let place = Place::Features { dictionary, coefficients, center, center_square, shift };
-        Self { inclusion, place, deviation: Vec::new() }
+        Self::new(inclusion, place)
     }
 
     /// Number of coordinates.
@@ -115,15 +132,24 @@ impl Embedding {
         }
     }
 
-    /// Coordinates of a row, and the squared length of what they leave out.
+    /// Coordinates of a row, and the squared length of what they leave out, in the cells that are not missing.
     pub fn transform(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         match &mut self.place {
             Place::Plain { center, components } => {
-                check_row("row", row, center.len())?;
-                self.deviation.clear();
-                self.deviation.extend(row.iter().zip(center).map(|(x, m)| *x - *m));
-                components.transpose_times(&self.deviation, coordinates);
-                Ok(components.subtract_times(coordinates, &mut self.deviation))
+                let (deviation, fills) = (&mut self.deviation, self.ridges.is_some());
+                let is_missing = |x: f64| fills && x.is_nan();
+                length("row", row.len(), center.len())?;
+                every("row", row, "finite", |x| x.is_finite() || is_missing(x))?;
+                deviation.clear();
+                deviation.extend(row.iter().zip(center).map(|(x, m)| *x - *m));
+                let ridges = self.ridges.as_deref().filter(|_| row.iter().any(|x| x.is_nan()));
+                if let Some(ridges) = ridges {
+                    self.imputation.fill(components, ridges, deviation);
+                }
+                components.transpose_times(deviation, coordinates);
+                let square = components.subtract_times(coordinates, deviation);
+                let seen = || deviation.iter().zip(row).filter(|(_, x)| !x.is_nan()).map(|(z, _)| z * z).sum();
+                Ok(ridges.map_or(square, |_| seen()))
             }
             Place::Features { dictionary, coefficients, center, center_square, shift } => {
                 let own = dictionary.row(row, &mut self.deviation)?;

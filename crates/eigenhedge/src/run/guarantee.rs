@@ -29,6 +29,8 @@ use crate::subspace::{AnyRule, NormBound, Rule, RunningCenter, Subspace};
 pub struct BoundInputs {
     /// Trials, including a first one that fixes the center.
     pub rows: u64,
+    /// Trials of rows whose missing cells were filled in.
+    pub filled_rows: u64,
     /// Squared distance, or more, of the mean of the rows charged from the first center: from the first row, when that
     /// fixes the center. None when it is not known.
     pub offset: Option<f64>,
@@ -55,6 +57,9 @@ pub enum Reason {
     /// Rows were learned from shorter copies.
     #[error("no theorem covers rows that were shortened before they were learned")]
     Clipped,
+    /// Rows had missing cells.
+    #[error("no theorem covers rows whose missing cells were filled in")]
+    Filled,
     /// The center forgets.
     #[error("no theorem covers a center that forgets")]
     ForgettingCenter,
@@ -120,6 +125,9 @@ pub(super) fn guarantee<S: Span>(
     covered(spec, dimension)?;
     if learner.clipped() > 0 {
         return Err(Reason::Clipped);
+    }
+    if inputs.filled_rows > 0 {
+        return Err(Reason::Filled);
     }
     let price = learner.rule().price();
     if !price.is_finite() {

@@ -3,12 +3,14 @@
 mod any;
 mod embedding;
 mod guarantee;
+mod missing;
 mod summary;
 mod totals;
 
 pub use any::AnyLearner;
 pub use embedding::Embedding;
 use guarantee::{BoundInputs, Guarantee, guarantee};
+use missing::name_option;
 pub use guarantee::{Reason, bound_holds};
 pub use summary::{Certificate, Member, RunSummary};
 pub use totals::Totals;
@@ -17,8 +19,8 @@ use crate::comparators::{Best, Blocks, Hindsight, LeadingDirections};
 use crate::error::Error;
 use crate::learner::{Loss, block, trial_with};
 use crate::random::Random;
-use crate::registry::Spec;
 use crate::registry::options::{Coordinates, Setup};
+use crate::registry::{Missing, Spec};
 use crate::scratch::Scratch;
 use crate::span::Ambient;
 use crate::standardize::Standardizer;
@@ -52,6 +54,11 @@ pub struct Run {
     blocks: Option<Blocks>,
     segments: usize,
     coordinates: Coordinates,
+    /// Columns that no row has had a cell of, when cells may be missing and the first one fixes the center.
+    unseen: Vec<usize>,
+    /// The last row with its missing cells filled in.
+    #[serde(skip)]
+    filled: Scratch<Vec<f64>>,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -125,7 +132,10 @@ impl Run {
             }
             _ => Some(Blocks::new(length, 1, centered)?),
         };
+        let begins_by_column = spec.missing == Missing::Fill && spec.center.is_some_and(|center| center.prior == 0.0);
         Ok(Self {
+            unseen: if begins_by_column { (0..length).collect() } else { Vec::new() },
+            filled: Scratch::default(),
             spec,
             length,
             learner,
@@ -155,8 +165,17 @@ impl Run {
         Ok(())
     }
 
-    /// One trial. An error leaves everything as it was.
+    /// One trial. An error leaves everything as it was. A cell that is NaN is missing: it is an error unless the spec says
+    /// otherwise ([`Spec::missing`]). A row that is passed over loses nothing, and its coordinates are zero.
     pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
+        match self.spec.missing {
+            Missing::Fail => self.learn(row).map_err(name_option),
+            Missing::Skip | Missing::Fill => self.step_seen(row),
+        }
+    }
+
+    /// One trial of a row without missing cells.
+    fn learn(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let fixes_center = self.learner.fixes_center();
         let Working { aligns, coordinates, reconstructs, reconstruction } = &mut self.scratch.0;
         self.learner.set_aligns(*aligns);
@@ -196,6 +215,11 @@ impl Run {
     /// faster when rows are long. `each` is told the loss of every row, with the run after it. A row that is refused ends
     /// them: its position is given, and the rows before it have been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
+        if self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan())) {
+            // The rows that will be learned are not at hand yet.
+            let step = |(i, row): (usize, &&[f64])| self.step(row).map(|loss| each(self, loss)).map_err(|error| (i, error));
+            return rows.iter().enumerate().try_for_each(step);
+        }
         let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(*row)).collect();
         block(self, |run| &mut run.learner, &instances, |run, i| run.step(rows[i]).map(|loss| each(run, loss)))
     }
@@ -216,6 +240,7 @@ impl Run {
         self.spec.check_state()?;
         self.learner.check_state(&self.spec, self.length)?;
         self.totals.check_state()?;
+        self.check_unseen()?;
         if let Some(hindsight) = &self.hindsight {
             let Spec { kernel, center, kept, .. } = &self.spec;
             hindsight.check_state(kernel.as_ref(), self.length, center.is_some(), *kept)?;
@@ -274,19 +299,28 @@ impl Run {
 
     /// The k directions most surely kept now, to use without learning.
     pub fn embedding(&mut self) -> Embedding {
-        self.learner.embedding(self.spec.kept)
+        let embedding = self.learner.embedding(self.spec.kept);
+        match self.spec.missing {
+            Missing::Fill => embedding.filling(self.learner.ridges(self.scales())),
+            Missing::Fail | Missing::Skip => embedding,
+        }
     }
 
     /// The basis in which the next row would have coordinates if they were asked for, to use without learning: the aligned one,
     /// unless coordinates are to be those of the draw, which has not been made.
     pub fn next_embedding(&mut self) -> Embedding {
         match self.coordinates {
+            Coordinates::Aligned if self.spec.missing == Missing::Fill => {
+                // The basis is turned against the directions: all of it is trusted alike.
+                let least = self.learner.ridges(self.scales()).into_iter().fold(f64::INFINITY, f64::min);
+                self.learner.aligned_embedding(self.spec.kept).filling(vec![least; self.spec.kept])
+            }
             Coordinates::Aligned => self.learner.aligned_embedding(self.spec.kept),
             Coordinates::Drawn => self.embedding(),
         }
     }
 
-    /// Energy of all rows along each direction of an embedding, and in all; none when it is not known exactly. Costs
+    /// Energy of all rows, as they were filled in if cells were missing, along each direction of an embedding, and in all; none when it is not known exactly. Costs
     /// O(n² k).
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
@@ -306,10 +340,15 @@ impl Run {
     /// before; unknown in a feature space. Cheapest when the rows charged are a multiple of 64.
     pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> RunSummary {
         let best = |hindsight: &Hindsight| hindsight.best_on_the_way(self.spec.kept, leading);
-        RunSummary::of(self, self.hindsight.as_ref().and_then(best), 0)
+        RunSummary::of(self, self.comparator().and_then(best), 0)
+    }
+
+    /// The comparator, unless rows were filled in: it would have to be judged by the cells that were seen.
+    fn comparator(&self) -> Option<&Hindsight> {
+        self.hindsight.as_ref().filter(|_| self.totals.filled_rows == 0)
     }
 
     fn best(&self) -> Option<Best> {
-        self.hindsight.as_ref()?.best(self.spec.kept)
+        self.comparator()?.best(self.spec.kept)
     }
 }

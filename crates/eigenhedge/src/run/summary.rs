@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 pub struct RunSummary {
     /// Rows seen.
     pub rows: u64,
-    /// Rows left out because they were bad. A run does not see them: its caller fills this in.
+    /// Rows passed over because of missing cells, or because they were bad: those a run does not see, and its caller adds
+    /// them.
     pub skipped_rows: u64,
     /// Length of a row.
     pub dim: usize,
@@ -34,7 +35,7 @@ pub struct RunSummary {
     pub loss: f64,
     /// Total squared length of the coordinates that were kept.
     pub kept_energy: f64,
-    /// Loss of the best fixed subspace in hindsight; none when it was not followed.
+    /// Loss of the best fixed subspace in hindsight; none when it was not followed, or rows were filled in.
     pub best_loss: Option<Best>,
     /// Expected loss less the best loss.
     pub regret: Option<Best>,
@@ -74,6 +75,10 @@ pub struct Certificate {
     pub healed_rows: u64,
     /// Rows that were learned from a shorter copy: the most of any member.
     pub clipped_rows: u64,
+    /// Rows that were learned with missing cells filled in, and charged for the others.
+    pub filled_rows: u64,
+    /// Cells that were filled in.
+    pub missing_cells: u64,
 }
 
 /// A member of a portfolio.
@@ -101,7 +106,7 @@ impl RunSummary {
         let guarantee = best_loss.and_then(|best| guarantee(best.high()).ok());
         Self {
             rows: totals.rows,
-            skipped_rows: 0,
+            skipped_rows: totals.passed_over,
             dim: run.length,
             k: spec.kept,
             learner: spec.learner.entry().name,
@@ -128,6 +133,8 @@ impl RunSummary {
                 budget_error: learner.budget_error(),
                 healed_rows: learner.healed(),
                 clipped_rows: learner.clipped(),
+                filled_rows: totals.filled_rows,
+                missing_cells: totals.missing_cells,
             },
             members: learner.members(),
             partitions: match blocks {
@@ -164,5 +171,5 @@ fn bound_inputs(run: &Run) -> BoundInputs {
         Some(center) if center.prior == 0.0 => hindsight.and_then(Hindsight::squared_way),
         _ => hindsight.and_then(Hindsight::mean).map(|mean| squared_distance(&mean, &run.spec)),
     };
-    BoundInputs { rows: run.totals.rows, offset }
+    BoundInputs { rows: run.totals.rows, filled_rows: run.totals.filled_rows, offset }
 }

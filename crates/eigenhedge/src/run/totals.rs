@@ -20,6 +20,12 @@ pub struct Totals {
     pub loss: f64,
     /// Squared length of the coordinates that were kept.
     pub kept_energy: f64,
+    /// Rows with missing cells that were passed over; they are not among the rows seen.
+    pub passed_over: u64,
+    /// Rows that were learned with missing cells filled in.
+    pub filled_rows: u64,
+    /// Cells that were filled in.
+    pub missing_cells: u64,
     rank_sum: u64,
     /// Largest number of explicit directions.
     pub rank_max: usize,
@@ -34,6 +40,10 @@ impl Totals {
         energy("the expected loss", self.expected_loss)?;
         energy("the loss", self.loss)?;
         energy("the energy that was kept", self.kept_energy)?;
+        count("the number of rows passed over", self.passed_over)?;
+        count("the number of missing cells", self.missing_cells)?;
+        let filled = self.filled_rows <= self.rows.min(self.missing_cells);
+        ensure(filled, "the rows that were filled in must be rows with missing cells")?;
         let most = (self.rank_max as u64).saturating_mul(self.rows);
         ensure(self.rank_sum <= most, "the directions in use must be at most the largest number of them")?;
         count("the number of directions in use", self.rank_sum)

@@ -216,6 +216,12 @@ impl Rule for Anchored {
         self.count_others();
     }
 
+    fn mean_energy(&self, i: usize, trials: u64) -> Option<f64> {
+        let trials = trials as f64;
+        let remembered = if self.forget < 1.0 { (1.0 - self.forget.powf(trials)) / (1.0 - self.forget) } else { trials };
+        Some(self.scatter.values()[i] / remembered)
+    }
+
     fn log_weights(&self) -> &[f64] {
         &self.log_weights
     }

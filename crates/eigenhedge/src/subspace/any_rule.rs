@@ -89,6 +89,9 @@ impl Rule for AnyRule {
     fn rotated(&mut self) {
         delegate!(self, rule => rule.rotated())
     }
+    fn mean_energy(&self, i: usize, trials: u64) -> Option<f64> {
+        delegate!(self, rule => rule.mean_energy(i, trials))
+    }
     fn price(&self) -> f64 {
         delegate!(self, rule => rule.price())
     }

@@ -63,6 +63,12 @@ pub trait Rule {
     /// The span has applied the rotation.
     fn rotated(&mut self);
 
+    /// Energy of a row along explicit direction `i`, on average over the rows that the rule remembers of so many; none if it
+    /// does not know.
+    fn mean_energy(&self, _i: usize, _trials: u64) -> Option<f64> {
+        None
+    }
+
     /// What approximations have added to the constant of the theorem; zero when everything was exact.
     fn price(&self) -> f64 {
         0.0

@@ -81,7 +81,7 @@ fn close(plan: &Plan, finished: Finished) -> Result<()> {
     let Finished { run, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);
     let mut summary = run.summary().timed(elapsed.as_secs_f64());
-    summary.skipped_rows = stream.skipped();
+    summary.skipped_rows += stream.skipped();
     summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);
     if let Some(mut recorder) = recorder {
         recorder.close(stream.row_number(), &run, &summary);

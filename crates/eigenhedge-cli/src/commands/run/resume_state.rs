@@ -182,7 +182,8 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Snapshot, layout: &La
     if let Some(typed) = given.standardize.filter(|typed| *typed != standardize) {
         return Err(differs(path, "--standardize", &json!(standardize.to_string()), &json!(typed.to_string())));
     }
-    Ok(Layout { standardize, model_columns: model.columns.names.clone(), ..layout.clone() })
+    let missing = Some(model.run.spec().missing);
+    Ok(Layout { standardize, missing, model_columns: model.columns.names.clone(), ..layout.clone() })
 }
 
 fn differs(path: &Path, option: &str, then: &Value, now: &Value) -> anyhow::Error {

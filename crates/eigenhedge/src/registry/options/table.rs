@@ -7,7 +7,7 @@ use super::{Choice, Coordinates, Misuse, Options, Setup, Spelling, Type, Value, 
 use crate::error::{self, Error};
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
-use crate::registry::{Kind, REGISTRY};
+use crate::registry::{Kind, Missing, REGISTRY};
 use crate::simplex::{Multiplicity, Select};
 use crate::subspace::{NormBound, RunningCenter, check_center_memory, check_center_prior};
 
@@ -264,6 +264,38 @@ pub const OPTIONS: &[OptionEntry] = &[
         )
     },
     OptionEntry {
+        default: "fail",
+        set: |setup, value| {
+            setup.spec.missing = match value.text() {
+                "skip" => Missing::Skip,
+                "fill" => Missing::Fill,
+                _ => Missing::Fail,
+            }
+        },
+        get: |setup| Some(setup.spec.missing.name().into()),
+        conflict: |_, setup| {
+            let learner = setup.spec.learner;
+            match setup.spec.missing {
+                Missing::Fill if setup.kernel.is_some() => {
+                    Some("{missing} fill is for plain rows: the features of a {kernel} need all cells".into())
+                }
+                Missing::Fill if HEBBIAN.contains(&learner) => {
+                    Some(format!("{{missing}} fill is not for the learner {}", learner.entry().name))
+                }
+                Missing::Fill if setup.segments > 0 => Some("{segments} is not read with {missing} fill".into()),
+                _ => None,
+            }
+        },
+        example: "--missing fill",
+        ..OptionEntry::new(
+            "missing",
+            Type::Choice(missing_policies),
+            "WHAT",
+            "What a missing cell does: `fail`, `skip` passes the row over, `fill` fits the directions to the cells that are \
+             there, charges for those, and learns from the row with the others filled in",
+        )
+    },
+    OptionEntry {
         default: "auto",
         set: |setup, value| {
             setup.spec.norm_bound = match value {
@@ -473,6 +505,14 @@ fn centers() -> Vec<Choice> {
 fn coordinates() -> Vec<Choice> {
     let aligned = "Those most surely kept, turned as little as can be from row to row; losses are those of the draw";
     choices(&[("aligned", aligned), ("drawn", "Those drawn for the row, whose loss is charged")])
+}
+
+fn missing_policies() -> Vec<Choice> {
+    choices(&[
+        ("fail", "It is an error"),
+        ("skip", "The row is passed over, and counted"),
+        ("fill", "It is filled in from the other cells of the row, which alone are charged for"),
+    ])
 }
 
 fn selects() -> Vec<Choice> {

@@ -22,7 +22,7 @@ mod state;
 
 use super::{MAX_PENDING_COLUMNS, Span};
 use crate::error::Error;
-use crate::linalg::{Matrix, Source, WINDOW};
+use crate::linalg::{Matrix, Source, WINDOW, multiply};
 use crate::num::{dot, largest, unit};
 use crate::row::check_row;
 use crate::scratch::Scratch;
@@ -182,6 +182,46 @@ impl Ambient {
         self.origin.as_ref().map(|origin| origin.base.iter().zip(&origin.way).map(|(b, w)| b + w).collect())
     }
 
+    /// A row less the origin; missing cells stay missing.
+    pub(crate) fn deviation(&self, row: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        match &self.origin {
+            None => out.extend_from_slice(row),
+            Some(Origin { base, way }) => {
+                out.extend(row.iter().zip(base).zip(way).map(|((x, base), way)| (x - base) - way));
+            }
+        }
+    }
+
+    /// The row at this distance from the origin.
+    pub(crate) fn place(&self, deviation: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        match &self.origin {
+            None => out.extend_from_slice(deviation),
+            Some(Origin { base, way }) => {
+                out.extend(deviation.iter().zip(base).zip(way).map(|((z, base), way)| base + (way + z)));
+            }
+        }
+    }
+
+    /// Moves the fixed point of a column in which all rows so far were at the origin: for them nothing changes.
+    pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
+        self.scratch.0.block.clear();
+        self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
+    }
+
+    /// Combinations of the columns, as vectors.
+    pub(crate) fn write_directions(&self, directions: &Matrix, expanded: &mut Matrix, out: &mut Matrix) {
+        if directions.columns() == 0 {
+            return out.resize(self.length, 0);
+        }
+        if self.deferred.columns() == 0 {
+            return multiply(out, self.columns.view(), directions.view());
+        }
+        self.deferred.expand_all(directions, expanded);
+        multiply(out, self.columns.view(), expanded.view());
+    }
+
     /// The orthonormal columns.
     pub fn vectors(&self) -> Cow<'_, Matrix> {
         if self.deferred.columns() == 0 {
@@ -225,16 +265,12 @@ impl Ambient {
 
     /// Copies a point, measured from the origin, to where points are by themselves; returns its squared norm.
     fn copy_point(&mut self, point: &[f64]) -> f64 {
-        let Working { point: z, place, .. } = &mut self.scratch.0;
-        *place = Place::Apart;
-        z.clear();
-        match &self.origin {
-            None => z.extend_from_slice(point),
-            Some(Origin { base, way }) => {
-                z.extend(point.iter().zip(base).zip(way).map(|((x, base), way)| (x - base) - way));
-            }
-        }
-        dot(z, z)
+        self.scratch.0.place = Place::Apart;
+        let mut z = std::mem::take(&mut self.scratch.0.point);
+        self.deviation(point, &mut z);
+        let square = dot(&z, &z);
+        self.scratch.0.point = z;
+        square
     }
 
     /// Copies a point whose squared norm is not known well, or is too large or too small to work with, and divides it by a

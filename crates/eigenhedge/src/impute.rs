@@ -1,0 +1,125 @@
+//! Missing cells, from the directions that are kept.
+//!
+//! Setting: a row, measured from the center, of which only the cells in Ω were seen; orthonormal directions B.
+//!
+//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`; the other cells become those of `B c`. With noise of variance δ in each
+//! cell and coordinates of variance s² this is the most likely row when `r = δ/s²`.
+//!
+//! Guarantee: none.
+//!
+//! Cost: O(n w²) for w directions, and O(w³).
+//!
+//! Numerics: the normal equations are solved by Cholesky's factors. The columns of B_Ω have at most unit length and r is at
+//! least [`LEAST_RIDGE`], so that no pivot is rounding; a direction that was not seen keeps the coordinate zero.
+
+use crate::linalg::{Matrix, multiply};
+use crate::num::dot;
+
+/// Working space.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Imputation {
+    /// The directions on the cells that were seen.
+    seen: Matrix,
+    /// The normal equations, then the factor below the diagonal.
+    normal: Matrix,
+    coefficients: Vec<f64>,
+}
+
+/// Least and largest factor on the squared coordinates.
+const LEAST_RIDGE: f64 = 1e-12;
+const LARGEST_RIDGE: f64 = 1e12;
+
+/// The factor on a squared coordinate: noise in a cell over the energy along the direction, both for each row.
+pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
+    let ratio = noise / energy;
+    if energy > 0.0 && ratio >= 0.0 { ratio.clamp(LEAST_RIDGE, LARGEST_RIDGE) } else { LARGEST_RIDGE }
+}
+
+impl Imputation {
+    /// Fills the cells of the row that are NaN, given a direction in each column of `basis`, and the factor on each squared
+    /// coordinate.
+    pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
+        let Self { seen, normal, coefficients } = self;
+        seen.clone_from(basis);
+        let count = basis.columns();
+        coefficients.clear();
+        for i in 0..count {
+            let column = seen.column_mut(i);
+            let mut along = 0.0;
+            for (b, x) in column.iter_mut().zip(&*row) {
+                if x.is_nan() { *b = 0.0 } else { along += *b * x }
+            }
+            coefficients.push(along);
+        }
+        if count > 0 {
+            multiply(normal, seen.view().transpose(), seen.view());
+            (0..count).for_each(|i| normal.column_mut(i)[i] += ridge[i]);
+            solve(normal, coefficients);
+        }
+        let finite = coefficients.iter().all(|c| c.is_finite());
+        for (j, x) in row.iter_mut().enumerate().filter(|(_, x)| x.is_nan()) {
+            *x = if finite { coefficients.iter().enumerate().map(|(i, c)| basis.column(i)[j] * c).sum() } else { 0.0 };
+        }
+    }
+}
+
+/// Solves `A x = b` for a positive definite matrix, of which the lower triangle is read and overwritten.
+fn solve(matrix: &mut Matrix, x: &mut [f64]) {
+    let size = x.len();
+    for j in 0..size {
+        let (before, rest) = (0..j, j..size);
+        for i in rest {
+            let overlap: f64 = before.clone().map(|p| matrix.column(p)[i] * matrix.column(p)[j]).sum();
+            matrix.column_mut(j)[i] -= overlap;
+        }
+        let root = matrix.column(j)[j].sqrt();
+        matrix.column_mut(j)[j..].iter_mut().for_each(|entry| *entry /= root);
+    }
+    for j in 0..size {
+        let column = matrix.column(j);
+        x[j] /= column[j];
+        let step = x[j];
+        x[j + 1..].iter_mut().zip(&column[j + 1..]).for_each(|(x, entry)| *x -= step * entry);
+    }
+    for j in (0..size).rev() {
+        let column = matrix.column(j);
+        x[j] = (x[j] - dot(&column[j + 1..], &x[j + 1..])) / column[j];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    #[test]
+    fn the_row_that_was_filled_in_minimises_the_sum() {
+        let mut random = Random::seeded(1);
+        let (length, count) = (9, 3);
+        let mut basis = Matrix::zeros(length, count);
+        (0..count).for_each(|i| basis.column_mut(i).iter_mut().for_each(|b| *b = random.normal()));
+        basis.orthonormalise();
+        let ridges = [1e-3, 0.1, 2.0];
+        let row: Vec<f64> = (0..length).map(|j| if j % 3 == 1 { f64::NAN } else { random.normal() }).collect();
+        let mut filled = row.clone();
+        let mut imputation = Imputation::default();
+        imputation.fill(&basis, &ridges, &mut filled);
+        let c = imputation.coefficients.clone();
+        let cell = |c: &[f64], j: usize| (0..count).map(|i| basis.column(i)[j] * c[i]).sum::<f64>();
+        let sum = |c: &[f64]| {
+            let seen = (0..length).filter(|j| !row[*j].is_nan()).map(|j| (row[j] - cell(c, j)).powi(2)).sum::<f64>();
+            seen + (0..count).map(|i| ridges[i] * c[i] * c[i]).sum::<f64>()
+        };
+        for i in 0..count {
+            for step in [-1e-4, 1e-4] {
+                let mut other = c.clone();
+                other[i] += step;
+                assert!(sum(&other) > sum(&c));
+            }
+        }
+        for j in 0..length {
+            let wanted = if row[j].is_nan() { cell(&c, j) } else { row[j] };
+            assert!((filled[j] - wanted).abs() <= 1e-14, "{j}: {} {wanted}", filled[j]);
+        }
+    }
+}

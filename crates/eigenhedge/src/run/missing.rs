@@ -1,0 +1,88 @@
+//! Rows with missing cells.
+//!
+//! Setting: a cell that is NaN was not seen.
+//!
+//! Update: the learner fills the cells in from its directions, is charged for the cells that were seen, and learns the row
+//! that was filled in. A row without any cell changes nothing, and is counted. The first cell of a column fixes the center of
+//! that column, as the first row does for all columns when it is complete.
+//!
+//! Guarantee: none; the account says so.
+//!
+//! Cost: for each member of w directions O(n w²) more than a complete row. Complete rows cost what they did, and give the
+//! same bits.
+//!
+//! Not done: the best subspace in hindsight on the cells that were seen, which is no eigenvalue problem. The account has
+//! no best loss once a row was filled in; energies are those of the rows as they were filled in.
+
+use super::{Run, Working};
+use crate::error::Error;
+use crate::learner::Loss;
+use crate::registry::Missing;
+use crate::row::check_cells;
+use crate::state::ensure;
+use crate::subspace::Scales;
+
+impl Run {
+    /// One trial of a row that may have missing cells.
+    pub(super) fn step_seen(&mut self, row: &[f64]) -> Result<Loss, Error> {
+        check_cells("row", row, self.length)?;
+        let missing = row.iter().filter(|x| x.is_nan()).count();
+        if missing == row.len() || missing > 0 && self.spec.missing == Missing::Skip {
+            self.totals.passed_over += 1;
+            let Working { coordinates, reconstruction, .. } = &mut self.scratch.0;
+            coordinates.clear();
+            coordinates.resize(self.spec.kept, 0.0);
+            reconstruction.clear();
+            reconstruction.resize(self.length, 0.0);
+            return Ok(Loss::default());
+        }
+        if !self.unseen.is_empty() && !self.learner.fixes_center() {
+            for column in self.unseen.iter().filter(|column| !row[**column].is_nan()) {
+                self.learner.begin_column(*column, row[*column]);
+                self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_column(*column, row[*column]));
+            }
+        }
+        let loss = if missing == 0 {
+            self.learn(row)?
+        } else {
+            let scales = self.scales();
+            let mut filled = std::mem::take(&mut self.filled.0);
+            self.learner.fill(row, scales, &mut filled);
+            let outcome = self.learn(&filled);
+            self.filled.0 = filled;
+            self.learner.cancel_fill();
+            let loss = outcome?;
+            self.totals.filled_rows += 1;
+            self.totals.missing_cells += missing as u64;
+            loss
+        };
+        self.unseen.retain(|column| row[*column].is_nan());
+        Ok(loss)
+    }
+
+    /// Sizes of what the rows so far lost and kept.
+    pub(super) fn scales(&self) -> Scales {
+        let rows = self.totals.charged() as f64;
+        let cells = (rows * self.length as f64 - self.totals.missing_cells as f64).max(1.0);
+        let signal = self.totals.kept_energy / (rows.max(1.0) * self.spec.kept as f64);
+        Scales { noise: self.totals.expected_loss / cells, signal }
+    }
+
+    /// Checks columns without a cell that were read from bytes.
+    pub(super) fn check_unseen(&self) -> Result<(), Error> {
+        let fits = self.unseen.iter().all(|column| *column < self.length) && self.unseen.len() <= self.length;
+        ensure(fits, "the columns without a cell must be columns of the rows")?;
+        let fills = self.spec.missing == Missing::Fill;
+        ensure(fills || self.unseen.is_empty() && self.totals.filled_rows == 0, "only missing fill fills rows in")
+    }
+}
+
+/// Says what can be done about a missing cell.
+pub(super) fn name_option(error: Error) -> Error {
+    match error {
+        Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {
+            Error::Entry { what, index, rule: "finite, unless missing is skip or fill", value }
+        }
+        other => other,
+    }
+}
