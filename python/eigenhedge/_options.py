@@ -26,6 +26,7 @@ class Options(TypedDict, total=False):
     center: str | bool | None
     center_prior: float | None
     clip: float | Literal["none"] | None
+    missing: str | None
     norm_bound: float | Literal["auto"] | None
     kernel: str | None
     gamma: float | None

@@ -145,3 +145,30 @@ def test_size_counts_the_other_side():
     for model in [small, large]:
         model.learn_one({"a": 1.0, "b": 2.0})
     assert large._raw_memory_usage - small._raw_memory_usage > 8 * 498
+
+
+def test_the_absence_of_a_feature_says_nothing_when_it_is_filled_in():
+    rng = np.random.default_rng(0)
+    pca, detector = OnlinePCA(1, missing="fill"), SubspaceAnomaly(1, missing="fill")
+    for i, row in enumerate(rows(300)):
+        row = {name: 1000.0 + value for name, value in row.items()}
+        if i % 4 == 1:
+            del row[["a", "b", "c"][rng.integers(3)]]
+        pca.learn_one(row)
+        detector.learn_one(row)
+    assert pca.ledger["certificate"]["filled_rows"] == 75
+    whole = pca.transform_one({"a": 1001.0, "b": 1002.0, "c": 1000.0})[0]
+    part = pca.transform_one({"a": 1001.0, "c": 1000.0})[0]
+    assert abs(part - whole) < 0.2 * abs(whole)
+    assert detector.score_one({"b": 1002.0, "c": 1000.0}) < 0.9
+
+
+def test_rows_that_lack_a_feature_are_passed_over():
+    pca, detector = OnlinePCA(1, missing="skip"), SubspaceAnomaly(1, missing="skip")
+    for i, row in enumerate(rows(40)):
+        if i % 4 == 1:
+            del row["a"]
+        pca.learn_one(row)
+        detector.learn_one(row)
+    assert (pca.ledger["rows"], pca.ledger["skipped_rows"]) == (30, 10)
+    assert np.isfinite(pca.transform_one({"b": 1.0})[0])

@@ -132,3 +132,55 @@ def test_errors_name_the_row_the_entry_and_the_value(rng):
         eigenhedge.Learner(3, 1, kernal="rbf")
     with pytest.raises(ValueError, match="gamma needs a kernel"):
         eigenhedge.run(X, 1, gamma=1.0)
+
+
+def holes(share, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 6)) + 0.05 * rng.normal(size=(300, 6))
+    X[rng.uniform(size=X.shape) < share] = np.nan
+    return X
+
+
+def test_missing_cells_are_filled_in_and_counted():
+    X = holes(0.2)
+    run = eigenhedge.run(X, 2, missing="fill")
+    assert run.ledger["certificate"]["missing_cells"] == np.isnan(X).sum()
+    assert run.ledger["best_loss"] is None
+    assert all(np.isfinite(part).all() for part in (run.losses, run.expected_losses, run.coordinates))
+    assert np.isfinite(run.model.transform(X)).all()
+    assert run.expected_losses[200:].mean() < 0.1
+
+
+def test_rows_with_missing_cells_are_passed_over():
+    X = holes(0.1)
+    run = eigenhedge.run(X, 2, missing="skip")
+    incomplete = np.isnan(X).any(axis=1)
+    assert run.ledger["skipped_rows"] == incomplete.sum()
+    whole = eigenhedge.run(X[~incomplete], 2)
+    np.testing.assert_array_equal(run.losses[~incomplete], whole.losses)
+    assert not run.losses[incomplete].any()
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        ({}, "entry .* of the row must be finite, unless missing is skip or fill, got NaN"),
+        ({"missing": "drop"}, "missing must be one of fail, skip, fill, got 'drop'"),
+        ({"missing": "fil"}, "did you mean 'fill'"),
+        ({"missing": True}, "missing must be one of fail, skip, fill, got True"),
+        ({"missing": 0}, "missing must be one of fail, skip, fill, got 0"),
+        ({"missing": "fill", "kernel": "rbf"}, "missing fill is for plain rows"),
+        ({"missing": "fill", "learner": "gha"}, "missing fill is not for the learner gha"),
+        ({"missing": "fill", "segments": 2}, "segments is not read with missing fill"),
+    ],
+)
+def test_missing_cells_that_cannot_be_treated_are_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        eigenhedge.run(holes(0.2), 2, **options)
+
+
+def test_infinity_is_no_missing_cell():
+    X = holes(0.2)
+    X[7, 2] = np.inf
+    with pytest.raises(ValueError, match="must be finite or missing, got inf"):
+        eigenhedge.run(X, 2, missing="fill")

@@ -220,3 +220,18 @@ def test_names_that_are_nearly_right_are_suggested(rng):
 def test_an_option_that_is_not_read_is_an_error(rng):
     with pytest.raises(ValueError, match="forget is not read by the learner tracking"):
         OnlinePCA(1, learner="tracking", forget=0.5).fit(rng.normal(size=(5, 3)))
+
+
+def test_missing_cells_are_told_to_scikit_learn_and_filled_in():
+    from sklearn.utils import get_tags
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 5))
+    X[rng.uniform(size=X.shape) < 0.1] = np.nan
+    assert not get_tags(OnlinePCA(2)).input_tags.allow_nan
+    assert get_tags(OnlinePCA(2, missing="fill")).input_tags.allow_nan
+    with pytest.raises(ValueError, match="NaN"):
+        OnlinePCA(2).fit(X)
+    pca = OnlinePCA(2, missing="fill").fit(X)
+    assert np.isfinite(pca.transform(X)).all() and np.isfinite(pca.explained_variance_).all()
+    assert pca.partial_fit(X[:3]).n_samples_seen_ == 203

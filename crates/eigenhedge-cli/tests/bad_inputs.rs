@@ -62,7 +62,7 @@ fn text_cases() -> Vec<Case> {
         bad(
             "t.csv",
             "a,b\nNA,2\n",
-            "t.csv, line 2, column 0 (\"a\"): must be a finite number, got \"NA\"",
+            "t.csv, line 2, column 0 (\"a\"): must be a finite number, got \"NA\"; --missing skip passes such rows over, --missing fill fills such cells in",
         ),
         bad(
             "t.csv",
@@ -98,7 +98,7 @@ fn text_cases() -> Vec<Case> {
         bad("t.jsonl", "[1,2]\n[1]\n", "t.jsonl, line 2: must have 2 cells like the first row, got 1"),
         bad("t.jsonl", "[1,2]\n{\"a\":1}\n", "t.jsonl, line 2: must be an array like the first row, got an object"),
         bad("t.jsonl", "{\"a\":1,\"b\":2}\n[1,2]\n", "t.jsonl, line 2: must be an object like the first row, got an array"),
-        bad("t.jsonl", "[1,2]\n[1,null]\n", "t.jsonl, line 2, column 1: must be a finite number, got null"),
+        bad("t.jsonl", "[1,2]\n[1,null]\n", "t.jsonl, line 2, column 1: must be a finite number, got null; --missing skip passes such rows over, --missing fill fills such cells in"),
         bad("t.jsonl", "{\"a\":1,\"b\":2}\n{\"a\":1}\n", "t.jsonl, line 2, column 1 (\"b\"): must be a finite number, got \
              nothing"),
         bad("t.jsonl", "{\"a\":1,\"b\":2}\n{\"a\":1,\"b\":2,\"c\":3}\n", "t.jsonl, line 2: the key \"c\" must be in the first \
@@ -119,7 +119,7 @@ fn text_cases() -> Vec<Case> {
         bad("t.libsvm", "1:2 2:3\n", "t.libsvm, line 1: must be a label and then INDEX:VALUE, got \"1:2\""),
         bad("t.libsvm", "1 1:2 2:x\n", "t.libsvm, line 1, column 1: must be a finite number, got \"x\""),
         bad("t.libsvm", "1 1:2 2:nan\n", "t.libsvm, line 1, column 1: must be a finite number, got \"nan\""),
-        bad("t.libsvm", "1 1:2 2:\n", "t.libsvm, line 1, column 1: must be a finite number, got an empty cell"),
+        bad("t.libsvm", "1 1:2 2:\n", "t.libsvm, line 1, column 1: must be a finite number, got an empty cell; --missing skip passes such rows over, --missing fill fills such cells in"),
         bad("t.libsvm", "1 1:2\n1 4:1\n", "t.libsvm, line 2: an index must not exceed the number of columns, 3, got 4")
             .with("-k 1 --dim 3"),
         bad("t.libsvm", "1 99999999999:2\n", "t.libsvm, line 1: 99999999999 columns would take 23.3T of memory, and \
@@ -185,7 +185,7 @@ fn array_cases() -> Vec<Case> {
             "t.npy",
             npy_raw("'<f8'", "(2, 2)", "False", &doubles(&[1.0, 2.0, f64::NAN, 4.0])),
             "t.npy, row 1, column 0: must \
-             be a finite number, got NaN",
+             be a finite number, got NaN; --missing skip passes such rows over, --missing fill fills such cells in",
         ),
         bad(
             "t.npy",
@@ -226,7 +226,7 @@ fn columnar_cases() -> Vec<Case> {
             "t.parquet",
             parquet(&[with_gap()], UNCOMPRESSED),
             "t.parquet, row 1, column 1 (\"b\"): must be a finite number, \
-             got a missing cell",
+             got a missing cell; --missing skip passes such rows over, --missing fill fills such cells in",
         ),
         bad(
             "t.parquet",

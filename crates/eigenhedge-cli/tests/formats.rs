@@ -102,3 +102,32 @@ fn standardized_losses_are_said_to_be() {
     }
     assert!(!place.run("run t.csv -k 2").out.contains("standard deviations"));
 }
+
+#[test]
+fn missing_cells_are_filled_in_or_their_rows_skipped() {
+    let place = Place::new();
+    let row = |i: u32| {
+        let t = f64::from(i * 37 % 101) / 50.0 - 1.0;
+        let cells = [t, 2.0 * t, -t, 3.0 * t + f64::from(i % 7) / 100.0].map(|x| x.to_string());
+        let shown = |(j, cell): (usize, &String)| if (i as usize + j) % 9 == 3 { String::new() } else { cell.clone() };
+        cells.iter().enumerate().map(shown).collect::<Vec<_>>().join(",")
+    };
+    let text = (0..200).map(row).collect::<Vec<_>>().join("\n");
+    place.write("holes.csv", format!("a,b,c,d\n{text}\n,,,\n"));
+    let filled = place.run("run holes.csv -k 1 --missing fill --standardize running --out out.csv --summary json");
+    assert_eq!(filled.status, 0, "{}", filled.err);
+    let summary: serde_json::Value = serde_json::from_str(&filled.out).unwrap();
+    assert_eq!((&summary["rows"], &summary["skipped_rows"]), (&200.into(), &1.into()));
+    assert_eq!(summary["certificate"]["missing_cells"], 89);
+    assert!(summary["best_loss"].is_null());
+    assert!(!place.read("out.csv").to_lowercase().contains("nan"));
+    assert_eq!(place.read("out.csv").lines().count(), 201);
+    let text = place.run("run holes.csv -k 1 --missing fill");
+    assert!(text.out.contains("filled     89 rows with 89 missing cells"), "{}", text.out);
+    assert!(text.out.contains("best       unknown: cells of the rows are missing"), "{}", text.out);
+    let skipped = place.run("run holes.csv -k 1 --missing skip --summary json");
+    let summary: serde_json::Value = serde_json::from_str(&skipped.out).unwrap();
+    assert_eq!((&summary["rows"], &summary["skipped_rows"]), (&111.into(), &90.into()));
+    let compared = place.run("compare holes.csv -k 1 --missing skip --learners leader");
+    assert_eq!(compared.status, 0, "{}", compared.err);
+}

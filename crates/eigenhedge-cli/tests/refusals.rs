@@ -11,16 +11,61 @@ const DATA: &[Case] = &[
     ("a,b,c\n", "-k 1", 1, "data.csv: must hold at least one row, got only a header"),
     ("1,2,3\n4,5\n", "-k 1", 1, "data.csv, line 2: must have 3 cells like the first line, got 2"),
     ("a,b\n1,2\n\n3,4,5\n", "-k 1", 1, "data.csv, line 4: must have 2 cells like the first line, got 3"),
-    ("1,2\n3,\n", "-k 1", 1, "data.csv, line 2, column 1: must be a finite number, got an empty cell"),
-    ("1,,3\n4,5,6\n", "-k 1", 1, "data.csv, line 1, column 1: must be a finite number, got an empty cell"),
+    (
+        "1,2\n3,\n",
+        "-k 1",
+        1,
+        "data.csv, line 2, column 1: must be a finite number, got an empty cell; --missing skip passes such rows over, --missing fill fills such cells in",
+    ),
+    (
+        "1,,3\n4,5,6\n",
+        "-k 1",
+        1,
+        "data.csv, line 1, column 1: must be a finite number, got an empty cell; --missing skip passes such rows over, --missing fill fills such cells in",
+    ),
     (
         "a,temp\n1,2\n3,warm\n",
         "-k 1",
         1,
         "data.csv, line 3, column 1 (\"temp\"): must be a finite number, got \"warm\"",
     ),
-    ("1,2\n3,NaN\n", "-k 1", 1, "data.csv, line 2, column 1: must be a finite number, got \"NaN\""),
-    ("nan,2\n3,4\n", "-k 1", 1, "data.csv, line 1, column 0: must be a finite number, got \"nan\""),
+    (
+        "1,2\n3,NaN\n",
+        "-k 1",
+        1,
+        "data.csv, line 2, column 1: must be a finite number, got \"NaN\"; --missing skip passes such rows over, --missing fill fills such cells in",
+    ),
+    (
+        "nan,2\n3,4\n",
+        "-k 1",
+        1,
+        "data.csv, line 1, column 0: must be a finite number, got \"nan\"; --missing skip passes such rows over, --missing fill fills such cells in",
+    ),
+    ("1,2\n3,inf\n", "-k 1 --missing fill", 1, "data.csv, line 2, column 1: must be a finite number, got \"inf\""),
+    ("1,2\n3,x\n", "-k 1 --missing fill", 1, "data.csv, line 2, column 1: must be a finite number, got \"x\""),
+    ("1,2\n3\n", "-k 1 --missing fill", 1, "data.csv, line 2: must have 2 cells like the first line, got 1"),
+    ("1,2\n3,\n", "-k 1 --missing fill --learner oja", 2, "--missing fill is not for the learner oja"),
+    (
+        "1,2\n3,\n",
+        "-k 1 --missing fill --kernel rbf",
+        2,
+        "--missing fill is for plain rows: the features of a --kernel need all cells",
+    ),
+    ("1,2\n3,\n", "-k 1 --missing fill --segments 2", 2, "--segments is not read with --missing fill"),
+    (
+        ",\n,NA\n",
+        "-k 1 --missing fill",
+        1,
+        "data.csv: must hold at least one good row, but all 2 are bad; the first: data.csv, line 1: must hold at least \
+         one number, got missing cells only",
+    ),
+    (
+        "1,\n,2\n",
+        "-k 1 --missing skip",
+        1,
+        "data.csv: must hold at least one good row, but all 2 are bad; the first: data.csv, line 1, column 1: must be a \
+         finite number, got an empty cell",
+    ),
     ("1,2\ninf,4\n", "-k 1", 1, "data.csv, line 2, column 0: must be a finite number, got \"inf\""),
     ("1,2\n1e999,4\n", "-k 1", 1, "data.csv, line 2, column 0: must be a finite number, got \"1e999\""),
     ("1,2\n\"3,5\",4\n", "-k 1", 1, "data.csv, line 2, column 0: must be a finite number, got \"3,5\""),
@@ -181,6 +226,9 @@ fn wrong_usage_ends_with_status_two_and_a_hint() {
         ("run data.csv -k 1 --select bottom", "systematic"),
         ("run data.csv -k 1 --summary xml", "json"),
         ("run data.csv -k 1 --seed -3", "-3"),
+        ("run data.csv -k 1 --missing drop", "fail, skip, fill"),
+        ("pca data.csv -k 1 --missing skip", "'--missing'"),
+        ("compare data.csv -k 1 --missing fill", "--missing must be fail or skip for compare"),
     ];
     for (arguments, hint) in cases {
         let outcome = place.run(arguments);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::*;
-use eigenhedge::{Columns, Standardize};
+use eigenhedge::{Columns, Missing, Standardize};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, StreamState, read_array};
 use std::path::Path;
 use tempfile::TempDir;
@@ -289,5 +289,62 @@ fn a_cut_array_or_archive_is_never_taken_for_a_whole_one() {
             let case = Case::new(name, &bytes[..end]);
             assert!(case.read(&case.layout()).is_err(), "{name} cut at {end}");
         }
+    }
+}
+
+#[test]
+fn missing_cells_of_every_sign_are_delivered_in_place_or_passed_over() {
+    let csv = "a,b,c\n1,,3\n4,NaN,6\nna,N/A,null\n,-,9\nnone,?,10\n";
+    let jsonl = "{\"a\":1,\"b\":null,\"c\":3}\n{\"a\":4,\"c\":6}\n{}\n{\"c\":9}\n{\"c\":10,\"b\":null}\n";
+    let libsvm = "0 1:1 2: 3:3\n0 1:4 2:nan 3:6\n0 1:nan 2:na 3:?\n0 1:nan 2:nan 3:9\n0 1:nan 2:nan 3:10\n";
+    let wanted = [[1.0, f64::NAN, 3.0], [4.0, f64::NAN, 6.0], [f64::NAN, f64::NAN, 9.0], [f64::NAN, f64::NAN, 10.0]];
+    let shown = |rows: &[Vec<f64>]| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>();
+    for (name, text) in [("t.csv", csv), ("t.jsonl", jsonl), ("t.libsvm", libsvm)] {
+        let case = Case::new(name, text);
+        let mut stream = case.open(&Layout { missing: Some(Missing::Fill), ..case.layout() }).unwrap();
+        let rows = rest(&mut stream).unwrap();
+        assert_eq!(shown(&rows), shown(&wanted.map(Vec::from)), "{name}");
+        assert_eq!(stream.skipped(), 1, "{name}");
+        assert!(stream.messages().next().unwrap().ends_with("must hold at least one number, got missing cells only"));
+        let skips = Layout { missing: Some(Missing::Skip), ..case.layout() };
+        let all = case.read(&skips).unwrap_err();
+        assert!(all.contains("all 5 are bad"), "{all}");
+        let failing = case.read(&Layout { missing: Some(Missing::Fail), ..case.layout() }).unwrap_err();
+        assert!(
+            failing.ends_with("; --missing skip passes such rows over, --missing fill fills such cells in"),
+            "{failing}"
+        );
+        assert!(!case.read(&case.layout()).unwrap_err().contains("--missing"));
+    }
+}
+
+#[test]
+fn other_bad_rows_still_fail_when_rows_with_missing_cells_are_passed_over() {
+    let case = Case::new("t.csv", "a,b\n1,2\n3,\n5,6\n7,inf\n");
+    let layout = Layout { missing: Some(Missing::Skip), ..case.layout() };
+    assert_eq!(
+        case.read(&layout).unwrap_err(),
+        "t.csv, line 5, column 1 (\"b\"): must be a finite number, got \"inf\""
+    );
+}
+
+#[test]
+fn a_first_line_of_numbers_and_signs_for_missing_ones_is_no_header() {
+    let case = Case::new("t.csv", "1,NA\n3,4\n");
+    let rows = case.read(&Layout { missing: Some(Missing::Fill), ..case.layout() }).unwrap();
+    assert!(rows.len() == 2 && rows[0][1].is_nan());
+}
+
+#[test]
+fn every_format_delivers_missing_cells_in_place() {
+    let mut holes = matrix(20, 4);
+    (holes[3][1], holes[7][0], holes[19][3]) = (f64::NAN, f64::NAN, f64::NAN);
+    let shown = |rows: &Matrix| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>();
+    for (name, bytes) in all_formats(&holes) {
+        let case = Case::new(name, bytes);
+        let rows = case.read(&Layout { missing: Some(Missing::Fill), ..case.layout() }).unwrap();
+        assert_eq!(shown(&rows), shown(&holes), "{name}");
+        let skipped = case.read(&Layout { missing: Some(Missing::Skip), ..case.layout() }).unwrap();
+        assert_eq!(skipped.len(), 17, "{name}");
     }
 }

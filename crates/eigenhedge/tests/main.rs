@@ -11,6 +11,7 @@ mod invariance;
 mod kernel_laws;
 mod laws;
 mod long_rows;
+mod missing;
 mod no_allocation;
 mod options;
 mod oracle;

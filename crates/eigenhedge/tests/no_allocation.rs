@@ -8,7 +8,7 @@ use eigenhedge::internals::{Ambient, Portfolio, Weights, auto};
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
 use eigenhedge::{
-    Comparators, Instance, Kind, Learner, Mixing, Pair, Random, Run, RunningCenter, Spec, streams, trial,
+    Comparators, Instance, Kind, Learner, Missing, Mixing, Pair, Random, Run, RunningCenter, Spec, streams, trial,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -234,5 +234,29 @@ fn warm_kernel_rows_allocate_nothing() {
             }
         }
         assert_eq!(ALLOCATIONS.get() - before, 0, "{kernel:?}");
+    }
+}
+
+#[test]
+fn rows_with_missing_cells_allocate_nothing() {
+    for learner in [Kind::Auto, Kind::Tracking, Kind::ForgettingLeader] {
+        for n in [20, 600] {
+            let spec = Spec {
+                missing: Missing::Fill,
+                max_rank: Some(8),
+                center: Some(RunningCenter::MEAN),
+                ..Spec::new(learner, 4)
+            };
+            let comparators = Comparators { hindsight: false, segments: 0 };
+            let mut run = Run::with_comparators(spec, n, 0, comparators).unwrap();
+            let mut before = 0;
+            let rows: Vec<Vec<f64>> = streams::signal_and_noise(n, 4, 0.3, 1).take(1500).collect();
+            for (t, mut row) in rows.into_iter().enumerate() {
+                row.iter_mut().skip(t % 5).step_by(5).for_each(|x| *x = f64::NAN);
+                before = if t == 1000 { ALLOCATIONS.get() } else { before };
+                run.step(&row).unwrap();
+            }
+            assert_eq!(ALLOCATIONS.get() - before, 0, "{learner:?} {n}");
+        }
     }
 }

@@ -7,9 +7,9 @@ use crate::plan;
 use crate::stdout;
 use crate::table::{self, Usage};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Kind, Missing, Run};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
+use eigenhedge::{Kind, Missing, Run};
 use eigenhedge_io::write_whole;
 use eigenhedge_report::{Block, Chart, Downsampler, Keep, Page, Series, Table, svg};
 use std::fmt::{self, Write};
@@ -53,7 +53,8 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     let setup = plan::setup(&args.options.options(Kind::Auto, args.k))?;
     if setup.spec.missing == Missing::Fill {
-        let sentence = "--missing must be fail or skip for compare: each learner would fill cells in by itself, got fill";
+        let sentence =
+            "--missing must be fail or skip for compare: each learner would fill cells in by itself, got fill";
         return Err(Usage(sentence.into()).into());
     }
     let mut stream = table::open_with_missing(&args.inputs, &args.table, Some(setup.spec.missing))?;

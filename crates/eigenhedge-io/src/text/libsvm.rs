@@ -3,8 +3,8 @@
 //! Indices count from 1 and increase; column 0 is index 1. A pair `qid:N` and whatever follows `#` are passed over. The
 //! number of columns is given, or is the largest index of a file that is read once for it first.
 
-use super::{is_missing, number};
 use super::line_reader::{LineParser, LineReader, LineTable};
+use super::{is_missing, number};
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;

@@ -10,8 +10,8 @@ mod totals;
 pub use any::AnyLearner;
 pub use embedding::Embedding;
 use guarantee::{BoundInputs, Guarantee, guarantee};
-use missing::name_option;
 pub use guarantee::{Reason, bound_holds};
+use missing::name_option;
 pub use summary::{Certificate, Member, RunSummary};
 pub use totals::Totals;
 
@@ -217,7 +217,8 @@ impl Run {
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         if self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan())) {
             // The rows that will be learned are not at hand yet.
-            let step = |(i, row): (usize, &&[f64])| self.step(row).map(|loss| each(self, loss)).map_err(|error| (i, error));
+            let step =
+                |(i, row): (usize, &&[f64])| self.step(row).map(|loss| each(self, loss)).map_err(|error| (i, error));
             return rows.iter().enumerate().try_for_each(step);
         }
         let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(*row)).collect();

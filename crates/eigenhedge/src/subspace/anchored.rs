@@ -218,7 +218,8 @@ impl Rule for Anchored {
 
     fn mean_energy(&self, i: usize, trials: u64) -> Option<f64> {
         let trials = trials as f64;
-        let remembered = if self.forget < 1.0 { (1.0 - self.forget.powf(trials)) / (1.0 - self.forget) } else { trials };
+        let remembered =
+            if self.forget < 1.0 { (1.0 - self.forget.powf(trials)) / (1.0 - self.forget) } else { trials };
         Some(self.scatter.values()[i] / remembered)
     }
 
