@@ -291,8 +291,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             "missing",
             Type::Choice(missing_policies),
             "WHAT",
-            "What a missing cell does: `fail`, `skip` passes the row over, `fill` fits the directions to the cells that are \
-             there, charges for those, and learns from the row with the others filled in",
+            "What a missing cell does: end the run, have the row passed over, or be filled in from the other cells of the row, \
+             which alone are charged for",
         )
     },
     OptionEntry {
