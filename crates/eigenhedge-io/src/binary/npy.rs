@@ -233,7 +233,7 @@ impl Reader for Npy {
             _ => self.element.decode(&self.block, selected.iter().map(|column| (at * width + column) * size), row),
         }
         self.next += 1;
-        match row.iter().position(|value| !value.is_finite() && !(self.fills && value.is_nan())) {
+        match row.iter().position(|value| !(value.is_finite() || self.fills && value.is_nan())) {
             None => Ok(true),
             Some(bad) => {
                 let place = format!("{}, {}", self.place(), self.columns.label(selected[bad]));

@@ -207,7 +207,7 @@ impl Reader for Table {
         row.extend_from_slice(&self.block[start..start + width]);
         self.at += 1;
         self.rows += 1;
-        match row.iter().position(|value| !value.is_finite() && !(self.fills && value.is_nan())) {
+        match row.iter().position(|value| !(value.is_finite() || self.fills && value.is_nan())) {
             None => Ok(true),
             Some(bad) => Err(self.bad_cell(bad, row[bad])),
         }
