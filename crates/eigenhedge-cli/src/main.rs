@@ -34,8 +34,9 @@ fn main() -> ExitCode {
     match outcome {
         Err(error) if !is_broken_pipe(&error) => {
             // Who reads a pipe must know that one bad row need not end it.
-            let is_row = error.downcast_ref::<eigenhedge_io::Error>().is_some_and(eigenhedge_io::Error::is_row);
-            let hint = if is_row { "; --on-bad-row skip passes over bad rows" } else { "" };
+            let of_table = error.downcast_ref::<eigenhedge_io::Error>();
+            let needs_hint = of_table.is_some_and(|error| error.is_row() && !error.is_advised());
+            let hint = if needs_hint { "; --on-bad-row skip passes over bad rows" } else { "" };
             complain(&format!("{error:#}{hint}"));
             ExitCode::from(if error.is::<table::Usage>() { USAGE } else { FAILED })
         }

@@ -37,6 +37,11 @@ impl Error {
         self.fault.is_row()
     }
 
+    /// True if the sentence says what can be done about the row.
+    pub fn is_advised(&self) -> bool {
+        matches!(self.fault, Fault::Missing { advised: true, .. })
+    }
+
     /// True if a table has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self.fault, Fault::Empty | Fault::HeaderOnly)
