@@ -8,6 +8,7 @@ mod arrays;
 mod batch;
 mod errors;
 mod experts;
+mod fleet;
 mod interrupt;
 mod learner;
 mod options;
@@ -23,6 +24,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<learner::Learner>()?;
     module.add_class::<learner::Trial>()?;
+    module.add_class::<fleet::Groups>()?;
     module.add_class::<batch::KernelComponents>()?;
     module.add_class::<batch::KernelRegression>()?;
     module.add_class::<experts::CappedHedge>()?;

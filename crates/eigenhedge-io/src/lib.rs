@@ -17,6 +17,7 @@
 //! | read an array of any shape | [`read_array`] |
 //! | write one line for each row | [`Target`], [`Form`] and [`Answers`] |
 //! | write a model as plain numbers | [`write_linear_map`] |
+//! | save a fleet, or put its learners away | [`GroupStore`], [`save_fleet`], [`open_fleet`] |
 //! | write a file that is complete or absent | [`write_whole`], [`WholeFile`], [`Reservation`] |
 //!
 //! **Cost.** Memory does not depend on the number of rows, with two exceptions that the format forces: an array in
@@ -51,6 +52,7 @@ mod columnar {
 mod error;
 mod export;
 mod format;
+mod group_store;
 mod input_source;
 mod layout;
 mod memory;
@@ -67,6 +69,7 @@ pub use binary::{Array, read_array};
 pub use error::{Error, printable, printable_path};
 pub use export::{csv_cell, write_linear_map};
 pub use format::Format;
+pub use group_store::{GroupStore, open_fleet, save_fleet};
 pub use input_source::Source;
 pub use layout::{Layout, OnBadRow, Selector};
 pub use memory::MaxMemory;

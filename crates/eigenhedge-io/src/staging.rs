@@ -250,6 +250,15 @@ impl WholeFile {
     }
 }
 
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Self::write(self, bytes).map(|()| bytes.len()).map_err(io::Error::other)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Writes a file that is there as a whole, after a power failure too, or is what it was before. What is no regular file,
 /// such as a device, is written in place.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
@@ -299,7 +308,7 @@ pub(crate) fn unwritable(path: &Path, error: io::Error) -> Error {
     Error::at(printable_path(path), Fault::Unwritable(error))
 }
 
-fn folder_of(target: &Path) -> &Path {
+pub(crate) fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -124,6 +124,9 @@ pub enum Error {
     /// A combination of choices that has no meaning.
     #[error("{0}")]
     Unsupported(&'static str),
+    /// The learner of a key could not be put away, or not be fetched.
+    #[error("a learner that was put away cannot be read or written: {0}")]
+    Store(String),
     /// Something does not fit into memory.
     #[error("{what} would take {gigabytes:.3} GB of memory, more than there is")]
     Memory {

@@ -21,6 +21,7 @@
 //! | find nonlinear features | [`Spec::kernel`](field@Spec::kernel), [`kernel::VectorKernel`] |
 //! | learn from strings, sets, rankings or a Gram matrix | [`kernel`], [`Spec::features`] |
 //! | stop and go on later, bit for bit | [`Snapshot`] |
+//! | follow many entities, one learner for each key | [`Fleet`] |
 //! | let users name learners and options | [`registry`], [`options`] |
 //! | drive a learner trial by trial | [`Learner`], [`trial`], [`trials`] |
 //! | learn from covariance matrices, or from pairs of rows | [`Symmetric`], [`Pair`] |
@@ -95,6 +96,7 @@ mod cancel;
 pub mod comparators;
 mod error;
 pub mod experts;
+mod fleet;
 pub mod hebbian;
 mod impute;
 pub mod kernel;
@@ -122,6 +124,7 @@ mod threads;
 
 pub use cancel::cancellable;
 pub use error::Error;
+pub use fleet::{Fleet, FleetIndex, Store, is_fleet};
 pub use learner::{Learner, Loss, Upcoming, trial, trials};
 pub use linalg::Matrix;
 pub use memory::set_max_memory;

@@ -1,0 +1,182 @@
+//! Files of fleets: a fleet that is saved, and a file for the learners that are not in memory.
+//!
+//! What is put away goes to a scratch file without a name, which is gone when the program ends, however it ends. Blocks have
+//! powers of two as sizes, and blocks that were freed are used again, so that the file is at most about twice as large as
+//! what it holds. A saved fleet can stand below it: its parts are read where they are, and never written.
+
+use crate::error::{Error, Fault, printable_path};
+use crate::staging::{WholeFile, folder_of};
+use eigenhedge::{Fleet, Store};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Saves a fleet and what the program around it has to remember; the file is complete or as it was.
+pub fn save_fleet(path: &Path, fleet: &mut Fleet, resume_state: &[u8]) -> Result<(), Error> {
+    let mut file = WholeFile::create(path)?;
+    let written = fleet.write(resume_state, &mut file);
+    written.map_err(|error| Error::at(printable_path(path), Fault::Refused(error.to_string())))?;
+    file.finish()
+}
+
+/// Opens a saved fleet, and what the program around it remembered. Learners are read when their keys come; at most `most`
+/// are in memory.
+pub fn open_fleet(path: &Path, most: usize) -> Result<(Fleet, Vec<u8>), Error> {
+    let unreadable = |error| Error::at(printable_path(path), Fault::Unreadable(error));
+    let refused = |reason: String| Error::at(printable_path(path), Fault::Refused(reason));
+    let mut file = File::open(path).map_err(unreadable)?;
+    let index = Fleet::index(&mut file).map_err(|refusal| refused(refusal.to_string()))?;
+    let places = index.parts.iter().map(|(_, position, length)| (*position, *length)).collect();
+    let store = GroupStore::over(folder_of(path), file, places).map_err(unreadable)?;
+    let fleet = Fleet::new(index.fresh.run, index.fresh.columns).map_err(|error| refused(error.to_string()))?;
+    let mut fleet = fleet.with_store(most, Box::new(store));
+    for (i, (key, ..)) in index.parts.iter().enumerate() {
+        fleet.insert_stored(key, GroupStore::part(i)).map_err(|error| refused(error.to_string()))?;
+    }
+    Ok((fleet, index.fresh.resume_state))
+}
+
+/// Learners that have been put away.
+#[derive(Debug)]
+pub struct GroupStore {
+    scratch: File,
+    /// End of the last block.
+    end: u64,
+    /// Free blocks by the logarithm of their size.
+    free: Vec<Vec<u64>>,
+    /// A saved fleet, and the position and length of its parts.
+    saved: Option<File>,
+    parts: Vec<(u64, u64)>,
+}
+
+/// Number of the first part of a saved fleet; blocks of the scratch file have smaller ones.
+const SAVED: u64 = 1 << 62;
+/// Bytes before the content of a block: the logarithm of its size, and the length of the content.
+const HEAD: u64 = 16;
+/// Logarithm of the smallest size of a block.
+const SMALLEST: u32 = 10;
+
+impl GroupStore {
+    /// A store without a saved fleet, with its scratch file in this folder.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        Ok(Self { scratch: scratch_file(folder)?, end: 0, free: vec![Vec::new(); 64], saved: None, parts: Vec::new() })
+    }
+
+    /// The same over the parts of a saved fleet, each with its position and length. Part i has the number that
+    /// [`Self::part`] says.
+    pub fn over(folder: &Path, saved: File, parts: Vec<(u64, u64)>) -> io::Result<Self> {
+        Ok(Self { saved: Some(saved), parts, ..Self::new(folder)? })
+    }
+
+    /// The number of a part of the saved fleet.
+    pub fn part(position: usize) -> u64 {
+        SAVED + position as u64
+    }
+}
+
+impl Store for GroupStore {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<u64> {
+        let size = (bytes.len() as u64 + HEAD).next_power_of_two().trailing_zeros().max(SMALLEST);
+        let place = match self.free[size as usize].pop() {
+            Some(place) => place,
+            None => {
+                let place = self.end;
+                self.end += 1 << size;
+                place
+            }
+        };
+        self.scratch.seek(SeekFrom::Start(place))?;
+        let mut head = [0; HEAD as usize];
+        head[..8].copy_from_slice(&u64::from(size).to_le_bytes());
+        head[8..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+        self.scratch.write_all(&head)?;
+        self.scratch.write_all(bytes)?;
+        Ok(place)
+    }
+
+    fn get(&mut self, place: u64) -> io::Result<Vec<u8>> {
+        if place >= SAVED {
+            let part = self.parts.get((place - SAVED) as usize).zip(self.saved.as_mut());
+            let ((at, length), file) = part.ok_or_else(|| io::Error::other("there is no such part"))?;
+            file.seek(SeekFrom::Start(*at))?;
+            return read_exactly(file, *length);
+        }
+        let (_, length) = self.head(place)?;
+        read_exactly(&mut self.scratch, length)
+    }
+
+    fn free(&mut self, place: u64) {
+        if place >= SAVED {
+            return;
+        }
+        // A block whose head cannot be read is not used again.
+        if let Ok((size @ 0..64, _)) = self.head(place) {
+            self.free[size as usize].push(place);
+        }
+    }
+}
+
+impl GroupStore {
+    /// Logarithm of the size of a block, and the length of what it holds, which is next to be read.
+    fn head(&mut self, place: u64) -> io::Result<(u64, u64)> {
+        self.scratch.seek(SeekFrom::Start(place))?;
+        let mut head = [0; HEAD as usize];
+        self.scratch.read_exact(&mut head)?;
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte));
+        Ok((number(&head[..8]), number(&head[8..])))
+    }
+}
+
+fn read_exactly(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(length).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// A file that has lost its name, where that is possible.
+fn scratch_file(folder: &Path) -> io::Result<File> {
+    let path = folder.join(format!(".eigenhedge-groups-{}", std::process::id()));
+    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_and_freed_blocks_are_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = GroupStore::new(folder.path()).unwrap();
+        let blob = |seed: usize, length: usize| -> Vec<u8> { (0..length).map(|i| (i * 31 + seed) as u8).collect() };
+        let lengths = [0, 1, 1000, 1008, 1009, 5000, 70_000];
+        let places: Vec<u64> = lengths.iter().enumerate().map(|(i, n)| store.put(&blob(i, *n)).unwrap()).collect();
+        for (i, place) in places.iter().enumerate().rev() {
+            assert_eq!(store.get(*place).unwrap(), blob(i, lengths[i]));
+        }
+        let end = store.end;
+        places.iter().for_each(|place| store.free(*place));
+        for (i, length) in lengths.iter().enumerate().rev() {
+            let place = store.put(&blob(i + 7, *length)).unwrap();
+            assert_eq!(store.get(place).unwrap(), blob(i + 7, *length));
+        }
+        assert_eq!(store.end, end, "no block was added");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the file has no name");
+    }
+
+    #[test]
+    fn parts_of_a_saved_fleet_are_read_where_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("saved");
+        std::fs::write(&path, b"..first.second").unwrap();
+        let parts = vec![(2, 5), (8, 6), (12, 99)];
+        let mut store = GroupStore::over(folder.path(), File::open(&path).unwrap(), parts).unwrap();
+        assert_eq!(store.get(GroupStore::part(0)).unwrap(), b"first");
+        store.free(GroupStore::part(0));
+        let place = store.put(b"scratch").unwrap();
+        assert_eq!(store.get(GroupStore::part(1)).unwrap(), b"second");
+        assert_eq!(store.get(place).unwrap(), b"scratch");
+        assert!(store.get(GroupStore::part(2)).is_err() && store.get(GroupStore::part(3)).is_err());
+    }
+}

@@ -1,0 +1,133 @@
+"""One learner for each key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._core import Learner, _Fleet
+from ._rows import as_rows
+from ._types import Floats, Path, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import Options
+
+
+class Fleet:
+    """A learner for each key: for sensors, machines or customers whose rows arrive mixed.
+
+    All learners have the same options. Each learns from the rows of its key alone, to the bit as a :class:`Learner` of its
+    own would.
+
+    Parameters
+    ----------
+    k : int
+        Number of directions kept.
+    max_groups : int, optional
+        Most learners in memory. Those that have not been used for longest are put away in a temporary file, and fetched
+        when their keys come again.
+    standardize : str, default="none"
+        ``"none"``, or ``"running"``: bring the columns of each key to mean 0 and deviation 1 by its rows before.
+    hindsight : bool, default=True
+        Follow the best subspace of each key, so that its ledger has a regret.
+    **options
+        The options of :func:`eigenhedge.run`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> rng = np.random.default_rng(0)
+    >>> fleet = eigenhedge.Fleet(1)
+    >>> expected_losses, losses, coordinates = fleet.update(["pump", "fan"] * 50, rng.normal(size=(100, 3)))
+    >>> coordinates.shape
+    (100, 1)
+    >>> list(fleet), fleet["fan"].rows
+    (['pump', 'fan'], 50)
+    """
+
+    def __init__(
+        self,
+        k: int,
+        *,
+        max_groups: int | None = None,
+        standardize: str = "none",
+        hindsight: bool = True,
+        **options: Unpack[Options],
+    ) -> None:
+        if max_groups is not None and not max_groups >= 1:
+            raise ValueError(f"max_groups must be at least 1, got {max_groups}")
+        self.k = k
+        self.max_groups = max_groups
+        self._given = {"hindsight": hindsight, "standardize": standardize, **options}
+        self._fleet: _Fleet | None = None
+
+    def update(self, keys: Iterable[object], X: Table) -> tuple[Floats, Floats, Floats]:
+        """Learn from every row with the learner of its key.
+
+        Parameters
+        ----------
+        keys : iterable of n_rows keys
+            Texts; other keys count by what ``str`` makes of them.
+        X : array-like of shape (n_rows, n_columns)
+            The rows, in order. On an error the rows before it have been learned.
+
+        Returns
+        -------
+        expected_losses : ndarray of shape (n_rows,)
+        losses : ndarray of shape (n_rows,)
+        coordinates : ndarray of shape (n_rows, k)
+        """
+        names = [str(name) for name in X.columns] if hasattr(X, "columns") and hasattr(X, "to_numpy") else None
+        rows = as_rows(X)
+        if self._fleet is None:
+            self._fleet = _Fleet(rows.shape[1], self.k, names=names, max_groups=self.max_groups, **self._given)
+        known = self._fleet.feature_names
+        if names is not None and known is not None and names != known:
+            missing = [name for name in known if name not in names]
+            if missing:
+                raise ValueError(f"the rows must have the columns of the fleet; {missing[0]!r} is missing")
+            rows = np.ascontiguousarray(rows[:, [names.index(name) for name in known]])
+        return self._fleet.answer([str(key) for key in keys], rows)
+
+    def keys(self) -> list[str]:
+        """Return the keys, in the order of their first rows."""
+        return [] if self._fleet is None else self._fleet.keys()
+
+    def __getitem__(self, key: object) -> Learner:
+        """Return a copy of the learner of a key."""
+        found = None if self._fleet is None else self._fleet.get(str(key))
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return str(key) in self.keys()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def __repr__(self) -> str:
+        return f"<Fleet k={self.k}, groups={len(self)}>"
+
+    def save(self, path: Path) -> None:
+        """Write all learners to one file, which the command line reads too; it is complete or absent."""
+        if self._fleet is None:
+            raise ValueError("a fleet must have learned from a row before it is saved")
+        self._fleet.save(path)
+
+    @classmethod
+    def load(cls, path: Path, *, max_groups: int | None = None) -> Fleet:
+        """Read what :meth:`save` or ``eigenhedge run --group-by`` has written."""
+        loaded = cls.__new__(cls)
+        loaded._fleet = _Fleet.open(path, max_groups)
+        loaded._given, loaded.max_groups = {}, max_groups
+        loaded.k = loaded._fleet.k
+        return loaded

@@ -1,0 +1,126 @@
+//! One learner for each key.
+
+use crate::arrays::{Rows, as_table, table};
+use crate::errors::{check_room, refused};
+use crate::interrupt::each;
+use crate::learner::{Answers, Learner};
+use crate::options::{Named, given, spelling};
+use crate::state::{State, lock};
+use eigenhedge::{Columns, Error, Fleet, Run, Standardize, Standardizer};
+use eigenhedge_io::{GroupStore, open_fleet, save_fleet};
+use numpy::IntoPyArray;
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+
+/// The fleet behind :class:`eigenhedge.Fleet`.
+#[pyclass(frozen, name = "_Fleet", module = "eigenhedge")]
+pub struct Groups {
+    fleet: Mutex<Fleet>,
+}
+
+impl Groups {
+    fn fleet(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Fleet>> {
+        lock(py, &self.fleet)
+    }
+}
+
+fn cannot(error: &impl ToString) -> PyErr {
+    PyOSError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl Groups {
+    #[new]
+    #[pyo3(signature = (dim, k, *, hindsight, standardize, names, max_groups, **options))]
+    fn new(
+        dim: usize,
+        k: &Bound<'_, PyAny>,
+        hindsight: bool,
+        standardize: &str,
+        names: Option<Vec<String>>,
+        max_groups: Option<usize>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let k = Named { name: "k", value: k }.whole()?;
+        let setup = given(k, options)?.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        let run = Run::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
+        let how = Standardize::from_text(standardize)
+            .ok_or_else(|| PyValueError::new_err(format!("standardize must be none or running, got '{standardize}'")))?;
+        let columns = Columns::new(names, Standardizer::new(how, dim));
+        let mut fleet = Fleet::new(run, columns).map_err(|error| refused(&error))?;
+        if let Some(most) = max_groups {
+            let store = GroupStore::new(&std::env::temp_dir()).map_err(|error| cannot(&error))?;
+            fleet = fleet.with_store(most, Box::new(store));
+        }
+        Ok(Self { fleet: Mutex::new(fleet) })
+    }
+
+    /// Learns from every row with the learner of its key, and tells what each row cost.
+    fn answer<'py>(&self, py: Python<'py>, keys: Vec<String>, rows: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
+        let given = as_table(rows)?;
+        let mut rows = Rows::of(&given)?;
+        let count = rows.count();
+        if keys.len() != count {
+            return Err(refused(&Error::Length { what: "the list of keys", expected: count, found: keys.len() }));
+        }
+        let mut fleet = self.fleet(py)?;
+        let fleet = &mut *fleet;
+        let kept = fleet.fresh().run.spec().kept;
+        check_room("the coordinates of the rows", &[2, count, kept])?;
+        let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
+        each(py, count, |i| {
+            let (loss, run) = fleet.step(&keys[i], rows.row(i))?;
+            expected.push(loss.expected);
+            losses.push(loss.realised);
+            coordinates.extend_from_slice(run.coordinates());
+            Ok(())
+        })?;
+        Ok((expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?))
+    }
+
+    fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.fleet(py)?.keys().map(str::to_owned).collect())
+    }
+
+    fn get(&self, py: Python<'_>, key: &str) -> PyResult<Option<Learner>> {
+        let found = self.fleet(py)?.get(key).map_err(|error| refused(&error))?;
+        Ok(found.map(|snapshot| Learner::of(State::of(snapshot))))
+    }
+
+    #[getter]
+    fn in_memory(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.fleet(py)?.in_memory())
+    }
+
+    #[getter]
+    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.fleet(py)?.fresh().run.length())
+    }
+
+    #[getter]
+    fn k(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.fleet(py)?.fresh().run.spec().kept)
+    }
+
+    #[getter]
+    fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
+        Ok(self.fleet(py)?.fresh().columns.names.clone())
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let mut fleet = self.fleet(py)?;
+        let fleet = &mut *fleet;
+        py.detach(|| save_fleet(&path, fleet, &[])).map_err(|error| cannot(&error))
+    }
+
+    #[staticmethod]
+    fn open(path: PathBuf, max_groups: Option<usize>) -> PyResult<Self> {
+        let (fleet, _) =
+            open_fleet(&path, max_groups.unwrap_or(usize::MAX)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { fleet: Mutex::new(fleet) })
+    }
+}
