@@ -5,6 +5,7 @@ loses of the row, and then learns.
 
 - :func:`run`: one learner over a table, like the command line.
 - :class:`Learner`: the bare learner, row by row.
+- :class:`Fleet`: a learner for each key.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
 - :mod:`eigenhedge.river`: transformer and anomaly detector for River.
 - :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
@@ -13,6 +14,7 @@ loses of the row, and then learns.
 
 from ._core import CappedHedge, Learner, Trial, __version__, capping, corners, kernels, learners, options, set_threads
 from ._experts import Hedge
+from ._fleet import Fleet
 from ._kernel_methods import KernelPCA, KernelRidge, Preimage, preimage
 from ._kernel_pca import OnlineKernelPCA
 from ._pca import OnlinePCA
@@ -21,6 +23,7 @@ from ._snapshot import export, load, save
 
 __all__ = [
     "CappedHedge",
+    "Fleet",
     "Hedge",
     "KernelPCA",
     "KernelRidge",

@@ -68,6 +68,7 @@ impl Groups {
         }
         let mut fleet = self.fleet(py)?;
         let fleet = &mut *fleet;
+        fleet.ask_for_coordinates(true);
         let kept = fleet.fresh().run.spec().kept;
         check_room("the coordinates of the rows", &[2, count, kept])?;
         let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));

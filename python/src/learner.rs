@@ -89,7 +89,8 @@ impl Learner {
         lock(py, &self.state)
     }
 
-    fn of(state: State) -> Self {
+    /// A learner with this state.
+    pub fn of(state: State) -> Self {
         Self { state: Mutex::new(state) }
     }
 }
@@ -505,7 +506,7 @@ impl Learner {
     }
 }
 
-type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+pub type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 type Map<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 

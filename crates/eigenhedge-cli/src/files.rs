@@ -1,7 +1,7 @@
 //! Snapshots in, and files out: complete or absent.
 
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Refusal, Snapshot};
+use eigenhedge::{Refusal, Snapshot, is_fleet};
 use eigenhedge_io::{MaxMemory, printable_path};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,6 +11,9 @@ use std::path::Path;
 pub fn read_snapshot(path: &Path) -> Result<Snapshot> {
     let name = printable_path(path);
     let bytes = snapshot_bytes(path).with_context(|| format!("{name} cannot be read"))?;
+    if is_fleet(&bytes) {
+        return Err(anyhow!("{name}: holds a learner for each key, as `run --group-by` saves them, and not one model"));
+    }
     Snapshot::from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}"))
 }
 

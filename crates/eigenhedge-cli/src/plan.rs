@@ -30,6 +30,10 @@ pub struct Plan {
     pub quiet: bool,
     /// Snapshots and pictures.
     pub keep: KeepArgs,
+    /// True if there is a learner for each key, the first text that the layout keeps.
+    pub by_group: bool,
+    /// Learners in memory, at most.
+    pub max_groups: Option<usize>,
 }
 
 /// What a run begins with.
@@ -92,6 +96,8 @@ impl Plan {
             summary: Some(args.summary).filter(|form| !args.quiet || *form == SummaryForm::Json),
             quiet: args.quiet,
             keep: args.keep.clone(),
+            by_group: args.beside.group_by.is_some(),
+            max_groups: args.beside.max_groups.map(|most| most as usize),
         })
     }
 }

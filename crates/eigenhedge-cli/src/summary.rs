@@ -118,7 +118,7 @@ fn within(best: Best) -> String {
     }
 }
 
-fn counted(count: u64, noun: &str) -> String {
+pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 

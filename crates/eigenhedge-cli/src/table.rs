@@ -2,7 +2,7 @@
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
 use anyhow::anyhow;
-use eigenhedge::{Kind, Missing, Snapshot};
+use eigenhedge::{Kind, Missing, Snapshot, Standardize};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, printable};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -166,12 +166,20 @@ const NUMERIC: &str = "numeric";
 
 /// The same layout with columns that go along with each row.
 pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
-    let keep: Vec<Selector> = args.keep.iter().map(|text| Selector::from_text(text)).collect();
+    // The key is the first.
+    let keep: Vec<Selector> = args.group_by.iter().chain(&args.keep).map(|text| Selector::from_text(text)).collect();
     let time = args.time.as_deref().map(Selector::from_text);
     if let Some(Selector::Pattern(pattern)) = &time {
         return Err(Usage(format!("--time must be one column, got the pattern {pattern:?}")));
     }
-    for (option, is_given) in [("--keep", !keep.is_empty()), ("--time", time.is_some())] {
+    if let (Some(_), Some(Selector::Pattern(pattern))) = (&args.group_by, keep.first()) {
+        return Err(Usage(format!("--group-by must be one column, got the pattern {pattern:?}")));
+    }
+    if let (Some(_), Standardize::Warmup(_)) = (&args.group_by, layout.standardize) {
+        return Err(Usage("--standardize warmup:ROWS is not read with --group-by: rows of a key would have to wait".into()));
+    }
+    let given = [("--group-by", args.group_by.is_some()), ("--keep", !args.keep.is_empty()), ("--time", time.is_some())];
+    for (option, is_given) in given {
         if is_given {
             needs_text(layout.format, option)?;
         }

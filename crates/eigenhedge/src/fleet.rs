@@ -64,6 +64,8 @@ pub struct Fleet {
     most: usize,
     store: Option<Box<dyn Store>>,
     clock: u64,
+    /// True if coordinates are read behind every row.
+    aligns: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -109,6 +111,7 @@ impl Fleet {
             most: usize::MAX,
             store: None,
             clock: 0,
+            aligns: false,
         })
     }
 
@@ -117,6 +120,11 @@ impl Fleet {
     pub fn with_store(mut self, most: usize, store: Box<dyn Store>) -> Self {
         (self.most, self.store) = (most.max(1), Some(store));
         self
+    }
+
+    /// Says if coordinates are read behind the rows that follow ([`Run::ask_for_coordinates`]).
+    pub fn ask_for_coordinates(&mut self, asked: bool) {
+        self.aligns = asked;
     }
 
     /// The learner that is copied for each key, with the columns.
@@ -142,12 +150,14 @@ impl Fleet {
             Some(position) => {
                 let slot = self.fetch(*position)?;
                 let Snapshot { run, columns, .. } = &mut self.members[slot].snapshot;
+                run.ask_for_coordinates(self.aligns);
                 (slot, columns.step(run, raw)?)
             }
             None => {
                 // The names are those of all.
                 let columns = Columns::new(None, self.fresh.columns.standardizer.clone());
                 let mut snapshot = Snapshot { columns, ..Snapshot::of(self.fresh.run.clone()) };
+                snapshot.run.ask_for_coordinates(self.aligns);
                 let loss = snapshot.columns.step(&mut snapshot.run, raw)?;
                 (self.enter(key, snapshot)?, loss)
             }
@@ -402,8 +412,10 @@ mod tests {
             let mut apart: HashMap<String, (Run, Columns)> = HashMap::new();
             let mut whole = Fleet::new(fresh(kind), columns()).unwrap();
             let mut small = Fleet::new(fresh(kind), columns()).unwrap().with_store(4, Box::new(Shelf::default()));
+            [&mut whole, &mut small].into_iter().for_each(|fleet| fleet.ask_for_coordinates(true));
             for (key, row) in rows() {
                 let (run, columns) = apart.entry(key.clone()).or_insert_with(|| (fresh(kind), columns()));
+                run.ask_for_coordinates(true);
                 let wanted = columns.step(run, &row).unwrap();
                 for fleet in [&mut whole, &mut small] {
                     let (loss, after) = fleet.step(&key, &row).unwrap();

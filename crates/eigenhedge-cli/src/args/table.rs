@@ -56,6 +56,13 @@ pub struct BesideArgs {
     /// since 1970. It is copied into the answers, and is the axis of the pictures
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<String>,
+    /// One learner for each value of this column, which is copied into the answers. The summary has a line for each, and a
+    /// snapshot holds all of them
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "start_from", "reconstruct"])]
+    pub group_by: Option<String>,
+    /// With --group-by: at most this many learners in memory; those that have not been used for longest wait in a file
+    #[arg(long, value_name = "N", requires = "group_by", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_groups: Option<u32>,
 }
 
 /// What a bad row does.

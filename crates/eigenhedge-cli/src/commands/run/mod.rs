@@ -1,6 +1,7 @@
 //! `run`: one learner over a table.
 
 mod block;
+mod groups;
 mod progress;
 mod resume_state;
 mod session;
@@ -28,6 +29,9 @@ pub fn run(plan: &Plan) -> Result<()> {
     [&keep.report, &keep.plot, &keep.snapshot].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     if plan.target == Target::Standard {
         drop(stdout::output()?);
+    }
+    if plan.by_group {
+        return groups::run(plan);
     }
     let signal = StopSignal::listen()?;
     let mut session = match Session::open(plan, &signal) {

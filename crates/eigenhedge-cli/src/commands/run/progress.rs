@@ -57,17 +57,30 @@ impl Progress {
 
     /// After a row.
     pub fn tick(&mut self, run: &Run, stream: &Stream) {
-        let rows = run.totals().rows;
+        if let Some(now) = self.is_due(run.totals().rows) {
+            self.look_at_regret(run);
+            self.show(run.totals().rows, run.totals().expected_loss, now, stream);
+        }
+    }
+
+    /// After a row of many learners, which have lost so much together since the start.
+    pub fn tick_rows(&mut self, rows: u64, lost: f64, stream: &Stream) {
+        if let Some(now) = self.is_due(rows) {
+            self.show(rows, lost, now, stream);
+        }
+    }
+
+    /// The time, if it is one to show something.
+    fn is_due(&mut self, rows: u64) -> Option<Instant> {
         if matches!(self.shown, Shown::Nowhere) || rows > self.before + 16 && rows < self.looked + 16 {
-            return;
+            return None;
         }
         self.looked = rows;
-        let now = Instant::now();
-        if now < self.next {
-            return;
-        }
-        self.look_at_regret(run);
-        let text = self.text(run, now);
+        Some(Instant::now()).filter(|now| *now >= self.next)
+    }
+
+    fn show(&mut self, rows: u64, lost: f64, now: Instant, stream: &Stream) {
+        let text = self.text(rows, lost, now);
         match &self.shown {
             Shown::Nowhere => {}
             Shown::Lines => {
@@ -105,12 +118,11 @@ impl Progress {
         self.regret = regret.map(|regret| regret.high() / rows as f64);
     }
 
-    fn text(&self, run: &Run, now: Instant) -> String {
-        let totals = run.totals();
+    fn text(&self, rows: u64, lost: f64, now: Instant) -> String {
         let seconds = (now - self.start).as_secs_f64();
-        let rate = (totals.rows - self.before) as f64 / seconds.max(1e-3);
+        let rate = (rows - self.before) as f64 / seconds.max(1e-3);
         let regret = self.regret.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
-        format!("{} rows, {rate:.0} a second, lost {}{regret}", totals.rows, readable(totals.expected_loss))
+        format!("{rows} rows, {rate:.0} a second, lost {}{regret}", readable(lost))
     }
 
     /// Makes room for what is printed at the end.

@@ -1,0 +1,289 @@
+//! `run --group-by`: one learner for each value of a column.
+
+use super::progress::Progress;
+use super::resume_state::{ResumeState, in_effect, options};
+use super::{list_skipped, misfit, say, sentence, stopped_early};
+use crate::args::SummaryForm;
+use crate::number::readable;
+use crate::plan::{Beginning, Plan};
+use crate::stdout;
+use crate::stop::StopSignal;
+use crate::summary::counted;
+use crate::table::{allow_learners, say_left_out};
+use anyhow::{Context, Result, anyhow};
+use eigenhedge::options::Setup;
+use eigenhedge::{Columns, Error, Fleet, Run, RunSummary, Standardize, Standardizer};
+use eigenhedge_io::{
+    Answer, Answers, GroupStore, Layout, Reservation, Source, Stream, Target, open_fleet, printable, printable_path,
+    save_fleet,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+/// Learners, a stream and answers.
+struct Session<'a> {
+    plan: &'a Plan,
+    fleet: Fleet,
+    stream: Stream,
+    answers: Answers,
+    /// Place of the key among the texts that go along with a row.
+    key: usize,
+    rows: u64,
+    lost: f64,
+    before: Duration,
+    start: Instant,
+    options: (Map<String, Value>, Map<String, Value>),
+    /// Keeps another run from the snapshot.
+    _reservation: Option<Reservation>,
+}
+
+/// Lines of the text summary for keys, at most.
+const MOST_LINES: usize = 40;
+
+/// Reads, learns, answers, and sums up.
+pub fn run(plan: &Plan) -> Result<()> {
+    let signal = StopSignal::listen()?;
+    let mut session = match Session::open(plan, &signal) {
+        Err(_) if signal.to_stop() => return stopped_early(),
+        outcome => outcome?,
+    };
+    let mut progress = Progress::new(plan, session.rows);
+    let ended = session.learn(&mut progress, &signal);
+    progress.finish();
+    let ended = ended?;
+    if session.rows == 0 {
+        return stopped_early();
+    }
+    session.save(ended)?;
+    let rows = session.rows;
+    match &plan.keep.snapshot {
+        Some(path) if !ended => {
+            let path = printable_path(path);
+            say(&format!("stopped after {rows} rows; the same command with --resume {path} goes on"));
+            return Ok(());
+        }
+        None if !ended => say(&format!("stopped after {rows} rows: what follows is about these")),
+        _ => {}
+    }
+    session.close()
+}
+
+impl<'a> Session<'a> {
+    fn open(plan: &'a Plan, signal: &StopSignal) -> Result<Self> {
+        let Beginning::Setup(setup) = &plan.beginning else {
+            return Err(anyhow!("--start-from is not read with --group-by"));
+        };
+        // Each learner has a scale of its own.
+        let layout = Layout { stop: signal.waits.clone(), standardize: Standardize::None, ..plan.layout.clone() };
+        let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
+        let key = usize::from(layout.time.is_some() && layout.time.as_ref() != layout.keep.first());
+        let at_once = plan.source == Source::Standard;
+        let most = plan.max_groups.unwrap_or(usize::MAX);
+        Ok(match &plan.keep.resume {
+            None => {
+                let stream = Stream::open(&plan.source, &layout)?;
+                say_left_out(&stream);
+                let (fleet, setup) = Self::fresh(plan, setup, &stream, most)?;
+                let answers = Answers::open(&plan.target, plan.form, setup.spec.kept, at_once)?;
+                let options = (options(plan, &plan.layout), in_effect(&setup)?);
+                let (before, start) = (Duration::ZERO, Instant::now());
+                let answers = answers.with_texts(stream.kept_columns())?;
+                let (rows, lost, _reservation) = (0, 0.0, reservation);
+                Self { plan, fleet, stream, answers, key, rows, lost, before, start, options, _reservation }
+            }
+            Some(path) => {
+                let (fleet, saved) = open_fleet(path, most)?;
+                let before = ResumeState::from_bytes(&saved, path)?;
+                let now = options(plan, &plan.layout);
+                before.agree(path, plan, &now)?;
+                let plain = Columns { standardizer: Standardizer::new(Standardize::None, 0), ..fleet.fresh().columns.clone() };
+                let stream = Stream::resume(&plan.source, &layout, &before.stream, &plain)?;
+                before.agree_on_table(path, &now)?;
+                let (_, setup) = Self::fresh(plan, setup, &stream, usize::MAX)?;
+                let learner = in_effect(&setup)?;
+                before.agree_on_learner(path, &learner)?;
+                let answers = Answers::resume(&plan.target, plan.form, setup.spec.kept, at_once, &before.answers)?;
+                let answers = answers.with_texts(stream.kept_columns())?;
+                let (rows, lost, options, _reservation) = (stream.rows(), 0.0, (now, learner), reservation);
+                let (before, start) = (before.elapsed(), Instant::now());
+                Self { plan, fleet, stream, answers, key, rows, lost, before, start, options, _reservation }
+            }
+        })
+    }
+
+    /// Learners without rows, for this table.
+    fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fleet, Setup)> {
+        let length = stream.columns().len();
+        allow_learners(stream, &[setup.spec.learner])?;
+        let fits = |error: Error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format));
+        let setup = setup.for_rows(length).map_err(fits)?;
+        let run = Run::of(&setup, length, true).map_err(fits)?;
+        let standardizer = Standardizer::new(plan.layout.standardize, length);
+        let columns = Columns::new(Some(stream.columns().to_vec()), standardizer);
+        let mut fleet = Fleet::new(run, columns)?;
+        if most < usize::MAX {
+            let folder = plan.keep.snapshot.as_deref().and_then(|path| path.parent().map(std::path::Path::to_owned));
+            let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(std::env::temp_dir);
+            fleet = fleet.with_store(most, Box::new(GroupStore::new(&folder)?));
+        }
+        Ok((fleet, setup))
+    }
+
+    /// Learns row after row; true if the table came to its end.
+    fn learn(&mut self, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
+        loop {
+            if signal.to_stop() {
+                return Ok(false);
+            }
+            match self.step() {
+                Err(_) if signal.to_stop() => return Ok(false),
+                outcome => {
+                    if !outcome? {
+                        return Ok(true);
+                    }
+                }
+            }
+            progress.tick_rows(self.rows, self.lost, &self.stream);
+            match &self.plan.keep.snapshot_every {
+                Some(every) if self.rows.is_multiple_of(*every) => self.save(false)?,
+                _ => {}
+            }
+        }
+    }
+
+    /// Learns from the next row; false if there is none.
+    fn step(&mut self) -> Result<bool> {
+        let Self { fleet, stream, answers, key, .. } = self;
+        fleet.ask_for_coordinates(self.plan.target != Target::Nowhere);
+        let Some(row) = stream.next_row()? else { return Ok(false) };
+        let row = row.to_vec();
+        let texts = stream.kept();
+        match fleet.step(&texts[*key], &row) {
+            Ok((loss, run)) => {
+                let (expected_loss, realised) = (loss.expected, loss.realised);
+                let coordinates = run.coordinates();
+                let number = stream.row_number();
+                answers.write(&Answer { row: number, expected_loss, loss: realised, coordinates, texts })?;
+                self.rows += 1;
+                self.lost += expected_loss;
+            }
+            Err(error @ Error::Store(_)) => return Err(error.into()),
+            Err(error) => stream.refuse(sentence(&error))?,
+        }
+        Ok(true)
+    }
+
+    fn save(&mut self, ended: bool) -> Result<()> {
+        let Some(path) = &self.plan.keep.snapshot else { return Ok(()) };
+        let elapsed = self.before + self.start.elapsed();
+        let (state, position) = (self.stream.state(), self.answers.sync()?);
+        let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, None);
+        around.ended = ended;
+        Ok(save_fleet(path, &mut self.fleet, &around.to_bytes()?)?)
+    }
+
+    /// The answers are there before the summary is.
+    fn close(self) -> Result<()> {
+        let Self { plan, mut fleet, stream, answers, before, start, .. } = self;
+        let seconds = (before + start.elapsed()).as_secs_f64();
+        answers.finish()?;
+        list_skipped(&stream);
+        let Some(form) = plan.summary else { return Ok(()) };
+        let in_memory = fleet.in_memory();
+        let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
+        let mut groups = Vec::with_capacity(keys.len());
+        for key in keys {
+            let run = fleet.get(&key)?.context("each key has a learner")?.run;
+            groups.push(Group { key, summary: run.summary() });
+        }
+        let total = Total::of(&groups, stream.skipped(), seconds);
+        let shown = match form {
+            SummaryForm::Text => text(&groups, &total, in_memory),
+            SummaryForm::Json => serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n",
+        };
+        if plan.target == Target::Standard {
+            return io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written");
+        }
+        stdout::print(&shown)
+    }
+}
+
+/// The account of a key.
+#[derive(Serialize)]
+struct Group {
+    key: String,
+    #[serde(flatten)]
+    summary: RunSummary,
+}
+
+/// The accounts of all keys, added up.
+#[derive(Serialize)]
+struct Total {
+    groups: usize,
+    rows: u64,
+    skipped_rows: u64,
+    expected_loss: f64,
+    loss: f64,
+    kept_energy: f64,
+    /// Loss of the best subspace of each key; none if one is not known.
+    best_loss: Option<f64>,
+    seconds: f64,
+}
+
+impl Total {
+    fn of(groups: &[Group], skipped_rows: u64, seconds: f64) -> Self {
+        let sum = |of: fn(&RunSummary) -> f64| groups.iter().map(|group| of(&group.summary)).sum();
+        Self {
+            groups: groups.len(),
+            rows: groups.iter().map(|group| group.summary.rows).sum(),
+            skipped_rows,
+            expected_loss: sum(|summary| summary.expected_loss),
+            loss: sum(|summary| summary.loss),
+            kept_energy: sum(|summary| summary.kept_energy),
+            best_loss: groups.iter().map(|group| Some(group.summary.best_loss?.low())).sum(),
+            seconds,
+        }
+    }
+}
+
+/// One line for each key, those that lost most if there are many, and the total.
+fn text(groups: &[Group], total: &Total, in_memory: usize) -> String {
+    let mut text = String::new();
+    let mut shown: Vec<&Group> = groups.iter().collect();
+    if shown.len() > MOST_LINES {
+        shown.sort_by(|a, b| b.summary.expected_loss.total_cmp(&a.summary.expected_loss));
+        shown.truncate(MOST_LINES);
+    }
+    let width = shown.iter().map(|group| printable(&group.key).chars().count()).max().unwrap_or(0).clamp(5, 40);
+    // Writing to a string cannot fail.
+    let mut line = |key: &str, rows: String, lost: String, best: String, kept: String| {
+        let _ = writeln!(text, "{key:<width$}  {rows:>10}  {lost:>14}  {best:>14}  {kept:>7}");
+    };
+    let share = |kept: f64, lost: f64| match kept + lost {
+        whole if whole > 0.0 => format!("{:.1} %", 100.0 * kept / whole),
+        _ => "-".to_owned(),
+    };
+    let known = |best: Option<f64>| best.map_or("unknown".to_owned(), readable);
+    line("key", "rows".into(), "lost, expected".into(), "best".into(), "kept".into());
+    for Group { key, summary } in &shown {
+        let best = known(summary.best_loss.map(|best| best.low()));
+        let kept = share(summary.kept_energy, summary.loss);
+        line(&printable(key), summary.rows.to_string(), readable(summary.expected_loss), best, kept);
+    }
+    let lost = readable(total.expected_loss);
+    line("total", total.rows.to_string(), lost, known(total.best_loss), share(total.kept_energy, total.loss));
+    if groups.len() > shown.len() {
+        let more = groups.len() - shown.len();
+        let _ = writeln!(text, "{} that lost less are not listed; --summary json has all", counted(more as u64, "key"));
+    }
+    let _ = writeln!(
+        text,
+        "{}, {in_memory} in memory; {:.0} rows a second",
+        counted(groups.len() as u64, "learner"),
+        total.rows as f64 / total.seconds.max(1e-9)
+    );
+    text
+}
