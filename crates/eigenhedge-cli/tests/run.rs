@@ -109,14 +109,16 @@ fn numbers(text: &str) -> Vec<Vec<f64>> {
     text.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
 }
 
+/// Options, and the number of rows that columns are measured by at each row.
+type Standardized = (&'static str, fn(usize) -> usize);
+
 #[test]
 fn projections_are_in_units_and_under_the_names_of_the_input_and_lose_what_is_charged() {
     let place = Place::new();
     let named = table(&stream()).replacen("x0,x1", "\"a, b\",temperature", 1);
     place.write("data.csv", &named);
     let raw = numbers(&named.replacen("\"a, b\"", "a", 1));
-    // The rows that columns are measured by, at each row.
-    let cases: [(&str, fn(usize) -> usize); 4] = [
+    let cases: [Standardized; 4] = [
         ("", |_| 0),
         ("--standardize warmup:40", |_| 40),
         ("--standardize running", |row| row),
