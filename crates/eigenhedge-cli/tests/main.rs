@@ -5,6 +5,7 @@ mod book;
 mod common;
 mod demo;
 mod formats;
+mod groups;
 mod hostile_files;
 mod kills;
 mod models;
