@@ -102,7 +102,8 @@ fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
     }
     let (count, width) = (rows.count(), state.run().length());
     let each = (0..count).map(|i| rows.row(i).to_vec());
-    state.columns.warm_up(each, width).map_err(|(row, error)| refused_row(row, &error))
+    let missing = state.run().spec().missing;
+    state.columns.warm_up(each, width, missing).map_err(|(row, error)| refused_row(row, &error))
 }
 
 /// Ends the warm-up with these rows.

@@ -118,7 +118,7 @@ fn text_cases() -> Vec<Case> {
         bad("t.libsvm", "1 1:2 2:1\n1 1:2 2\n", "t.libsvm, line 2: must be a label and then INDEX:VALUE, got \"2\""),
         bad("t.libsvm", "1:2 2:3\n", "t.libsvm, line 1: must be a label and then INDEX:VALUE, got \"1:2\""),
         bad("t.libsvm", "1 1:2 2:x\n", "t.libsvm, line 1, column 1: must be a finite number, got \"x\""),
-        bad("t.libsvm", "1 1:2 2:nan\n", "t.libsvm, line 1, column 1: must be a finite number, got \"nan\""),
+        bad("t.libsvm", "1 1:2 2:nan\n", "t.libsvm, line 1, column 1: must be a finite number, got \"nan\"; --missing skip passes such rows over, --missing fill fills such cells in"),
         bad("t.libsvm", "1 1:2 2:\n", "t.libsvm, line 1, column 1: must be a finite number, got an empty cell; --missing skip passes such rows over, --missing fill fills such cells in"),
         bad("t.libsvm", "1 1:2\n1 4:1\n", "t.libsvm, line 2: an index must not exceed the number of columns, 3, got 4")
             .with("-k 1 --dim 3"),
@@ -251,7 +251,7 @@ fn columnar_cases() -> Vec<Case> {
             "t.arrow",
             arrow_file(&[with_gap()]),
             "t.arrow, row 1, column 1 (\"b\"): must be a finite number, got a missing \
-             cell",
+             cell; --missing skip passes such rows over, --missing fill fills such cells in",
         ),
         bad(
             "t.arrow",

@@ -341,6 +341,9 @@ fn every_format_delivers_missing_cells_in_place() {
     (holes[3][1], holes[7][0], holes[19][3]) = (f64::NAN, f64::NAN, f64::NAN);
     let shown = |rows: &Matrix| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>();
     for (name, bytes) in all_formats(&holes) {
+        // JSON has no NaN.
+        let is_json = name.ends_with(".jsonl");
+        let bytes = if is_json { String::from_utf8(bytes).unwrap().replace("NaN", "null").into_bytes() } else { bytes };
         let case = Case::new(name, bytes);
         let rows = case.read(&Layout { missing: Some(Missing::Fill), ..case.layout() }).unwrap();
         assert_eq!(shown(&rows), shown(&holes), "{name}");

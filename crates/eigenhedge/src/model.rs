@@ -8,7 +8,8 @@
 
 use crate::error::Error;
 use crate::learner::Loss;
-use crate::row::check_cells;
+use crate::registry::Missing;
+use crate::row::{check_cells, check_row};
 use crate::run::{Embedding, Run};
 use crate::standardize::{Standardize, Standardizer};
 use crate::state::{ensure, length};
@@ -57,11 +58,13 @@ impl Columns {
         Ok(loss)
     }
 
-    /// Takes the scale of a warm-up from rows before any of them is learned from; true if it needs more of them. An error leaves everything as it was; it names the row.
+    /// Takes the scale of a warm-up from rows before any of them is learned from; true if it needs more of
+    /// them. Rows that will be passed over do not count. An error leaves everything as it was; it names the row.
     pub fn warm_up<R: AsRef<[f64]>>(
         &mut self,
         rows: impl IntoIterator<Item = R>,
         width: usize,
+        missing: Missing,
     ) -> Result<bool, (usize, Error)> {
         let mut scale = self.standardizer.clone();
         for (t, raw) in rows.into_iter().enumerate() {
@@ -69,7 +72,16 @@ impl Columns {
                 break;
             }
             let raw = raw.as_ref();
-            check_cells("row", raw, width).map_err(|error| (t, error))?;
+            let check = if missing == Missing::Fail { check_row } else { check_cells };
+            check("row", raw, width).map_err(|error| (t, error))?;
+            let is_passed_over = match missing {
+                Missing::Fail => false,
+                Missing::Skip => raw.iter().any(|x| x.is_nan()),
+                Missing::Fill => raw.iter().all(|x| x.is_nan()),
+            };
+            if is_passed_over {
+                continue;
+            }
             scale.spoiled(raw).map_or(Ok(()), |index| Err((t, cannot_standardize(raw, index))))?;
             scale.count_in(raw);
         }
@@ -214,8 +226,8 @@ mod tests {
             (0..5).for_each(|i| row[i] = row[i] * 10f64.powi(i as i32 - 2) + 3.0);
             row[4] = 7.0;
         }
-        assert_eq!(columns.warm_up(&rows[..20], 5), Ok(matches!(how, Standardize::Warmup(_))));
-        assert_eq!(columns.warm_up(&rows[20..], 5), Ok(false));
+        assert_eq!(columns.warm_up(&rows[..20], 5, Missing::Fail), Ok(matches!(how, Standardize::Warmup(_))));
+        assert_eq!(columns.warm_up(&rows[20..], 5, Missing::Fail), Ok(false));
         rows.iter().for_each(|row| _ = columns.step(&mut run, row).unwrap());
         (run, columns, rows)
     }
@@ -256,7 +268,7 @@ mod tests {
         columns.step(&mut run, &[1.0; 4]).unwrap_err();
         let mut warming = Columns::new(None, Standardizer::new(Standardize::Warmup(9), 1));
         let new = warming.clone();
-        assert!(matches!(warming.warm_up([[1.0], [f64::NAN]], 1), Err((1, _))));
+        assert!(matches!(warming.warm_up([[1.0], [f64::NAN]], 1, Missing::Fail), Err((1, _))));
         assert_eq!(warming, new);
         assert_eq!((run, columns), before);
     }

@@ -150,7 +150,11 @@ mod tests {
         let cases = [
             (Some(names(19)), none(), "the names of columns must have 20 entries, got 19"),
             (Some(repeated), none(), "each column must have a name of its own"),
-            (None, Standardizer::new(Standardize::Running, 19), "the means of columns must have 20 entries, got 19"),
+            (
+                None,
+                Standardizer::new(Standardize::Running, 19),
+                "the statistics of columns must have 20 entries, got 19",
+            ),
             (
                 None,
                 Standardizer::new(Standardize::Warmup(9), 20),
