@@ -100,7 +100,7 @@ fn text_cases() -> Vec<Case> {
         bad("t.jsonl", "{\"a\":1,\"b\":2}\n[1,2]\n", "t.jsonl, line 2: must be an object like the first row, got an array"),
         bad("t.jsonl", "[1,2]\n[1,null]\n", "t.jsonl, line 2, column 1: must be a finite number, got null; --missing skip passes such rows over, --missing fill fills such cells in"),
         bad("t.jsonl", "{\"a\":1,\"b\":2}\n{\"a\":1}\n", "t.jsonl, line 2, column 1 (\"b\"): must be a finite number, got \
-             nothing"),
+             nothing; --missing skip passes such rows over, --missing fill fills such cells in"),
         bad("t.jsonl", "{\"a\":1,\"b\":2}\n{\"a\":1,\"b\":2,\"c\":3}\n", "t.jsonl, line 2: the key \"c\" must be in the first \
              row too; --columns would leave it out"),
         bad("t.jsonl", "{\"a\":1,\"b\":2}\n{\"a\":1,\"b\":2,\"a\":3}\n", "t.jsonl, line 2: the key \"a\" must stand in an \
