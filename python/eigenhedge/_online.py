@@ -104,7 +104,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 class Online(Transformer):
     """A transformer around a :class:`eigenhedge.Learner`."""
 
-    n_components: int | None
+    n_components: int | float | None
     n_components_: int
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
@@ -154,7 +154,7 @@ class Online(Transformer):
         learner = self.__dict__.get("_learner")
         if learner is None:
             return self.fit(X)
-        if self.n_components is not None and self.n_components != self.n_components_:
+        if isinstance(self.n_components, numbers.Integral) and self.n_components != self.n_components_:
             raise ValueError(f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}")
         if self._is_plain(X):
             learner.learn(X)

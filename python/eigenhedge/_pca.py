@@ -1,9 +1,11 @@
 """Online PCA as a scikit-learn estimator."""
 
+import numbers
 from typing import Any, cast
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
+from sklearn.utils._param_validation import Interval
 
 from ._online import OWN, Online
 from ._options import OF_KERNELS, constraints, constructor
@@ -18,8 +20,9 @@ class OnlinePCA(Online):
 
     Parameters
     ----------
-    n_components : int, default=None
-        Number of directions kept, at most the number of features. None takes the number of rows or of features of the
+    n_components : int or float, default=None
+        Number of directions kept, at most the number of features. A number between 0 and 1 takes as many as keep that share
+        of the variance of the rows of the first call. None takes the number of rows or of features of the
         first call, whichever is less: say how many when rows arrive one at a time. With all directions kept nothing is
         lost, and the account is that of a space with one more dimension, which the rows never enter.
     learner : str, default="anchored"
@@ -92,7 +95,7 @@ class OnlinePCA(Online):
     @constructor(without=OF_KERNELS | {"seed"})
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | float | None = None,
         *,
         learner: str = "anchored",
         hindsight: bool = True,
@@ -102,7 +105,8 @@ class OnlinePCA(Online):
     ) -> None:
         pass
 
-    _parameter_constraints = constraints(__init__, **OWN)
+    _share = Interval(numbers.Real, 0, 1, closed="neither")
+    _parameter_constraints = constraints(__init__, **{**OWN, "n_components": [*OWN["n_components"], _share]})
 
     @property
     def components_(self) -> Floats:
@@ -167,10 +171,26 @@ class OnlinePCA(Online):
         return precision
 
     def _kept(self, X: Table) -> int:
+        if isinstance(self.n_components, numbers.Real) and not isinstance(self.n_components, numbers.Integral):
+            return self._enough_for(float(self.n_components), X)
         kept = super()._kept(X)
         if kept > X.shape[1]:
             raise ValueError(f"n_components must be at most n_features={X.shape[1]}, got {kept}")
         return kept
+
+    def _enough_for(self, share: float, X: Table) -> int:
+        """Fewest directions that keep this share of the variance of the rows."""
+        rows = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        seen = rows[~np.isnan(rows).any(axis=1)]
+        if len(seen) < 2:
+            raise ValueError(f"n_components={share} needs at least 2 complete rows at the first call, got {len(seen)}")
+        if self.center not in (False, "none"):
+            seen = seen - seen.mean(axis=0)
+        if self.standardize != "none":
+            deviations = seen.std(axis=0)
+            seen = seen / np.where(deviations > 0, deviations, 1.0)
+        kept = np.cumsum(linalg.svdvals(seen, check_finite=False) ** 2)
+        return 1 if kept[-1] == 0 else int(np.searchsorted(kept, share * kept[-1]) + 1)
 
     def _energies(self) -> tuple[Floats, float]:
         energies = self._fitted().energies

@@ -47,8 +47,9 @@ impl Groups {
         let k = Named { name: "k", value: k }.whole()?;
         let setup = given(k, options)?.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
         let run = Run::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
-        let how = Standardize::from_text(standardize)
-            .ok_or_else(|| PyValueError::new_err(format!("standardize must be none or running, got '{standardize}'")))?;
+        let how = Standardize::from_text(standardize).ok_or_else(|| {
+            PyValueError::new_err(format!("standardize must be none or running, got '{standardize}'"))
+        })?;
         let columns = Columns::new(names, Standardizer::new(how, dim));
         let mut fleet = Fleet::new(run, columns).map_err(|error| refused(&error))?;
         if let Some(most) = max_groups {
@@ -120,8 +121,8 @@ impl Groups {
 
     #[staticmethod]
     fn open(path: PathBuf, max_groups: Option<usize>) -> PyResult<Self> {
-        let (fleet, _) =
-            open_fleet(&path, max_groups.unwrap_or(usize::MAX)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let (fleet, _) = open_fleet(&path, max_groups.unwrap_or(usize::MAX))
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Self { fleet: Mutex::new(fleet) })
     }
 }

@@ -235,3 +235,17 @@ def test_missing_cells_are_told_to_scikit_learn_and_filled_in():
     pca = OnlinePCA(2, missing="fill").fit(X)
     assert np.isfinite(pca.transform(X)).all() and np.isfinite(pca.explained_variance_).all()
     assert pca.partial_fit(X[:3]).n_samples_seen_ == 203
+
+
+def test_a_share_as_n_components_takes_the_fewest_directions_that_keep_it():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 6)) * [9, 5, 3, 1, 0.5, 0.1] + 4
+    for share in (0.5, 0.9, 0.99):
+        wanted = PCA(share).fit(X).n_components_
+        pca = eigenhedge.OnlinePCA(share).fit(X)
+        assert pca.n_components_ == wanted and pca.transform(X).shape == (300, wanted)
+        assert pca.partial_fit(X[:5]).n_components_ == wanted
+    with pytest.raises(ValueError, match="needs at least 2 complete rows"):
+        eigenhedge.OnlinePCA(0.9).partial_fit(X[:1])
+    with pytest.raises(ValueError, match="n_components"):
+        eigenhedge.OnlinePCA(1.5).fit(X)

@@ -72,6 +72,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Demo(args) => commands::demo(&args),
         Command::Run(args) => plan::Plan::new(&args).map_err(Into::into).and_then(|plan| commands::run(&plan)),
         Command::Compare(args) => commands::compare(&args),
+        Command::Scree(args) => commands::scree(&args),
         Command::Transform(args) => commands::transform(&args),
         Command::Reconstruct(args) => commands::reconstruct(&args),
         Command::Inspect(args) => commands::inspect(&args),

@@ -176,9 +176,12 @@ pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
         return Err(Usage(format!("--group-by must be one column, got the pattern {pattern:?}")));
     }
     if let (Some(_), Standardize::Warmup(_)) = (&args.group_by, layout.standardize) {
-        return Err(Usage("--standardize warmup:ROWS is not read with --group-by: rows of a key would have to wait".into()));
+        return Err(Usage(
+            "--standardize warmup:ROWS is not read with --group-by: rows of a key would have to wait".into(),
+        ));
     }
-    let given = [("--group-by", args.group_by.is_some()), ("--keep", !args.keep.is_empty()), ("--time", time.is_some())];
+    let given =
+        [("--group-by", args.group_by.is_some()), ("--keep", !args.keep.is_empty()), ("--time", time.is_some())];
     for (option, is_given) in given {
         if is_given {
             needs_text(layout.format, option)?;

@@ -107,7 +107,11 @@ fn misuse_is_one_sentence() {
     let cases = [
         ("t.csv -k 2 --group-by machin", 1, "there is no column \"machin\" in the header; did you mean \"machine\"?"),
         ("t.csv -k 2 --group-by 'm*'", 2, "--group-by must be one column, got the pattern \"m*\""),
-        ("t.csv -k 2 --group-by machine --standardize warmup:9", 2, "--standardize warmup:ROWS is not read with --group-by"),
+        (
+            "t.csv -k 2 --group-by machine --standardize warmup:9",
+            2,
+            "--standardize warmup:ROWS is not read with --group-by",
+        ),
         ("t.csv -k 2 --group-by machine --report r.html", 2, "cannot be used with"),
         ("t.csv -k 2 --group-by machine --max-groups 0", 2, "0 is not in 1.."),
         ("t.csv -k 2 --max-groups 3", 2, "--group-by <COLUMN>"),

@@ -16,7 +16,7 @@ pub use outputs::KeepArgs;
 
 pub use other_commands::{
     CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs,
-    PcaArgs, ReconstructArgs, TransformArgs,
+    PcaArgs, ReconstructArgs, ScreeArgs, TransformArgs,
 };
 pub use reproduce::ReproduceArgs;
 pub use table::{BadRow, BesideArgs, TableArgs};
@@ -42,6 +42,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Several learners and the batch baselines on one stream
     Compare(Box<CompareArgs>),
+    /// How much every number of directions loses, to choose k by
+    Scree(ScreeArgs),
     /// Coordinates of rows in the directions of a saved model, without learning
     Transform(TransformArgs),
     /// Rows from coordinates, by a saved model
@@ -153,7 +155,7 @@ pub struct RunArgs {
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     /// Directions to keep
-    #[arg(short, value_name = "K", required_unless_present = "start_from")]
+    #[arg(short, value_name = "K", required_unless_present = "start_from", value_parser = directions)]
     pub k: Option<usize>,
 
     /// The options of the learner.
@@ -199,6 +201,18 @@ pub enum SummaryForm {
     Text,
     /// One object for programs
     Json,
+}
+
+/// A number of directions, or the sentence that says how to find one.
+fn directions(text: &str) -> Result<usize, String> {
+    let is_share = text.parse().is_ok_and(|share: f64| share > 0.0 && share < 1.0);
+    match text.parse() {
+        Ok(k) => Ok(k),
+        Err(_) if is_share => Err(format!(
+            "must be a whole number; `eigenhedge scree INPUT --share {text}` says how many keep that share"
+        )),
+        Err(_) => Err("must be a whole number".to_owned()),
+    }
 }
 
 fn forms() -> impl TypedValueParser<Value = Form> {

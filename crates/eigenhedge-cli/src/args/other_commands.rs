@@ -53,6 +53,40 @@ Examples:
   eigenhedge transform model.snap new.csv --out coordinates.csv
   eigenhedge reconstruct model.snap coordinates.csv --out rows.csv";
 
+/// Options of `scree`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Online, row t is charged to the k leading directions of the rows before it; in hindsight, all rows to their best k directions. \
+Both around the mean; row 0 fixes the center and is not charged.
+
+Examples:
+  eigenhedge scree data.csv
+  eigenhedge scree data.csv --standardize running --share 0.9 --plot scree.svg")]
+pub struct ScreeArgs {
+    /// Table to read; several files are read as one table
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Most directions to try [default: 20, or one less than there are columns]
+    #[arg(long, value_name = "K", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    pub max_k: Option<usize>,
+    /// Share of the energy that the suggestion must keep
+    #[arg(long, value_name = "F", default_value_t = 0.95, value_parser = share)]
+    pub share: f64,
+    /// Draw the shares that are kept
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or_else(|| "must be a number from 0 to 1".to_owned())
+}
+
 /// Options of `transform`.
 #[derive(Debug, Args)]
 #[command(after_help = MODEL_NOTES)]

@@ -9,6 +9,7 @@ mod model;
 mod pair;
 mod reproduce;
 mod run;
+mod scree;
 
 pub use batch::{kernel_pca, kernel_ridge, pca, preimage};
 pub use compare::compare;
@@ -19,3 +20,4 @@ pub use model::{export, inspect, reconstruct, transform};
 pub use pair::{experts, pair};
 pub use reproduce::reproduce;
 pub use run::run;
+pub use scree::scree;

@@ -360,9 +360,11 @@ impl AnyLearner {
         match self {
             Self::Plain(portfolio) => {
                 let (directions, inclusion) = first_directions(portfolio.heaviest_mut(), kept);
+                // A center that follows the last rows is none for rows to come: that of the first member is the mean.
+                let center = plain_center(portfolio.members()[0].span());
                 let span = portfolio.heaviest_mut().span();
                 let components = times(&span.vectors(), &directions, span.length());
-                Embedding::plain(components, inclusion, plain_center(span), kept)
+                Embedding::plain(components, inclusion, center, kept)
             }
             Self::Kernel(portfolio) => {
                 let (directions, inclusion) = first_directions(portfolio.heaviest_mut(), kept);

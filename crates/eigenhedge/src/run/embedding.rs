@@ -1,6 +1,7 @@
 //! A fixed embedding: what a learner would keep now, to use without learning.
 //!
-//! Setting: the k directions that are most surely kept (of the heaviest member, for a portfolio) and the center. A row has
+//! Setting: the k directions that are most surely kept (of the heaviest member, for a portfolio) and the center (of the first
+//! member: members may have centers that follow the last rows, which is no use for rows to come). A row has
 //! coordinates in them; coordinates have a row nearest to them; what lies between is the compression loss.
 //!
 //! Cost: O(n k) for each row; for kernels a kernel row and O(t k) over t atoms.

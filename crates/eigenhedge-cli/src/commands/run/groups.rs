@@ -99,7 +99,8 @@ impl<'a> Session<'a> {
                 let before = ResumeState::from_bytes(&saved, path)?;
                 let now = options(plan, &plan.layout);
                 before.agree(path, plan, &now)?;
-                let plain = Columns { standardizer: Standardizer::new(Standardize::None, 0), ..fleet.fresh().columns.clone() };
+                let plain =
+                    Columns { standardizer: Standardizer::new(Standardize::None, 0), ..fleet.fresh().columns.clone() };
                 let stream = Stream::resume(&plan.source, &layout, &before.stream, &plain)?;
                 before.agree_on_table(path, &now)?;
                 let (_, setup) = Self::fresh(plan, setup, &stream, usize::MAX)?;
@@ -202,7 +203,9 @@ impl<'a> Session<'a> {
         let total = Total::of(&groups, stream.skipped(), seconds);
         let shown = match form {
             SummaryForm::Text => text(&groups, &total, in_memory),
-            SummaryForm::Json => serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n",
+            SummaryForm::Json => {
+                serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n"
+            }
         };
         if plan.target == Target::Standard {
             return io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written");

@@ -1,0 +1,127 @@
+//! `scree`: how much every number of directions loses, to choose k by.
+//!
+//! One pass. Online: the leader over the rows so far keeps its first k directions for the next row, for every k at once, because
+//! its directions come in the order of their energy. In hindsight: the best k directions for all rows.
+
+use crate::args::ScreeArgs;
+use crate::files::judge_place;
+use crate::number::readable;
+use crate::plan;
+use crate::stdout;
+use crate::table;
+use anyhow::{Context, Result, anyhow};
+use eigenhedge::comparators::Hindsight;
+use eigenhedge::options::Options;
+use eigenhedge::{Comparators, Kind, Run};
+use eigenhedge_io::write_whole;
+use eigenhedge_report::{Chart, Series, svg};
+use std::fmt::Write;
+
+/// Directions that are tried if not said otherwise.
+const USUAL: usize = 20;
+
+/// The losses for every k.
+struct Losses {
+    /// Energy of the rows around the running mean, and around their mean.
+    online_energy: f64,
+    energy: f64,
+    /// Entry k - 1 is the loss of k directions.
+    online: Vec<f64>,
+    hindsight: Vec<f64>,
+    rows: u64,
+}
+
+/// Reads, prints a table and a suggestion, draws a plot.
+pub fn scree(args: &ScreeArgs) -> Result<()> {
+    table::judge_plot(args.plot.as_deref())?;
+    args.plot.iter().try_for_each(|path| judge_place(path))?;
+    let losses = measure(args)?;
+    let mut out = String::new();
+    let share = |loss: f64, energy: f64| if energy > 0.0 { 1.0 - (loss / energy).min(1.0) } else { 1.0 };
+    writeln!(out, "{:>4}{:>16}{:>9}{:>16}{:>9}", "k", "lost online", "kept", "in hindsight", "kept")?;
+    let kept: Vec<(f64, f64)> = losses
+        .online
+        .iter()
+        .zip(&losses.hindsight)
+        .map(|(online, best)| (share(*online, losses.online_energy), share(*best, losses.energy)))
+        .collect();
+    for (i, (online, best)) in kept.iter().enumerate() {
+        let (lost, least) = (readable(losses.online[i]), readable(losses.hindsight[i]));
+        writeln!(out, "{:>4}{lost:>16}{:>7.2} %{least:>16}{:>7.2} %", i + 1, 100.0 * online, 100.0 * best)?;
+    }
+    out += &suggestion(args.share, &kept, losses.rows);
+    if let Some(path) = &args.plot {
+        write_whole(path, svg::chart(&chart(&kept)).as_bytes())?;
+    }
+    stdout::print(&out)
+}
+
+fn measure(args: &ScreeArgs) -> Result<Losses> {
+    let mut stream = table::open_all(&args.inputs, &args.table)?;
+    let length = stream.columns().len();
+    let source = stream.source();
+    let fits = |error: eigenhedge::Error| anyhow!("{source}: {error}");
+    let most = args.max_k.unwrap_or(USUAL).min(length.saturating_sub(1)).max(1);
+    let setup = plan::setup(&Options::new(Kind::Leader, most))?;
+    let comparators = Comparators { hindsight: false, segments: 0 };
+    let mut run = Run::with_comparators(setup.for_rows(length)?.spec, length, 0, comparators).map_err(fits)?;
+    let mut hindsight = Hindsight::new(length, true, most).map_err(fits)?;
+    let mut losses =
+        Losses { online_energy: 0.0, energy: 0.0, online: vec![0.0; most], hindsight: Vec::new(), rows: 0 };
+    let mut coordinates = Vec::new();
+    while let Some(row) = stream.next_row()? {
+        let row = row.to_vec();
+        if losses.rows == 0 {
+            // It fixes the center: nobody is charged for it.
+            hindsight.begin_at(&row);
+        } else {
+            let mut lost = run.embedding().transform(&row, &mut coordinates)?;
+            for (total, coordinate) in losses.online.iter_mut().zip(&coordinates).rev() {
+                *total += lost;
+                lost += coordinate * coordinate;
+            }
+            losses.online_energy += lost;
+            hindsight.add(&row);
+        }
+        run.step(&row).map_err(|error| anyhow!("{}: {error}", stream.place()))?;
+        losses.rows += 1;
+    }
+    let best = |k: usize| hindsight.best(k).map(|best| best.high()).context("no best loss");
+    losses.energy = best(0)?;
+    losses.hindsight = (1..=most).map(best).collect::<Result<_>>()?;
+    Ok(losses)
+}
+
+/// The smallest k that keeps the share, and the reason.
+fn suggestion(share: f64, kept: &[(f64, f64)], rows: u64) -> String {
+    let wanted = format!("{:.4}", 100.0 * share);
+    let wanted = wanted.trim_end_matches('0').trim_end_matches('.');
+    match kept.iter().position(|(online, _)| *online >= share) {
+        Some(i) => {
+            let k = i + 1;
+            let also = kept.iter().position(|(_, best)| *best >= share).map_or(k, |i| i + 1);
+            let hindsight = if also < k { format!("; in hindsight {also} would have done") } else { String::new() };
+            format!(
+                "try -k {k}: the fewest directions that keep {wanted} % of the energy of rows not seen before{hindsight}\n"
+            )
+        }
+        None => {
+            let most = kept.len();
+            let (last, _) = kept.last().copied().unwrap_or_default();
+            format!(
+                "no k up to {most} keeps {wanted} % of the energy: {most} keep {:.2} %, over {rows} rows; try --max-k or a \
+                 smaller --share\n",
+                100.0 * last
+            )
+        }
+    }
+}
+
+fn chart(kept: &[(f64, f64)]) -> Chart {
+    let x: Vec<f64> = (1..=kept.len()).map(|k| k as f64).collect();
+    let online: Vec<f64> = kept.iter().map(|(online, _)| 100.0 * online).collect();
+    let best: Vec<f64> = kept.iter().map(|(_, best)| 100.0 * best).collect();
+    Chart::new("Energy kept by k directions", "k", "per cent of the energy")
+        .with(Series::line("online, rows not seen before", &x, &online))
+        .with(Series::line("in hindsight", &x, &best))
+}
