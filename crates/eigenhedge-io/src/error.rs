@@ -127,6 +127,7 @@ pub(crate) enum Fault {
     #[error("must have no header, like the first file")]
     LaterHeader,
     #[error("{label} cannot be kept as text, got the type {kind}")]
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
     CannotKeep { label: String, kind: String },
     #[error("several LIBSVM files need the number of columns, --dim")]
     NeedsDimForFiles,

@@ -73,6 +73,7 @@ pub struct Answers {
 }
 
 /// Names of the columns of a table: the number of the row if rows are numbered, texts, and numbers.
+#[cfg_attr(not(feature = "parquet"), allow(dead_code))]
 struct Columns {
     row: Option<String>,
     texts: Vec<String>,
