@@ -3,7 +3,7 @@
 
 use crate::common::{Outcome, Place, table};
 use eigenhedge::registry::REGISTRY;
-use eigenhedge::{Kind, Mixing, NormBound, Run, RunningCenter, Spec, streams};
+use eigenhedge::{Kind, Mixing, NormBound, Run, RunningCenter, Spec, Standardize, Standardizer, streams};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -109,8 +109,8 @@ fn numbers(text: &str) -> Vec<Vec<f64>> {
     text.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
 }
 
-/// Options, and the number of rows that columns are measured by at each row.
-type Standardized = (&'static str, fn(usize) -> usize);
+/// Options, how columns are scaled, and the number of rows that they are measured by at each row.
+type Standardized = (&'static str, Standardize, fn(usize) -> usize);
 
 #[test]
 fn projections_are_in_units_and_under_the_names_of_the_input_and_lose_what_is_charged() {
@@ -119,12 +119,12 @@ fn projections_are_in_units_and_under_the_names_of_the_input_and_lose_what_is_ch
     place.write("data.csv", &named);
     let raw = numbers(&named.replacen("\"a, b\"", "a", 1));
     let cases: [Standardized; 4] = [
-        ("", |_| 0),
-        ("--standardize warmup:40", |_| 40),
-        ("--standardize running", |row| row),
-        ("--learner anchored --center none", |_| 0),
+        ("", Standardize::None, |_| 0),
+        ("--standardize warmup:40", Standardize::Warmup(40), |_| 40),
+        ("--standardize running", Standardize::Running, |row| row),
+        ("--learner anchored --center none", Standardize::None, |_| 0),
     ];
-    for (options, measured) in cases {
+    for (options, how, measured) in cases {
         let arguments = format!("run data.csv -k 2 --quiet --out out.csv --reconstruct rows.csv {options}");
         assert_eq!(place.run(&arguments), Outcome { status: 0, out: String::new(), err: String::new() }, "{options}");
         let text = place.read("rows.csv");
@@ -133,13 +133,12 @@ fn projections_are_in_units_and_under_the_names_of_the_input_and_lose_what_is_ch
         assert_eq!(rows.len(), raw.len());
         // After the first two, no column is constant any more.
         for (t, (row, projected)) in raw.iter().zip(&rows).enumerate().skip(2) {
-            let count = measured(t);
-            let deviation = |column: usize| {
-                let values = || raw.iter().take(count).map(|row| row[column]);
-                let mean = values().sum::<f64>() / count as f64;
-                (values().map(|x| (x - mean).powi(2)).sum::<f64>() / count as f64).sqrt()
-            };
-            let scale = |column: usize| if count > 0 { deviation(column) } else { 1.0 };
+            let mut standardizer = Standardizer::new(how, 6);
+            raw.iter().take(measured(t)).for_each(|row| standardizer.count_in(row));
+            standardizer.settle();
+            let (mut scaled, means) = (Vec::new(), standardizer.mean().chain([0.0; 6]).take(6).collect::<Vec<f64>>());
+            standardizer.apply(row, &mut scaled).unwrap();
+            let scale = |i: usize| (row[i] - means[i]) / scaled[i];
             let lost: f64 = (0..6).map(|i| ((row[i] - projected[i]) / scale(i)).powi(2)).sum();
             assert!(
                 (lost - answers[t][1]).abs() < 1e-9 * lost.max(1.0),
@@ -215,7 +214,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
     let (best, bound) = (run.summary().best_loss.unwrap().exact().unwrap(), run.summary().bound);
     let options = serde_json::json!({
         "learner": "tracking", "eta": 1.0, "mixing": "none", "center": "none", "clip": "none", "norm_bound": 1.0, "segments": 0,
-        "select": "systematic", "coordinates": "aligned",
+        "select": "systematic", "coordinates": "aligned", "missing": "fail",
     });
     let expected = [
         ("rows", Value::from(120)),
@@ -236,7 +235,8 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         ("bound_reason", Value::from("JMLR Theorem 6")),
         (
             "certificate",
-            serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0, "healed_rows": 0, "clipped_rows": 0}),
+            serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0, "healed_rows": 0, "clipped_rows": 0,
+                "filled_rows": 0, "missing_cells": 0}),
         ),
         ("members", Value::Array(Vec::new())),
         ("partitions", Value::Array(Vec::new())),

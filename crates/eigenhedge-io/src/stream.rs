@@ -297,7 +297,7 @@ impl Stream {
 
     /// Brings a row in the units of the row delivered last back to those of the input.
     pub fn undo_units(&self, row: &mut [f64]) {
-        self.standardizer.undo(row);
+        self.standardizer.undo_like(&self.raw, row);
     }
 
     /// The row delivered last, for callers that read ahead.

@@ -51,7 +51,7 @@ impl Columns {
         self.standardizer.apply(raw, &mut row).map_err(|index| cannot_standardize(raw, index))?;
         let passed_over = run.totals().passed_over;
         let loss = run.step(&row)?;
-        run.undo_units(&self.standardizer);
+        run.undo_units(&self.standardizer, raw);
         if run.totals().passed_over == passed_over {
             self.standardizer.count_in(raw);
         }

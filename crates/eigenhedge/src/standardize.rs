@@ -110,12 +110,17 @@ impl Column {
     /// A cell in running units.
     fn running(&self, x: f64) -> f64 {
         let distance = x - self.mean;
-        let spread = self.spread_with(distance * distance);
-        if self.count == 0 || spread == 0.0 {
+        match self.running_scale(x) {
             // NaN stays.
-            return 0.0 * distance;
+            0.0 => 0.0 * distance,
+            scale => distance / scale,
         }
-        distance / Self { spread, ..*self }.scale(true)
+    }
+
+    /// The number by which a cell is divided in running units; 0 if it gives 0.
+    fn running_scale(&self, x: f64) -> f64 {
+        let spread = self.spread_with((x - self.mean).powi(2));
+        if self.count == 0 || spread == 0.0 { 0.0 } else { Self { spread, ..*self }.scale(true) }
     }
 
     /// A cell in units of what has been counted in.
@@ -224,6 +229,18 @@ impl Standardizer {
     pub fn undo(&self, row: &mut [f64]) {
         for ((x, mean), scale) in row.iter_mut().zip(self.mean()).zip(self.scale()) {
             *x = mean + scale * *x;
+        }
+    }
+
+    /// The same with the scale that the row `raw`, which is not counted in, was given: in the first rows of a running scale it
+    /// counts too.
+    pub fn undo_like(&self, raw: &[f64], row: &mut [f64]) {
+        if self.how != Standardize::Running {
+            return self.undo(row);
+        }
+        for ((x, column), seen) in row.iter_mut().zip(&self.columns).zip(raw) {
+            let scale = if seen.is_nan() { column.scale(true) } else { column.running_scale(*seen) };
+            *x = column.mean + scale * *x;
         }
     }
 }

@@ -293,9 +293,9 @@ impl Run {
         &self.scratch.0.reconstruction
     }
 
-    /// Brings the projection of the last row to the units that rows had before they were scaled.
-    pub(crate) fn undo_units(&mut self, scale: &Standardizer) {
-        scale.undo(&mut self.scratch.0.reconstruction);
+    /// Brings the projection of the last row, which was `raw` before it was scaled, to the units of the input.
+    pub(crate) fn undo_units(&mut self, scale: &Standardizer, raw: &[f64]) {
+        scale.undo_like(raw, &mut self.scratch.0.reconstruction);
     }
 
     /// The k directions most surely kept now, to use without learning.
