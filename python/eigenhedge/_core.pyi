@@ -8,6 +8,7 @@ from ._types import Floats, Ledger, Path, Table
 
 __all__ = [
     "CappedHedge",
+    "Groups",
     "KernelComponents",
     "KernelRegression",
     "Learner",
@@ -34,7 +35,7 @@ class Trial:
     def coordinates(self) -> Floats: ...
 
 @final
-class _Fleet:
+class Groups:
     def __new__(
         cls,
         dim: int,
@@ -59,8 +60,9 @@ class _Fleet:
     def feature_names(self) -> list[str] | None: ...
     def save(self, path: Path) -> None: ...
     @staticmethod
-    def open(path: Path, max_groups: int | None) -> _Fleet: ...
+    def open(path: Path, max_groups: int | None) -> Groups: ...
 
+@final
 class Learner:
     def __new__(
         cls, dim: int, k: int, *, hindsight: bool = True, standardize: str = "none", **options: Unpack[Options]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._core import Learner, _Fleet
+from ._core import Groups, Learner
 from ._rows import as_rows
 from ._types import Floats, Path, Table
 
@@ -63,8 +63,8 @@ class Fleet:
             raise ValueError(f"max_groups must be at least 1, got {max_groups}")
         self.k = k
         self.max_groups = max_groups
-        self._given = {"hindsight": hindsight, "standardize": standardize, **options}
-        self._fleet: _Fleet | None = None
+        self._given: dict[str, Any] = {"hindsight": hindsight, "standardize": standardize, **options}
+        self._fleet: Groups | None = None
 
     def update(self, keys: Iterable[object], X: Table) -> tuple[Floats, Floats, Floats]:
         """Learn from every row with the learner of its key.
@@ -85,7 +85,7 @@ class Fleet:
         names = [str(name) for name in X.columns] if hasattr(X, "columns") and hasattr(X, "to_numpy") else None
         rows = as_rows(X)
         if self._fleet is None:
-            self._fleet = _Fleet(rows.shape[1], self.k, names=names, max_groups=self.max_groups, **self._given)
+            self._fleet = Groups(rows.shape[1], self.k, names=names, max_groups=self.max_groups, **self._given)
         known = self._fleet.feature_names
         if names is not None and known is not None and names != known:
             missing = [name for name in known if name not in names]
@@ -127,7 +127,7 @@ class Fleet:
     def load(cls, path: Path, *, max_groups: int | None = None) -> Fleet:
         """Read what :meth:`save` or ``eigenhedge run --group-by`` has written."""
         loaded = cls.__new__(cls)
-        loaded._fleet = _Fleet.open(path, max_groups)
+        loaded._fleet = Groups.open(path, max_groups)
         loaded._given, loaded.max_groups = {}, max_groups
         loaded.k = loaded._fleet.k
         return loaded

@@ -122,7 +122,7 @@ class OnlineKernelPCA(Online):
             return X
         X = X if isinstance(X, np.ndarray) else as_rows(X)
         if reset:
-            self._lift = Lift(self.kernel, X, self.n_components or 0)
+            self._lift = Lift(self.kernel, X, int(self.n_components or 0))
         return self._lift(X)
 
     def _is_plain(self, X: Table) -> bool:

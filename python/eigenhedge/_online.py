@@ -245,9 +245,7 @@ class Online(Transformer):
     def _prepared(self, X: Table, reset: bool) -> Table:
         check_numbers(X)
         finite: Any = "allow-nan" if self._allows_nan() else True
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=finite
-        )
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=finite)
 
     def _allows_nan(self) -> bool:
         """True if rows may have missing cells."""

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 from scipy import linalg, sparse
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, RealNotInt
 
 from ._online import OWN, Online
 from ._options import OF_KERNELS, constraints, constructor
@@ -105,7 +105,7 @@ class OnlinePCA(Online):
     ) -> None:
         pass
 
-    _share = Interval(numbers.Real, 0, 1, closed="neither")
+    _share = Interval(RealNotInt, 0, 1, closed="neither")
     _parameter_constraints = constraints(__init__, **{**OWN, "n_components": [*OWN["n_components"], _share]})
 
     @property

@@ -47,9 +47,7 @@ class Run:
 
 
 @takes_options
-def run(
-    X: Table, k: int, *, standardize: str = "none", reconstructions: bool = False, **options: Unpack[Options]
-) -> Run:
+def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = False, **options: Unpack[Options]) -> Run:
     """Run one learner over the rows of a table: one trial for each row.
 
     Before each row the learner commits to a k-dimensional subspace, is charged for what that subspace loses of the row,

@@ -249,7 +249,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         check_numbers(X)
         learner = self._welcome(names)
         moves = self.missing in (None, "fail")
-        if not moves or set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any():
+        if not moves or (set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any()):
             # Not `learn`: the basis of the coordinates follows every row.
             learner.answer(self._table(learner, X, learning=True))
             return

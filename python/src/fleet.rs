@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
 /// The fleet behind :class:`eigenhedge.Fleet`.
-#[pyclass(frozen, name = "_Fleet", module = "eigenhedge")]
+#[pyclass(frozen, module = "eigenhedge")]
 pub struct Groups {
     fleet: Mutex<Fleet>,
 }

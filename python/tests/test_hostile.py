@@ -194,7 +194,7 @@ def test_an_array_that_another_thread_changes_is_no_panic(use):
             try:
                 getattr(learner, use)(X)
             except ValueError as error:
-                assert "entry 7 of the row must be finite, got NaN" in str(error)
+                assert "entry 7 of the row must be finite, " in str(error)
                 refused += 1
             # Neither broken nor spoilt by what it met.
             learner.step(np.ones(40))

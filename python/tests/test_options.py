@@ -39,6 +39,10 @@ def test_an_option_is_a_keyword_of_everything_that_learns(name):
         if name not in inspect.signature(model).parameters:
             assert name in (_options.OF_KERNELS | {"seed"} if model is OnlinePCA else {"seed", "segments"})
             continue
+        if name == "missing" and model is OnlineKernelPCA:
+            with pytest.raises(ValueError, match="missing fill is for plain rows"):
+                model(2, **keywords).fit(ROWS)
+            continue
         estimator = clone(model(2, **{"learner": "auto", **keywords})).fit(ROWS)
         assert estimator.get_params()[name] == keywords[name]
         assert name in ("learner", "ceiling") or estimator.ledger_["options"][name] == keywords[name]

@@ -114,7 +114,7 @@ def test_the_command_line_gives_the_same_bits(tmp_path, rng, options, arguments)
 def test_errors_name_the_row_the_entry_and_the_value(rng):
     X = rng.normal(size=(20, 3))
     X[7, 2] = np.nan
-    with pytest.raises(ValueError, match="row 7: entry 2 of the row must be finite, got NaN"):
+    with pytest.raises(ValueError, match="row 7: entry 2 of the row must be finite, unless missing is skip or fill, got NaN"):
         eigenhedge.run(X, 1)
     X[7, 2] = 100.0
     with pytest.raises(ValueError, match="row 7: the norm of the row must not exceed the norm bound 50, got 1"):
@@ -166,7 +166,7 @@ def test_rows_with_missing_cells_are_passed_over():
     [
         ({}, "entry .* of the row must be finite, unless missing is skip or fill, got NaN"),
         ({"missing": "drop"}, "missing must be one of fail, skip, fill, got 'drop'"),
-        ({"missing": "fil"}, "did you mean 'fill'"),
+        ({"missing": "filll"}, "did you mean 'fill'"),
         ({"missing": True}, "missing must be one of fail, skip, fill, got True"),
         ({"missing": 0}, "missing must be one of fail, skip, fill, got 0"),
         ({"missing": "fill", "kernel": "rbf"}, "missing fill is for plain rows"),

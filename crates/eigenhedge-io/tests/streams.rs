@@ -340,10 +340,12 @@ fn every_format_delivers_missing_cells_in_place() {
     let mut holes = matrix(20, 4);
     (holes[3][1], holes[7][0], holes[19][3]) = (f64::NAN, f64::NAN, f64::NAN);
     let shown = |rows: &Matrix| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>();
-    for (name, bytes) in all_formats(&holes).into_iter().filter(|(name, _)| !name.contains(".jsonl.")) {
-        // JSON has no NaN, and compressed JSON cannot be changed here.
-        let is_json = name.ends_with(".jsonl");
-        let bytes = if is_json { String::from_utf8(bytes).unwrap().replace("NaN", "null").into_bytes() } else { bytes };
+    for (name, mut bytes) in all_formats(&holes) {
+        if name.contains(".jsonl") {
+            // JSON has no NaN. What is compressed, or in another encoding, is not changed here.
+            let Some(text) = String::from_utf8(bytes).ok().filter(|text| text.contains("NaN")) else { continue };
+            bytes = text.replace("NaN", "null").into_bytes();
+        }
         let case = Case::new(name, bytes);
         let rows = case.read(&Layout { missing: Some(Missing::Fill), ..case.layout() }).unwrap();
         assert_eq!(shown(&rows), shown(&holes), "{name}");
