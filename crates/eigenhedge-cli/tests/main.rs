@@ -13,6 +13,7 @@ mod refusals;
 mod reports;
 mod reproduce;
 mod run;
+mod scree;
 #[cfg(feature = "parquet")]
 mod several_inputs;
 mod signals;
