@@ -16,13 +16,13 @@ pub struct Plan {
     pub source: Source,
     /// How the table is laid out.
     pub layout: Layout,
-    /// What the run begins with.
+    /// The beginning of the run.
     pub beginning: Beginning,
     /// Where the answers go.
     pub target: Target,
     /// Their form.
     pub form: Form,
-    /// Where the projections of rows go, and their form.
+    /// Target and form of the projections of rows.
     pub reconstruct: (Target, Form),
     /// The summary to print, if any.
     pub summary: Option<SummaryForm>,
@@ -36,7 +36,7 @@ pub struct Plan {
     pub max_groups: Option<usize>,
 }
 
-/// What a run begins with.
+/// The beginning of a run.
 #[derive(Debug)]
 pub enum Beginning {
     /// A learner that knows nothing; the length of rows decides the rest.

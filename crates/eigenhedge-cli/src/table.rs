@@ -17,7 +17,7 @@ pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Where a table is: in one file or several, or standard input.
+/// The source of a table: one file, several, or standard input.
 pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
     match paths {
         [path] if is_dash(path) => Ok(Source::Standard),

@@ -73,7 +73,7 @@ impl Place {
     }
 }
 
-/// What is said behind the message about a bad row.
+/// The advice behind the message about a bad row.
 pub const HINT: &str = "; --on-bad-row skip passes over bad rows";
 
 /// Complaints without [`HINT`].

@@ -31,7 +31,7 @@ pub struct Table {
     columns: Columns,
     /// Where the selected columns are in a batch, which has them in the order of the file.
     order: Vec<usize>,
-    /// Where the kept columns are in a batch.
+    /// Places of the kept columns in a batch.
     kept: Vec<usize>,
     batch: Option<RecordBatch>,
     /// Some rows of the batch, one after the other, and the number of the first.
