@@ -2,7 +2,7 @@
 
 use super::progress::Progress;
 use super::resume_state::{ResumeState, in_effect, options};
-use super::{list_skipped, misfit, say, sentence, stopped_early};
+use super::{list_skipped, misfit, sentence, stopped_early, waits};
 use crate::args::SummaryForm;
 use crate::number::readable;
 use crate::plan::{Beginning, Plan};
@@ -14,8 +14,7 @@ use anyhow::{Context, Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Columns, Error, Fleet, Run, RunSummary, Standardize, Standardizer};
 use eigenhedge_io::{
-    Answer, Answers, GroupStore, Layout, Reservation, Source, Stream, Target, open_fleet, printable, printable_path,
-    save_fleet,
+    Answer, Answers, GroupStore, Layout, Reservation, Source, Stream, Target, open_fleet, printable, save_fleet,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -58,17 +57,7 @@ pub fn run(plan: &Plan) -> Result<()> {
         return stopped_early();
     }
     session.save(ended)?;
-    let rows = session.rows;
-    match &plan.keep.snapshot {
-        Some(path) if !ended => {
-            let path = printable_path(path);
-            say(&format!("stopped after {rows} rows; the same command with --resume {path} goes on"));
-            return Ok(());
-        }
-        None if !ended => say(&format!("stopped after {rows} rows: what follows is about these")),
-        _ => {}
-    }
-    session.close()
+    if waits(plan, session.rows, ended) { Ok(()) } else { session.close() }
 }
 
 impl<'a> Session<'a> {

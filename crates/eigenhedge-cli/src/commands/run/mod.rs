@@ -47,16 +47,23 @@ pub fn run(plan: &Plan) -> Result<()> {
         return stopped_early();
     }
     session.save(ended)?;
-    match &keep.snapshot {
-        Some(path) if !ended => {
+    if waits(plan, rows, ended) { Ok(()) } else { close(plan, session.finish()?) }
+}
+
+/// True if a run that was stopped after so many rows is to be resumed, so that it has no end yet; says so.
+fn waits(plan: &Plan, rows: u64, ended: bool) -> bool {
+    match &plan.keep.snapshot {
+        _ if ended => false,
+        Some(path) => {
             let path = printable_path(path);
             say(&format!("stopped after {rows} rows; the same command with --resume {path} goes on"));
-            return Ok(());
+            true
         }
-        None if !ended => say(&format!("stopped after {rows} rows: what follows is about these")),
-        _ => {}
+        None => {
+            say(&format!("stopped after {rows} rows: what follows is about these"));
+            false
+        }
     }
-    close(plan, session.finish()?)
 }
 
 /// Learns row after row; true if the table came to its end.
