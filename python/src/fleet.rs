@@ -53,8 +53,7 @@ impl Groups {
         let columns = Columns::new(names, Standardizer::new(how, dim));
         let mut fleet = Fleet::new(run, columns).map_err(|error| refused(&error))?;
         if let Some(most) = max_groups {
-            let store = GroupStore::new(&std::env::temp_dir()).map_err(|error| cannot(&error))?;
-            fleet = fleet.with_store(most, Box::new(store));
+            fleet = fleet.with_store(most, Box::new(GroupStore::new(&std::env::temp_dir())));
         }
         Ok(Self { fleet: Mutex::new(fleet) })
     }

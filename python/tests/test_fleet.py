@@ -63,7 +63,7 @@ def test_misuse_is_one_sentence(tmp_path):
     keys, X = rows(20)
     with pytest.raises(ValueError, match="max_groups must be at least 1, got 0"):
         Fleet(2, max_groups=0)
-    with pytest.raises(ValueError, match="the list of keys must have 20 entries, got 3|list of keys"):
+    with pytest.raises(ValueError, match="the list of keys"):
         Fleet(2).update(["a"] * 3, X)
     with pytest.raises(ValueError, match="warm-up"):
         Fleet(2, standardize="warmup:3").update(keys, X)

@@ -94,7 +94,7 @@ pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(S
 pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
     /// Numbers that a learner holds for each column at least: a mean, a row, some directions.
     const VECTORS: u128 = 16;
-    /// Members of `auto`.
+    /// Members of `auto`, about.
     const MEMBERS: u128 = 8;
     let count: u128 = learners.iter().map(|kind| if *kind == Kind::Auto { MEMBERS } else { 1 }).sum();
     let length = stream.columns().len() as u128;

@@ -81,6 +81,23 @@ fn it_does_not_matter_how_many_are_in_memory_or_where_the_run_was_stopped() {
 }
 
 #[test]
+fn the_key_may_be_the_time_and_any_column_that_is_kept() {
+    let place = Place::new();
+    place.write("t.csv", "day,a,b,id\n2024-01-01,1,2,x\n2024-01-02,2,1,y\n2024-01-01,3,5,z\n");
+    for (options, texts) in [
+        ("--group-by day --time 0 --keep id", "day,id"),
+        ("--group-by id --time day", "day,id"),
+        ("--group-by 3 --keep id,day", "id,day"),
+    ] {
+        let outcome = place.run(&format!("run t.csv -k 1 {options} --columns a,b --out out.csv --summary json"));
+        assert_eq!((outcome.status, outcome.err.as_str()), (0, ""), "{options}");
+        assert!(place.read("out.csv").starts_with(&format!("row,{texts},expected_loss,")), "{options}");
+        let groups = if options.starts_with("--group-by day") { 2 } else { 3 };
+        assert!(outcome.out.contains(&format!("\"groups\":{groups},")), "{options}: {}", outcome.out);
+    }
+}
+
+#[test]
 fn the_summary_has_a_line_for_each_key_and_a_total() {
     let place = Place::new();
     place.write("t.csv", table(&lines()));

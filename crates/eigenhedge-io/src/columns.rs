@@ -16,6 +16,8 @@ pub(crate) struct Columns {
     pub selected: Vec<usize>,
     /// Positions of those whose texts go along with each row; that of the time first, if there is one.
     pub kept: Vec<usize>,
+    /// Place among these of the first column that [`Layout::keep`] names, which may be that of the time.
+    pub first_kept: Option<usize>,
     /// Positions of those that were left out because they hold no numbers.
     pub left_out: Vec<usize>,
 }
@@ -162,11 +164,15 @@ pub(crate) fn select(
     holds_text: impl Fn(usize) -> bool,
 ) -> Result<Columns, Fault> {
     let known = names.as_deref().unwrap_or_default();
-    let mut kept = Vec::new();
-    for selector in layout.time.iter().chain(&layout.keep) {
+    let (mut kept, mut first_kept) = (Vec::new(), None);
+    for (i, selector) in layout.time.iter().chain(&layout.keep).enumerate() {
         for position in find(selector, known, count, list)? {
-            if !kept.contains(&position) {
+            let place = kept.iter().position(|kept| *kept == position).unwrap_or(kept.len());
+            if place == kept.len() {
                 kept.push(position);
+            }
+            if i == usize::from(layout.time.is_some()) {
+                first_kept.get_or_insert(place);
             }
         }
     }
@@ -202,7 +208,7 @@ pub(crate) fn select(
     if selected.is_empty() {
         return Err(Fault::NoColumns);
     }
-    Columns { names, count, selected, kept, left_out }.like_model(layout)
+    Columns { names, count, selected, kept, first_kept, left_out }.like_model(layout)
 }
 
 fn find(selector: &Selector, names: &[String], count: usize, list: &'static str) -> Result<Vec<usize>, Fault> {

@@ -1,6 +1,6 @@
 //! Files of fleets: a fleet that is saved, and a file for the learners that are not in memory.
 //!
-//! What is put away goes to a scratch file without a name, which is gone when the program ends, however it ends. Blocks have
+//! Learners that are put away go to a scratch file without a name, which is gone when the program ends, however it ends. Blocks have
 //! powers of two as sizes, and blocks that were freed are used again, so that the file is at most about twice as large as
 //! what it holds. A saved fleet can stand below it: its parts are read where they are, and never written.
 
@@ -9,7 +9,7 @@ use crate::staging::{WholeFile, folder_of};
 use eigenhedge::{Fleet, Store};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Saves a fleet and what the program around it has to remember; the file is complete or as it was.
 pub fn save_fleet(path: &Path, fleet: &mut Fleet, resume_state: &[u8]) -> Result<(), Error> {
@@ -27,7 +27,7 @@ pub fn open_fleet(path: &Path, most: usize) -> Result<(Fleet, Vec<u8>), Error> {
     let mut file = File::open(path).map_err(unreadable)?;
     let index = Fleet::index(&mut file).map_err(|refusal| refused(refusal.to_string()))?;
     let places = index.parts.iter().map(|(_, position, length)| (*position, *length)).collect();
-    let store = GroupStore::over(folder_of(path), file, places).map_err(unreadable)?;
+    let store = GroupStore::over(folder_of(path), file, places);
     let fleet = Fleet::new(index.fresh.run, index.fresh.columns).map_err(|error| refused(error.to_string()))?;
     let mut fleet = fleet.with_store(most, Box::new(store));
     for (i, (key, ..)) in index.parts.iter().enumerate() {
@@ -39,7 +39,9 @@ pub fn open_fleet(path: &Path, most: usize) -> Result<(Fleet, Vec<u8>), Error> {
 /// Learners that have been put away.
 #[derive(Debug)]
 pub struct GroupStore {
-    scratch: File,
+    /// The folder of the scratch file, and the file once something was put away.
+    folder: PathBuf,
+    scratch: Option<File>,
     /// End of the last block.
     end: u64,
     /// Free blocks by the logarithm of their size.
@@ -58,14 +60,15 @@ const SMALLEST: u32 = 10;
 
 impl GroupStore {
     /// A store without a saved fleet, with its scratch file in this folder.
-    pub fn new(folder: &Path) -> io::Result<Self> {
-        Ok(Self { scratch: scratch_file(folder)?, end: 0, free: vec![Vec::new(); 64], saved: None, parts: Vec::new() })
+    pub fn new(folder: &Path) -> Self {
+        let (folder, free) = (folder.to_owned(), vec![Vec::new(); 64]);
+        Self { folder, scratch: None, end: 0, free, saved: None, parts: Vec::new() }
     }
 
     /// The same over the parts of a saved fleet, each with its position and length. Part i has the number that
     /// [`Self::part`] says.
-    pub fn over(folder: &Path, saved: File, parts: Vec<(u64, u64)>) -> io::Result<Self> {
-        Ok(Self { saved: Some(saved), parts, ..Self::new(folder)? })
+    pub fn over(folder: &Path, saved: File, parts: Vec<(u64, u64)>) -> Self {
+        Self { saved: Some(saved), parts, ..Self::new(folder) }
     }
 
     /// The number of a part of the saved fleet.
@@ -85,12 +88,13 @@ impl Store for GroupStore {
                 place
             }
         };
-        self.scratch.seek(SeekFrom::Start(place))?;
+        let scratch = self.scratch()?;
+        scratch.seek(SeekFrom::Start(place))?;
         let mut head = [0; HEAD as usize];
         head[..8].copy_from_slice(&u64::from(size).to_le_bytes());
         head[8..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
-        self.scratch.write_all(&head)?;
-        self.scratch.write_all(bytes)?;
+        scratch.write_all(&head)?;
+        scratch.write_all(bytes)?;
         Ok(place)
     }
 
@@ -102,7 +106,7 @@ impl Store for GroupStore {
             return read_exactly(file, *length);
         }
         let (_, length) = self.head(place)?;
-        read_exactly(&mut self.scratch, length)
+        read_exactly(self.scratch()?, length)
     }
 
     fn free(&mut self, place: u64) {
@@ -117,11 +121,20 @@ impl Store for GroupStore {
 }
 
 impl GroupStore {
+    /// The scratch file, which is made when it is needed first.
+    fn scratch(&mut self) -> io::Result<&mut File> {
+        match &mut self.scratch {
+            Some(file) => Ok(file),
+            none => Ok(none.insert(scratch_file(&self.folder)?)),
+        }
+    }
+
     /// Logarithm of the size of a block, and the length of what it holds, which is next to be read.
     fn head(&mut self, place: u64) -> io::Result<(u64, u64)> {
-        self.scratch.seek(SeekFrom::Start(place))?;
+        let scratch = self.scratch()?;
+        scratch.seek(SeekFrom::Start(place))?;
         let mut head = [0; HEAD as usize];
-        self.scratch.read_exact(&mut head)?;
+        scratch.read_exact(&mut head)?;
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte));
         Ok((number(&head[..8]), number(&head[8..])))
     }
@@ -135,10 +148,22 @@ fn read_exactly(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
 
 /// A file that has lost its name, where that is possible.
 fn scratch_file(folder: &Path) -> io::Result<File> {
-    let path = folder.join(format!(".eigenhedge-groups-{}", std::process::id()));
-    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-    std::fs::remove_file(&path)?;
-    Ok(file)
+    const MOST_TRIES: u32 = 1000;
+    let mut number = 0;
+    loop {
+        let path = folder.join(format!(".eigenhedge-groups-{}-{number}", std::process::id()));
+        match File::options().read(true).write(true).create_new(true).open(&path) {
+            Ok(file) => {
+                std::fs::remove_file(&path)?;
+                return Ok(file);
+            }
+            // Another store has just made it, or a program that was killed has left it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST_TRIES => number += 1,
+            Err(error) => {
+                return Err(io::Error::new(error.kind(), format!("{}: {error}", printable_path(folder))));
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -148,7 +173,7 @@ mod tests {
     #[test]
     fn bytes_come_back_and_freed_blocks_are_used_again() {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = GroupStore::new(folder.path()).unwrap();
+        let mut store = GroupStore::new(folder.path());
         let blob = |seed: usize, length: usize| -> Vec<u8> { (0..length).map(|i| (i * 31 + seed) as u8).collect() };
         let lengths = [0, 1, 1000, 1008, 1009, 5000, 70_000];
         let places: Vec<u64> = lengths.iter().enumerate().map(|(i, n)| store.put(&blob(i, *n)).unwrap()).collect();
@@ -171,7 +196,7 @@ mod tests {
         let path = folder.path().join("saved");
         std::fs::write(&path, b"..first.second").unwrap();
         let parts = vec![(2, 5), (8, 6), (12, 99)];
-        let mut store = GroupStore::over(folder.path(), File::open(&path).unwrap(), parts).unwrap();
+        let mut store = GroupStore::over(folder.path(), File::open(&path).unwrap(), parts);
         assert_eq!(store.get(GroupStore::part(0)).unwrap(), b"first");
         store.free(GroupStore::part(0));
         let place = store.put(b"scratch").unwrap();

@@ -203,6 +203,11 @@ impl Stream {
         self.selection.kept_names()
     }
 
+    /// Place among the kept columns of the first one that [`Layout::keep`] names.
+    pub fn first_kept(&self) -> Option<usize> {
+        self.selection.first_kept
+    }
+
     /// Texts of these columns for the row delivered last.
     pub fn kept(&self) -> &[String] {
         &self.kept

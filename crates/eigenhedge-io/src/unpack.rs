@@ -187,11 +187,11 @@ impl<R: Read> Read for Utf8<R> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Hands out a few bytes at a time.
-    struct Drops<'a>(&'a [u8], usize);
+    pub(crate) struct Drops<'a>(pub &'a [u8], pub usize);
 
     impl Read for Drops<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

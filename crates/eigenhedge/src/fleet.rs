@@ -57,7 +57,7 @@ pub struct Fleet {
     fresh: Snapshot,
     keys: Vec<Arc<str>>,
     positions: HashMap<Arc<str>, usize>,
-    /// Where the learner of each key is.
+    /// Place of the learner of each key.
     places: Vec<Place>,
     members: Vec<Member>,
     /// Learners in memory at most, and the place for the others.
@@ -323,7 +323,7 @@ impl Fleet {
     }
 }
 
-/// Where the parts of a saved fleet are.
+/// The parts of a saved fleet, by their places.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FleetIndex {

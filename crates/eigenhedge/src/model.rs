@@ -11,6 +11,7 @@ use crate::learner::Loss;
 use crate::registry::Missing;
 use crate::row::{check_cells, check_row};
 use crate::run::{Embedding, Run};
+use crate::scratch::Scratch;
 use crate::standardize::{Standardize, Standardizer};
 use crate::state::{ensure, length};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,9 @@ pub struct Columns {
     pub names: Option<Vec<String>>,
     /// Their scale.
     pub standardizer: Standardizer,
+    /// The row in standard units.
+    #[serde(skip)]
+    row: Scratch<Vec<f64>>,
 }
 
 impl Default for Columns {
@@ -35,7 +39,7 @@ impl Default for Columns {
 impl Columns {
     /// Columns with these names and this scale. Names of which one stands for two columns are no names.
     pub fn new(names: Option<Vec<String>>, standardizer: Standardizer) -> Self {
-        Self { names: names.filter(|names| are_distinct(names)), standardizer }
+        Self { names: names.filter(|names| are_distinct(names)), standardizer, row: Scratch::default() }
     }
 
     /// One trial of a row in units of the input. An error leaves everything as it was.
@@ -47,10 +51,10 @@ impl Columns {
         if let Some(index) = self.standardizer.spoiled(raw) {
             return Err(cannot_standardize(raw, index));
         }
-        let mut row = Vec::new();
-        self.standardizer.apply(raw, &mut row).map_err(|index| cannot_standardize(raw, index))?;
+        let row = &mut self.row.0;
+        self.standardizer.apply(raw, row).map_err(|index| cannot_standardize(raw, index))?;
         let passed_over = run.totals().passed_over;
-        let loss = run.step(&row)?;
+        let loss = run.step(row)?;
         run.undo_units(&self.standardizer, raw);
         if run.totals().passed_over == passed_over {
             self.standardizer.count_in(raw);
@@ -113,7 +117,7 @@ fn cannot_standardize(raw: &[f64], index: usize) -> Error {
     Error::Entry { what: "row", index, rule: "finite once standardized", value: raw[index] }
 }
 
-/// What a run has learned, to use on rows in units of the input without learning.
+/// The directions and the scale that a run has learned, to use on rows in units of the input without learning.
 ///
 /// ```
 /// use eigenhedge::{Columns, Kind, Model, Run, Spec, Standardize, Standardizer};

@@ -162,7 +162,9 @@ mod tests {
             ),
         ];
         for (names, standardizer, sentence) in cases {
-            let bytes = Snapshot { columns: Columns { names, standardizer }, ..good.clone() }.to_bytes();
+            let mut columns = Columns::new(None, standardizer);
+            columns.names = names;
+            let bytes = Snapshot { columns, ..good.clone() }.to_bytes();
             let refusal = Snapshot::from_bytes(&bytes).unwrap_err();
             assert_eq!(refusal.to_string(), format!("is damaged: {sentence}"));
         }

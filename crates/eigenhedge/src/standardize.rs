@@ -225,7 +225,8 @@ impl Standardizer {
         row.iter().zip(raw).position(overflows).map_or(Ok(()), Err)
     }
 
-    /// Brings a row in standard units back to units of the input, once the first rows are over. A column that gives 0 whatever it holds is at its mean.
+    /// Brings a row in standard units back to units of the input, once the first rows are over. A column that gives 0
+    /// whatever it holds is at its mean.
     pub fn undo(&self, row: &mut [f64]) {
         for ((x, mean), scale) in row.iter_mut().zip(self.mean()).zip(self.scale()) {
             *x = mean + scale * *x;

@@ -79,16 +79,7 @@ impl<R: Read> Read for Lines<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Hands out a few bytes at a time.
-    struct Drops<'a>(&'a [u8], usize);
-
-    impl Read for Drops<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let size = self.1.min(buffer.len());
-            (&mut self.0).take(size as u64).read(buffer)
-        }
-    }
+    use crate::unpack::tests::Drops;
 
     #[test]
     fn every_line_ends_in_a_newline_however_the_bytes_arrive() {

@@ -321,8 +321,8 @@ impl Run {
         }
     }
 
-    /// Energy of all rows, as they were filled in if cells were missing, along each direction of an embedding, and in all; none when it is not known exactly. Costs
-    /// O(n² k).
+    /// Energy of all rows, as they were filled in if cells were missing, along each direction of an embedding, and in all; none
+    /// when it is not known exactly. Costs O(n² k).
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }

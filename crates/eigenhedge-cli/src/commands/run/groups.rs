@@ -2,6 +2,7 @@
 
 use super::progress::Progress;
 use super::resume_state::{ResumeState, in_effect, options};
+use super::session::Step;
 use super::{list_skipped, misfit, sentence, stopped_early, waits};
 use crate::args::SummaryForm;
 use crate::number::readable;
@@ -30,6 +31,7 @@ struct Session<'a> {
     answers: Answers,
     /// Place of the key among the texts that go along with a row.
     key: usize,
+    row: Vec<f64>,
     rows: u64,
     lost: f64,
     before: Duration,
@@ -68,28 +70,30 @@ impl<'a> Session<'a> {
         // Each learner has a scale of its own.
         let layout = Layout { stop: signal.waits.clone(), standardize: Standardize::None, ..plan.layout.clone() };
         let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
-        let key = usize::from(layout.time.is_some() && layout.time.as_ref() != layout.keep.first());
         let at_once = plan.source == Source::Standard;
         let most = plan.max_groups.unwrap_or(usize::MAX);
         Ok(match &plan.keep.resume {
             None => {
                 let stream = Stream::open(&plan.source, &layout)?;
                 say_left_out(&stream);
-                let (fleet, setup) = Self::fresh(plan, setup, &stream, most)?;
+                let (mut fleet, setup) = Self::fresh(plan, setup, &stream, most)?;
+                fleet.ask_for_coordinates(plan.target != Target::Nowhere);
                 let answers = Answers::open(&plan.target, plan.form, setup.spec.kept, at_once)?;
                 let options = (options(plan, &plan.layout), in_effect(&setup)?);
                 let (before, start) = (Duration::ZERO, Instant::now());
                 let answers = answers.with_texts(stream.kept_columns())?;
-                let (rows, lost, _reservation) = (0, 0.0, reservation);
-                Self { plan, fleet, stream, answers, key, rows, lost, before, start, options, _reservation }
+                let (key, row, rows, lost) = (place_of_key(&stream)?, Vec::new(), 0, 0.0);
+                let _reservation = reservation;
+                Self { plan, fleet, stream, answers, key, row, rows, lost, before, start, options, _reservation }
             }
             Some(path) => {
-                let (fleet, saved) = open_fleet(path, most)?;
+                let (mut fleet, saved) = open_fleet(path, most)?;
+                fleet.ask_for_coordinates(plan.target != Target::Nowhere);
                 let before = ResumeState::from_bytes(&saved, path)?;
                 let now = options(plan, &plan.layout);
                 before.agree(path, plan, &now)?;
-                let plain =
-                    Columns { standardizer: Standardizer::new(Standardize::None, 0), ..fleet.fresh().columns.clone() };
+                let names = fleet.fresh().columns.names.clone();
+                let plain = Columns::new(names, Standardizer::new(Standardize::None, 0));
                 let stream = Stream::resume(&plan.source, &layout, &before.stream, &plain)?;
                 before.agree_on_table(path, &now)?;
                 let (_, setup) = Self::fresh(plan, setup, &stream, usize::MAX)?;
@@ -97,9 +101,10 @@ impl<'a> Session<'a> {
                 before.agree_on_learner(path, &learner)?;
                 let answers = Answers::resume(&plan.target, plan.form, setup.spec.kept, at_once, &before.answers)?;
                 let answers = answers.with_texts(stream.kept_columns())?;
-                let (rows, lost, options, _reservation) = (stream.rows(), 0.0, (now, learner), reservation);
+                let (key, row, rows, lost) = (place_of_key(&stream)?, Vec::new(), stream.rows(), 0.0);
+                let (options, _reservation) = ((now, learner), reservation);
                 let (before, start) = (before.elapsed(), Instant::now());
-                Self { plan, fleet, stream, answers, key, rows, lost, before, start, options, _reservation }
+                Self { plan, fleet, stream, answers, key, row, rows, lost, before, start, options, _reservation }
             }
         })
     }
@@ -117,7 +122,7 @@ impl<'a> Session<'a> {
         if most < usize::MAX {
             let folder = plan.keep.snapshot.as_deref().and_then(|path| path.parent().map(std::path::Path::to_owned));
             let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(std::env::temp_dir);
-            fleet = fleet.with_store(most, Box::new(GroupStore::new(&folder)?));
+            fleet = fleet.with_store(most, Box::new(GroupStore::new(&folder)));
         }
         Ok((fleet, setup))
     }
@@ -130,11 +135,11 @@ impl<'a> Session<'a> {
             }
             match self.step() {
                 Err(_) if signal.to_stop() => return Ok(false),
-                outcome => {
-                    if !outcome? {
-                        return Ok(true);
-                    }
-                }
+                outcome => match outcome? {
+                    Step::Learned => {}
+                    Step::Refused => continue,
+                    Step::Ended => return Ok(true),
+                },
             }
             progress.tick_rows(self.rows, self.lost, &self.stream);
             match &self.plan.keep.snapshot_every {
@@ -144,14 +149,14 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Learns from the next row; false if there is none.
-    fn step(&mut self) -> Result<bool> {
-        let Self { fleet, stream, answers, key, .. } = self;
-        fleet.ask_for_coordinates(self.plan.target != Target::Nowhere);
-        let Some(row) = stream.next_row()? else { return Ok(false) };
-        let row = row.to_vec();
+    /// Learns from the next row.
+    fn step(&mut self) -> Result<Step> {
+        let Self { fleet, stream, answers, key, row, .. } = self;
+        let Some(next) = stream.next_row()? else { return Ok(Step::Ended) };
+        row.clear();
+        row.extend_from_slice(next);
         let texts = stream.kept();
-        match fleet.step(&texts[*key], &row) {
+        match fleet.step(&texts[*key], row) {
             Ok((loss, run)) => {
                 let (expected_loss, realised) = (loss.expected, loss.realised);
                 let coordinates = run.coordinates();
@@ -161,9 +166,12 @@ impl<'a> Session<'a> {
                 self.lost += expected_loss;
             }
             Err(error @ Error::Store(_)) => return Err(error.into()),
-            Err(error) => stream.refuse(sentence(&error))?,
+            Err(error) => {
+                stream.refuse(sentence(&error))?;
+                return Ok(Step::Refused);
+            }
         }
-        Ok(true)
+        Ok(Step::Learned)
     }
 
     fn save(&mut self, ended: bool) -> Result<()> {
@@ -201,6 +209,11 @@ impl<'a> Session<'a> {
         }
         stdout::print(&shown)
     }
+}
+
+/// Place of the key among the texts that go along with a row.
+fn place_of_key(stream: &Stream) -> Result<usize> {
+    stream.first_kept().context("--group-by names a column that is kept")
 }
 
 /// The account of a key.
