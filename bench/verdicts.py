@@ -73,6 +73,7 @@ def judge(results):
         found.append(faster(cases, peer, TRACKING, times, n))
         found.append(told(faster(cases, peer, FIXED_SHARE, times, n)))
     found.append(faster(cases, ROW_BY_ROW, "eigenhedge auto", 10, 64))
+    found.append(faster(cases, ROW_BY_ROW, "eigenhedge auto", 6, 1024))
     found += [loses_less(cases, stream, 1.0) for stream in DRIFTING]
     found.append(loses_less(cases, "iid", 1.05))
     if "textbook" in results:
