@@ -37,7 +37,7 @@ class Options(TypedDict, total=False):
     as_printed: bool | None
     merge: float | None
     max_rank: int | None
-    segments: int | None
+    segments: int | Literal["auto"] | None
     feature_dim: int | Literal["inf"] | None
     select: str | None
     coordinates: str | None

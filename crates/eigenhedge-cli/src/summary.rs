@@ -3,7 +3,8 @@
 use crate::number::readable;
 use eigenhedge::comparators::Best;
 use eigenhedge::options::Setup;
-use eigenhedge::{Missing, RunSummary, Spec};
+use eigenhedge::simplex::Select;
+use eigenhedge::{Kind, Missing, RunSummary, Spec};
 use std::fmt::Write;
 
 /// Width of the names of the lines.
@@ -29,10 +30,10 @@ pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
         line("", "standardized: losses are in squared standard deviations".to_owned());
     }
     line("kept", counted(summary.k as u64, "direction") + &share.unwrap_or_default());
-    line(
-        "lost",
-        format!("{} expected, {} by the choices drawn", readable(summary.expected_loss), readable(summary.loss)),
-    );
+    // The noise of the perturbed leader is drawn first: its mean has no closed form.
+    let expected = if spec.learner == Kind::PerturbedLeader { "expected, given its noise" } else { "expected" };
+    let chosen = if spec.select == Select::Top { "by the surest choices" } else { "by the choices drawn" };
+    line("lost", format!("{} {expected}, {} {chosen}", readable(summary.expected_loss), readable(summary.loss)));
     if let Some(first) = summary.first_row_loss {
         line("", format!("without the first row, which fixes the center ({} expected)", readable(first)));
     }
@@ -51,6 +52,14 @@ pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
         line("", format!("{loss} by the best subspaces for {segments}, cut before rows {}", cuts.join(", ")));
     }
     line("bound", bound(summary));
+    if let Some(shifting) = summary.shifting_bound.as_ref().filter(|shifting| shifting.segments > 1) {
+        let (segments, bound) = (shifting.segments, readable(shifting.bound));
+        let verdict = verdict(shifting.holds);
+        line(
+            "",
+            format!("{bound} beside a subspace for each of {segments} segments ({}): {verdict}", shifting.theorem),
+        );
+    }
     if let Some(member) = summary.best_member() {
         let (best, name) = (readable(member.expected_loss), &member.name);
         let beyond = match summary.certificate.hedge_term {
@@ -103,11 +112,15 @@ fn bound(summary: &RunSummary) -> String {
     let Some(bound) = summary.bound.filter(|_| summary.bound_holds.is_some()) else {
         return format!("none: {}", summary.bound_reason);
     };
-    let verdict = if summary.bound_holds == Some(true) { "it holds" } else { "IT DOES NOT HOLD" };
-    let price = summary.certificate.price.filter(|price| *price > 0.0 && summary.members.is_empty());
+    let verdict = verdict(summary.bound_holds == Some(true));
+    let price = summary.certificate.price.filter(|price| *price > 0.0);
     let price =
         price.map_or(String::new(), |price| format!(", {} of its constant for mixing and caps", readable(price)));
     format!("{} on the expected loss ({}{price}): {verdict}", readable(bound), summary.bound_reason)
+}
+
+fn verdict(holds: bool) -> &'static str {
+    if holds { "it holds" } else { "IT DOES NOT HOLD" }
 }
 
 /// A number, or the two ends it lies between.

@@ -220,6 +220,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         ("rows", Value::from(120)),
         ("skipped_rows", Value::from(0)),
         ("dim", Value::from(6)),
+        ("feature_dim", Value::from(6)),
         ("k", Value::from(2)),
         ("learner", Value::from("tracking")),
         ("eta", Value::from(1.0)),
@@ -240,6 +241,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         ),
         ("members", Value::Array(Vec::new())),
         ("partitions", Value::Array(Vec::new())),
+        ("shifting_bound", Value::Null),
         ("rank_mean", Value::from(run.totals().rank_mean())),
         ("rank_max", Value::from(run.totals().rank_max)),
     ];
@@ -286,19 +288,19 @@ fn the_text_summary_says_why_there_is_no_bound() {
             "--learner tracking --center none --norm-bound 1 --eta auto",
             "none: no theorem covers this learner with a rate that changes",
         ),
-        (
-            "--learner tracking --center none --norm-bound 1 --feature-dim inf",
-            "none: no theorem covers a space of infinite dimension",
-        ),
+        ("--learner anchored --select top", "none: no theorem covers choices that are not drawn"),
+        ("--select top", "none: no theorem covers choices that are not drawn"),
         ("--learner leader", "none: no theorem covers this learner"),
-        ("--kernel rbf", "none: no theorem covers a space of infinite dimension"),
+        ("--kernel rbf --budget 5", "none: no theorem covers a budget on atoms"),
     ];
     for (options, reason) in cases {
         let outcome = place.run(&format!("run data.csv -k 2 {options}"));
         let line = outcome.out.lines().find(|line| line.starts_with("bound ")).unwrap();
         assert_eq!(line.trim_start_matches("bound").trim(), reason, "{options}");
     }
-    for options in ["", "--learner tracking --center none --norm-bound 1", "--learner anchored"] {
+    let tracking = "--learner tracking --center none --norm-bound 1";
+    let infinite = format!("{tracking} --feature-dim inf");
+    for options in ["", tracking, &infinite, "--learner anchored", "--kernel rbf", "--kernel rbf --learner anchored"] {
         let outcome = place.run(&format!("run data.csv -k 2 {options}"));
         assert!(outcome.out.contains("): it holds"), "{}", outcome.out);
     }

@@ -7,25 +7,44 @@
 //!
 //! Guarantee: all of these hold for every sequence, and for the total *expected* loss.
 //!
-//! Mixing is one more replacement of `V` by `V'`, so its price (see [`Setting::price`]) certifies tracking with mixing.
+//! Proof of all bounds on subspaces, in short: for an instance S with eigenvalues in `[0, Q²]`, each trial has
 //!
-//! Not covered: forgetting, the additive family and the Hebbian learners have no theorem in these papers. For
-//! infinite `N` the divergence from the uniform start is infinite, and every function says none.
+//! ```text
+//! (1 - e^{-η}) tr(V S) ≤ η tr(U S) + Q² (Δ(U, V) - Δ(U, V_after))        Δ(U, V) = -tr(U log V)
+//! ```
 //!
-//! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008; Kuzmin & Warmuth, ICML 2007.
+//! for every projection U of rank d. Summed over trials, the divergences telescope to that from the uniform start,
+//! `D = d log(N/d)` ([`divergence`]). Whatever else moves `V` adds what it adds to `Δ`:
+//!
+//! - Mixing and folding replace `V` by `V'`, at a price of the positive eigenvalues of `log V - log V'`
+//!   ([`Setting::price`]).
+//! - A comparator that changes from U to U' costs `tr((U' - U)(-log V))`; the positive part of `U' - U` has rank at most k,
+//!   and fixed share keeps `V ≥ α d/N` ([`shift_cost`]).
+//!
+//! Infinite `N`: the learner is the limit of those for finite N, trial by trial, and so are its losses; `d log(N/d)` grows to
+//! k. So kernels with features of infinite dimension are covered with `D = k`.
+//!
+//! Batches: rows charged against one `V` are one instance, the sum of their dyads; Q² is then a bound on its largest eigenvalue,
+//! at most the number of rows times that of a row. A row with a weight w is the instance `w z zᵀ`.
+//!
+//! Not covered: forgetting, and the Hebbian learners.
+//!
+//! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008; Kuzmin & Warmuth, ICML 2007; Herbster & Warmuth 1998
+//! (fixed share); Nie, Kotłowski & Warmuth, JMLR 2016 ([`additive`]).
 
 use crate::simplex::Multiplicity;
 
-/// `d log(N/d)`: how far the best projection can be from the uniform start. None for infinite N or unless `k < N`.
+/// `d log(N/d)`: how far the best projection can be from the uniform start; its limit k for infinite N. None unless `k < N`.
 ///
 /// ```
 /// use eigenhedge::{bounds::divergence, simplex::Multiplicity};
 /// assert!((divergence(1, Multiplicity::Finite(2)).unwrap() - 2f64.ln()).abs() < 1e-15);
-/// assert_eq!(divergence(1, Multiplicity::Infinite), None);
+/// assert_eq!(divergence(3, Multiplicity::Infinite), Some(3.0));
 /// ```
 pub fn divergence(kept: usize, dimension: Multiplicity) -> Option<f64> {
-    let Multiplicity::Finite(n) = dimension else { return None };
-    let (n, kept) = (n as f64, kept as f64);
+    let kept = kept as f64;
+    let Multiplicity::Finite(n) = dimension else { return Some(kept) };
+    let n = n as f64;
     // By way of k/N, so that few kept among many keep their precision.
     (kept < n).then(|| (n - kept) * -(-kept / n).ln_1p())
 }
@@ -131,8 +150,99 @@ impl Setting {
     }
 }
 
+/// `k log(N/(α d))`: what one change of the comparator adds to the divergence under fixed share of rate `alpha`; `k log(1/α)`
+/// for infinite N. None unless `k < N` and `0 < α ≤ 1`.
+///
+/// ```
+/// use eigenhedge::{bounds::shift_cost, simplex::Multiplicity};
+/// let exact = 2.0 * (20f64 / (0.01 * 18.0)).ln();
+/// assert!((shift_cost(2, Multiplicity::Finite(20), 0.01).unwrap() - exact).abs() < 1e-13);
+/// assert!((shift_cost(2, Multiplicity::Infinite, 0.01).unwrap() - 2.0 * 100f64.ln()).abs() < 1e-13);
+/// ```
+pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f64> {
+    let kept = kept as f64;
+    let lowest = match dimension {
+        Multiplicity::Finite(n) => (-kept / n as f64).ln_1p(),
+        Multiplicity::Infinite => 0.0,
+    };
+    (alpha > 0.0 && alpha <= 1.0 && lowest.is_finite()).then(|| -kept * (alpha.ln() + lowest))
+}
+
+/// Tracking with fixed share beside a comparator that changes its subspace `changes` times (S): total expected loss at most
+/// `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. The price has that of fixed share itself in it.
+///
+/// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition of
+/// the trials into S + 1 stretches with any subspace for each.
+///
+/// ```
+/// use eigenhedge::{bounds::{Setting, shifting, uncentered}, simplex::Multiplicity};
+/// let setting = Setting { price: 3.0, ..Setting::new(4.0, 2, Multiplicity::Finite(20)) };
+/// assert_eq!(shifting(&setting, 10.0, 0, 0.01), uncentered(&setting, 10.0));
+/// let each = 2.0 * (20f64 / (0.01 * 18.0)).ln() / (1.0 - (-4f64).exp());
+/// let gap = shifting(&setting, 10.0, 3, 0.01).unwrap() - uncentered(&setting, 10.0).unwrap();
+/// assert!((gap - 3.0 * each).abs() < 1e-12);
+/// ```
+pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Option<f64> {
+    let cost = shift_cost(setting.kept, setting.dimension, alpha)?;
+    Setting { price: setting.price + changes as f64 * cost, ..*setting }.bound(best)
+}
+
+/// Gradient descent on the expected projection (the learner `additive`) beside a comparator that changes its subspace `changes`
+/// times (S): total expected loss at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. `squares_norm` is
+/// the root of the last sum, or of that of the squared Frobenius norms of matrix instances. `k(N-k)/N` is k for infinite N. None unless `k < N`.
+///
+/// Hypotheses: no centering; the rate was divided by the same Q² all along. `best` is the loss of any S + 1 subspaces.
+///
+/// Proof: a projection onto a convex set brings `P̄` no further from any point of it, so that a trial has `2 (η/Q²) tr((P - P̄) S)
+/// ≤ |P - P̄|² - |P - P̄_after|² + (η/Q²)² |S|²` for every projection P of rank k, in Frobenius norms; `tr((P - P̄) S)` is the
+/// regret of the trial. At the start `|P - (k/N) I|² = k(N-k)/N`. A change from P to P' costs `|P' - P̄|² - |P - P̄|² =
+/// 2 tr((P - P') P̄)`, at most 2 for each positive eigenvalue of `P - P'`.
+///
+/// ```
+/// use eigenhedge::{bounds::{Setting, additive}, simplex::Multiplicity};
+/// let setting = Setting { norm_square: 4.0, ..Setting::new(0.5, 2, Multiplicity::Finite(8)) };
+/// let exact = 10.0 + 4.0 * (2.0 * 6.0 / 8.0) / (2.0 * 0.5) + 0.5 / 8.0 * 30.0;
+/// assert!((additive(&setting, 10.0, 0, 30f64.sqrt()).unwrap() - exact).abs() < 1e-13);
+/// let changed = exact + 4.0 * (2.0 * 3.0 * 2.0) / (2.0 * 0.5);
+/// assert!((additive(&setting, 10.0, 3, 30f64.sqrt()).unwrap() - changed).abs() < 1e-13);
+/// ```
+pub fn additive(setting: &Setting, best: f64, changes: usize, squares_norm: f64) -> Option<f64> {
+    let Setting { eta, kept, dimension, norm_square, .. } = *setting;
+    let distance = additive_distance(kept, dimension)?;
+    let others = match dimension {
+        Multiplicity::Finite(n) => n - kept as u64,
+        Multiplicity::Infinite => u64::MAX,
+    };
+    let path = distance + 2.0 * changes as f64 * others.min(kept as u64) as f64;
+    Some(best + norm_square * path / (2.0 * eta) + eta / 2.0 * (squares_norm / norm_square) * squares_norm)
+}
+
+/// `k(N-k)/N`: the squared distance of every projection from the uniform start; k for infinite N.
+fn additive_distance(kept: usize, dimension: Multiplicity) -> Option<f64> {
+    let kept = kept as f64;
+    match dimension {
+        Multiplicity::Finite(n) => (kept < n as f64).then(|| kept * (1.0 - kept / n as f64)),
+        Multiplicity::Infinite => Some(kept),
+    }
+}
+
+/// The rate of `additive` for so many rows of norm at most Q: `√(k(N-k)/(N T))`, for rows of norm at most one. [`additive`] is
+/// then at most `L* + Q² √(k T (N-k)/N)`. None unless `0 < k < N` and there are rows.
+///
+/// ```
+/// use eigenhedge::{bounds::{Setting, additive, additive_rate}, simplex::Multiplicity};
+/// let n = Multiplicity::Finite(8);
+/// let eta = additive_rate(2, n, 600).unwrap();
+/// let bound = additive(&Setting::new(eta, 2, n), 10.0, 0, 600f64.sqrt()).unwrap();
+/// assert!((bound - 10.0 - (600f64 * 1.5).sqrt()).abs() < 1e-12);
+/// ```
+pub fn additive_rate(kept: usize, dimension: Multiplicity, rows: u64) -> Option<f64> {
+    let rate = (additive_distance(kept, dimension)? / rows as f64).sqrt();
+    (rate > 0.0 && rate.is_finite()).then_some(rate)
+}
+
 /// JMLR Theorem 6 (ICML Theorem 1), with the price of approximations: total expected loss at most
-/// `(η L* + Q² (d log(N/d) + price)) / (1 - e^{-η})`. None for infinite N.
+/// `(η L* + Q² (D + price)) / (1 - e^{-η})`, with `D` the [`divergence`]. None unless `k < N`.
 ///
 /// Hypotheses: tracking without mixing, or anchored; no centering; rows of norm at most Q, or symmetric instances with
 /// eigenvalues in `[0, Q²]`; Q known from the start. `best` is the loss of any k-dimensional subspace.
@@ -150,7 +260,7 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
 
 /// JMLR Theorem 8, anchored with a running center: total expected loss at most
 /// `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, with `D` the [`divergence`].
-/// None for infinite N.
+/// None unless `k < N`.
 ///
 /// - `best`: loss of any subspace around any center m;
 /// - `prior`: `ε = 1/η̃`, the imaginary rows at the first center `m0`;
@@ -173,7 +283,7 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
 }
 
 /// JMLR Corollary 9, anchored around the running mean (`ε = 0`): total expected loss at most
-/// `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, with `D` the [`divergence`]. None for infinite N.
+/// `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, with `D` the [`divergence`]. None unless `k < N`.
 ///
 /// Hypotheses: no two rows further apart than Q; `first_square` is the squared distance of the first row from the
 /// first center, or any `R²` above it. Where the ball lies need not be known.
@@ -189,7 +299,7 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
 }
 
 /// Anchored with the rate `√(D/(L + Q²))/Q`, L its own loss so far: total expected loss at most
-/// `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. None for infinite N.
+/// `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. None unless `k < N`.
 ///
 /// Hypotheses: as for [`uncentered`], with a rate that is tuned to the [`divergence`].
 ///
@@ -319,13 +429,48 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_promised_in_infinite_dimension_or_when_everything_is_kept() {
-        for dimension in [Multiplicity::Infinite, Multiplicity::Finite(3)] {
-            let setting = Setting::new(1.0, 3, dimension);
-            assert_eq!(uncentered(&setting, 1.0), None);
-            assert_eq!(centered(&setting, 1.0, 0.0, 0.0, 5), None);
-            assert_eq!(centered_on_the_mean(&setting, 1.0, 1.0, 5), None);
-        }
+    fn nothing_is_promised_when_everything_is_kept() {
+        let setting = Setting::new(1.0, 3, Multiplicity::Finite(3));
+        assert_eq!(uncentered(&setting, 1.0), None);
+        assert_eq!(centered(&setting, 1.0, 0.0, 0.0, 5), None);
+        assert_eq!(centered_on_the_mean(&setting, 1.0, 1.0, 5), None);
+        assert_eq!(self_confident(&setting, 1.0), None);
+        assert_eq!(shifting(&setting, 1.0, 1, 0.1), None);
+        assert_eq!(additive(&setting, 1.0, 0, 1.0), None);
+        assert_eq!(additive_rate(3, setting.dimension, 10), None);
         assert_eq!(capped_hedge(1.0, 1.0, 3, 3), None);
+    }
+
+    #[test]
+    fn every_bound_grows_to_that_of_infinite_dimension() {
+        let bounds = |dimension| {
+            let setting = Setting { price: 0.2, norm_square: 9.0, ..Setting::new(0.7, 3, dimension) };
+            [
+                uncentered(&setting, 4.0),
+                centered(&setting, 4.0, 2.0, 0.1, 50),
+                centered_on_the_mean(&setting, 4.0, 3.0, 50),
+                self_confident(&setting, 4.0),
+                shifting(&setting, 4.0, 5, 0.01),
+                additive(&setting, 4.0, 5, 30.0),
+                additive_rate(3, dimension, 50),
+            ]
+            .map(Option::unwrap)
+        };
+        let limit = bounds(Multiplicity::Infinite);
+        for (power, tolerance) in [(3, 1e-2), (6, 1e-5), (12, 1e-11)] {
+            for (i, (finite, limit)) in bounds(Multiplicity::Finite(10u64.pow(power))).iter().zip(limit).enumerate() {
+                assert!((finite - limit).abs() < tolerance * limit, "{i}, N = 10^{power}: {finite} {limit}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_of_the_additive_comparator_can_cost_twice_k() {
+        // P' orthogonal to P = P̄ in a space of 2k directions: |P' - P̄|² - |P - P̄|² = 2k, more than 2 k(N-k)/N = k.
+        let (kept, dimension) = (3, Multiplicity::Finite(6));
+        let setting = Setting::new(0.5, kept, dimension);
+        let each = additive(&setting, 0.0, 1, 0.0).unwrap() - additive(&setting, 0.0, 0, 0.0).unwrap();
+        assert_eq!(each, 2.0 * kept as f64 / (2.0 * setting.eta));
+        assert!(each > 2.0 * additive_distance(kept, dimension).unwrap() / (2.0 * setting.eta));
     }
 }

@@ -132,7 +132,7 @@ pub use mixing::Mixing;
 pub use model::{Columns, LinearMap, Model};
 pub use random::Random;
 pub use registry::{FeatureLearner, KernelLearner, Kind, Missing, PlainLearner, Spec, options};
-pub use run::{AnyLearner, Certificate, Comparators, Embedding, Member, Run, RunSummary, Totals};
+pub use run::{AnyLearner, Certificate, Comparators, Embedding, Member, Run, RunSummary, ShiftingBound, Totals};
 pub use snapshot::{Refusal, Snapshot};
 pub use standardize::{Standardize, Standardizer};
 pub use subspace::{Average, Instance, NormBound, Pair, PairGain, RunningCenter, Subspace, Symmetric};

@@ -30,7 +30,7 @@ fn best(rows: &[Vec<f64>], kept: usize, centered: bool) -> f64 {
 }
 
 fn assert_holds(expected: f64, best: f64, bound: impl Fn(f64) -> Option<f64>, what: impl std::fmt::Debug) {
-    let holds = bound_holds(expected, Best::Exact(best), |best| bound(best).ok_or(Reason::InfiniteDimension));
+    let holds = bound_holds(expected, Best::Exact(best), |best| bound(best).ok_or(Reason::NoTheorem));
     assert_eq!(holds, Ok(true), "{what:?}: {expected} > {:?}, best {best}", bound(best));
 }
 

@@ -2,6 +2,7 @@
 
 mod batch;
 mod bounds;
+mod bounds_beyond;
 mod common;
 mod coordinates;
 mod golden_simplex_experts;

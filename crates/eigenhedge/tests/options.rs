@@ -128,7 +128,6 @@ fn misuse_is_one_sentence() {
         ("--clip 0", "clip must be positive and finite, got 0"),
         ("--gamma 2", "gamma needs a kernel"),
         ("--kernel rbf --degree 2", "degree is not read by the kernel rbf"),
-        ("--kernel rbf --segments 2", "segments is not read with a kernel"),
         ("--kernel rbf --budget 0", "budget must be at least 1, got 0"),
     ];
     for (text, sentence) in cases {

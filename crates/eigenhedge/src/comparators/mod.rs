@@ -3,7 +3,8 @@
 //! - [`BestSubspace`]: what the best fixed subspace would have lost, exactly; [`Sketch`]: between two numbers, for long
 //!   rows; [`Hindsight`]: whichever fits, also in a feature space, with a [`Best`] for an answer.
 //! - [`LeadingDirections`]: the best fixed subspace between two numbers, for looks on the way.
-//! - [`partition`]: what the best subspaces for stretches of the stream would have lost.
+//! - [`partition`]: what the best subspaces for stretches of the stream would have lost; [`Partitions`]: the same for a
+//!   stream of any length and kind, with cuts to the row.
 //! - [`BestPair`]: the best directions for pairs of rows.
 
 mod best;
@@ -12,6 +13,8 @@ mod best_subspace;
 mod feature_rows;
 mod leading_directions;
 pub mod partition;
+mod partitions;
+mod refine;
 mod sketch;
 
 pub use best::{Best, Hindsight};
@@ -19,6 +22,7 @@ pub use best_pair::BestPair;
 pub use best_subspace::BestSubspace;
 pub use leading_directions::LeadingDirections;
 pub use partition::{Blocks, Partition};
+pub use partitions::Partitions;
 pub use sketch::Sketch;
 
 use crate::linalg::{Matrix, symmetric_eigenvalues};

@@ -11,9 +11,10 @@
 //! matrices, and s m² comparisons. A hundred numbers a row and a hundred blocks take seconds.
 //!
 //! Numerics: the scatter of a segment is summed up block by block and never a difference of prefix sums, which would
-//! lose the small eigenvalues of late segments. Centered scatters are joined by way of their means.
+//! lose the small eigenvalues of late segments. Centered scatters are joined by way of their means; rows should lie near zero.
 //!
-//! Not done: no choice of s; losses never grow with it, and what a switch should cost is the caller's question.
+//! Not done: no choice of s; losses never grow with it, and what a switch should cost is the caller's question. Cuts between
+//! points of the grid: see [`Partitions`](super::Partitions).
 //!
 //! References: Bellman 1961 (segmentation by dynamic programming); Chan, Golub & LeVeque 1983 (joining scatters);
 //! Herbster & Warmuth 1998 and Warmuth & Kuzmin, JMLR 2008, section 8 (partitions as comparators).
@@ -79,16 +80,12 @@ pub struct Blocks {
     length: usize,
     rows_each: usize,
     centered: bool,
-    /// Rows are measured from here when the comparator is centered: the first one, or a row before it that is not charged.
-    base: Option<Vec<f64>>,
-    /// Rows before the first one that is charged.
-    uncharged: usize,
     blocks: Vec<Block>,
 }
 
 /// Mean and scatter of a run of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Block {
+pub(super) struct Block {
     rows: usize,
     /// Running mean, when the comparator is centered; else zero.
     mean: Vec<f64>,
@@ -97,7 +94,7 @@ struct Block {
 }
 
 impl Block {
-    fn new(length: usize) -> Self {
+    pub(super) fn new(length: usize) -> Self {
         Self { rows: 0, mean: vec![0.0; length], scatter: Matrix::zeros(length, length) }
     }
 
@@ -109,7 +106,7 @@ impl Block {
         }
     }
 
-    fn add(&mut self, row: &[f64], centered: bool) {
+    pub(super) fn add(&mut self, row: &[f64], centered: bool) {
         self.rows += 1;
         if !centered {
             return self.add_dyad(row, 1.0);
@@ -133,7 +130,7 @@ impl Block {
         self.rows += other.rows;
     }
 
-    fn loss(&self, kept: usize) -> f64 {
+    pub(super) fn loss(&self, kept: usize) -> f64 {
         best_loss(&self.scatter, kept)
     }
 }
@@ -145,11 +142,6 @@ impl Blocks {
         ensure(parameters, "the partition must be of rows like those of the learner")?;
         ensure(self.rows_each > 0 && self.blocks.len() < most, "the partition must have blocks, but not too many")?;
         count("the number of rows of a block", self.rows_each as u64)?;
-        ensure(self.uncharged <= 1, "at most the first row may not be charged")?;
-        if let Some(base) = &self.base {
-            state::length("the first row", base.len(), length)?;
-            energy("the squared norm of the first row", dot(base, base))?;
-        }
         let mut total = 0.0;
         for (i, block) in self.blocks.iter().enumerate() {
             let whole = block.rows == self.rows_each || (i + 1 == self.blocks.len() && block.rows < self.rows_each);
@@ -166,26 +158,12 @@ impl Blocks {
     /// No rows yet; cuts will be multiples of `rows_each`, at least 1.
     pub fn new(length: usize, rows_each: usize, centered: bool) -> Result<Self, Error> {
         at_least_one("block", rows_each)?;
-        Ok(Self { length, rows_each, centered, base: None, uncharged: 0, blocks: Vec::new() })
-    }
-
-    /// Measures rows from this one, which is counted and not charged. Must come before the first row.
-    pub fn begin_at(&mut self, row: &[f64]) {
-        self.base = Some(row.to_vec());
-        self.uncharged = 1;
+        Ok(Self { length, rows_each, centered, blocks: Vec::new() })
     }
 
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         assert_eq!(row.len(), self.length, "one entry for each number of a row");
-        let measured: Vec<f64>;
-        let row = if self.centered {
-            let base = self.base.get_or_insert_with(|| row.to_vec());
-            measured = row.iter().zip(base).map(|(x, base)| x - *base).collect();
-            &measured[..]
-        } else {
-            row
-        };
         if self.blocks.last().is_none_or(|block| block.rows == self.rows_each) {
             self.blocks.push(Block::new(self.length));
         }
@@ -254,7 +232,7 @@ impl Blocks {
         let mut cuts = Vec::with_capacity(table.len() - 1);
         for row in table[1..].iter().rev() {
             end = row[end].1;
-            cuts.push(self.uncharged + end * self.rows_each);
+            cuts.push(end * self.rows_each);
         }
         cuts.reverse();
         Partition { loss, cuts }

@@ -61,7 +61,8 @@ struct Working {
 /// memories, the leader (incremental PCA with a memory of a few directions more), and anchored with a self-confident rate
 /// (whose bound the portfolio inherits whatever the rows are). Around centers that forget, for levels that drift: leaders
 /// with a long memory. A template with another center than the mean gives its own to all of them. Features of kernels hardly
-/// have a level that drifts: there, the mean is the only center, and the grid of memories is finer.
+/// have a level that drifts: there, the mean is the only center, and the grid of memories is finer. Without a center and with
+/// a given norm bound, there is tracking with fixed share too: its bound about drift becomes one of the portfolio.
 ///
 /// All have at most `k + 3` explicit directions, unless rows are shorter or the template says otherwise, so that none
 /// costs more than O(nk) on any stream.
@@ -81,6 +82,10 @@ pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
             // A bound on the distances from the mean is none on those from other centers.
             members.push(Spec { center, norm_bound: NormBound::Running, ..forgetting(forget) });
         }
+    }
+    if let (None, NormBound::Given(_)) = (base.center, base.norm_bound) {
+        let mixing = Mixing::FixedShare { alpha: 1e-3 };
+        members.push(Spec { learner: Kind::Tracking, eta: 1.0, mixing, merge: 0.25, ..base });
     }
     members
 }

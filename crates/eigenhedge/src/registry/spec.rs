@@ -147,15 +147,14 @@ impl Spec {
     }
 
     /// Sets the rate for a best loss of at most `ceiling` over rows of this length (JMLR (3), ICML (6)); needs a given
-    /// norm bound and a finite dimension.
+    /// norm bound.
     pub fn tuned(mut self, ceiling: f64, length: usize) -> Result<Self, Error> {
         let NormBound::Given(bound) = self.norm_bound else {
             return Err(Error::Unsupported("a rate for a given best loss needs a given norm bound"));
         };
         let ceiling = error::positive("ceiling", ceiling)?;
-        let divergence = bounds::divergence(self.kept, self.space(length)).ok_or(Error::Unsupported(
-            "a rate for a given best loss needs a finite dimension that is greater than k",
-        ))?;
+        let divergence = bounds::divergence(self.kept, self.space(length))
+            .ok_or(Error::Unsupported("a rate for a given best loss needs a dimension that is greater than k"))?;
         if let Some(eta) = bounds::tuned_rate(divergence, ceiling, bound * bound) {
             self.eta = eta;
         }
@@ -278,7 +277,7 @@ impl Spec {
             select: self.select,
             center: self.center,
             clip: self.clip,
-            divergence: self.self_confident.then(|| guessed_divergence(self.kept, dimension)),
+            divergence: self.self_confident.then(|| bounds::divergence(self.kept, dimension).unwrap_or(1.0)),
         };
         Subspace::new(self.kept, span, rule, options)
     }
@@ -304,13 +303,6 @@ impl Spec {
         };
         Ok(AnyRule::Anchored(Box::new(if self.as_printed { rule.capped_as_printed()? } else { rule })))
     }
-}
-
-/// The divergence that a self-confident rate is tuned to; for infinite dimension, where there is none, that of a
-/// space of a thousand directions for each one kept.
-fn guessed_divergence(kept: usize, dimension: Multiplicity) -> f64 {
-    let thousand = Multiplicity::Finite(1000 * kept as u64);
-    bounds::divergence(kept, dimension).or(bounds::divergence(kept, thousand)).unwrap_or(1.0)
 }
 
 /// A learner over rows of plain numbers.

@@ -1,7 +1,7 @@
 //! Any learner over rows of numbers: what the registry's names build.
 
 use super::embedding::Embedding;
-use super::{BoundInputs, Guarantee, Member, Reason, guarantee};
+use super::{BoundInputs, Comparator, Guarantee, Member, Reason, guarantee};
 use crate::error::Error;
 use crate::hebbian::weights::Weights;
 use crate::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
@@ -257,9 +257,12 @@ impl AnyLearner {
         of_portfolio!(self, portfolio => portfolio.hedge_term(), 0.0)
     }
 
-    /// What approximations have added to the constant of the theorem, summed over members.
-    pub fn price(&self) -> f64 {
-        of_portfolio!(self, portfolio => portfolio.members().iter().map(|member| member.rule().price()).sum(), 0.0)
+    /// What approximations have added to the constant of the theorem of a single learner; none for a portfolio of several.
+    pub(super) fn price(&self) -> Option<f64> {
+        of_portfolio!(self, portfolio => match portfolio.members() {
+            [member] => Some(member.rule().price()),
+            _ => None,
+        }, Some(0.0))
     }
 
     /// Rows before which a learner's directions were orthonormalised, because the parts of the row did not add up to it;
@@ -286,9 +289,13 @@ impl AnyLearner {
         }
     }
 
-    /// The least that is promised for a comparator that lost `best`: of all members with a theorem, plus the Hedge term.
-    pub(super) fn guarantee(&self, inputs: &BoundInputs, best: f64) -> Result<Guarantee, Reason> {
-        fn least<S: Span>(portfolio: &Portfolio<S>, inputs: &BoundInputs, best: f64) -> Result<Guarantee, Reason> {
+    /// The least that is promised beside a comparator: of all members with a theorem, plus the Hedge term.
+    pub(super) fn guarantee(&self, inputs: &BoundInputs, best: Comparator) -> Result<Guarantee, Reason> {
+        fn least<S: Span>(
+            portfolio: &Portfolio<S>,
+            inputs: &BoundInputs,
+            best: Comparator,
+        ) -> Result<Guarantee, Reason> {
             let guarantees = portfolio.specs().iter().zip(portfolio.members());
             let least =
                 guarantees.map(|(spec, member)| guarantee(spec, member, inputs, best)).reduce(|a, b| match (a, b) {

@@ -3,6 +3,8 @@
 //! | learner | theorem |
 //! |---|---|
 //! | tracking, not centered, norm bound given | JMLR Theorem 6; mixing and rank cap are priced |
+//! | the same, with fixed share, beside a comparator that changes | [`bounds::shifting`] |
+//! | additive, not centered, norm bound given, also beside a comparator that changes | [`bounds::additive`] |
 //! | anchored, not centered | JMLR Theorem 6 |
 //! | anchored, centered | JMLR Theorem 8; around the running mean Corollary 9, without its first row |
 //! | anchored, self-confident rate | [`bounds::self_confident`] |
@@ -15,12 +17,14 @@
 //!
 //! Anchored keeps its promise when the norm bound is the largest norm so far: its rates then never grow, which is all that
 //! the proof asks, and rows longer than all before them are charged ([`Subspace::surprise`]). Tracking does not: its proof
-//! telescopes with one rate. Everything else has no theorem.
+//! telescopes with one rate. Everything else has no theorem. All of them speak of a subspace that is drawn, and of the mean over
+//! the draw: a deterministic choice (`select top`) has no theorem, whatever the spectrum behind it.
 
 use crate::bounds::{self, Setting};
 use crate::comparators::Best;
+use crate::mixing::Mixing;
 use crate::registry::{Kind, Spec};
-use crate::simplex::Multiplicity;
+use crate::simplex::Select;
 use crate::span::Span;
 use crate::subspace::{AnyRule, NormBound, Rule, RunningCenter, Subspace};
 
@@ -34,6 +38,24 @@ pub struct BoundInputs {
     /// Squared distance, or more, of the mean of the rows charged from the first center: from the first row, when that
     /// fixes the center. None when it is not known.
     pub offset: Option<f64>,
+    /// Root of the sum of the fourth powers of the norms of rows.
+    pub squares_norm: f64,
+}
+
+/// The comparator of a bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Comparator {
+    /// Its loss.
+    pub loss: f64,
+    /// The times that it changes its subspace.
+    pub changes: usize,
+}
+
+impl Comparator {
+    /// One subspace for all rows.
+    pub fn fixed(loss: f64) -> Self {
+        Self { loss, changes: 0 }
+    }
 }
 
 /// A bound on the total expected loss.
@@ -43,6 +65,8 @@ pub struct Guarantee {
     pub theorem: &'static str,
     /// The bound.
     pub bound: f64,
+    /// What approximations have added to its constant.
+    pub price: f64,
 }
 
 /// The reason why no bound can be stated, or why it cannot be said if it holds.
@@ -66,9 +90,12 @@ pub enum Reason {
     /// The bound on the norm of rows was not known from the start.
     #[error("the theorem needs a norm bound given in advance")]
     RunningNormBound,
-    /// The space has no finite dimension.
-    #[error("no theorem covers a space of infinite dimension")]
-    InfiniteDimension,
+    /// The choice is not drawn.
+    #[error("no theorem covers choices that are not drawn")]
+    NotDrawn,
+    /// The comparator changes, and the theorem is about one that does not.
+    #[error("the theorem of this learner is about one subspace for all rows")]
+    Changes,
     /// A budget on atoms changes directions, not only weights.
     #[error("no theorem covers a budget on atoms")]
     Budget,
@@ -114,15 +141,14 @@ pub fn bound_holds(
     }
 }
 
-/// The bound of the theorem that covers the learner, for a comparator that lost `best`.
+/// The bound of the theorem that covers the learner, beside a comparator.
 pub(super) fn guarantee<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,
     inputs: &BoundInputs,
-    best: f64,
+    comparator: Comparator,
 ) -> Result<Guarantee, Reason> {
-    let dimension = learner.span().dimension();
-    covered(spec, dimension)?;
+    covered(spec)?;
     if learner.clipped() > 0 {
         return Err(Reason::Clipped);
     }
@@ -133,8 +159,30 @@ pub(super) fn guarantee<S: Span>(
     if !price.is_finite() {
         return Err(Reason::Unpriced);
     }
-    let norm_square = learner.norm_square();
+    let (norm_square, dimension) = (learner.norm_square(), learner.span().dimension());
     let setting = Setting { norm_square, price, ..Setting::new(spec.eta, spec.kept, dimension) };
+    let Comparator { loss, changes } = comparator;
+    let (theorem, bound) = match (spec.learner, spec.mixing) {
+        (Kind::Additive, _) => ("gradient descent", bounds::additive(&setting, loss, changes, inputs.squares_norm)),
+        (Kind::Tracking, Mixing::FixedShare { alpha }) if changes > 0 => {
+            ("JMLR Theorem 6 with fixed share", bounds::shifting(&setting, loss, changes, alpha))
+        }
+        _ if changes > 0 => return Err(Reason::Changes),
+        _ => fixed(spec, learner, &setting, inputs, loss)?,
+    };
+    let bound = bound.ok_or(Reason::NoTheorem)?;
+    Ok(Guarantee { theorem, bound, price })
+}
+
+/// The theorems about one subspace for all rows, around a center or around none.
+fn fixed<S: Span>(
+    spec: &Spec,
+    learner: &Subspace<S, AnyRule>,
+    setting: &Setting,
+    inputs: &BoundInputs,
+    best: f64,
+) -> Result<(&'static str, Option<f64>), Reason> {
+    let norm_square = setting.norm_square;
     // What is added for the center: to the best loss, and to the bound.
     let (moved, added, theorem) = match spec.center {
         None => (0.0, 0.0, "JMLR Theorem 6"),
@@ -150,28 +198,29 @@ pub(super) fn guarantee<S: Span>(
         }
     };
     let (theorem, bound) = if spec.self_confident {
-        let best = best + moved + price * learner.scale() + learner.surprise();
-        ("self-confident rate", bounds::self_confident(&setting, best))
+        let best = best + moved + setting.price * learner.scale() + learner.surprise();
+        ("self-confident rate", bounds::self_confident(setting, best))
     } else {
-        (theorem, bounds::uncentered(&setting, best + moved).map(|bound| bound + learner.surprise()))
+        (theorem, bounds::uncentered(setting, best + moved).map(|bound| bound + learner.surprise()))
     };
-    let bound = bound.ok_or(Reason::InfiniteDimension)? + added;
-    Ok(Guarantee { theorem, bound })
+    Ok((theorem, bound.map(|bound| bound + added)))
 }
 
 /// What the options alone rule out, the most fundamental reason first.
-fn covered(spec: &Spec, dimension: Multiplicity) -> Result<(), Reason> {
+fn covered(spec: &Spec) -> Result<(), Reason> {
+    let theorem_of_given_norm = matches!(spec.learner, Kind::Tracking | Kind::Additive);
     match spec.learner {
-        Kind::Tracking | Kind::Anchored if spec.budget.is_some() => Err(Reason::Budget),
-        Kind::Tracking | Kind::Anchored if dimension == Multiplicity::Infinite => Err(Reason::InfiniteDimension),
-        Kind::Tracking | Kind::Anchored if spec.center.is_some_and(|center| !center.is_mean()) => {
-            Err(Reason::ForgettingCenter)
-        }
-        Kind::Tracking if spec.center.is_some() => Err(Reason::Centering),
-        Kind::Tracking if spec.self_confident => Err(Reason::ChangingRate),
-        Kind::Tracking if spec.norm_bound == NormBound::Running => Err(Reason::RunningNormBound),
         Kind::Anchored if spec.as_printed => Err(Reason::NoTheorem),
-        Kind::Tracking | Kind::Anchored => Ok(()),
+        Kind::Tracking | Kind::Anchored | Kind::Additive => Ok(()),
         _ => Err(Reason::NoTheorem),
+    }?;
+    match spec.center {
+        _ if spec.budget.is_some() => Err(Reason::Budget),
+        _ if spec.select == Select::Top => Err(Reason::NotDrawn),
+        Some(center) if !center.is_mean() => Err(Reason::ForgettingCenter),
+        Some(_) if theorem_of_given_norm => Err(Reason::Centering),
+        _ if theorem_of_given_norm && spec.self_confident => Err(Reason::ChangingRate),
+        _ if theorem_of_given_norm && spec.norm_bound == NormBound::Running => Err(Reason::RunningNormBound),
+        _ => Ok(()),
     }
 }

@@ -9,17 +9,17 @@ mod totals;
 
 pub use any::AnyLearner;
 pub use embedding::Embedding;
-use guarantee::{BoundInputs, Guarantee, guarantee};
+use guarantee::{BoundInputs, Comparator, Guarantee, guarantee};
 pub use guarantee::{Reason, bound_holds};
 use missing::name_option;
-pub use summary::{Certificate, Member, RunSummary};
+pub use summary::{Certificate, Member, RunSummary, ShiftingBound};
 pub use totals::Totals;
 
-use crate::comparators::{Best, Blocks, Hindsight, LeadingDirections};
+use crate::comparators::{Best, Hindsight, LeadingDirections, Partitions};
 use crate::error::Error;
 use crate::learner::{Loss, block, trial_with};
 use crate::random::Random;
-use crate::registry::options::{Coordinates, Setup};
+use crate::registry::options::{AUTO_SEGMENTS, Coordinates, Setup};
 use crate::registry::{Missing, Spec};
 use crate::scratch::Scratch;
 use crate::span::Ambient;
@@ -51,7 +51,7 @@ pub struct Run {
     random: Random,
     totals: Totals,
     hindsight: Option<Hindsight>,
-    blocks: Option<Blocks>,
+    partitions: Option<Partitions>,
     segments: usize,
     coordinates: Coordinates,
     /// Columns that no row has had a cell of, when cells may be missing and the first one fixes the center.
@@ -79,8 +79,13 @@ struct Working {
 pub struct Comparators {
     /// Follow the best fixed subspace, at the price of O(n²) for each row while rows are short, O(nk) when they are long.
     pub hindsight: bool,
-    /// Follow the best partition into this many segments; 0 for none. Plain rows only, at O(n²) for each row.
+    /// Follow the best partitions into up to this many segments; 0 for none. Rows are remembered ([`Partitions`]).
     pub segments: usize,
+}
+
+impl Comparators {
+    /// As many segments, up to 12, as make the bound for a comparator that changes least.
+    pub const AUTO: usize = AUTO_SEGMENTS;
 }
 
 impl Default for Comparators {
@@ -89,14 +94,10 @@ impl Default for Comparators {
     }
 }
 
-/// Blocks between which segments may be cut; when there are twice as many, they are joined in pairs.
-const BLOCKS: usize = 48;
 /// Longest rows that a saved run may claim without numbers to show for them.
 const LONGEST: usize = 1 << 20;
 /// Most directions that a saved run may keep.
 const MOST_KEPT: usize = 1 << 20;
-/// Longest rows whose partitions are followed.
-const LONGEST_PARTITIONED: usize = 256;
 
 impl Run {
     /// Builds the learner of the spec for rows of this length, and follows the best fixed subspace.
@@ -121,17 +122,10 @@ impl Run {
             None => Some(Hindsight::new(length, centered, spec.kept)?),
             Some(kernel) => Some(Hindsight::of_features(kernel.clone(), length, centered)),
         };
-        let blocks = match comparators.segments {
-            0 => None,
-            _ if spec.kernel.is_some() => {
-                return Err(Error::Unsupported("the best partition is followed for plain rows only"));
-            }
-            _ if length > LONGEST_PARTITIONED => {
-                let (name, rule) = ("the length of rows", "at most 256 when segments are asked for");
-                return Err(Error::Parameter { name, rule, value: length as f64 });
-            }
-            _ => Some(Blocks::new(length, 1, centered)?),
-        };
+        let partitions = (comparators.segments > 0).then(|| match &spec.kernel {
+            None => Partitions::new(length, centered),
+            Some(kernel) => Partitions::of_features(kernel.clone(), length, centered),
+        });
         let begins_by_column = spec.missing == Missing::Fill && spec.center.is_some_and(|center| center.prior == 0.0);
         Ok(Self {
             unseen: if begins_by_column { (0..length).collect() } else { Vec::new() },
@@ -142,7 +136,7 @@ impl Run {
             random: Random::seeded(seed),
             totals: Totals::default(),
             hindsight,
-            blocks,
+            partitions,
             segments: comparators.segments,
             coordinates: Coordinates::default(),
             scratch: Scratch::default(),
@@ -190,9 +184,9 @@ impl Run {
         if fixes_center {
             self.totals.enter_first(loss);
             self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_at(row));
-            self.blocks.iter_mut().for_each(|blocks| blocks.begin_at(row));
+            self.partitions.iter_mut().for_each(|partitions| partitions.begin_at(row));
         } else {
-            self.totals.enter(loss, self.learner.coordinates(), self.learner.rank());
+            self.totals.enter(loss, self.learner.coordinates(), self.learner.rank(), self.learner.last_square());
             self.compare(row);
         }
         Ok(loss)
@@ -203,11 +197,8 @@ impl Run {
         if let Some(hindsight) = &mut self.hindsight {
             hindsight.add(row);
         }
-        if let Some(blocks) = &mut self.blocks {
-            blocks.add(row);
-            if blocks.count() >= 2 * BLOCKS {
-                blocks.join_pairs();
-            }
+        if let Some(partitions) = &mut self.partitions {
+            partitions.add(row);
         }
     }
 
@@ -246,9 +237,11 @@ impl Run {
             let Spec { kernel, center, kept, .. } = &self.spec;
             hindsight.check_state(kernel.as_ref(), self.length, center.is_some(), *kept)?;
         }
-        let fits = self.blocks.is_some() == (self.segments > 0) && self.length <= LONGEST_PARTITIONED;
-        match &self.blocks {
-            Some(blocks) if fits => blocks.check_state(self.length, self.spec.center.is_some(), 2 * BLOCKS),
+        match &self.partitions {
+            Some(partitions) if self.segments > 0 => {
+                let Spec { kernel, center, .. } = &self.spec;
+                partitions.check_state(kernel.as_ref(), self.length, center.is_some())
+            }
             None if self.segments == 0 => Ok(()),
             _ => Err(Error::State("partitions must be followed if segments are asked for")),
         }

@@ -1,9 +1,11 @@
 //! The account of a run.
 
-use super::{BoundInputs, Reason, Run, bound_holds};
+use super::{BoundInputs, Comparator, Comparators, Reason, Run, Totals, bound_holds};
+use crate::bounds;
 use crate::comparators::{Best, Hindsight, Partition};
 use crate::registry::Spec;
 use crate::registry::options::Value;
+use crate::simplex::Multiplicity;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -19,6 +21,8 @@ pub struct RunSummary {
     pub skipped_rows: u64,
     /// Length of a row.
     pub dim: usize,
+    /// Dimension of the space that rows or their features lie in, or "inf".
+    pub feature_dim: Value,
     /// Number of directions kept.
     pub k: usize,
     /// Name of the learner.
@@ -51,6 +55,8 @@ pub struct RunSummary {
     pub members: Vec<Member>,
     /// The best partitions into 1, 2, … segments, when they were followed.
     pub partitions: Vec<Partition>,
+    /// The bound beside the best of these partitions, when a theorem covers comparators that change.
+    pub shifting_bound: Option<ShiftingBound>,
     /// Mean number of explicit directions.
     pub rank_mean: f64,
     /// Largest number of explicit directions.
@@ -61,11 +67,28 @@ pub struct RunSummary {
     pub rows_per_second: Option<f64>,
 }
 
+/// A promise about drift: a bound beside a comparator that may change its subspace.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ShiftingBound {
+    /// Segments of the partition that makes the bound least.
+    pub segments: usize,
+    /// Loss of that partition.
+    pub best_loss: f64,
+    /// The bound on the expected loss.
+    pub bound: f64,
+    /// True if the expected loss is within the bound.
+    pub holds: bool,
+    /// The theorem behind it.
+    pub theorem: &'static str,
+}
+
 /// Cost of approximations.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Added to the constant of the theorem by mixing and rank caps; none when it is not known.
+    /// Added to the constant of the theorem by mixing and rank caps, for a portfolio to that of the member whose bound is
+    /// given; none when it is not known.
     pub price: Option<f64>,
     /// Added to the loss of the best member by Hedge, at most.
     pub hedge_term: f64,
@@ -96,18 +119,23 @@ pub struct Member {
 impl RunSummary {
     /// The account so far beside this best loss, with the best partitions into up to `segments` segments.
     pub(super) fn of(run: &Run, best_loss: Option<Best>, segments: usize) -> Self {
-        let Run { spec, totals, learner, blocks, .. } = run;
+        let Run { spec, totals, learner, .. } = run;
         let inputs = bound_inputs(run);
-        let guarantee = |best: f64| learner.guarantee(&inputs, best);
+        let guarantee = |best: f64| learner.guarantee(&inputs, Comparator::fixed(best));
         let holds = match best_loss {
             Some(best) => bound_holds(totals.expected_loss, best, |best| Ok(guarantee(best)?.bound)),
             None => Err(guarantee(0.0).err().unwrap_or(Reason::UnknownBest)),
         };
         let guarantee = best_loss.and_then(|best| guarantee(best.high()).ok());
+        let (partitions, shifting_bound) = partitions(run, &inputs, segments);
         Self {
             rows: totals.rows,
             skipped_rows: totals.passed_over,
             dim: run.length,
+            feature_dim: match spec.space(run.length) {
+                Multiplicity::Finite(n) => Value::Count(n),
+                Multiplicity::Infinite => "inf".into(),
+            },
             k: spec.kept,
             learner: spec.learner.entry().name,
             eta: (spec.learner.reads("eta") && !spec.self_confident).then_some(spec.eta),
@@ -128,7 +156,7 @@ impl RunSummary {
                 Ok(_) => guarantee.map_or("", |guarantee| guarantee.theorem).to_owned(),
             },
             certificate: Certificate {
-                price: Some(learner.price()).filter(|price| price.is_finite()),
+                price: guarantee.map(|guarantee| guarantee.price).or(learner.price()).filter(|price| price.is_finite()),
                 hedge_term: learner.hedge_term(),
                 budget_error: learner.budget_error(),
                 healed_rows: learner.healed(),
@@ -137,10 +165,8 @@ impl RunSummary {
                 missing_cells: totals.missing_cells,
             },
             members: learner.members(),
-            partitions: match blocks {
-                Some(blocks) if segments > 0 => blocks.best(spec.kept, segments),
-                _ => Vec::new(),
-            },
+            partitions,
+            shifting_bound,
             rank_mean: totals.rank_mean(),
             rank_max: totals.rank_max,
             seconds: 0.0,
@@ -161,6 +187,49 @@ impl RunSummary {
     }
 }
 
+/// Most segments when their number is chosen.
+const MOST_SEGMENTS: usize = 12;
+
+/// The best partitions into up to `segments` segments, and the least bound beside one of them.
+fn partitions(run: &Run, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
+    let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
+        return (Vec::new(), None);
+    };
+    let is_chosen = segments == Comparators::AUTO;
+    let most = if is_chosen { MOST_SEGMENTS } else { segments };
+    let mut partitions = followed.best(run.spec.kept, most);
+    let bound = |partition: &Partition| {
+        let comparator = Comparator { loss: partition.loss, changes: partition.cuts.len() };
+        let guarantee = run.learner.guarantee(inputs, comparator).ok()?;
+        Some(ShiftingBound {
+            segments: partition.cuts.len() + 1,
+            best_loss: partition.loss,
+            bound: guarantee.bound,
+            holds: bound_holds(run.totals.expected_loss, Best::Exact(partition.loss), |_| Ok(guarantee.bound))
+                .unwrap_or(false),
+            theorem: guarantee.theorem,
+        })
+    };
+    let covered = partitions.iter().any(|partition| !partition.cuts.is_empty() && bound(partition).is_some());
+    let least = partitions.iter().filter_map(bound).min_by(|a, b| a.bound.total_cmp(&b.bound)).filter(|_| covered);
+    if is_chosen {
+        let chosen = least.as_ref().map_or_else(|| fewest(run, &partitions), |least| least.segments);
+        partitions.truncate(chosen);
+    }
+    (partitions, least)
+}
+
+/// Segments that pay: each costs as much as a change costs the bound of a rate of one with fixed share of one in all rows.
+fn fewest(run: &Run, partitions: &[Partition]) -> usize {
+    let charged = run.totals.charged().max(1) as f64;
+    let square = run.totals.squares_norm / charged.sqrt();
+    let dimension = run.spec.space(run.length);
+    let cost = bounds::shift_cost(run.spec.kept, dimension, charged.recip()).unwrap_or(0.0) * square;
+    let total = |partition: &&Partition| partition.loss + cost * partition.cuts.len() as f64;
+    let least = partitions.iter().min_by(|a, b| total(a).total_cmp(&total(b)));
+    least.map_or(1, |partition| partition.cuts.len() + 1)
+}
+
 fn bound_inputs(run: &Run) -> BoundInputs {
     let squared_distance = |mean: &[f64], spec: &Spec| match &spec.start {
         Some(start) => mean.iter().zip(start).map(|(m, s)| (m - s) * (m - s)).sum(),
@@ -171,5 +240,6 @@ fn bound_inputs(run: &Run) -> BoundInputs {
         Some(center) if center.prior == 0.0 => hindsight.and_then(Hindsight::squared_way),
         _ => hindsight.and_then(Hindsight::mean).map(|mean| squared_distance(&mean, &run.spec)),
     };
-    BoundInputs { rows: run.totals.rows, filled_rows: run.totals.filled_rows, offset }
+    let Totals { rows, filled_rows, squares_norm, .. } = run.totals;
+    BoundInputs { rows, filled_rows, offset, squares_norm }
 }

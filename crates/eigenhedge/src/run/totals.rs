@@ -26,6 +26,8 @@ pub struct Totals {
     pub filled_rows: u64,
     /// Cells that were filled in.
     pub missing_cells: u64,
+    /// Root of the sum of the fourth powers of the norms of rows, after centering.
+    pub squares_norm: f64,
     rank_sum: u64,
     /// Largest number of explicit directions.
     pub rank_max: usize,
@@ -40,6 +42,7 @@ impl Totals {
         energy("the expected loss", self.expected_loss)?;
         energy("the loss", self.loss)?;
         energy("the energy that was kept", self.kept_energy)?;
+        energy("the root of the sum of the squared energies", self.squares_norm)?;
         count("the number of rows passed over", self.passed_over)?;
         count("the number of missing cells", self.missing_cells)?;
         let filled = self.filled_rows <= self.rows.min(self.missing_cells);
@@ -50,11 +53,12 @@ impl Totals {
     }
 
     /// Enters one trial.
-    pub(super) fn enter(&mut self, loss: Loss, coordinates: &[f64], rank: usize) {
+    pub(super) fn enter(&mut self, loss: Loss, coordinates: &[f64], rank: usize, square: f64) {
         self.rows += 1;
         self.expected_loss += loss.expected;
         self.loss += loss.realised;
         self.kept_energy += dot(coordinates, coordinates);
+        self.squares_norm = self.squares_norm.hypot(square);
         self.rank_sum += rank as u64;
         self.rank_max = self.rank_max.max(rank);
     }

@@ -5,14 +5,15 @@
 //! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)`, the Euclidean projection onto `{0 ≤ P̄ ≤ I, tr P̄ = k}`, which shifts all
 //! eigenvalues by one number and clips them to [0, 1].
 //!
-//! Guarantee: none in the papers behind this crate for this charge; gradient descent is the other of the two families.
+//! Guarantee: total expected loss at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, also beside a comparator that changes
+//! ([`bounds::additive`](crate::bounds::additive)). In infinite dimension `P̄` starts at zero.
 //!
 //! Cost: that of tracking, O(n u + w u²), with u the directions of positive p besides the complement.
 //!
 //! Numerics: probabilities are stored as they are: a projection brings weights to zero and one exactly, so nothing
 //! sinks below what a number can hold. A direction clipped to zero with the complement merges into it.
 //!
-//! References: Warmuth & Kuzmin, *On-line PCA*, slides 2007 ("two families").
+//! References: Warmuth & Kuzmin, *On-line PCA*, slides 2007 ("two families"); Nie, Kotłowski & Warmuth, JMLR 2016.
 
 use super::frame::Frame;
 use super::rule::{Observed, Rule};

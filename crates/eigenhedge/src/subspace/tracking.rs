@@ -7,8 +7,9 @@
 //! of everything else (`complement`).
 //!
 //! Guarantee: without mixing, total expected loss ≤ `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every sequence,
-//! where L* is the loss of the best fixed subspace (JMLR Theorem 6). Mixing follows changes (the papers prove that for
-//! experts only) and has a price, as the rank cap has: the bound holds with it added to `d log(N/d)`.
+//! where L* is the loss of the best fixed subspace (JMLR Theorem 6); `d log(N/d)` is k for infinite N. Mixing and the rank cap
+//! have a price: the bound holds with it added to `d log(N/d)`. With fixed share it also holds beside a comparator that changes
+//! ([`bounds::shifting`](crate::bounds::shifting)).
 //!
 //! Cost: O(n u) for the coordinates and O(w u²) for the rotation, with u the uncapped directions, u ≤ w ≤ u + 9.
 //! The paper's own count is O(n²). Past-average mixing: one dense eigendecomposition for each trial.
@@ -127,11 +128,11 @@ impl Tracking {
         }
         ranking.sort_unstable_by(|a, b| b.total_cmp(a));
         let Multiplicity::Finite(others) = self.frame.others_beyond(explicit) else {
-            // Spread over infinitely many directions nothing is left of it.
             if explicit > self.max_rank {
                 let cut = ranking[explicit - self.max_rank - 1];
-                self.frame.values.iter_mut().filter(|w| **w >= cut).for_each(|w| *w = common);
-                self.price = f64::INFINITY;
+                let folded = self.frame.values.iter_mut().filter(|w| **w >= cut);
+                // Spread over N directions, a probability p lowers their log v by p in all, as N grows.
+                self.price += folded.map(|w| kept(std::mem::replace(w, common))).sum::<f64>();
             }
             return;
         };
@@ -166,7 +167,7 @@ impl Tracking {
     fn mix(&mut self) -> f64 {
         let Mixing::FixedShare { alpha } = self.mixing else { return 0.0 };
         let share = Blend::with(self.uniform, alpha);
-        let mut price = 0.0;
+        let (mut price, explicit) = (0.0, self.frame.values.iter().map(|w| kept(*w)).sum::<f64>());
         // V' has the eigenvectors of V: what the replacement costs is the sum of what the logarithms lose.
         for weight in &mut self.frame.values {
             let mixed = share.of(*weight);
@@ -177,7 +178,9 @@ impl Tracking {
         let lost = (self.complement.log_weight - mixed).max(0.0);
         price += match self.frame.others() {
             Multiplicity::Finite(others) => others as f64 * lost,
-            Multiplicity::Infinite => f64::INFINITY,
+            // The explicit directions give α of their probability away. Spread over N others, it lowers their log v by as much
+            // in all, as N grows.
+            Multiplicity::Infinite => alpha * explicit,
         };
         self.price += price;
         self.complement.log_weight = mixed;

@@ -8,6 +8,7 @@ mod table;
 mod value;
 
 pub use crate::num::exact;
+pub(crate) use table::AUTO_SEGMENTS;
 pub use table::{OPTIONS, OptionEntry, Readers};
 pub use value::{Check, Choice, Type, Value};
 

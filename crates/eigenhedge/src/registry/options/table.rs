@@ -104,6 +104,8 @@ const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
 
 pub(super) const ALPHA: f64 = 1e-3;
 pub(super) const MERGE: f64 = 0.25;
+/// The number of segments that stands for `auto`.
+pub(crate) const AUTO_SEGMENTS: usize = usize::MAX;
 
 /// Every option.
 pub const OPTIONS: &[OptionEntry] = &[
@@ -154,7 +156,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             "ceiling",
             Type::Number(error::positive, None),
             "F",
-            "What the best subspace loses at most, to tune {eta} auto by the papers' formula; needs {norm-bound}",
+            "What the best subspace loses at most, to tune {eta} auto by the papers' formula with the constant d log(N/d), \
+             which is less than their k log(N/k); needs {norm-bound}",
         )
     },
     OptionEntry {
@@ -409,17 +412,16 @@ pub const OPTIONS: &[OptionEntry] = &[
         )
     },
     OptionEntry {
-        set: |setup, value| setup.segments = value.count(),
-        get: |setup| Some(setup.segments.into()),
-        conflict: |_, setup| {
-            (setup.segments > 0 && setup.kernel.is_some()).then(|| "{segments} is not read with a {kernel}".into())
+        set: |setup, value| {
+            setup.segments = if value.text() == "auto" { AUTO_SEGMENTS } else { value.count() };
         },
+        get: |setup| Some(if setup.segments == AUTO_SEGMENTS { "auto".into() } else { setup.segments.into() }),
         example: "--segments 3",
         ..OptionEntry::new(
             "segments",
-            Type::Count(0, None),
-            "S",
-            "Also compare with the best partition of the stream into up to this many segments",
+            Type::Count(0, Some("auto")),
+            "S|auto",
+            "Also compare with the best partition of the stream into up to this many segments; `auto` chooses the number",
         )
     },
     OptionEntry {

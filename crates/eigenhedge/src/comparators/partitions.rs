@@ -1,0 +1,267 @@
+//! The best partitions of a stream, of plain rows or of features.
+//!
+//! Setting: as in [`partition`](super::partition). The rows are remembered, up to [`Partitions::MOST`] numbers: cuts that are best on
+//! a grid are then moved to the row. Beyond that, plain rows of up to [`Partitions::SHORT`] numbers keep the grid, of 48 to 95
+//! blocks; nothing is known of others.
+//!
+//! Longer rows and features are brought to a few coordinates first: those of a pivoted Cholesky factor of their kernel matrix.
+//! What the factor leaves out of a row is charged to it in every partition. So the losses are those of subspaces that exist, and
+//! exceed the best ones by at most the trace error of the factor.
+//!
+//! Cost when asked, with n numbers (or coordinates) a row and m ≤ 95 blocks: m²/2 eigendecompositions of n × n matrices; m is halved
+//! while that is too much. Then some fifty for each cut and pass.
+
+use super::partition::{Blocks, Partition};
+use super::refine::Rows;
+use crate::batch::PivotedCholesky;
+use crate::error::Error;
+use crate::kernel::{VectorKernel, Vectors};
+use crate::linalg::Matrix;
+use crate::linalg::checks::{energies, shape};
+use crate::num::dot;
+use crate::state::{self, energy, ensure};
+use serde::{Deserialize, Serialize};
+
+/// Follows the best partitions of a stream.
+///
+/// ```
+/// use eigenhedge::comparators::Partitions;
+/// use eigenhedge::streams;
+/// let mut partitions = Partitions::new(20, false);
+/// streams::three_subspaces(1).iter().for_each(|row| partitions.add(row));
+/// let best = partitions.best(2, 3);
+/// assert_eq!(best[2].cuts, [500, 1000]);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Partitions {
+    length: usize,
+    centered: bool,
+    kernel: Option<VectorKernel>,
+    /// The row that others are measured from, when the comparator is centered, and the number of rows that are not charged: it,
+    /// or none.
+    base: Option<Vec<f64>>,
+    uncharged: usize,
+    seen: Seen,
+}
+
+/// What is remembered of the rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Seen {
+    /// All of them, one in each column.
+    Rows(Matrix),
+    /// Their scatter on a grid.
+    Grid(Blocks),
+    /// Nothing.
+    Nothing,
+}
+
+impl Partitions {
+    /// Most numbers that are remembered: 64 MiB.
+    pub const MOST: usize = 1 << 23;
+    /// Longest plain rows that are cut as they are.
+    pub const SHORT: usize = 256;
+    /// Blocks between which segments may be cut; when there are twice as many, they are joined in pairs.
+    const BLOCKS: usize = 48;
+    /// Operations, about, that the eigendecompositions of all segments may take.
+    const WORK: f64 = 1e10;
+
+    /// No rows yet.
+    pub fn new(length: usize, centered: bool) -> Self {
+        let seen = Seen::Rows(Matrix::zeros(length, 0));
+        Self { length, centered, kernel: None, base: None, uncharged: 0, seen }
+    }
+
+    /// No rows yet, for the features of rows.
+    pub fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
+        Self { kernel: Some(kernel), ..Self::new(length, centered) }
+    }
+
+    /// Checks what was read from bytes: what [`Self::new`] or [`Self::of_features`] would have made.
+    pub(crate) fn check_state(
+        &self,
+        kernel: Option<&VectorKernel>,
+        length: usize,
+        centered: bool,
+    ) -> Result<(), Error> {
+        let parameters = (self.length, self.centered, self.kernel.as_ref()) == (length, centered, kernel);
+        ensure(parameters, "the partitions must be of rows like those of the learner")?;
+        ensure(self.uncharged <= 1, "at most the first row may not be charged")?;
+        if let Some(base) = &self.base {
+            state::length("the first row", base.len(), length)?;
+            energy("the squared norm of the first row", dot(base, base))?;
+        }
+        match &self.seen {
+            Seen::Rows(rows) => {
+                shape("the rows to cut", rows, length, rows.columns())?;
+                // Differences of rows have at most four times their energy.
+                energies("the energy of the rows to cut", rows)
+            }
+            Seen::Grid(_) if !self.is_short() => Err(Error::State("long rows and features have no grid")),
+            Seen::Grid(blocks) => blocks.check_state(length, centered, 2 * Self::BLOCKS),
+            Seen::Nothing => Ok(()),
+        }
+    }
+
+    fn is_short(&self) -> bool {
+        self.kernel.is_none() && self.length <= Self::SHORT
+    }
+
+    /// Measures rows from this one, which is counted and not charged. Must come before the first row.
+    pub fn begin_at(&mut self, row: &[f64]) {
+        self.base = self.centered.then(|| row.to_vec());
+        self.uncharged = 1;
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, row: &[f64]) {
+        assert_eq!(row.len(), self.length, "one entry for each number of a row");
+        let base = self.base.get_or_insert_with(|| if self.centered { row.to_vec() } else { vec![0.0; row.len()] });
+        if let Seen::Rows(rows) = &mut self.seen {
+            if rows.rows() * (rows.columns() + 1) <= Self::MOST {
+                return rows.push_column(row);
+            }
+            let grid = self.kernel.is_none() && self.length <= Self::SHORT;
+            self.seen = match Blocks::new(self.length, 1, self.centered) {
+                Ok(mut blocks) if grid => {
+                    (0..rows.columns()).for_each(|j| add_to_grid(&mut blocks, rows.column(j), base));
+                    Seen::Grid(blocks)
+                }
+                _ => Seen::Nothing,
+            };
+        }
+        if let Seen::Grid(blocks) = &mut self.seen {
+            add_to_grid(blocks, row, base);
+        }
+    }
+
+    /// The best partitions into one, two, … up to `most` segments; none when too little is remembered.
+    pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
+        let mut partitions = match &self.seen {
+            Seen::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),
+            Seen::Grid(blocks) => blocks.best(kept, most),
+            Seen::Rows(_) | Seen::Nothing => Vec::new(),
+        };
+        partitions.iter_mut().flat_map(|partition| &mut partition.cuts).for_each(|cut| *cut += self.uncharged);
+        partitions
+    }
+
+    fn cut_rows(&self, rows: &Matrix, kept: usize, most: usize) -> Vec<Partition> {
+        let Some((rows, lost)) = self.coordinates(rows, kept) else { return Vec::new() };
+        let (length, count) = (rows.rows(), rows.columns());
+        let segments_work = |blocks: usize| (blocks * blocks) as f64 / 2.0 * (length as f64).powi(3);
+        let mut blocks = 2 * Self::BLOCKS - 1;
+        while blocks > 4 * most && segments_work(blocks) > Self::WORK {
+            blocks /= 2;
+        }
+        let grid = count.div_ceil(blocks);
+        let Ok(mut blocks) = Blocks::new(length, grid, self.centered) else { return Vec::new() };
+        (0..count).for_each(|j| blocks.add(rows.column(j)));
+        let rows = Rows { rows: &rows, kept, centered: self.centered };
+        let mut found = blocks.best(kept, most);
+        for partition in &mut found {
+            if !partition.cuts.is_empty() && grid > 1 {
+                *partition = rows.refine(partition.clone(), grid);
+            }
+            partition.loss += lost;
+        }
+        found
+    }
+
+    /// The rows in at most [`Self::SHORT`] coordinates or so, one in each column, and the energy that these leave out.
+    fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
+        let mut moved = rows.clone();
+        if let (None, Some(base)) = (&self.kernel, &self.base) {
+            for j in 0..moved.columns() {
+                moved.column_mut(j).iter_mut().zip(base).for_each(|(x, base)| *x -= base);
+            }
+        }
+        if self.is_short() {
+            return Some((moved, 0.0));
+        }
+        let kernel = self.kernel.clone().unwrap_or(VectorKernel::Linear);
+        let points: Vec<&[f64]> = (0..moved.columns()).map(|j| moved.column(j)).collect();
+        let mut dictionary = Vectors::new(kernel, self.length).ok()?;
+        let cholesky = PivotedCholesky::new(&mut dictionary, &points, 1e-6, 8 * kept + 64).ok()?;
+        let factor = cholesky.factor();
+        let mut coordinates = Matrix::zeros(factor.columns().max(1), factor.rows());
+        for j in 0..factor.columns() {
+            factor.column(j).iter().enumerate().for_each(|(i, x)| coordinates.column_mut(i)[j] = *x);
+        }
+        Some((coordinates, cholesky.trace_error().max(0.0))).filter(|(_, lost)| lost.is_finite())
+    }
+}
+
+/// Adds a row, measured from the base, and keeps the number of blocks.
+fn add_to_grid(blocks: &mut Blocks, row: &[f64], base: &[f64]) {
+    let moved: Vec<f64> = row.iter().zip(base).map(|(x, base)| x - base).collect();
+    blocks.add(&moved);
+    if blocks.count() >= 2 * Partitions::BLOCKS {
+        blocks.join_pairs();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparators::partition::between;
+    use crate::streams;
+
+    fn followed(mut partitions: Partitions, rows: &[Vec<f64>]) -> Partitions {
+        rows.iter().for_each(|row| partitions.add(row));
+        partitions
+    }
+
+    /// Rows of three subspaces that change at rows 307 and 731, in `length` numbers, with noise and an offset.
+    fn changing(length: usize, seed: u64) -> Vec<Vec<f64>> {
+        let source = streams::three_subspaces(seed);
+        let (first, second, third) = (&source[..307], &source[500..924], &source[1000..1300]);
+        let mut random = crate::Random::seeded(seed);
+        let rows = first.iter().chain(second).chain(third);
+        let mut place = |x: Option<&f64>| x.copied().unwrap_or(0.0) + 3.0 + 0.02 * random.normal();
+        rows.map(|row| (0..length).map(|i| place(row.get(i))).collect()).collect()
+    }
+
+    #[test]
+    fn cuts_are_found_to_the_row() {
+        for (length, kernel) in [(20, None), (300, None), (20, Some(VectorKernel::Rbf { gamma: 0.5 }))] {
+            let new = match kernel.clone() {
+                None => Partitions::new(length, true),
+                Some(kernel) => Partitions::of_features(kernel, length, true),
+            };
+            let best = followed(new, &changing(length, 3)).best(3, 3);
+            let near = |cut: usize, truth: usize| cut.abs_diff(truth) <= 3;
+            let cuts = &best[2].cuts;
+            assert!(near(cuts[0], 307) && near(cuts[1], 731), "{length} {kernel:?}: {cuts:?}");
+        }
+    }
+
+    #[test]
+    fn losses_are_those_of_the_segments() {
+        let rows = changing(20, 5);
+        for centered in [false, true] {
+            let plain = followed(Partitions::new(20, centered), &rows).best(2, 4);
+            let linear = followed(Partitions::of_features(VectorKernel::Linear, 20, centered), &rows).best(2, 4);
+            for (plain, linear) in plain.iter().zip(&linear) {
+                let direct = between(&rows, &plain.cuts, 2, centered).unwrap();
+                assert!((plain.loss - direct).abs() < 1e-9 * direct, "{centered}: {} {direct}", plain.loss);
+                assert!((plain.loss - linear.loss).abs() < 1e-4 * direct, "{centered}: {} {}", plain.loss, linear.loss);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_are_not_remembered_keep_their_grid() {
+        let rows = changing(20, 7);
+        let mut partitions = followed(Partitions::new(20, true), &rows[..500]);
+        // As if there were no room for more.
+        let Seen::Rows(seen) = &partitions.seen else { panic!("the rows are few") };
+        let mut blocks = Blocks::new(20, 1, true).unwrap();
+        (0..500).for_each(|j| add_to_grid(&mut blocks, seen.column(j), partitions.base.as_ref().unwrap()));
+        partitions.seen = Seen::Grid(blocks);
+        let best = followed(partitions, &rows[500..]).best(2, 3);
+        let direct = between(&rows, &best[2].cuts, 2, true).unwrap();
+        assert!((best[2].loss - direct).abs() < 1e-9 * direct);
+        assert!(best[2].cuts[0].abs_diff(307) <= 22, "{:?}", best[2].cuts);
+    }
+}

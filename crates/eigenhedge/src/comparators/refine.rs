@@ -1,0 +1,96 @@
+//! Cuts of a partition moved to the row.
+//!
+//! Setting: rows that are all at hand, and cuts that are best on a coarse grid. Each cut in turn moves to where its two
+//! neighbouring segments lose least, until none moves; a partition never gets worse. A move is searched on a sixteenth of the
+//! way to the neighbouring grid points, then on a sixteenth of what is left, down to single rows: the loss as a function of one
+//! cut is no convex function, so the best row can be missed, which costs little wherever it happens.
+
+use super::partition::{Block, Partition};
+use crate::linalg::Matrix;
+
+/// Positions that are tried in each narrowing of the search, about.
+const POSITIONS: usize = 16;
+/// Most passes over the cuts.
+const PASSES: usize = 4;
+
+/// Rows as columns of a matrix, to be cut into segments.
+pub(super) struct Rows<'a> {
+    pub rows: &'a Matrix,
+    pub kept: usize,
+    pub centered: bool,
+}
+
+impl Rows<'_> {
+    fn empty(&self) -> Block {
+        Block::new(self.rows.rows())
+    }
+
+    fn add(&self, block: &mut Block, row: usize) {
+        block.add(self.rows.column(row), self.centered);
+    }
+
+    /// Loss of the best subspace of a stretch of rows.
+    fn loss(&self, start: usize, end: usize) -> f64 {
+        let mut block = self.empty();
+        (start..end).for_each(|row| self.add(&mut block, row));
+        block.loss(self.kept)
+    }
+
+    /// The best cut among these, ascending, of the rows from `start` to `end`, with what both sides lose.
+    fn best_of(&self, start: usize, end: usize, cuts: &[usize]) -> (f64, usize) {
+        let (mut left, mut right) = (self.empty(), self.empty());
+        let (mut from, mut to) = (start, end);
+        let mut losses = vec![0.0; cuts.len()];
+        for (cut, loss) in cuts.iter().zip(&mut losses) {
+            (from..*cut).for_each(|row| self.add(&mut left, row));
+            from = *cut;
+            *loss += left.loss(self.kept);
+        }
+        for (cut, loss) in cuts.iter().zip(&mut losses).rev() {
+            (*cut..to).rev().for_each(|row| self.add(&mut right, row));
+            to = *cut;
+            *loss += right.loss(self.kept);
+        }
+        let found = losses.into_iter().zip(cuts.iter().copied()).min_by(|a, b| a.0.total_cmp(&b.0));
+        found.unwrap_or((f64::INFINITY, start))
+    }
+
+    /// The best cut within `reach` of this one, between `start` and `end`.
+    fn moved(&self, start: usize, end: usize, cut: usize, reach: usize) -> usize {
+        let (mut cut, mut reach) = (cut, reach);
+        loop {
+            let (low, high) = (cut.saturating_sub(reach).max(start + 1), (cut + reach).min(end - 1));
+            let step = (high - low).div_ceil(POSITIONS).max(1);
+            let mut cuts: Vec<usize> = (low..=high).step_by(step).collect();
+            if let Err(place) = cuts.binary_search(&cut) {
+                cuts.insert(place, cut);
+            }
+            cut = self.best_of(start, end, &cuts).1;
+            if step == 1 {
+                return cut;
+            }
+            reach = step;
+        }
+    }
+
+    /// The partition with each cut moved by at most `grid` rows in each pass.
+    pub fn refine(&self, mut partition: Partition, grid: usize) -> Partition {
+        let count = self.rows.columns();
+        let cuts = &mut partition.cuts;
+        for _ in 0..PASSES {
+            let before = cuts.clone();
+            for i in 0..cuts.len() {
+                let start = if i == 0 { 0 } else { cuts[i - 1] };
+                let end = cuts.get(i + 1).copied().unwrap_or(count);
+                cuts[i] = self.moved(start, end, cuts[i], grid);
+            }
+            if *cuts == before {
+                break;
+            }
+        }
+        let starts = [0].into_iter().chain(cuts.iter().copied());
+        let ends = cuts.iter().copied().chain([count]);
+        partition.loss = starts.zip(ends).map(|(start, end)| self.loss(start, end)).sum();
+        partition
+    }
+}
