@@ -190,6 +190,30 @@ fn experts_stay_within_theorems_1_and_3_and_the_bound_over_sets() {
 }
 
 #[test]
+fn experts_that_mix_stay_within_the_theorem_with_their_price_also_beside_changes() {
+    let n = 8;
+    for seed in 0..SEEDS {
+        let (kept, eta, alpha) = ([1, 4, 7][seed as usize % 3], [0.2, 1.0, 4.0][seed as usize % 3], 0.01);
+        for mixing in [Mixing::FixedShare { alpha }, Mixing::PastAverage { alpha }] {
+            for (name, losses) in losses(n, seed) {
+                let mut learner = CappedHedge::new(n, kept, eta).unwrap().with_mixing(mixing).unwrap();
+                let total = play(&mut learner, &losses, seed);
+                let price = learner.price();
+                assert!(price > 0.0, "{name}");
+                let setting = Setting { price, ..Setting::new(eta, kept, Multiplicity::Finite(n as u64)) };
+                let best = best_set(&losses, kept);
+                assert_holds(total, best, |best| bounds::uncentered(&setting, best), (name, mixing));
+                let (first, second) = losses.split_at(losses.len() / 2);
+                let parts = best_set(first, kept) + best_set(second, kept);
+                if let Mixing::FixedShare { alpha } = mixing {
+                    assert_holds(total, parts, |best| bounds::shifting(&setting, best, 1, alpha), (name, "one change"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn capped_hedge_stays_within_theorem_3_against_an_adversary_that_sees_it() {
     let n = 9;
     for kept in [1, 5, 8] {

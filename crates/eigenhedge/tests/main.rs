@@ -1,6 +1,7 @@
 //! All tests over the public interface in one program: what they instantiate is compiled once.
 
 mod batch;
+mod batch_trials;
 mod bounds;
 mod bounds_beyond;
 mod common;

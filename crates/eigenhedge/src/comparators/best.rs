@@ -150,9 +150,14 @@ impl Hindsight {
 
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
+        self.add_weighted(row, 1.0);
+    }
+
+    /// Adds a row that counts this many times; for features, once.
+    pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
         match self {
-            Self::Exact(best) => best.add(row),
-            Self::Sketched(sketch) => sketch.add(row),
+            Self::Exact(best) => best.add_weighted(row, weight),
+            Self::Sketched(sketch) => sketch.add_weighted(row, weight),
             Self::Features(rows) => rows.add(row),
         }
     }

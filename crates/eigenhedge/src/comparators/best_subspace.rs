@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::linalg::checks::{energies, scatter, shape};
 use crate::linalg::{Matrix, add_lower_product};
 use crate::num::dot;
-use crate::state::{self, count, energy, ensure};
+use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -24,7 +24,8 @@ pub(super) struct Mean {
     /// A row; empty before the first one.
     base: Vec<f64>,
     way: Vec<f64>,
-    rows: u64,
+    /// Total weight of the rows.
+    weight: f64,
     /// True if the fixed point is a row that was left out.
     left_out: bool,
 }
@@ -44,40 +45,46 @@ impl Mean {
 
     /// Squared length along a direction that the row left out would add to the scatter of the others.
     fn energy_left_out(&self, along: impl Fn(&[f64]) -> f64) -> f64 {
-        let rows = self.rows as f64;
-        if self.left_out { rows / (rows + 1.0) * along(&self.way) } else { 0.0 }
+        let weight = self.weight;
+        if self.left_out { weight / (weight + 1.0) * along(&self.way) } else { 0.0 }
     }
 
-    /// Adds a row, and turns it into what it adds to the scatter matrix: `√((t-1)/t)` times its distance from the mean
-    /// of the t - 1 rows before it.
-    pub fn add(&mut self, row: &mut [f64]) {
+    /// Adds a row of weight w, and turns it into what it adds to the scatter matrix: `√(w W/(W + w))` times its distance from the
+    /// mean of the rows before it, of weight W in all.
+    pub fn add(&mut self, row: &mut [f64], own: f64) {
         if self.base.is_empty() {
             self.begin_at(row);
             self.left_out = false;
         }
-        self.rows += 1;
-        let t = self.rows as f64;
-        let root = ((t - 1.0) / t).sqrt();
+        let before = self.weight;
+        self.weight += own;
+        let root = (own * before / self.weight).sqrt();
+        let step = own / self.weight;
         for ((x, base), way) in row.iter_mut().zip(&self.base).zip(&mut self.way) {
             let z = (*x - base) - *way;
-            *way += z / t;
+            *way += step * z;
             *x = root * z;
         }
     }
 
     /// Moves to the mean of the rows of both; returns the way to the other.
     pub fn join(&mut self, other: &Self) -> Vec<f64> {
-        let share = other.rows as f64 / (self.rows + other.rows) as f64;
+        let share = other.weight / (self.weight + other.weight);
         let way = |i: usize| (other.base[i] - self.base[i]) + (other.way[i] - self.way[i]);
         let step: Vec<f64> = (0..self.way.len()).map(way).collect();
         self.way.iter_mut().zip(&step).for_each(|(way, step)| *way += share * step);
-        self.rows += other.rows;
+        self.weight += other.weight;
         step
+    }
+
+    /// Total weight of the rows.
+    pub fn weight(&self) -> f64 {
+        self.weight
     }
 
     /// The mean; none before the first row.
     pub fn value(&self) -> Option<Vec<f64>> {
-        (self.rows > 0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
+        (self.weight > 0.0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
     }
 
     /// Squared distance of the mean from the fixed point.
@@ -97,16 +104,25 @@ pub struct BestSubspace {
     filled: usize,
 }
 
+/// Turns a row that counts `weight` times into what it adds to the scatter matrix.
+pub(super) fn weigh(row: &mut [f64], weight: f64, mean: Option<&mut Mean>) {
+    match mean {
+        Some(mean) => mean.add(row, weight),
+        None if weight == 1.0 => {}
+        None => row.iter_mut().for_each(|x| *x *= weight.sqrt()),
+    }
+}
+
 /// Rows that are added to the matrix at a time.
 const BLOCK: usize = 64;
 
 /// Checks a mean that was read from bytes.
 pub(super) fn check_mean(mean: Option<&Mean>, length: usize, centered: bool) -> Result<(), Error> {
     ensure(mean.is_some() == centered, "the comparator must be centered if the learner is")?;
-    let Some(Mean { base, way, rows, left_out: _ }) = mean else { return Ok(()) };
-    count("the number of rows", *rows)?;
+    let Some(Mean { base, way, weight, left_out: _ }) = mean else { return Ok(()) };
+    energy("the weight of the rows", *weight)?;
     state::length("the way to the mean of the rows", way.len(), base.len())?;
-    if *rows > 0 || !base.is_empty() {
+    if *weight > 0.0 || !base.is_empty() {
         state::length("the mean of the rows", base.len(), length)?;
     }
     energy("the squared norm of the first row", dot(base, base))?;
@@ -139,11 +155,14 @@ impl BestSubspace {
 
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
+        self.add_weighted(row, 1.0);
+    }
+
+    /// Adds a row that counts this many times.
+    pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
         let column = self.block.column_mut(self.filled);
         column.copy_from_slice(row);
-        if let Some(mean) = &mut self.mean {
-            mean.add(column);
-        }
+        weigh(column, weight, self.mean.as_mut());
         self.filled += 1;
         if self.filled == BLOCK {
             Self::flush(&mut self.scatter, &self.block, self.filled);

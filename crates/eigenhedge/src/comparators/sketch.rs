@@ -23,7 +23,7 @@
 //! References: Liberty, KDD 2013; Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016 (merging).
 
 use super::best::Best;
-use super::best_subspace::{Mean, check_mean};
+use super::best_subspace::{Mean, check_mean, weigh};
 use crate::error::{Error, at_least_one};
 use crate::linalg::checks::{energies, shape};
 use crate::linalg::{Eigen, Matrix, add_lower_product, multiply, symmetric_eigenvalues};
@@ -111,23 +111,27 @@ impl Sketch {
 
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
+        self.add_weighted(row, 1.0);
+    }
+
+    /// Adds a row that counts this many times.
+    pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
         let at = self.push(row);
         self.rows += 1;
         let column = self.buffer.column_mut(at);
-        if let Some(mean) = &mut self.mean {
-            mean.add(column);
-        }
+        weigh(column, weight, self.mean.as_mut());
         self.energy += dot(column, column);
     }
 
     /// The sketch of both streams together, with the retained directions of the first. For centered sketches the way
-    /// between the two means is one more row: `√(s t / (s + t)) (m - m')` after s and t rows.
+    /// between the two means is one more row: `√(s t / (s + t)) (m - m')` after rows of weights s and t.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         let (expected, found) = (self.buffer.rows(), other.buffer.rows());
         if expected != found {
             return Err(Error::Length { what: "rows of the other sketch", expected, found });
         }
-        let (here, there) = (self.rows as f64, other.rows as f64);
+        let weight = |mean: &Option<Mean>| mean.as_ref().map_or(0.0, Mean::weight);
+        let (here, there) = (weight(&self.mean), weight(&other.mean));
         match (&mut self.mean, &other.mean) {
             (None, None) => {}
             (Some(mean), Some(others)) if here > 0.0 && there > 0.0 => {

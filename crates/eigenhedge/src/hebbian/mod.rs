@@ -401,9 +401,9 @@ impl<W: Weights> Hebbian<W> {
         *is_loaded = false;
         if let Some(center) = self.params.center {
             if *square > 0.0 {
-                self.weights.shift_center(point, step.scale * center.step(self.center_weight, 0));
+                self.weights.shift_center(point, step.scale * center.step(self.center_weight, 1.0));
             }
-            self.center_weight = center.next_weight(self.center_weight);
+            self.center_weight = center.next_weight(self.center_weight, 1.0);
         }
         while self.weights.trim(change) {
             let residual = self.frame.project(&change.products, change.square, displaced);

@@ -225,6 +225,11 @@ impl AnyLearner {
         }
     }
 
+    /// Energy of the last instance, after centering: of the member that was chosen, for a portfolio.
+    pub(super) fn last_energy(&self) -> f64 {
+        of_portfolio!(self, portfolio => portfolio.chosen().last_energy(), self.last_square())
+    }
+
     /// The members of a portfolio of several.
     pub fn members(&self) -> Vec<Member> {
         of_portfolio!(self, portfolio => {

@@ -1,6 +1,7 @@
 //! The driver: a learner, its generator and its account over a stream of rows.
 
 mod any;
+mod batch;
 mod embedding;
 mod guarantee;
 mod missing;
@@ -183,22 +184,29 @@ impl Run {
         coordinates.resize(self.spec.kept, 0.0);
         if fixes_center {
             self.totals.enter_first(loss);
-            self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_at(row));
-            self.partitions.iter_mut().for_each(|partitions| partitions.begin_at(row));
+            self.begin_comparators(row);
         } else {
             self.totals.enter(loss, self.learner.coordinates(), self.learner.rank(), self.learner.last_square());
-            self.compare(row);
+            self.compare(row, 1.0);
         }
         Ok(loss)
     }
 
-    /// Adds a row to what the run compares itself with.
-    fn compare(&mut self, row: &[f64]) {
+    /// Measures what the run compares itself with from a row that is not charged.
+    fn begin_comparators(&mut self, row: &[f64]) {
+        self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_at(row));
+        self.partitions.iter_mut().for_each(|partitions| partitions.begin_at(row));
+    }
+
+    /// Adds a row that counts so many times to what the run compares itself with.
+    fn compare(&mut self, row: &[f64], weight: f64) {
         if let Some(hindsight) = &mut self.hindsight {
-            hindsight.add(row);
+            hindsight.add_weighted(row, weight);
         }
-        if let Some(partitions) = &mut self.partitions {
-            partitions.add(row);
+        match &mut self.partitions {
+            Some(partitions) if weight == 1.0 => partitions.add(row),
+            Some(partitions) => partitions.add(&row.iter().map(|x| weight.sqrt() * x).collect::<Vec<f64>>()),
+            None => {}
         }
     }
 

@@ -52,14 +52,19 @@ impl Totals {
         count("the number of directions in use", self.rank_sum)
     }
 
-    /// Enters one trial.
+    /// Enters the trial of one row of this squared norm.
     pub(super) fn enter(&mut self, loss: Loss, coordinates: &[f64], rank: usize, square: f64) {
-        self.rows += 1;
+        self.enter_batch(loss, dot(coordinates, coordinates), rank, 1, square);
+    }
+
+    /// Enters the trial of so many rows at once, with the energy that was kept and the Frobenius norm of the instance, or more.
+    pub(super) fn enter_batch(&mut self, loss: Loss, kept_energy: f64, rank: usize, rows: u64, norm: f64) {
+        self.rows += rows;
         self.expected_loss += loss.expected;
         self.loss += loss.realised;
-        self.kept_energy += dot(coordinates, coordinates);
-        self.squares_norm = self.squares_norm.hypot(square);
-        self.rank_sum += rank as u64;
+        self.kept_energy += kept_energy;
+        self.squares_norm = self.squares_norm.hypot(norm);
+        self.rank_sum += rank as u64 * rows;
         self.rank_max = self.rank_max.max(rank);
     }
 

@@ -36,20 +36,25 @@ impl RunningCenter {
         if self.is_mean() { Ok(()) } else { check_center_memory("center", self.forget).map(drop) }
     }
 
-    /// Total weight of the rows after one more, given what it was.
-    pub(crate) fn next_weight(self, weight: f64) -> f64 {
-        self.forget * weight + 1.0
+    /// Total weight of the rows after one more of weight `own`, given what it was.
+    pub(crate) fn next_weight(self, weight: f64, own: f64) -> f64 {
+        self.forget * weight + own
     }
 
-    /// By how much of row `later` (0 for the next one) the center moves, given the total weight of the rows so far.
-    pub(crate) fn step(self, weight: f64, later: usize) -> f64 {
-        1.0 / (0..=later).fold(weight, |weight, _| self.next_weight(weight))
+    /// By how much of the next row, of weight `own`, the center moves, given the total weight of the rows so far.
+    pub(crate) fn step(self, weight: f64, own: f64) -> f64 {
+        own / self.next_weight(weight, own)
     }
 
-    /// How much of a row is learned: JMLR's factor for a mean that is itself estimated. Around a center that forgets, rows
-    /// are learned as they are charged.
-    pub(crate) fn learned_share(self, weight: f64) -> f64 {
-        if self.is_mean() { weight / (weight + 1.0) } else { 1.0 }
+    /// The same for row `later` of those that follow (0 for the next one), all of weight one.
+    pub(crate) fn later_step(self, weight: f64, later: usize) -> f64 {
+        self.step((0..later).fold(weight, |weight, _| self.next_weight(weight, 1.0)), 1.0)
+    }
+
+    /// How much of a row of weight `own` is learned: JMLR's factor for a mean that is itself estimated. Around a center that
+    /// forgets, rows are learned as they are charged.
+    pub(crate) fn learned_share(self, weight: f64, own: f64) -> f64 {
+        if self.is_mean() { weight / (weight + own) } else { 1.0 }
     }
 }
 

@@ -117,6 +117,10 @@ struct Working {
     dropped: Vec<f64>,
     /// Coordinates of the last point in the directions that were kept.
     kept_coordinates: Vec<f64>,
+    /// Weight of the present row; 1 for instances of several.
+    row_weight: f64,
+    /// Energy of the instance checked last: its trace.
+    energy: f64,
     /// Squared size of the instance checked last; true if the span still holds it.
     square: f64,
     is_loaded: bool,
@@ -185,9 +189,9 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
         length("the coordinates of the rule", self.rule.columns(), self.span.columns())?;
         count("the number of rows", self.trials)?;
         self.clip.check_state()?;
-        let least = if self.trials == 0 { built.center_weight } else { self.options.center.map_or(0.0, |_| 1.0) };
-        let most = built.center_weight + self.trials as f64;
-        within("the weight of the rows in the center", self.center_weight, least..=most * (1.0 + 1e-9))?;
+        let least =
+            if self.trials == 0 || self.options.center.is_none() { built.center_weight } else { f64::MIN_POSITIVE };
+        within("the weight of the rows in the center", self.center_weight, least..=LARGEST)?;
         count("the number of rows that were healed", self.healed)?;
         energy("the largest squared norm of a row", self.largest_square)?;
         within("the energy of all rows", self.energy, 0.0..=LARGEST_TOTAL)?;
@@ -286,6 +290,11 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.square
     }
 
+    /// Energy of the instance checked last, after centering: the squared norm of a row times its weight, summed over rows.
+    pub(crate) fn last_energy(&self) -> f64 {
+        self.scratch.0.energy
+    }
+
     /// Makes no choice for this trial: only the expected loss will mean something. What the rule itself leaves to chance
     /// is drawn.
     pub(crate) fn stand_by(&mut self, random: &mut Random) {
@@ -297,6 +306,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     pub(crate) fn check_beside(&mut self, instance: &Instance<'_, S::Point>, other: &Self) -> Result<(), Error> {
         let Instance::Point(point) = instance else { return self.check(instance) };
         let square = self.or_negligible(|span| span.load_point_from(point, &other.span))?;
+        (self.scratch.0.row_weight, self.scratch.0.energy) = (1.0, square);
         self.within_bound(square)?;
         self.admit(square);
         self.scratch.0.is_loaded = true;
@@ -412,12 +422,12 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 
     /// How much of the present row is learned.
     fn centering_weight(&self) -> f64 {
-        self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight))
+        self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
     }
 
     /// The factor on the row as it is learned, which is 1 unless it is too long.
     fn shorten(&mut self) -> f64 {
-        let (times, norm) = (self.options.clip, self.scratch.0.square.sqrt());
+        let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
         let factor = self.clip.factor(times, norm);
         self.clip.count_in(times, norm, factor);
         factor
@@ -520,13 +530,24 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 
     /// Largest eigenvalue of the instance.
     fn instance_square(&mut self, instance: &Instance<'_, S::Point>) -> Result<f64, Error> {
+        self.scratch.0.row_weight = 1.0;
         let dyads = match instance {
-            Instance::Point(point) => return self.or_negligible(|span| span.load_point(point)),
+            Instance::Point(point) => {
+                let square = self.or_negligible(|span| span.load_point(point))?;
+                self.scratch.0.energy = square;
+                return Ok(square);
+            }
+            Instance::Dyads(dyads) if dyads.len() == 1 && dyads[0].0 > 0.0 => {
+                self.scratch.0.row_weight = dyads[0].0;
+                dyads
+            }
+            Instance::Dyads(_) if self.options.center.is_some() => {
+                return Err(Error::Unsupported(
+                    "a learner that centers takes rows one by one, not several or a matrix at once",
+                ));
+            }
             Instance::Dyads(dyads) => dyads,
         };
-        if self.options.center.is_some() {
-            return Err(Error::Unsupported("a learner that centers takes points, not symmetric matrices"));
-        }
         let mut trace = 0.0;
         for (index, (weight, point)) in dyads.iter().enumerate() {
             if !(*weight >= 0.0 && weight.is_finite()) {
@@ -535,7 +556,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             }
             trace += weight * self.or_negligible(|span| span.load_point(point))?;
         }
+        self.scratch.0.energy = trace;
         match self.options.norm_bound {
+            _ if dyads.len() == 1 => Ok(trace),
             // The trace bounds the largest eigenvalue: often there is nothing to compute.
             NormBound::Given(bound) if trace <= bound * bound => Ok(trace),
             _ => Ok(self.largest_eigenvalue(dyads)),
@@ -669,12 +692,14 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
     }
 
     fn update(&mut self, instance: &Instance<'_, S::Point>) {
-        if self.fixes_center()
-            && let Instance::Point(point) = instance
-        {
+        if self.fixes_center() {
+            let point = match instance {
+                Instance::Point(point) => point,
+                Instance::Dyads(dyads) => dyads[0].1,
+            };
             self.span.begin_at(point);
             self.trials += 1;
-            self.center_weight = 1.0;
+            self.center_weight = self.scratch.0.row_weight;
             let lost = self.span.end_trial();
             assert!(lost.is_none(), "there are no columns to lose");
             return;
@@ -703,8 +728,9 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         self.rule.update(&self.scratch.0.observed, self.scale);
         self.trials += 1;
         if let Some(center) = self.options.center {
-            self.span.shift_origin(shortening * center.step(self.center_weight, 0));
-            self.center_weight = center.next_weight(self.center_weight);
+            let own = self.scratch.0.row_weight;
+            self.span.shift_origin(shortening * center.step(self.center_weight, own));
+            self.center_weight = center.next_weight(self.center_weight, own);
         }
         if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
             self.span.combine(rotation);
@@ -735,7 +761,7 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             None => self.span.prefetch(&mut points, None),
             // How far the center moves depends on the rows.
             Some(_) if self.options.clip.is_some() => {}
-            Some(center) => self.span.prefetch(&mut points, Some(&|later| center.step(weight, later))),
+            Some(center) => self.span.prefetch(&mut points, Some(&|later| center.later_step(weight, later))),
         }
     }
 }

@@ -1,0 +1,85 @@
+//! Rows with weights, and several rows at once.
+
+use super::{Run, Working, name_option};
+use crate::error::{Error, every};
+use crate::learner::{Loss, trial_with};
+use crate::registry::{Family, Missing};
+use crate::subspace::Instance;
+
+impl Run {
+    /// One trial for several rows: one choice, the sum of what it loses of them, one update. Weights, if given, are one for each
+    /// row, finite and not negative; a row of weight w counts w times. An error leaves everything as it was.
+    ///
+    /// The bounds hold with the largest eigenvalue of `Σ w z zᵀ` in place of the squared norm of a row: a norm bound that is given
+    /// must hold for its root. Learners that center take one row at a time, which may have a weight.
+    ///
+    /// ```
+    /// use eigenhedge::{Kind, Run, Spec};
+    /// let mut run = Run::new(Spec::new(Kind::Anchored, 1), 3, 0)?;
+    /// let loss = run.step_batch(&[&[1.0, 0.0, 0.0], &[0.0, 2.0, 0.0]], Some(&[3.0, 1.0]))?;
+    /// assert!((loss.expected - (3.0 + 4.0) * 2.0 / 3.0).abs() < 1e-12); // two of three directions are dropped
+    /// assert_eq!(run.summary().rows, 2);
+    /// # Ok::<(), eigenhedge::Error>(())
+    /// ```
+    pub fn step_batch(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<Loss, Error> {
+        if let Some(weights) = weights {
+            let (what, expected, found) = ("the weights of the rows", rows.len(), weights.len());
+            if expected != found {
+                return Err(Error::Length { what, expected, found });
+            }
+            every(what, weights, "finite and not negative", |weight| weight >= 0.0 && weight.is_finite())?;
+        }
+        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+        let is_whole = |row: &[f64]| self.spec.missing != Missing::Skip || !row.iter().any(|x| x.is_nan());
+        let (whole, bad): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|i| is_whole(rows[*i]));
+        let counted: Vec<usize> = whole.into_iter().filter(|i| weight(*i) > 0.0).collect();
+        let loss = match counted[..] {
+            [] => Ok(Loss::default()),
+            [only] if weight(only) == 1.0 => self.step(rows[only]),
+            _ => self.learn_batch(&counted.iter().map(|i| (weight(*i), rows[*i])).collect::<Vec<_>>()),
+        }?;
+        self.totals.passed_over += bad.len() as u64;
+        Ok(loss)
+    }
+
+    fn learn_batch(&mut self, dyads: &[(f64, &[f64])]) -> Result<Loss, Error> {
+        let is_weighted = dyads.iter().any(|(weight, _)| *weight != 1.0);
+        let unsupported = match () {
+            () if self.spec.learner.entry().family == Family::Hebbian => {
+                Some("a Hebbian learner takes rows one by one")
+            }
+            () if self.spec.missing == Missing::Fill => Some("missing cells are filled in row by row, without weights"),
+            () if self.scratch.0.reconstructs => Some("projections of rows need rows one by one"),
+            () if is_weighted && self.spec.kernel.is_some() => {
+                Some("rows with weights need plain rows, without a kernel")
+            }
+            () if is_weighted && self.partitions.is_some() && self.spec.center.is_some() => {
+                Some("rows with weights are not cut into segments around centers")
+            }
+            () => None,
+        };
+        if let Some(sentence) = unsupported {
+            return Err(Error::Unsupported(sentence));
+        }
+        let fixes_center = self.learner.fixes_center();
+        let Working { aligns, coordinates, .. } = &mut self.scratch.0;
+        self.learner.set_aligns(*aligns);
+        let loss =
+            trial_with(&mut self.learner, &Instance::Dyads(dyads), &mut self.random, |_| ()).map_err(name_option)?;
+        coordinates.clear();
+        coordinates.extend_from_slice(self.learner.aligned_coordinates().unwrap_or(self.learner.coordinates()));
+        coordinates.resize(self.spec.kept, 0.0);
+        if fixes_center {
+            self.totals.enter_first(loss);
+            self.begin_comparators(dyads[0].1);
+            return Ok(loss);
+        }
+        let energy = self.learner.last_energy();
+        // No matrix has a larger Frobenius norm than the root of its trace times its largest eigenvalue.
+        let norm = energy.sqrt() * self.learner.last_square().sqrt();
+        let (kept, rank) = ((energy - loss.realised).max(0.0), self.learner.rank());
+        self.totals.enter_batch(loss, kept, rank, dyads.len() as u64, norm);
+        dyads.iter().for_each(|(weight, row)| self.compare(row, *weight));
+        Ok(loss)
+    }
+}

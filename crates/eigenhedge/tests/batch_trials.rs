@@ -1,0 +1,145 @@
+//! Rows with weights, and several rows against one choice.
+#![allow(clippy::unwrap_used)]
+
+use crate::common::bounded_rows;
+use eigenhedge::internals::dot;
+use eigenhedge::kernel::VectorKernel;
+use eigenhedge::{Comparators, Instance, Kind, Matrix, Mixing, NormBound, Random, Run, RunningCenter, Spec};
+use eigenhedge::{Symmetric, streams, trial};
+
+fn run(spec: &Spec, length: usize) -> Run {
+    Run::new(spec.clone(), length, 3).unwrap()
+}
+
+fn slices(rows: &[Vec<f64>]) -> Vec<&[f64]> {
+    rows.iter().map(|row| &row[..]).collect()
+}
+
+#[test]
+fn a_batch_is_the_matrix_that_is_the_sum_of_its_dyads() {
+    let n = 5;
+    let rows = streams::recurring(n, 2, &[1, 2, 1], 24, 4).rows;
+    let mut random = Random::seeded(9);
+    for kind in [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::Additive] {
+        let spec = Spec::new(kind, 2);
+        let (mut batches, mut matrices) = (run(&spec, n), spec.plain(n).unwrap());
+        let mut draws = Random::seeded(3);
+        for batch in rows.chunks(6) {
+            let weights: Vec<f64> = batch.iter().map(|_| random.uniform() + 0.1).collect();
+            let mut sum = Matrix::zeros(n, n);
+            for (row, weight) in batch.iter().zip(&weights) {
+                for j in 0..n {
+                    sum.column_mut(j).iter_mut().zip(row).for_each(|(s, x)| *s += weight * x * row[j]);
+                }
+            }
+            let symmetric = Symmetric::new(&sum).unwrap();
+            let dyads = symmetric.dyads();
+            let dyads: Vec<(f64, &[f64])> = dyads.iter().map(|(w, z)| (*w, *z)).collect();
+            let direct = trial(&mut matrices, &Instance::Dyads(&dyads), &mut draws).unwrap();
+            let loss = batches.step_batch(&slices(batch), Some(&weights)).unwrap();
+            assert!((loss.expected - direct.expected).abs() < 1e-9, "{kind:?}: {loss:?} {direct:?}");
+        }
+        assert_eq!(batches.totals().rows, rows.len() as u64);
+    }
+}
+
+#[test]
+fn a_row_of_weight_two_teaches_as_much_as_the_row_twice() {
+    let n = 5;
+    let rows = streams::recurring(n, 2, &[1, 2, 1], 20, 4).rows;
+    for center in [None, Some(RunningCenter::MEAN)] {
+        let spec = Spec { center, ..Spec::new(Kind::Leader, 2) };
+        let (mut once, mut twice) = (run(&spec, n), run(&spec, n));
+        for (t, row) in rows.iter().enumerate() {
+            // The row that fixes the center counts like any other.
+            let times = 1 + t % 3;
+            once.step_batch(&[row], Some(&[times as f64])).unwrap();
+            (0..times).for_each(|_| _ = twice.step(row).unwrap());
+        }
+        let (once_map, twice_map) = (once.embedding(), twice.embedding());
+        let (a, b) = (once_map.components().unwrap(), twice_map.components().unwrap());
+        for j in 0..2 {
+            let overlap = dot(a.column(j), b.column(j)).abs();
+            assert!((overlap - 1.0).abs() < 1e-9, "{center:?}: {overlap}");
+        }
+        let (a, b) = (once_map.center().unwrap(), twice_map.center().unwrap());
+        let distance: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum();
+        assert!(distance < 1e-20, "{center:?}: {distance}");
+        // The comparator of the weighted rows is that of the repeated ones, except for the copies of the first row.
+        if center.is_none() {
+            let best = |run: &Run| run.summary().best_loss.unwrap().exact().unwrap();
+            assert!((best(&once) - best(&twice)).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn weights_of_one_and_batches_of_one_change_nothing() {
+    let rows = streams::recurring(5, 2, &[1, 2], 20, 4).rows;
+    for kind in [Kind::Auto, Kind::Gha] {
+        let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, 2) };
+        let (mut alone, mut batches) = (run(&spec, 5), run(&spec, 5));
+        for row in &rows {
+            let loss = alone.step(row).unwrap();
+            assert_eq!(batches.step_batch(&[row], Some(&[1.0])).unwrap(), loss);
+            assert_eq!(batches.step_batch(&[row], Some(&[0.0])).unwrap().expected, 0.0);
+        }
+        assert_eq!(batches, alone, "{kind:?}");
+    }
+}
+
+#[test]
+fn batches_keep_the_promise_with_the_largest_eigenvalue_for_the_norm() {
+    let n = 6;
+    for seed in 0..6u64 {
+        let (kept, eta) = ([1, 2][seed as usize % 2], [0.3, 1.0, 4.0][seed as usize % 3]);
+        for (name, rows) in bounded_rows(n, seed) {
+            for count in [2usize, 10, 40] {
+                let bound = (count as f64).sqrt();
+                let base = |kind| Spec { eta, norm_bound: NormBound::Given(bound), ..Spec::new(kind, kept) };
+                let variants = [
+                    base(Kind::Tracking),
+                    Spec { mixing: Mixing::FixedShare { alpha: 0.01 }, ..base(Kind::Tracking) },
+                    base(Kind::Additive),
+                    Spec { norm_bound: NormBound::Running, ..base(Kind::Anchored) },
+                    Spec { norm_bound: NormBound::Running, self_confident: true, ..base(Kind::Anchored) },
+                    Spec { norm_bound: NormBound::Running, ..base(Kind::Auto) },
+                ];
+                for spec in variants {
+                    let comparators = Comparators { hindsight: true, segments: 2 };
+                    let mut run = Run::with_comparators(spec.clone(), n, 1, comparators).unwrap();
+                    for batch in rows.chunks(count) {
+                        run.step_batch(&slices(batch), None).unwrap();
+                    }
+                    let summary = run.summary();
+                    assert_eq!(summary.bound_holds, Some(true), "{name}, {count} rows at once, {spec:?}");
+                    assert!(summary.shifting_bound.is_none_or(|shifting| shifting.holds), "{name} {count} {spec:?}");
+                    let energy: f64 = rows.iter().map(|row| dot(row, row)).sum();
+                    assert!((summary.kept_energy + summary.loss - energy).abs() < 1e-9 * energy, "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_learned_at_once_is_refused_and_changes_nothing() {
+    let rows: [&[f64]; 2] = [&[1.0, 0.0, 2.0], &[0.0, 1.0, 1.0]];
+    let centered = |kind| Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, 1) };
+    let rbf = Some(VectorKernel::Rbf { gamma: 1.0 });
+    let cases = [
+        (Spec::new(Kind::Gha, 1), None, "a Hebbian learner takes rows one by one"),
+        (centered(Kind::Leader), None, "takes rows one by one, not several"),
+        (Spec { kernel: rbf, ..Spec::new(Kind::Leader, 1) }, Some(&[1.0, 2.0][..]), "without a kernel"),
+        (Spec::new(Kind::Leader, 1), Some(&[1.0][..]), "must have 2 entries, got 1"),
+        (Spec::new(Kind::Leader, 1), Some(&[1.0, -1.0][..]), "must be finite and not negative, got -1"),
+        (Spec { norm_bound: NormBound::Given(2.3), ..Spec::new(Kind::Tracking, 1) }, None, "norm"),
+    ];
+    for (spec, weights, sentence) in cases {
+        let mut run = run(&spec, 3);
+        let before = run.clone();
+        let error = run.step_batch(&rows, weights).unwrap_err().to_string();
+        assert!(error.contains(sentence), "{error}");
+        assert_eq!(run, before);
+    }
+}
