@@ -20,6 +20,7 @@ class Options(TypedDict, total=False):
     learner: str | None
     eta: float | Literal["auto"] | None
     ceiling: float | None
+    horizon: int | None
     mixing: str | None
     alpha: float | None
     forget: float | None

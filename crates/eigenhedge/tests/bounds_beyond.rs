@@ -169,6 +169,24 @@ fn gradient_descent_stays_within_its_bound_beside_every_partition() {
 }
 
 #[test]
+fn gradient_descent_tuned_to_the_number_of_rows_has_a_regret_of_its_root() {
+    use eigenhedge::options::Options;
+    let (n, kept) = (7, 2);
+    for (name, rows) in bounded_rows(n, 5) {
+        let count = rows.len();
+        let options = Options::new(Kind::Additive, kept).with("center", "none").with("norm-bound", 1.0);
+        let setup = options.with("horizon", count).resolve(|name| name.into()).unwrap();
+        let mut run = Run::of(&setup, n, true).unwrap();
+        rows.iter().for_each(|row| _ = run.step(row).unwrap());
+        let summary = run.summary();
+        let regret = summary.expected_loss - summary.best_loss.unwrap().high();
+        let promised = ((kept * (n - kept) * count) as f64 / n as f64).sqrt();
+        assert!(regret <= promised, "{name}: {regret} {promised}");
+        assert!(summary.bound.unwrap() <= summary.best_loss.unwrap().high() + promised * (1.0 + 1e-12), "{name}");
+    }
+}
+
+#[test]
 fn three_subspaces_have_a_shifting_bound_below_the_best_fixed_subspace() {
     let rows = streams::three_subspaces(1);
     let tracking = Spec { mixing: Mixing::FixedShare { alpha: 1e-3 }, ..given(Kind::Tracking, 2, 4.0) };

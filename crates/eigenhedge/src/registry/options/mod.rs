@@ -12,6 +12,7 @@ pub(crate) use table::AUTO_SEGMENTS;
 pub use table::{OPTIONS, OptionEntry, Readers};
 pub use value::{Check, Choice, Type, Value};
 
+use crate::bounds;
 use crate::error::Error;
 use crate::kernel::{KERNELS, KernelParameters, VectorKernel};
 use crate::mixing::Mixing;
@@ -84,6 +85,7 @@ pub struct Setup {
     kernel: Option<&'static str>,
     parameters: KernelParameters,
     ceiling: Option<f64>,
+    horizon: Option<u64>,
 }
 
 impl Options {
@@ -178,7 +180,7 @@ impl Setup {
     pub fn of(spec: Spec, segments: usize) -> Self {
         let parameters = KernelParameters::default();
         let coordinates = Coordinates::default();
-        Self { spec, segments, coordinates, seed: None, kernel: None, parameters, ceiling: None }
+        Self { spec, segments, coordinates, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
     }
 
     /// The setup with its kernel and its rate, for rows of this length.
@@ -189,6 +191,11 @@ impl Setup {
         }
         if let Some(ceiling) = self.ceiling {
             setup.spec = Spec { self_confident: false, ..setup.spec }.tuned(ceiling, length)?;
+        }
+        if let Some(rate) =
+            self.horizon.and_then(|rows| bounds::additive_rate(self.spec.kept, setup.spec.space(length), rows))
+        {
+            setup.spec = Spec { self_confident: false, eta: rate, ..setup.spec };
         }
         Ok(setup)
     }

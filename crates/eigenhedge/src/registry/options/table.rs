@@ -124,7 +124,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             _ => setup.spec.self_confident = true,
         },
         get: |setup| {
-            let is_tuned = setup.spec.self_confident || setup.ceiling.is_some();
+            let is_tuned = setup.spec.self_confident || setup.ceiling.is_some() || setup.horizon.is_some();
             Some(if is_tuned { "auto".into() } else { setup.spec.eta.into() })
         },
         conflict: |_, setup| {
@@ -158,6 +158,23 @@ pub const OPTIONS: &[OptionEntry] = &[
             "F",
             "What the best subspace loses at most, to tune {eta} auto by the papers' formula with the constant d log(N/d), \
              which is less than their k log(N/k); needs {norm-bound}",
+        )
+    },
+    OptionEntry {
+        readers: Readers::Only(&[Kind::Additive]),
+        set: |setup, value| setup.horizon = Some(value.count() as u64),
+        get: |setup| setup.horizon.map(Value::from),
+        conflict: |options, _| {
+            matches!(options.given.get("eta"), Some(Value::Number(_)))
+                .then(|| "{horizon} is read by {eta} auto only".into())
+        },
+        example: "--learner additive --horizon 1000",
+        ..OptionEntry::new(
+            "horizon",
+            Type::Count(1, None),
+            "ROWS",
+            "How many rows will come, to tune the rate of additive: its regret is then at most Q² √(k ROWS) for rows of norm at \
+             most Q",
         )
     },
     OptionEntry {
