@@ -80,13 +80,13 @@ impl Plan {
             Some(path) => Target::File(path.clone()),
         };
         places(args)?;
+        let layout = table::with_beside(table::layout(&args.table, &source)?, &args.beside)?;
         Ok(Self {
-            layout: Layout {
-                missing: match &beginning {
-                    Beginning::Setup(setup) => Some(setup.spec.missing),
-                    Beginning::Model(_) => None,
-                },
-                ..table::with_beside(table::layout(&args.table, &source)?, &args.beside)?
+            layout: match &beginning {
+                Beginning::Setup(setup) => {
+                    table::of_texts(Layout { missing: Some(setup.spec.missing), ..layout }, setup.text_items())?
+                }
+                Beginning::Model(_) => layout,
             },
             form: form(args, &target)?,
             reconstruct: reconstruct(args, &beginning)?,

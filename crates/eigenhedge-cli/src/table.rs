@@ -2,6 +2,7 @@
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
 use anyhow::anyhow;
+use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Snapshot, Standardize};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, printable};
 use std::io::{self, Write};
@@ -32,6 +33,14 @@ pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
 /// Opens a table at its first row.
 pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<Stream> {
     open_all(&[path.to_owned()], args)
+}
+
+/// Opens a table of texts or sets at its first row, with columns that go along with each row.
+pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[String]) -> anyhow::Result<Stream> {
+    let source = source(&[path.to_owned()])?;
+    let keep = keep.iter().map(|text| Selector::from_text(text)).collect();
+    let layout = Layout { keep, ..layout(args, &source)? };
+    Ok(Stream::open(&source, &of_texts(layout, Some(items))?)?)
 }
 
 /// Opens several files as one table.
@@ -67,8 +76,10 @@ pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
 
 /// Opens a table with the columns of a model: by name if both have names, else as many as the model has.
 pub fn open_like(model: &Snapshot, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
-    let (names, missing) = (model.columns.names.clone(), Some(model.run.spec().missing));
-    let stream = Stream::open(source, &Layout { model_columns: names, missing, ..layout.clone() })?;
+    let (names, spec) = (model.columns.names.clone(), model.run.spec());
+    let layout = Layout { model_columns: names, missing: Some(spec.missing), ..layout.clone() };
+    let items = spec.kernel.as_ref().and_then(VectorKernel::text_items);
+    let stream = Stream::open(source, &of_texts(layout, items)?)?;
     let (length, found) = (model.run.length(), stream.columns().len());
     if found != length {
         return Err(anyhow!("{}: must have {length} selected columns like the model, got {found}", stream.source()));
@@ -190,6 +201,17 @@ pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
     judge_names(&layout, "--keep", &keep)?;
     judge_names(&layout, "--time", time.as_slice())?;
     Ok(Layout { keep, time, ..layout })
+}
+
+/// The layout of rows that are texts or sets, if they are.
+pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usage> {
+    if items.is_some() {
+        needs_text(layout.format, "a kernel of texts or sets")?;
+        if layout.standardize != Standardize::None {
+            return Err(Usage("--standardize is not read with a kernel of texts or sets, which have no scale".into()));
+        }
+    }
+    Ok(Layout { items, ..layout })
 }
 
 /// Refuses an option about columns of text where there are none.

@@ -149,7 +149,7 @@ fn a_model_of_another_program_can_be_used_but_not_resumed() {
     for resume_state in around {
         place.write(
             "model.snap",
-            Snapshot { resume_state: resume_state.to_vec(), ..Snapshot::of(run.clone()) }.to_bytes(),
+            Snapshot { resume_state: resume_state.to_vec(), ..Snapshot::of(run.clone()) }.to_bytes().unwrap(),
         );
         let text = ok(&place, "inspect model.snap");
         let share = 100.0 * run.totals().kept_energy / (run.totals().kept_energy + run.totals().loss);

@@ -20,6 +20,19 @@ pub(crate) struct Columns {
     pub first_kept: Option<usize>,
     /// Positions of those that were left out because they hold no numbers.
     pub left_out: Vec<usize>,
+    /// The column whose texts are the rows, in place of selected ones.
+    pub text: Option<TextColumn>,
+}
+
+/// A column of texts that are the rows. It is one of the kept columns, so that readers deliver its texts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextColumn {
+    /// Its position in the table.
+    pub position: usize,
+    /// Its place among the kept columns.
+    pub place: usize,
+    /// Number of kept columns that go along with each row: it may not be one of them.
+    pub kept: usize,
 }
 
 /// Bytes that a column costs at most before a row is read: its name, its position, its cell, and copies of these.
@@ -68,12 +81,37 @@ impl Columns {
         Ok(Self { selected, ..self })
     }
 
+    /// Makes the one selected column that whose texts are the rows, if rows are texts.
+    fn of_texts(mut self, layout: &Layout) -> Result<Self, Fault> {
+        if layout.items.is_none() {
+            return Ok(self);
+        }
+        let [position] = self.selected[..] else { return Err(Fault::OneText(self.selected.len())) };
+        let kept = self.kept.len();
+        let place = self.kept.iter().position(|kept| *kept == position).unwrap_or(kept);
+        if place == kept {
+            self.kept.push(position);
+        }
+        self.selected.clear();
+        Ok(Self { text: Some(TextColumn { position, place, kept }), ..self })
+    }
+
+    /// Positions of the columns that rows are made of.
+    pub fn features(&self) -> Vec<usize> {
+        self.text.map_or_else(|| self.selected.clone(), |text| vec![text.position])
+    }
+
+    /// Positions of the columns whose texts go along with each row.
+    fn beside(&self) -> &[usize] {
+        &self.kept[..self.text.map_or(self.kept.len(), |text| text.kept)]
+    }
+
     /// The layout by which a later table with named columns gives the same ones.
     pub fn layout_of_later(&self, layout: &Layout) -> Layout {
         let named = |positions: &[usize]| positions.iter().map(|i| Selector::Name(self.typed(*i))).collect();
         Layout {
-            columns: named(&self.selected),
-            keep: named(&self.kept),
+            columns: named(&self.features()),
+            keep: named(self.beside()),
             time: None,
             exclude: Vec::new(),
             only_numeric: false,
@@ -106,7 +144,7 @@ impl Columns {
 
     /// Names of the kept columns, or their positions.
     pub fn kept_names(&self) -> Vec<String> {
-        self.kept.iter().map(|position| self.typed(*position)).collect()
+        self.beside().iter().map(|position| self.typed(*position)).collect()
     }
 
     /// How messages call a column.
@@ -124,7 +162,7 @@ impl Columns {
 
     /// Names of the selected columns, or their positions.
     pub fn selected_names(&self) -> Vec<String> {
-        self.selected.iter().map(|position| self.typed(*position)).collect()
+        self.features().iter().map(|position| self.typed(*position)).collect()
     }
 
     /// Columns that hold something else than numbers, each with what it holds.
@@ -208,7 +246,8 @@ pub(crate) fn select(
     if selected.is_empty() {
         return Err(Fault::NoColumns);
     }
-    Columns { names, count, selected, kept, first_kept, left_out }.like_model(layout)
+    let columns = Columns { names, count, selected, kept, first_kept, left_out, text: None };
+    columns.like_model(layout)?.of_texts(layout)
 }
 
 fn find(selector: &Selector, names: &[String], count: usize, list: &'static str) -> Result<Vec<usize>, Fault> {

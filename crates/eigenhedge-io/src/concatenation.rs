@@ -22,6 +22,7 @@ pub(crate) fn open_one(input: &InputSource, layout: &Layout, like: Option<&Colum
             Some(like) => columnar::open(input, &like.layout_of_later(layout))?,
         },
         Format::Libsvm => text::Libsvm::open(input, layout)?,
+        Format::Lines => text::Lines::open(input, layout)?,
         Format::Npy => binary::open_npy(input, layout)?,
         Format::Npz => binary::open_npz(input, layout)?,
     };

@@ -49,7 +49,7 @@ impl Error {
 
     /// True if it is about a missing cell.
     pub(crate) fn is_missing(&self) -> bool {
-        matches!(self.fault, Fault::Missing { .. } | Fault::NoCell)
+        matches!(self.fault, Fault::Missing { .. } | Fault::NoCell | Fault::NoItems)
     }
 
     /// The same, with the name of the option that decides what a missing cell does.
@@ -78,6 +78,8 @@ pub(crate) enum Fault {
     Missing { found: String, advised: bool },
     #[error("must hold at least one number, got missing cells only")]
     NoCell,
+    #[error("must hold at least one item, got none")]
+    NoItems,
     #[error("must be a JSON array or object: {0}")]
     NotJson(String),
     #[error("must be {wanted} like the first row, got {found}")]
@@ -137,6 +139,10 @@ pub(crate) enum Fault {
     Ambiguous { name: String, list: &'static str },
     #[error("column {0} must be selected once, not twice")]
     Twice(usize),
+    #[error("rows that are texts must have one column: name it with --columns; {0} are selected")]
+    OneText(usize),
+    #[error("an array must hold texts, numbers or truth values, got {0}")]
+    NoItem(String),
     #[error("at least one column must be left, but all are excluded")]
     NoColumns,
     #[error("must be {wanted}, but the file starts like {found}; --format says what a file is")]
@@ -204,6 +210,8 @@ impl Fault {
                 | Self::Cell(_)
                 | Self::Missing { .. }
                 | Self::NoCell
+                | Self::NoItems
+                | Self::NoItem(_)
                 | Self::NotJson(_)
                 | Self::OtherShape { .. }
                 | Self::ExtraKey(_)

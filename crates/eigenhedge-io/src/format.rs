@@ -25,11 +25,13 @@ pub enum Format {
     Feather,
     /// A label and `INDEX:VALUE` pairs on each line.
     Libsvm,
+    /// One text on each line.
+    Lines,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Csv,
         Self::Tsv,
         Self::Jsonl,
@@ -39,6 +41,7 @@ impl Format {
         Self::Arrow,
         Self::Feather,
         Self::Libsvm,
+        Self::Lines,
     ];
 
     /// The name that users type.
@@ -53,6 +56,7 @@ impl Format {
             Self::Arrow => "arrow",
             Self::Feather => "feather",
             Self::Libsvm => "libsvm",
+            Self::Lines => "lines",
         }
     }
 
@@ -75,13 +79,14 @@ impl Format {
             "arrow" | "arrows" | "ipc" => Self::Arrow,
             "feather" | "ftr" => Self::Feather,
             "libsvm" | "svmlight" | "svm" => Self::Libsvm,
+            "lines" | "log" => Self::Lines,
             _ => Self::Csv,
         }
     }
 
     /// True if it is lines of text.
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Csv | Self::Tsv | Self::Jsonl | Self::Libsvm)
+        matches!(self, Self::Csv | Self::Tsv | Self::Jsonl | Self::Libsvm | Self::Lines)
     }
 
     /// True if columns can have names.

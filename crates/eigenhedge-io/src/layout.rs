@@ -3,6 +3,7 @@
 use crate::format::Format;
 use crate::memory::MaxMemory;
 use crate::stop::Stop;
+use eigenhedge::kernel::TextItems;
 use eigenhedge::{Missing, Standardize};
 
 /// How a table is laid out, which of its columns are wanted, and how they are treated.
@@ -26,6 +27,9 @@ pub struct Layout {
     pub keep: Vec<Selector>,
     /// The column that says when a row was: the first of those whose texts go along.
     pub time: Option<Selector>,
+    /// The items of a text, if rows are texts or sets: the one column that is selected holds a text or a JSON array, and a row
+    /// is the numbers of its items.
+    pub items: Option<TextItems>,
     /// Which array of an archive.
     pub array: Option<String>,
     /// The number of columns of a LIBSVM table.
@@ -62,6 +66,7 @@ impl Layout {
             only_numeric: false,
             keep: Vec::new(),
             time: None,
+            items: None,
             array: None,
             dim: None,
             on_bad_row: OnBadRow::Fail,

@@ -17,8 +17,10 @@ use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::saved::count;
+use eigenhedge::kernel::{TextItems, item_number};
 use eigenhedge::{Columns, Missing, Standardizer};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::VecDeque;
 
 /// Messages about bad rows that are remembered.
@@ -60,6 +62,7 @@ pub struct Stream {
     kept: Vec<String>,
     has_time: bool,
     time: Option<f64>,
+    items: Option<TextItems>,
     selection: Selection,
     names: Vec<String>,
     on_bad_row: OnBadRow,
@@ -108,13 +111,14 @@ impl Stream {
             }
             _ => Concatenation::open(parts, layout)?,
         };
-        let width = columns.selected.len();
+        let width = columns.features().len();
         Ok(Self {
             input,
             more,
             kept: Vec::new(),
             has_time: layout.time.is_some(),
             time: None,
+            items: layout.items,
             position: reader.position(),
             reader,
             names: columns.selected_names(),
@@ -181,7 +185,7 @@ impl Stream {
         let before = |message: &&(u64, String)| message.0 < self.position.rows;
         // Rows that wait will be read again, and a warm-up that is over needs no rows.
         StreamState {
-            columns: self.selection.selected.clone(),
+            columns: self.selection.features(),
             position: self.position,
             delivered: self.delivered,
             skipped: self.unread + self.refused,
@@ -363,7 +367,15 @@ impl Stream {
                 return Err(Error::at(place, Fault::Time(shown(text.as_bytes()))));
             }
         }
-        Ok(())
+        let (Some(items), Some(column)) = (self.items, self.selection.text) else { return Ok(()) };
+        let text = self.kept.get(column.place).map_or("", String::as_str);
+        let outcome = match append_items(items, text, &mut self.raw) {
+            Ok(()) if self.raw.is_empty() => Err(Fault::NoItems),
+            outcome => outcome.map_err(Fault::NoItem),
+        };
+        self.kept.truncate(column.kept);
+        let place = || format!("{}, {}", self.reader.place(), self.selection.label(column.position));
+        outcome.map_err(|fault| Error::at(place(), fault))
     }
 
     /// Keeps the first rows until the statistics are known.
@@ -430,4 +442,22 @@ impl Stream {
             None => Fault::Empty,
         }))
     }
+}
+
+/// Appends the numbers of the items of a text: of the entries of a JSON array, if it is one. The entry that is no item, if
+/// there is one.
+fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), String> {
+    let array = text.trim_start().starts_with('[').then(|| serde_json::from_str::<Vec<Value>>(text).ok()).flatten();
+    let Some(array) = array else {
+        items.append(text, row);
+        return Ok(());
+    };
+    for entry in array {
+        row.push(match entry {
+            Value::String(text) => item_number(&text),
+            Value::Number(_) | Value::Bool(_) => item_number(&entry.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => return Err(shown(entry.to_string().as_bytes())),
+        });
+    }
+    Ok(())
 }

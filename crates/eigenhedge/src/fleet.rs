@@ -248,7 +248,7 @@ impl Fleet {
         // From the last slot on, so that what takes the place of another stays.
         oldest.sort_unstable_by_key(|(_, slot)| std::cmp::Reverse(*slot));
         for (_, slot) in oldest {
-            let place = store.put(&self.members[slot].snapshot.to_bytes()).map_err(|error| cannot_store(&error))?;
+            let place = store.put(&self.members[slot].snapshot.to_bytes()?).map_err(|error| cannot_store(&error))?;
             let gone = self.members.swap_remove(slot);
             self.places[gone.key] = Place::Stored(place);
             if let Some(moved) = self.members.get(slot) {
@@ -260,12 +260,12 @@ impl Fleet {
 
     /// Writes the fleet and what the program around it has to remember.
     pub fn write(&mut self, resume_state: &[u8], out: &mut dyn Write) -> Result<(), Error> {
-        let head = Snapshot { resume_state: resume_state.to_vec(), ..self.fresh.clone() }.to_bytes();
+        let head = Snapshot { resume_state: resume_state.to_vec(), ..self.fresh.clone() }.to_bytes()?;
         let begun = out.write_all(&MAGIC).and_then(|()| out.write_all(&VERSION.to_le_bytes()));
         begun.and_then(|()| write_part(out, "", &head)).map_err(|error| cannot_store(&error))?;
         for position in 0..self.keys.len() {
             let bytes = match self.places[position] {
-                Place::Memory(slot) => self.members[slot].snapshot.to_bytes(),
+                Place::Memory(slot) => self.members[slot].snapshot.to_bytes()?,
                 Place::Stored(place) => self.stored_bytes(place)?,
             };
             write_part(out, &self.keys[position], &bytes).map_err(|error| cannot_store(&error))?;

@@ -73,7 +73,7 @@
 //! let rows = streams::three_subspaces(1);
 //! let mut run = Run::new(Spec::new(Kind::Tracking, 2), 20, 0)?;
 //! run.step(&rows[0])?;
-//! let bytes = Snapshot::of(run.clone()).to_bytes();
+//! let bytes = Snapshot::of(run.clone()).to_bytes()?;
 //! let mut restored = Snapshot::from_bytes(&bytes)?.run;
 //! assert_eq!(run.step(&rows[1])?, restored.step(&rows[1])?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

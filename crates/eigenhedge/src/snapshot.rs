@@ -76,18 +76,18 @@ impl Snapshot {
         Self { run, columns: Columns::default(), resume_state: Vec::new() }
     }
 
-    /// The bytes of a file.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![0; HEAD];
-        // Writing to a growing vector cannot fail, and everything in a run has a form.
-        bytes = postcard::to_extend(self, bytes).unwrap_or_else(|_| unreachable!("a run has a form"));
+    /// The bytes of a file; an error if the kernel is a function, of which bytes cannot tell.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        // Writing to a growing vector cannot fail, and everything else in a run has a form.
+        let mut bytes = postcard::to_extend(self, vec![0; HEAD])
+            .map_err(|_| Error::Unsupported("a learner whose kernel is a function cannot be saved"))?;
         let length = (bytes.len() - HEAD) as u64;
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
         bytes[12..20].copy_from_slice(&length.to_le_bytes());
         let checksum = checksum(&bytes);
         bytes[20..HEAD].copy_from_slice(&checksum.to_le_bytes());
-        bytes
+        Ok(bytes)
     }
 
     /// Reads what [`Self::to_bytes`] has written.
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn bytes_read_back_equal() {
         let snapshot = snapshot();
-        assert_eq!(Snapshot::from_bytes(&snapshot.to_bytes()), Ok(snapshot));
+        assert_eq!(Snapshot::from_bytes(&snapshot.to_bytes().unwrap()), Ok(snapshot));
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
         for (names, standardizer, sentence) in cases {
             let mut columns = Columns::new(None, standardizer);
             columns.names = names;
-            let bytes = Snapshot { columns, ..good.clone() }.to_bytes();
+            let bytes = Snapshot { columns, ..good.clone() }.to_bytes().unwrap();
             let refusal = Snapshot::from_bytes(&bytes).unwrap_err();
             assert_eq!(refusal.to_string(), format!("is damaged: {sentence}"));
         }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_damage_is_named() {
-        let bytes = snapshot().to_bytes();
+        let bytes = snapshot().to_bytes().unwrap();
         assert_eq!(Snapshot::from_bytes(b"row,expected_loss,loss\n"), Err(Refusal::Foreign));
         assert_eq!(Snapshot::from_bytes(&bytes[..5]), Err(Refusal::Foreign));
         for cut in [8, 13, 23, 24, 100, bytes.len() - 1] {

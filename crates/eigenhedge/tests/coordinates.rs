@@ -169,7 +169,7 @@ fn a_saved_run_goes_on_with_the_same_coordinates_and_a_bad_row_changes_nothing()
         let before = run.clone();
         assert!(run.step(&[f64::NAN; N]).is_err());
         assert_eq!(run, before, "{spec:?}");
-        let bytes = Snapshot::of(run.clone()).to_bytes();
+        let bytes = Snapshot::of(run.clone()).to_bytes().unwrap();
         let mut restored = Snapshot::from_bytes(&bytes).unwrap().run;
         restored.ask_for_coordinates(true);
         for row in &rows[40..] {

@@ -172,7 +172,7 @@ fn no_nan_comes_out_whatever_is_missing() {
             let is_whole = summary.certificate.filled_rows == 0;
             assert!(summary.best_loss.is_some() == is_whole && (is_whole || summary.bound.is_none()), "{name}");
             assert!(summary.expected_loss.is_finite(), "{name}");
-            let bytes = Snapshot::of(run.clone()).to_bytes();
+            let bytes = Snapshot::of(run.clone()).to_bytes().unwrap();
             assert_eq!(Snapshot::from_bytes(&bytes).unwrap().run, run, "{name}");
         }
     }

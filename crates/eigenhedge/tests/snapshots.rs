@@ -11,7 +11,7 @@ fn assert_readable(mut run: Run, rows: &[Vec<f64>], name: &str) {
     for (t, row) in rows.iter().enumerate() {
         if t == next {
             let snapshot = Snapshot::of(run);
-            let read = Snapshot::from_bytes(&snapshot.to_bytes());
+            let read = Snapshot::from_bytes(&snapshot.to_bytes().unwrap());
             let spec = snapshot.run.spec();
             run = read.unwrap_or_else(|refusal| panic!("{name}, row {t}: {refusal}: {spec:?}")).run;
             assert_eq!(run, snapshot.run, "{name}, row {t}");

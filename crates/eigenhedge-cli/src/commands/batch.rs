@@ -9,23 +9,43 @@ use anyhow::{Context, Result, anyhow};
 use eigenhedge::Kind;
 use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver};
-use eigenhedge::kernel::{VectorKernel, Vectors};
+use eigenhedge::kernel::{TextItems, VectorKernel, Vectors};
+use eigenhedge_io::Stream;
 use std::fmt::Write;
 use std::path::Path;
 
 struct Rows {
     names: Vec<String>,
     rows: Vec<Vec<f64>>,
+    /// Texts of the kept columns of each row.
+    kept: Vec<Vec<String>>,
     source: String,
 }
 
 /// Reads all rows; `by_pairs` if there will be a number for each pair of them.
 fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
-    let mut stream = table::open(path, args)?;
-    let mut rows = Vec::new();
-    let bytes = 8 * stream.columns().len() + size_of::<Vec<f64>>();
-    while let Some(row) = stream.next_row()? {
+    all_rows(table::open(path, args)?, by_pairs)
+}
+
+/// The same for a kernel, which may take texts or sets.
+fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Result<Rows> {
+    match plan::setup(&kernel.options(Kind::Auto, 1))?.text_items() {
+        None => read(path, args, true),
+        Some(items) => all_rows(table::open_texts(path, args, items, &[])?, true),
+    }
+}
+
+fn all_rows(mut stream: Stream, by_pairs: bool) -> Result<Rows> {
+    let (mut rows, mut kept) = (Vec::new(), Vec::new());
+    let (mut numbers, keeps) = (0, !stream.kept_columns().is_empty());
+    loop {
+        let Some(row) = stream.next_row()? else { break };
+        numbers += row.len();
         rows.push(row.to_vec());
+        if keeps {
+            kept.push(stream.kept().to_vec());
+        }
+        let bytes = 8 * numbers.div_ceil(rows.len()) + size_of::<Vec<f64>>();
         // Up to twice as many before the next time, and again as many numbers for what is made of them.
         if rows.len().is_power_of_two() {
             stream.allow("all rows", 4 * rows.len() as u128 * bytes as u128)?;
@@ -35,7 +55,7 @@ fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
     if by_pairs {
         stream.allow("all pairs of rows", 8 * pairs)?;
     }
-    Ok(Rows { names: stream.columns().to_vec(), rows, source: stream.source() })
+    Ok(Rows { names: stream.columns().to_vec(), rows, kept, source: stream.source() })
 }
 
 fn center(centered: bool) -> Center {
@@ -89,7 +109,7 @@ fn solver(rows: usize) -> Solver {
 
 /// The same in a feature space.
 pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
-    let table = read(&args.input, &args.table, true)?;
+    let table = read_for(&args.kernel, &args.input, &args.table)?;
     let model = fit_kernel_pca(args, &table)?;
     spectrum(model.eigenvalues(), &model.explained_ratio(), model.losses().iter().sum())?;
     let Some(path) = &args.out else { return Ok(()) };
@@ -101,7 +121,7 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
 
 /// Rows whose features are near the projections of the rows' features: what kernel PCA takes for the signal in them.
 pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
-    let table = read(&args.input, &args.table, true)?;
+    let table = read_for(&args.kernel, &args.input, &args.table)?;
     let mut model = fit_kernel_pca(args, &table)?;
     let mut sheet = CsvWriter::create(args.out.as_deref(), &table.names)?;
     let stop = Stop { steps: 300, tolerance: 1e-9 };
@@ -119,6 +139,9 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
 
 /// Predictions with their standard deviations.
 pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
+    if let Some(items) = plan::setup(&args.kernel.options(Kind::Auto, 1))?.text_items() {
+        return ridge_of_texts(args, items);
+    }
     let table = read(&args.input, &args.table, true)?;
     let target = position(&table, &args.target)?;
     let split = |rows: &[Vec<f64>]| -> Vec<Vec<f64>> {
@@ -128,11 +151,8 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     let points = split(&table.rows);
     let targets: Vec<f64> = table.rows.iter().map(|row| row[target]).collect();
     let length = table.names.len() - 1;
-    let dictionary = Vectors::new(kernel(&args.kernel, length)?, length)?;
-    let mut model = KernelRidge::fit(dictionary, &points, &targets, args.rho)
-        .map_err(|error| anyhow!("{}: {error}", table.source))?;
     let asked = match &args.predict {
-        None => points,
+        None => points.clone(),
         Some(path) => {
             let table = read(path, &args.table, false)?;
             match table.names.len() {
@@ -142,9 +162,36 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
             }
         }
     };
+    predict(args, length, (&points, &targets), &asked).map_err(|error| anyhow!("{}: {error}", table.source))
+}
+
+/// The same for texts or sets: the target is a column beside them.
+fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems) -> Result<()> {
+    let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, true);
+    let table = read(&args.input, std::slice::from_ref(&args.target))?;
+    let target = |(i, kept): (usize, &Vec<String>)| -> Result<f64> {
+        let text = kept.first().map_or("", String::as_str);
+        let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+        number.with_context(|| format!("{}, row {i}: the target must be a number, got {text:?}", table.source))
+    };
+    let targets = table.kept.iter().enumerate().map(target).collect::<Result<Vec<f64>>>()?;
+    let asked = args.predict.as_ref().map(|path| read(path, &[])).transpose()?;
+    let asked = asked.as_ref().map_or(&table.rows, |asked| &asked.rows);
+    predict(args, 1, (&table.rows, &targets), asked).map_err(|error| anyhow!("{}: {error}", table.source))
+}
+
+/// Fits to rows of this length, and writes predictions for others.
+fn predict(
+    args: &KernelRidgeArgs,
+    length: usize,
+    (points, targets): (&[Vec<f64>], &[f64]),
+    asked: &[Vec<f64>],
+) -> Result<()> {
+    let dictionary = Vectors::new(kernel(&args.kernel, length)?, length)?;
+    let mut model = KernelRidge::fit(dictionary, points, targets, args.rho)?;
     let header = ["prediction", "deviation"].map(str::to_owned);
     let mut sheet = CsvWriter::create(args.out.as_deref(), &header)?;
-    for point in &asked {
+    for point in asked {
         let posterior = model.posterior(point)?;
         sheet.row([posterior.mean[0], posterior.variance.max(0.0).sqrt()])?;
     }

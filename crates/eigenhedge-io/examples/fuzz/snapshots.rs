@@ -26,7 +26,7 @@ fn saved(spec: &Spec, length: usize, rows: usize, comparators: Comparators) -> V
     let mut scale = Standardizer::new(Standardize::Running, length);
     stream.iter().take(rows).for_each(|row| scale.count_in(row));
     let columns = Columns::new(Some(names), scale);
-    Snapshot { columns, resume_state: br#"{"columns":["a"]}"#.to_vec(), ..Snapshot::of(run) }.to_bytes()
+    Snapshot { columns, resume_state: br#"{"columns":["a"]}"#.to_vec(), ..Snapshot::of(run) }.to_bytes().unwrap()
 }
 
 /// One for every kind of state.
@@ -134,7 +134,7 @@ impl Target for Saved {
         }
         inspect(&mut snapshot)?;
         // What lay at the edge of the possible may have left it: then the sentence comes now.
-        let again = Snapshot::from_bytes(&snapshot.to_bytes());
+        let again = Snapshot::from_bytes(&snapshot.to_bytes().map_err(|error| error.to_string())?);
         Ok(if again.is_ok() { Outcome::Accepted } else { Outcome::Refused })
     }
 }

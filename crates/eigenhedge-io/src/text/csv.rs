@@ -118,7 +118,7 @@ impl Csv {
         let is_header = match like {
             None => {
                 // Every column is looked at before it is known which hold text.
-                let every = Layout { only_numeric: false, model_columns: None, ..layout.clone() };
+                let every = Layout { only_numeric: false, model_columns: None, items: None, ..layout.clone() };
                 let selected = select(Some(names.clone()), count, &every, LIST, |_| false).map_err(fault)?.selected;
                 // A model's columns may be called 1 and 2.
                 let model = layout.model_columns.as_ref();

@@ -9,8 +9,9 @@ use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
 use crate::reader::Opened;
-use serde::Deserializer as _;
+use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize as _, Deserializer as _};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -341,7 +342,12 @@ impl<'de> Visitor<'de> for AnyCell<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
-        while cells.next_element::<IgnoredAny>()?.is_some() {}
+        if self.0.is_some() {
+            let items = Vec::<serde_json::Value>::deserialize(SeqAccessDeserializer::new(cells))?;
+            self.write(serde_json::Value::Array(items));
+        } else {
+            while cells.next_element::<IgnoredAny>()?.is_some() {}
+        }
         Ok(Cell::Nested)
     }
 

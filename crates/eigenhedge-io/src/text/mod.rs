@@ -5,10 +5,12 @@ mod jsonl;
 mod libsvm;
 mod line_ends;
 mod line_reader;
+mod lines;
 
 pub use csv::Csv;
 pub use jsonl::Jsonl;
 pub use libsvm::Libsvm;
+pub use lines::Lines;
 
 /// The number that a cell holds, NaN and infinity included.
 fn number(cell: &[u8]) -> Option<f64> {

@@ -54,6 +54,12 @@ impl VectorKernel {
             Self::Laplacian { .. } => {
                 return Err(Error::Unsupported("the Laplacian kernel has no gradient where two coordinates agree"));
             }
+            Self::Kendall { .. } | Self::Mallows { .. } => {
+                return Err(Error::Unsupported("kernels of rankings have no gradient"));
+            }
+            Self::Spectrum { .. } | Self::Intersection { .. } | Self::Jaccard { .. } | Self::Function(_) => {
+                return Err(Error::Unsupported("kernels of items have no gradient"));
+            }
             Self::Scaled { scale, kernel } => {
                 let (p, q) = kernel.slopes(atom, point, value / scale)?;
                 (scale * p, scale * q)

@@ -13,7 +13,6 @@ use super::best_loss;
 use crate::batch::{PivotedCholesky, center_gram, gram};
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
-use crate::linalg::checks::{energies, shape};
 use crate::linalg::{Matrix, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::state::{self, energy, ensure};
@@ -24,10 +23,12 @@ use serde::{Deserialize, Serialize};
 pub struct FeatureRows {
     kernel: VectorKernel,
     centered: bool,
-    /// One column for each row.
-    rows: Matrix,
+    length: usize,
+    rows: Vec<Vec<f64>>,
     /// True if rows had to be left out.
     full: bool,
+    /// Numbers of the rows that are remembered.
+    numbers: usize,
     /// The row that others are measured from, which itself is not charged.
     base: Option<Vec<f64>>,
 }
@@ -37,22 +38,24 @@ impl FeatureRows {
     pub(super) fn check_state(&self, kernel: &VectorKernel, length: usize, centered: bool) -> Result<(), Error> {
         let parameters = (&self.kernel, self.centered) == (kernel, centered);
         ensure(parameters, "the comparator must have the kernel and the centering of the learner")?;
-        shape("the rows to compare with", &self.rows, length, self.rows.columns())?;
-        if let Some(base) = &self.base {
-            state::length("the first row", base.len(), length)?;
-            energy("the squared norm of the first row", dot(base, base))?;
-        }
-        energies("the energy of the rows to compare with", &self.rows)
+        state::length("a row to compare with", self.length, length)?;
+        self.rows.iter().chain(&self.base).try_for_each(|row| {
+            if !kernel.takes_items() {
+                state::length("a row to compare with", row.len(), length)?;
+            }
+            energy("the squared norm of a row to compare with", dot(row, row))
+        })
     }
 
     /// Most rows whose kernel matrix is decomposed.
     pub const EXACT: usize = 1500;
-    /// Most numbers that are remembered: 128 MiB.
+    /// Most numbers that are remembered: 128 MiB. Of lists of items, whose kernels are slow, no more than
+    /// [`Self::EXACT`] are.
     pub const MOST: usize = 1 << 24;
 
     /// No rows yet.
     pub fn new(kernel: VectorKernel, length: usize, centered: bool) -> Self {
-        Self { kernel, centered, rows: Matrix::zeros(length, 0), full: false, base: None }
+        Self { kernel, centered, length, rows: Vec::new(), full: false, numbers: 0, base: None }
     }
 
     /// Measures rows from this one, which itself is not charged, when the comparator is centered.
@@ -64,20 +67,22 @@ impl FeatureRows {
     /// squared distance of their mean. None when rows were left out.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         let base = self.base.as_ref().filter(|_| !self.full)?;
-        let (count, own) = (self.rows.columns(), self.kernel.value(base, base));
-        let distance = |j: usize| {
-            let row = self.rows.column(j);
+        let (count, own) = (self.rows.len(), self.kernel.value(base, base));
+        let distance = |row: &Vec<f64>| {
             (own - 2.0 * self.kernel.value(base, row) + self.kernel.value(row, row)).max(0.0) / count as f64
         };
-        Some((0..count).map(distance).sum())
+        Some(self.rows.iter().map(distance).sum())
     }
 
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
-        let count = self.rows.columns();
-        self.full |= (count + 1) * row.len() > Self::MOST;
-        if !self.full {
-            self.rows.push_column(row);
+        self.numbers = self.numbers.saturating_add(row.len());
+        let most_rows = if self.kernel.takes_items() { Self::EXACT } else { Self::MOST };
+        self.full |= self.numbers > Self::MOST || self.rows.len() >= most_rows;
+        if self.full {
+            self.rows = Vec::new();
+        } else {
+            self.rows.push(row.to_vec());
         }
     }
 
@@ -86,11 +91,11 @@ impl FeatureRows {
         if self.full {
             return None;
         }
-        if self.rows.columns() == 0 {
+        if self.rows.is_empty() {
             return Some(Best::Exact(0.0));
         }
-        let points: Vec<&[f64]> = (0..self.rows.columns()).map(|j| self.rows.column(j)).collect();
-        let mut dictionary = Vectors::new(self.kernel.clone(), self.rows.rows()).ok()?;
+        let points: Vec<&[f64]> = self.rows.iter().map(Vec::as_slice).collect();
+        let mut dictionary = Vectors::new(self.kernel.clone(), self.length).ok()?;
         if points.len() <= Self::EXACT {
             let mut gram = gram(&mut dictionary, &points).ok()?;
             if self.centered {

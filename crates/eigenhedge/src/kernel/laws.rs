@@ -3,7 +3,6 @@
 use super::*;
 use crate::linalg::{Eigen, Matrix};
 use crate::random::Random;
-use std::collections::BTreeSet;
 
 fn plain() -> Vec<VectorKernel> {
     vec![
@@ -24,7 +23,7 @@ fn kernels() -> Vec<VectorKernel> {
     let inner = VectorKernel::Linear.plus(rbf.clone()).scaled(0.5).times(VectorKernel::Cosine);
     let nested = inner.plus(rbf.clone().times(VectorKernel::Laplacian { gamma: 0.3 })).plus(rbf).scaled(3.0);
     let mut kernels = plain();
-    kernels.push(nested);
+    kernels.extend([nested, VectorKernel::Mallows { gamma: 0.3 }]);
     kernels
 }
 
@@ -88,29 +87,69 @@ fn the_sigmoid_is_not_positive_definite_and_says_so() {
 }
 
 #[test]
-fn gram_matrices_of_other_kernels_are_symmetric_and_positive() {
+fn gram_matrices_of_kernels_of_items_are_symmetric_and_positive() {
     let mut random = Random::seeded(5);
-    let texts: Vec<String> =
-        (0..50).map(|_| (0..random.below(12)).map(|_| ['a', 'b', 'é'][random.below(3)]).collect()).collect();
-    for length in 1..4 {
-        let kernel = Spectrum::new(length).unwrap();
-        assert_positive::<str>("spectrum", &texts, &kernel);
-        assert_positive::<str>("normalised spectrum", &texts, &kernel.normalised());
+    let rows: Vec<Vec<f64>> =
+        (0..50).map(|_| (0..random.below(12)).map(|_| random.below(4) as f64).collect()).collect();
+    let items = TextItems::Chars;
+    let spectra = (1..4).map(|substring| VectorKernel::Spectrum { items, substring });
+    for kernel in spectra.chain([VectorKernel::Intersection { items }, VectorKernel::Jaccard { items }]) {
+        assert_positive::<[f64]>(kernel.name(), &rows, &kernel);
     }
-    let sets: Vec<BTreeSet<usize>> =
-        (0..50).map(|_| (0..random.below(8)).map(|_| random.below(10)).collect()).collect();
-    assert_positive::<BTreeSet<usize>>("intersection", &sets, &Intersection);
-    assert_positive::<BTreeSet<usize>>("jaccard", &sets, &Jaccard);
-    let rankings = rankings(4);
-    assert_positive::<Ranking>("kendall", &rankings, &Kendall::new(4).unwrap());
-    assert_positive::<Ranking>("mallows", &rankings, &Mallows::new(4, 0.3).unwrap());
+}
+
+#[test]
+fn dictionaries_of_items_equal_values_and_are_saved() {
+    let kernel = VectorKernel::Spectrum { items: TextItems::Words, substring: 1 };
+    let mut dictionary = Vectors::new(kernel.clone(), 1).unwrap();
+    let rows: Vec<Vec<f64>> = vec![vec![1.0, 2.0, 1.0], vec![], vec![2.0], vec![3.0, 2.0, 4.0, 1.0]];
+    rows.iter().for_each(|row| dictionary.push(row));
+    dictionary.swap_remove(1);
+    let bytes = postcard::to_allocvec(&dictionary).unwrap();
+    let mut restored: Vectors = postcard::from_bytes(&bytes).unwrap();
+    assert_eq!(restored, dictionary);
+    let (mut row, mut other) = (Vec::new(), Vec::new());
+    let itself = restored.row(&[1.0, 3.0], &mut row).unwrap();
+    assert_eq!(itself, 1.0);
+    for atom in 0..3 {
+        assert_eq!(row[atom], kernel.value(dictionary.atom(atom), &[1.0, 3.0]));
+        dictionary.atom_row(atom, &mut other);
+        let between: Vec<f64> = (0..3).map(|j| dictionary.value_between(atom, &restored, j)).collect();
+        assert_eq!(other, between);
+        assert_eq!(dictionary.value_between(atom, &dictionary, atom), other[atom]);
+    }
+    assert!(dictionary.row(&[f64::NAN], &mut row).is_err());
+}
+
+#[test]
+fn a_function_is_a_kernel_that_cannot_be_saved_or_combined() {
+    let kernel = VectorKernel::Function(Function::new(|a, b| a[0] * b[0]));
+    assert_eq!(kernel.clone(), kernel);
+    assert_ne!(kernel, VectorKernel::Function(Function::new(|a, b| a[0] * b[0])));
+    assert!(postcard::to_allocvec(&kernel).is_err());
+    assert!(kernel.clone().plus(VectorKernel::Linear).checked().is_err());
+    let mut dictionary = Vectors::new(kernel, 1).unwrap();
+    dictionary.push(&[3.0]);
+    let mut row = Vec::new();
+    assert_eq!((dictionary.row(&[2.0], &mut row), &row[..]), (Ok(4.0), &[6.0][..]));
+}
+
+#[test]
+fn a_row_with_equal_entries_is_no_ranking() {
+    let mut dictionary = Vectors::new(VectorKernel::Kendall { length: 3 }, 3).unwrap();
+    let message = dictionary.row(&[1.0, 0.5, 1.0], &mut Vec::new()).unwrap_err().to_string();
+    assert_eq!(message, "entry 2 of the row must be unlike those before it, to be a ranking, got 1");
 }
 
 /// All rankings of a few items.
-fn rankings(items: usize) -> Vec<Ranking> {
-    let count = (items as u32).pow(items as u32);
-    let places = |code: u32| (0..items as u32).map(|i| (code / (items as u32).pow(i)) as usize % items).collect();
-    (0..count).filter_map(|code| Ranking::new(places(code)).ok()).collect()
+fn rankings(items: usize) -> Vec<Vec<f64>> {
+    let count = items.pow(items as u32);
+    let places =
+        |code: usize| -> Vec<f64> { (0..items as u32).map(|i| (code / items.pow(i) % items) as f64).collect() };
+    (0..count)
+        .map(places)
+        .filter(|places| VectorKernel::Kendall { length: items }.check_point(places).is_ok())
+        .collect()
 }
 
 #[test]
@@ -137,13 +176,12 @@ fn assert_rank(kernel: &VectorKernel, n: usize) {
 fn dimensions_of_ranking_kernels_equal_ranks_over_all_rankings() {
     for items in 2..5 {
         let rankings = rankings(items);
-        let (kendall, mallows) = (Kendall::new(items).unwrap(), Mallows::new(items, 0.3).unwrap());
-        let values = spectrum::<Ranking>(&rankings, |a, b| kendall.value(a, b));
-        assert_eq!(kendall.dimension(), Multiplicity::Finite(rank(&values) as u64));
-        let values = spectrum::<Ranking>(&rankings, |a, b| mallows.value(a, b));
-        assert_eq!(mallows.dimension(), Multiplicity::Finite(rank(&values) as u64));
+        for kernel in [VectorKernel::Kendall { length: items }, VectorKernel::Mallows { gamma: 0.3 }] {
+            let values = spectrum::<[f64]>(&rankings, |a, b| kernel.value(a, b));
+            assert_eq!(kernel.dimension(items), Multiplicity::Finite(rank(&values) as u64), "{kernel:?}");
+        }
     }
-    assert_eq!(Mallows::new(21, 1.0).unwrap().dimension(), Multiplicity::Infinite);
+    assert_eq!(VectorKernel::Mallows { gamma: 1.0 }.dimension(21), Multiplicity::Infinite);
 }
 
 #[test]
@@ -189,6 +227,12 @@ fn slow(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
         VectorKernel::Sum(parts) => parts.iter().map(|part| slow(part, a, b)).sum(),
         VectorKernel::Product(parts) => parts.iter().map(|part| slow(part, a, b)).product(),
         VectorKernel::Scaled { scale, kernel } => scale * slow(kernel, a, b),
+        VectorKernel::Mallows { gamma } => {
+            let pairs = (0..a.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+            let discordant = pairs.filter(|(i, j)| (a[*i] - a[*j]) * (b[*i] - b[*j]) < 0.0).count();
+            (-gamma * discordant as f64).exp()
+        }
+        other => unreachable!("{other:?} is compared elsewhere"),
     }
 }
 
@@ -368,7 +412,8 @@ fn bad_points_and_values_are_refused_with_the_value() {
 #[test]
 fn zero_and_very_long_rows_have_finite_kernels() {
     let mut row = Vec::new();
-    for kernel in kernels() {
+    // Zeros are no ranking.
+    for kernel in kernels().into_iter().filter(|kernel| kernel.name() != "mallows") {
         let mut dictionary = Vectors::new(kernel.clone(), 2).unwrap();
         dictionary.push(&[0.0, 0.0]);
         dictionary.push(&[1.0, 2.0]);
@@ -410,8 +455,8 @@ fn saved_dictionaries_continue_and_bad_ones_are_refused() {
     }
     let text = serde_json::to_string(&Vectors::new(VectorKernel::Rbf { gamma: 2.0 }, 3).unwrap()).unwrap();
     assert!(serde_json::from_str::<Vectors>(&text.replace("2.0", "-2.0")).is_err());
-    let mut items: Items<_, str> = Items::new(Spectrum::new(2).unwrap());
-    items.push("text");
+    let mut items: Items<_, usize> = Items::new(Precomputed::from_rows(&[[2.0, 0.5], [0.5, 1.0]]).unwrap());
+    items.push(&1);
     let bytes = postcard::to_allocvec(&items).unwrap();
-    assert_eq!(postcard::from_bytes::<Items<Spectrum, str>>(&bytes).unwrap(), items);
+    assert_eq!(postcard::from_bytes::<Items<Precomputed, usize>>(&bytes).unwrap(), items);
 }

@@ -6,30 +6,26 @@
 //! | points | kernels | dictionary |
 //! |---|---|---|
 //! | vectors of numbers | [`VectorKernel`] | [`Vectors`], vectorised |
-//! | text | [`Spectrum`] | [`Items`] |
-//! | sets | [`Jaccard`], [`Intersection`] | [`Items`] |
-//! | rankings | [`Kendall`], [`Mallows`] | [`Items`] |
+//! | rankings: vectors of distinct numbers, whose order counts | `Kendall`, `Mallows` of [`VectorKernel`] | [`Vectors`] |
+//! | texts and sets, as lists of the numbers of their items | `Spectrum`, `Jaccard`, `Intersection` of [`VectorKernel`] | [`Vectors`] |
+//! | lists of numbers that mean what you like | [`Function`] | [`Vectors`] |
 //! | indices into a Gram matrix | [`Precomputed`] | [`Items`] |
 //! | anything else | a [`Kernel`] of your own | [`Items`] |
 
 mod item_dictionary;
+mod items;
 #[cfg(test)]
 mod laws;
 mod precomputed;
-mod rankings;
 mod registry;
 mod rows;
-mod sets;
-mod strings;
 mod vector_dictionary;
 mod vector_kernels;
 
 pub use item_dictionary::Items;
+pub use items::{Function, TextItems, item_number};
 pub use precomputed::Precomputed;
-pub use rankings::{Kendall, Mallows, Ranking};
 pub use registry::{KERNELS, KernelEntry, KernelParameters};
-pub use sets::{Intersection, Jaccard};
-pub use strings::Spectrum;
 pub use vector_dictionary::Vectors;
 pub use vector_kernels::VectorKernel;
 
@@ -98,6 +94,11 @@ pub trait Dictionary {
     fn atom_row(&mut self, atom: usize, row: &mut Vec<f64>) {
         row.clear();
         row.extend((0..self.len()).map(|other| self.value(self.atom(atom), self.atom(other))));
+    }
+
+    /// Kernel of an atom with an atom of another dictionary.
+    fn value_between(&self, atom: usize, other: &Self, of_other: usize) -> f64 {
+        self.value(self.atom(atom), other.atom(of_other))
     }
 
     /// One atom.

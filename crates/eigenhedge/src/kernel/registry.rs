@@ -1,6 +1,6 @@
-//! The registry of kernels on vectors: names, formulas, and how to build them.
+//! The registry of kernels on rows: names, formulas, and how to build them.
 
-use super::VectorKernel;
+use super::{TextItems, VectorKernel};
 
 /// An entry of the registry of kernels.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,44 @@ pub const KERNELS: &[KernelEntry] = &[
         reads: &["gamma", "coef0"],
     },
     KernelEntry { name: "cosine", formula: "a·b / (|a| |b|)", positive_definite: true, reads: &[] },
+    KernelEntry {
+        name: "kendall",
+        formula: "of rankings: (concordant - discordant) / pairs of columns",
+        positive_definite: true,
+        reads: &[],
+    },
+    KernelEntry {
+        name: "mallows",
+        formula: "of rankings: exp(-gamma discordant pairs of columns)",
+        positive_definite: true,
+        reads: &["gamma"],
+    },
+    KernelEntry {
+        name: "spectrum",
+        formula: "of texts: cosine of the counts of substrings",
+        positive_definite: true,
+        reads: &["items", "substring"],
+    },
+    KernelEntry {
+        name: "intersection",
+        formula: "of sets: number of common items",
+        positive_definite: true,
+        reads: &["items"],
+    },
+    KernelEntry {
+        name: "jaccard",
+        formula: "of sets: common items / all items of both",
+        positive_definite: true,
+        reads: &["items"],
+    },
 ];
+
+impl KernelEntry {
+    /// True if rows are lists of items: texts or sets.
+    pub fn takes_items(&self) -> bool {
+        self.reads.contains(&"items")
+    }
+}
 
 /// Parameters as users give them; what is missing has a default.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -59,6 +96,10 @@ pub struct KernelParameters {
     pub coef0: Option<f64>,
     /// ℓ of a Matérn kernel; by default `1/√(2γ)`, the length scale of the RBF kernel with this γ.
     pub length_scale: Option<f64>,
+    /// The items of a text; by default characters for `spectrum`, words for sets.
+    pub items: Option<TextItems>,
+    /// Items of a substring; by default 3.
+    pub substring: Option<usize>,
 }
 
 impl VectorKernel {
@@ -86,6 +127,14 @@ impl VectorKernel {
             "matern52" => Self::Matern52 { length_scale },
             "sigmoid" => Self::Sigmoid { gamma, coef0 },
             "cosine" => Self::Cosine,
+            "kendall" => Self::Kendall { length },
+            "mallows" => Self::Mallows { gamma },
+            "spectrum" => Self::Spectrum {
+                items: parameters.items.unwrap_or(TextItems::Chars),
+                substring: parameters.substring.unwrap_or(3),
+            },
+            "intersection" => Self::Intersection { items: parameters.items.unwrap_or(TextItems::Words) },
+            "jaccard" => Self::Jaccard { items: parameters.items.unwrap_or(TextItems::Words) },
             _ => return None,
         })
     }
@@ -97,16 +146,22 @@ impl VectorKernel {
             Self::Polynomial { gamma, degree, coef0 } => {
                 KernelParameters { gamma: Some(gamma), degree: Some(degree), coef0: Some(coef0), ..none }
             }
-            Self::Rbf { gamma } | Self::Laplacian { gamma } => KernelParameters { gamma: Some(gamma), ..none },
+            Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Mallows { gamma } => {
+                KernelParameters { gamma: Some(gamma), ..none }
+            }
             Self::Matern32 { length_scale } | Self::Matern52 { length_scale } => {
                 KernelParameters { length_scale: Some(length_scale), ..none }
             }
             Self::Sigmoid { gamma, coef0 } => KernelParameters { gamma: Some(gamma), coef0: Some(coef0), ..none },
+            Self::Spectrum { items, substring } => {
+                KernelParameters { items: Some(items), substring: Some(substring), ..none }
+            }
+            Self::Intersection { items } | Self::Jaccard { items } => KernelParameters { items: Some(items), ..none },
             _ => none,
         }
     }
 
-    /// The kernel's name: that of the registry, or "sum", "product", "scaled".
+    /// The kernel's name: that of the registry, or "sum", "product", "scaled", "function".
     pub fn name(&self) -> &'static str {
         match self {
             Self::Linear => "linear",
@@ -117,6 +172,12 @@ impl VectorKernel {
             Self::Matern52 { .. } => "matern52",
             Self::Sigmoid { .. } => "sigmoid",
             Self::Cosine => "cosine",
+            Self::Kendall { .. } => "kendall",
+            Self::Mallows { .. } => "mallows",
+            Self::Spectrum { .. } => "spectrum",
+            Self::Intersection { .. } => "intersection",
+            Self::Jaccard { .. } => "jaccard",
+            Self::Function(_) => "function",
             Self::Sum(_) => "sum",
             Self::Product(_) => "product",
             Self::Scaled { .. } => "scaled",
@@ -147,6 +208,7 @@ mod tests {
             ("degree", KernelParameters { degree: Some(7), ..defaults }),
             ("coef0", KernelParameters { coef0: Some(7.0), ..defaults }),
             ("length-scale", KernelParameters { length_scale: Some(7.0), ..defaults }),
+            ("substring", KernelParameters { substring: Some(7), ..defaults }),
         ];
         for entry in KERNELS {
             for (name, parameters) in &changed {
@@ -154,6 +216,9 @@ mod tests {
                 let reads = build(parameters) != build(&defaults);
                 assert_eq!(reads, entry.reads.contains(name), "{} reads {name}", entry.name);
             }
+            let build = |items| VectorKernel::from_name(entry.name, &KernelParameters { items, ..defaults }, 5);
+            let [words, chars] = TextItems::ALL.map(Some).map(build);
+            assert_eq!(words != chars, entry.reads.contains(&"items"), "{} reads items", entry.name);
         }
     }
 

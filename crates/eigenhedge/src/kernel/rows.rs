@@ -20,10 +20,12 @@ pub(super) enum Measure {
     AbsoluteDistance,
     /// `a·b / (|a| |b|)`.
     Cosine,
+    /// Pairs of entries in opposite order.
+    Discordance,
 }
 
 impl Measure {
-    const COUNT: usize = 4;
+    const COUNT: usize = 5;
 
     /// The measure of two vectors; the same bits as in a row.
     pub(super) fn of(self, a: &[f64], b: &[f64]) -> f64 {
@@ -32,6 +34,7 @@ impl Measure {
             Self::SquaredDistance => Arch::new().dispatch(Pair { a, b, term: SquaredDifference }),
             Self::AbsoluteDistance => Arch::new().dispatch(Pair { a, b, term: AbsoluteDifference }),
             Self::Cosine => cosine(Self::Product.of(a, b), Self::Product.of(a, a), Self::Product.of(b, b)),
+            Self::Discordance => discordant(a, b),
         }
     }
 
@@ -39,7 +42,7 @@ impl Measure {
     pub(super) fn of_itself(self, square: f64) -> f64 {
         match self {
             Self::Product => square,
-            Self::SquaredDistance | Self::AbsoluteDistance => 0.0,
+            Self::SquaredDistance | Self::AbsoluteDistance | Self::Discordance => 0.0,
             Self::Cosine if square == 0.0 => 0.0,
             // So that a row whose squared norm is not finite is rejected.
             Self::Cosine if !square.is_finite() => f64::NAN,
@@ -120,6 +123,10 @@ impl<'a> Row<'a> {
                 all_sums(atoms, point, out, Product);
                 Arch::new().dispatch(Cosines { squares: self.squares, square: self.square, values: out });
             }
+            Measure::Discordance => {
+                out.clear();
+                out.extend((0..atoms.columns()).map(|atom| discordant(atoms.column(atom), point)));
+            }
         }
     }
 }
@@ -127,6 +134,15 @@ impl<'a> Row<'a> {
 /// True if all are finite.
 pub(super) fn all_finite(values: &[f64]) -> bool {
     Arch::new().dispatch(AllFinite(values))
+}
+
+/// Pairs of entries that two rankings put in opposite order; O(n²).
+fn discordant(a: &[f64], b: &[f64]) -> f64 {
+    let opposite = |i: usize| {
+        let later = a[i + 1..].iter().zip(&b[i + 1..]);
+        later.map(|(x, y)| u64::from((a[i] < *x) != (b[i] < *y))).sum::<u64>()
+    };
+    (0..a.len()).map(opposite).sum::<u64>() as f64
 }
 
 /// `a·b / (|a| |b|)` from the product and the squared norms; rounding does not take it past ±1.

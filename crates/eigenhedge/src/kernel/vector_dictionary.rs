@@ -1,5 +1,6 @@
 //! Dictionaries of vectors.
 
+use super::items::ItemRow;
 use super::rows::{Measure, Row, Working};
 use super::{Dictionary, VectorKernel, check_values};
 use crate::error::Error;
@@ -10,9 +11,9 @@ use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use crate::state::{State, energy, ensure};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-/// A dictionary of vectors of one length, with a kernel on them.
+/// A dictionary of vectors of one length, or of lists of items of any length, with a kernel on them.
 ///
 /// A row costs one pass over the atoms for each measure that the kernel reads, and allocates nothing once it has
 /// been taken with this many atoms.
@@ -32,7 +33,10 @@ use serde::{Deserialize, Serialize};
 pub struct Vectors {
     kernel: VectorKernel,
     atoms: Matrix,
-    /// Squared norms of the atoms.
+    /// The atoms of a kernel that takes items, in place of columns of the matrix.
+    #[serde(serialize_with = "only_numbers")]
+    items: Vec<ItemRow>,
+    /// Squared norms of the atoms; kernels with themselves if they are lists of items.
     #[serde(skip)]
     squares: Vec<f64>,
     #[serde(skip)]
@@ -45,6 +49,11 @@ pub struct Vectors {
 struct Saved {
     kernel: VectorKernel,
     atoms: Matrix,
+    items: Vec<Vec<f64>>,
+}
+
+fn only_numbers<S: Serializer>(items: &[ItemRow], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(items.iter().map(ItemRow::numbers))
 }
 
 impl TryFrom<Saved> for Vectors {
@@ -57,6 +66,12 @@ impl TryFrom<Saved> for Vectors {
             vectors.squares.push(Measure::Product.of(atom, atom));
         }
         vectors.atoms = saved.atoms;
+        let takes_items = vectors.kernel.takes_items();
+        ensure(if takes_items { vectors.is_empty() } else { saved.items.is_empty() }, "atoms must be of one kind")?;
+        for item in &saved.items {
+            check_row("atom", item, item.len())?;
+            vectors.push(item);
+        }
         Ok(vectors)
     }
 }
@@ -65,7 +80,8 @@ impl Vectors {
     /// No atoms yet.
     pub fn new(kernel: VectorKernel, length: usize) -> Result<Self, Error> {
         let kernel = kernel.checked()?;
-        Ok(Self { kernel, atoms: Matrix::zeros(length, 0), squares: Vec::new(), scratch: Scratch::default() })
+        let (atoms, items) = (Matrix::zeros(length, 0), Vec::new());
+        Ok(Self { kernel, atoms, items, squares: Vec::new(), scratch: Scratch::default() })
     }
 
     /// The kernel.
@@ -73,7 +89,7 @@ impl Vectors {
         &self.kernel
     }
 
-    /// Length of a vector.
+    /// Length of a vector; of no meaning for a kernel that takes items.
     pub fn length(&self) -> usize {
         self.atoms.rows()
     }
@@ -84,10 +100,8 @@ impl State for Vectors {
         let parameters = (&self.kernel, self.length()) == (&built.kernel, built.length());
         ensure(parameters, "the kernel and the length of atoms must be those of the learner")?;
         energies("the energy of the atoms", &self.atoms)?;
-        (0..self.len()).try_for_each(|atom| {
-            let square = self.kernel.value(self.atoms.column(atom), self.atoms.column(atom));
-            energy("the kernel of an atom with itself", square)
-        })
+        (0..self.len())
+            .try_for_each(|atom| energy("the kernel of an atom with itself", self.value_between(atom, self, atom)))
     }
 }
 
@@ -103,7 +117,16 @@ impl Dictionary for Vectors {
     }
 
     fn row(&mut self, point: &[f64], row: &mut Vec<f64>) -> Result<f64, Error> {
+        if self.kernel.takes_items() {
+            check_row("row", point, point.len())?;
+            let point = ItemRow::new(&self.kernel, point);
+            row.clear();
+            row.extend(self.items.iter().map(|atom| self.kernel.of_items(atom, &point)));
+            let itself = self.kernel.of_items(&point, &point);
+            return check_values(itself, row).map(|()| itself);
+        }
         check_row("row", point, self.length())?;
+        self.kernel.check_point(point)?;
         let square = Measure::Product.of(point, point);
         Row::new((&self.atoms, &self.squares), (point, square), &mut self.scratch.0).fill(&self.kernel, row);
         let itself = self.kernel.of_measures(&|measure| measure.of_itself(square));
@@ -112,10 +135,15 @@ impl Dictionary for Vectors {
     }
 
     fn largest_entry(&self, point: &[f64]) -> f64 {
-        largest(point)
+        // The numbers of items have no size.
+        if self.kernel.takes_items() { 0.0 } else { largest(point) }
     }
 
     fn atom_row(&mut self, atom: usize, row: &mut Vec<f64>) {
+        if let Some(point) = self.items.get(atom) {
+            row.clear();
+            return row.extend(self.items.iter().map(|other| self.kernel.of_items(other, point)));
+        }
         let point = (self.atoms.column(atom), self.squares[atom]);
         Row::new((&self.atoms, &self.squares), point, &mut self.scratch.0).fill(&self.kernel, row);
     }
@@ -124,18 +152,35 @@ impl Dictionary for Vectors {
         self.kernel.value(a, b)
     }
 
+    fn value_between(&self, atom: usize, other: &Self, of_other: usize) -> f64 {
+        match (self.items.get(atom), other.items.get(of_other)) {
+            (Some(own), Some(point)) if std::ptr::eq(own, point) => self.squares[atom],
+            (Some(own), Some(point)) => self.kernel.of_items(own, point),
+            _ => self.kernel.value(self.atom(atom), other.atom(of_other)),
+        }
+    }
+
     fn push(&mut self, point: &[f64]) {
+        if self.kernel.takes_items() {
+            let item = ItemRow::new(&self.kernel, point);
+            self.squares.push(self.kernel.of_items(&item, &item));
+            return self.items.push(item);
+        }
         assert_eq!(point.len(), self.length(), "an atom is as long as the others");
         self.atoms.push_column(point);
         self.squares.push(Measure::Product.of(point, point));
     }
 
     fn swap_remove(&mut self, atom: usize) {
-        self.atoms.swap_remove_column(atom);
+        if self.kernel.takes_items() {
+            self.items.swap_remove(atom);
+        } else {
+            self.atoms.swap_remove_column(atom);
+        }
         self.squares.swap_remove(atom);
     }
 
     fn atom(&self, atom: usize) -> &[f64] {
-        self.atoms.column(atom)
+        self.items.get(atom).map_or_else(|| self.atoms.column(atom), ItemRow::numbers)
     }
 }

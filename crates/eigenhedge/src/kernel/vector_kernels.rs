@@ -4,9 +4,10 @@
 //! absolute differences, or their cosine. Sums, products and scalings of kernels are kernels again.
 //!
 //! References: Schölkopf & Smola, *Learning with Kernels* (2002), §13.1; Rasmussen & Williams, *Gaussian Processes
-//! for Machine Learning* (2006), §4.2.
+//! for Machine Learning* (2006), §4.2; Jiao & Vert, *The Kendall and Mallows kernels for permutations* (2015).
 
-use super::{Kernel, Measure};
+use super::items::ItemRow;
+use super::{Function, Kernel, Measure, TextItems};
 use crate::error::{Error, at_least_one, not_negative, positive};
 use crate::num::exp_lane;
 use crate::row::check_row;
@@ -67,6 +68,34 @@ pub enum VectorKernel {
     },
     /// `a·b / (|a| |b|)`, and 0 when a vector is zero (or so short that its squared norm is).
     Cosine,
+    /// The Kendall correlation of rankings, `(concordant - discordant) / C(n, 2)` over pairs of entries: rows are vectors of
+    /// distinct numbers, of which only the order counts (Jiao & Vert 2015). The features are the orders of the pairs.
+    Kendall {
+        /// n, at least 2.
+        length: usize,
+    },
+    /// `exp(-γ · discordant)`, with the pairs of entries that two rankings put in opposite order.
+    Mallows {
+        /// γ, positive; λ in the paper.
+        gamma: f64,
+    },
+    /// Cosine of the counts of substrings ([`TextItems`] says of what).
+    Spectrum {
+        /// The items of a text.
+        items: TextItems,
+        /// Items of a substring, at least 1.
+        substring: usize,
+    },
+    /// Number of items that two sets have in common.
+    Intersection {
+        /// The items of a text.
+        items: TextItems,
+    },
+    /// Share of the items of two sets that both have.
+    Jaccard {
+        /// The items of a text.
+        items: TextItems,
+    },
     /// Sum of kernels, at least one.
     Sum(#[serde(deserialize_with = "nested")] Vec<VectorKernel>),
     /// Product of kernels, at least one.
@@ -79,6 +108,9 @@ pub enum VectorKernel {
         #[serde(deserialize_with = "nested")]
         kernel: Box<VectorKernel>,
     },
+    /// A function of two rows. The last of all, so that the others keep their places in saved files.
+    #[serde(skip)]
+    Function(Function),
 }
 
 /// Kernels inside kernels that a saved file may hold: reading one must not exhaust the stack.
@@ -136,13 +168,19 @@ impl VectorKernel {
 
     fn check_parameters(&self) -> Result<(), Error> {
         match self {
-            Self::Linear | Self::Cosine => {}
+            Self::Linear
+            | Self::Cosine
+            | Self::Intersection { .. }
+            | Self::Jaccard { .. }
+            | Self::Function(_)
+            | Self::Kendall { .. } => {}
+            Self::Spectrum { substring, .. } => at_least_one("substring", *substring)?,
             Self::Polynomial { gamma, degree, coef0 } => {
                 positive("gamma", *gamma)?;
                 at_least_one("degree", *degree as usize)?;
                 not_negative("coef0", *coef0)?;
             }
-            Self::Rbf { gamma } | Self::Laplacian { gamma } => {
+            Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Mallows { gamma } => {
                 positive("gamma", *gamma)?;
             }
             Self::Matern32 { length_scale } | Self::Matern52 { length_scale } => {
@@ -156,18 +194,45 @@ impl VectorKernel {
             }
             Self::Sum(parts) | Self::Product(parts) => {
                 at_least_one("number of kernels in a sum or product", parts.len())?;
-                parts.iter().try_for_each(Self::check_parameters)?;
+                parts.iter().try_for_each(Self::check_part)?;
             }
             Self::Scaled { scale, kernel } => {
                 positive("scale", *scale)?;
-                kernel.check_parameters()?;
+                kernel.check_part()?;
             }
         }
         Ok(())
     }
 
+    /// Checks a kernel inside another.
+    fn check_part(&self) -> Result<(), Error> {
+        match self.takes_items() {
+            true => Err(Error::Unsupported("a kernel of items cannot be part of another kernel")),
+            false => self.check_parameters(),
+        }
+    }
+
+    /// Rejects a row that the kernel is not defined on: one of numbers, of which two are equal, is no ranking.
+    pub(super) fn check_point(&self, point: &[f64]) -> Result<(), Error> {
+        match self {
+            Self::Kendall { .. } | Self::Mallows { .. } => {
+                let repeats = |i: &usize| point[..*i].contains(&point[*i]);
+                (0..point.len()).find(repeats).map_or(Ok(()), |index| {
+                    let rule = "unlike those before it, to be a ranking";
+                    Err(Error::Entry { what: "row", index, rule, value: point[index] })
+                })
+            }
+            Self::Sum(parts) | Self::Product(parts) => parts.iter().try_for_each(|part| part.check_point(point)),
+            Self::Scaled { kernel, .. } => kernel.check_point(point),
+            _ => Ok(()),
+        }
+    }
+
     /// `k(a, b)`.
     pub fn value(&self, a: &[f64], b: &[f64]) -> f64 {
+        if self.takes_items() {
+            return self.of_items(&ItemRow::new(self, a), &ItemRow::new(self, b));
+        }
         assert_eq!(a.len(), b.len(), "vectors of one length");
         self.of_measures(&|measure| measure.of(a, b))
     }
@@ -184,7 +249,8 @@ impl VectorKernel {
 
     /// Dimension N of the features of vectors of this length.
     ///
-    /// `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for `(γ a·b + c)^d`, n for linear and cosine; for sums and products
+    /// `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for `(γ a·b + c)^d`, n for linear and cosine, `C(n, 2)` for Kendall and `n!`
+    /// for Mallows; for sums and products
     /// of kernels the sum and product of dimensions, which are upper bounds. What does not fit in 64 bits counts as
     /// infinite.
     pub fn dimension(&self, length: usize) -> Multiplicity {
@@ -194,6 +260,11 @@ impl VectorKernel {
             Self::Polynomial { degree, coef0, .. } => {
                 let variables = if *coef0 == 0.0 { n } else { n.saturating_add(1) };
                 monomials(variables, *degree)
+            }
+            Self::Kendall { .. } => Multiplicity::Finite(n * n.saturating_sub(1) / 2),
+            Self::Mallows { .. } => {
+                let factorial = (1..=n.min(64)).try_fold(1u64, u64::checked_mul);
+                factorial.map_or(Multiplicity::Infinite, Multiplicity::Finite)
             }
             Self::Scaled { kernel, .. } => kernel.dimension(length),
             Self::Sum(parts) => combined(parts, length, 0, u64::checked_add),
@@ -209,7 +280,9 @@ impl VectorKernel {
             Self::Rbf { .. } | Self::Matern32 { .. } | Self::Matern52 { .. } => Some(Measure::SquaredDistance),
             Self::Laplacian { .. } => Some(Measure::AbsoluteDistance),
             Self::Cosine => Some(Measure::Cosine),
+            Self::Kendall { .. } | Self::Mallows { .. } => Some(Measure::Discordance),
             Self::Sum(_) | Self::Product(_) | Self::Scaled { .. } => None,
+            Self::Spectrum { .. } | Self::Intersection { .. } | Self::Jaccard { .. } | Self::Function(_) => None,
         }
     }
 
@@ -233,14 +306,15 @@ impl VectorKernel {
     #[inline(always)]
     pub(super) fn apply(&self, measures: &[f64], values: &mut [f64]) {
         match self {
-            Self::Linear | Self::Cosine | Self::Sum(_) | Self::Product(_) | Self::Scaled { .. } => {
-                values.copy_from_slice(measures);
+            Self::Kendall { length } => {
+                let pairs = (length * length.saturating_sub(1) / 2) as f64;
+                map(measures, values, |discordant| if pairs > 0.0 { 1.0 - 2.0 * discordant / pairs } else { 0.0 });
             }
             Self::Polynomial { gamma, degree, coef0 } => {
                 map(measures, values, |product| gamma * product + coef0);
                 powers(values, *degree);
             }
-            Self::Rbf { gamma } | Self::Laplacian { gamma } => {
+            Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Mallows { gamma } => {
                 map(measures, values, |distance| exp_lane(-(gamma * distance)));
             }
             Self::Matern32 { length_scale } => {
@@ -258,6 +332,7 @@ impl VectorKernel {
                 });
             }
             Self::Sigmoid { gamma, coef0 } => map(measures, values, |product| (gamma * product + coef0).tanh()),
+            _ => values.copy_from_slice(measures),
         }
     }
 }
@@ -268,7 +343,8 @@ impl Kernel<[f64]> for VectorKernel {
     }
 
     fn check(&self, point: &[f64]) -> Result<(), Error> {
-        check_row("row", point, point.len())
+        check_row("row", point, point.len())?;
+        self.check_point(point)
     }
 
     fn positive_definite(&self) -> bool {

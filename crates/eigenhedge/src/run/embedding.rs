@@ -172,6 +172,9 @@ impl Embedding {
                 components.subtract_times(&negative, &mut row);
                 Ok(row)
             }
+            Place::Features { dictionary, .. } if dictionary.kernel().takes_items() => Err(Error::Unsupported(
+                "a list of items cannot be made from coordinates: look for the best of several candidates",
+            )),
             Place::Features { dictionary, coefficients, center, .. } => {
                 let mut weights = center.clone();
                 coefficients.subtract_times(&negative, &mut weights);

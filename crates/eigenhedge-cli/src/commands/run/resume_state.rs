@@ -9,6 +9,7 @@ use crate::number::exact;
 use crate::plan::{Given, Plan, setup};
 use crate::record::Recorder;
 use anyhow::{Result, anyhow};
+use eigenhedge::kernel::VectorKernel;
 use eigenhedge::options::{OPTIONS, Setup};
 use eigenhedge::{Run, Snapshot, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Position, Selector, Stream, StreamState, Target};
@@ -182,8 +183,10 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Snapshot, layout: &La
     if let Some(typed) = given.standardize.filter(|typed| *typed != standardize) {
         return Err(differs(path, "--standardize", &json!(standardize.to_string()), &json!(typed.to_string())));
     }
-    let missing = Some(model.run.spec().missing);
-    Ok(Layout { standardize, missing, model_columns: model.columns.names.clone(), ..layout.clone() })
+    let spec = model.run.spec();
+    let items = spec.kernel.as_ref().and_then(VectorKernel::text_items);
+    let (missing, model_columns) = (Some(spec.missing), model.columns.names.clone());
+    Ok(Layout { standardize, missing, model_columns, items, ..layout.clone() })
 }
 
 fn differs(path: &Path, option: &str, then: &Value, now: &Value) -> anyhow::Error {

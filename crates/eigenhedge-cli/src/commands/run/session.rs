@@ -270,7 +270,7 @@ impl<'a> Session<'a> {
         around.rows_before = self.rows_before;
         self.snapshot.columns = self.stream.model_columns();
         self.snapshot.resume_state = around.to_bytes()?;
-        Ok(write_whole(path, &self.snapshot.to_bytes())?)
+        Ok(write_whole(path, &self.snapshot.to_bytes()?)?)
     }
 
     /// Makes the answers visible and hands over what the rest needs.

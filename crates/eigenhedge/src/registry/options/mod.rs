@@ -14,7 +14,7 @@ pub use value::{Check, Choice, Type, Value};
 
 use crate::bounds;
 use crate::error::Error;
-use crate::kernel::{KERNELS, KernelParameters, VectorKernel};
+use crate::kernel::{KERNELS, KernelParameters, TextItems, VectorKernel};
 use crate::mixing::Mixing;
 use crate::registry::{Family, Kind, Spec};
 use crate::subspace::RunningCenter;
@@ -36,6 +36,7 @@ pub struct Options {
     /// Number of directions kept.
     pub kept: usize,
     given: BTreeMap<String, Value>,
+    kernel: Option<VectorKernel>,
 }
 
 /// Options that make no sense, as one sentence.
@@ -91,7 +92,7 @@ pub struct Setup {
 impl Options {
     /// A learner and k, with defaults for the rest.
     pub fn new(learner: Kind, kept: usize) -> Self {
-        Self { kept, given: BTreeMap::new() }.with("learner", learner.entry().name)
+        Self { kept, given: BTreeMap::new(), kernel: None }.with("learner", learner.entry().name)
     }
 
     /// The same with one option set; [`Self::resolve`] judges name and value.
@@ -99,6 +100,12 @@ impl Options {
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.given.insert(name.to_owned(), value.into());
         self
+    }
+
+    /// The same with a kernel that has no name, such as a function or a sum.
+    #[must_use]
+    pub fn with_kernel(self, kernel: VectorKernel) -> Self {
+        Self { kernel: Some(kernel), ..self }
     }
 
     /// The learner; `auto` if its name is none of the registry.
@@ -124,6 +131,8 @@ impl Options {
         }
         let learner = self.learner();
         let mut setup = Setup::new(learner, self.kept);
+        setup.kernel = self.kernel.as_ref().map(VectorKernel::name);
+        setup.spec.kernel.clone_from(&self.kernel);
         for (option, value) in &given {
             if option.is_read_by(learner) {
                 option.check(value, spelling)?;
@@ -186,8 +195,8 @@ impl Setup {
     /// The setup with its kernel and its rate, for rows of this length.
     pub fn for_rows(&self, length: usize) -> Result<Self, Error> {
         let mut setup = self.clone();
-        if let Some(name) = self.kernel {
-            setup.spec.kernel = VectorKernel::from_name(name, &self.parameters, length);
+        if let Some(kernel) = self.kernel.and_then(|name| VectorKernel::from_name(name, &self.parameters, length)) {
+            setup.spec.kernel = Some(kernel);
         }
         if let Some(ceiling) = self.ceiling {
             setup.spec = Spec { self_confident: false, ..setup.spec }.tuned(ceiling, length)?;
@@ -198,6 +207,11 @@ impl Setup {
             setup.spec = Spec { self_confident: false, eta: rate, ..setup.spec };
         }
         Ok(setup)
+    }
+
+    /// The items of a text, if rows are texts or sets.
+    pub fn text_items(&self) -> Option<TextItems> {
+        VectorKernel::from_name(self.kernel?, &self.parameters, 1)?.text_items()
     }
 
     /// The options in effect: those that the learner reads and that have a value, in the order of the table.
@@ -218,8 +232,8 @@ impl Setup {
             return None;
         }
         let Some(kernel) = self.kernel else { return Some(format!("{{{}}} needs a {{kernel}}", option.name)) };
-        let entry = KERNELS.iter().find(|entry| entry.name == kernel)?;
-        let is_read = option.name == "budget" || entry.reads.contains(&option.name);
+        let reads = KERNELS.iter().find(|entry| entry.name == kernel).map_or(&[][..], |entry| entry.reads);
+        let is_read = option.name == "budget" || reads.contains(&option.name);
         (!is_read).then(|| format!("{{{}}} is not read by the kernel {kernel}", option.name))
     }
 }

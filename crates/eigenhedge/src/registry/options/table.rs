@@ -5,7 +5,7 @@
 
 use super::{Choice, Coordinates, Misuse, Options, Setup, Spelling, Type, Value, exact, spelled};
 use crate::error::{self, Error};
-use crate::kernel::KERNELS;
+use crate::kernel::{KERNELS, TextItems};
 use crate::mixing::Mixing;
 use crate::registry::{Kind, Missing, REGISTRY};
 use crate::simplex::{Multiplicity, Select};
@@ -376,6 +376,29 @@ pub const OPTIONS: &[OptionEntry] = &[
         ..OptionEntry::new("length-scale", Type::Number(error::positive, None), "F", "Length scale of a Matérn kernel")
     },
     OptionEntry {
+        default: "chars for spectrum, words for sets",
+        readers: Readers::Features,
+        set: |setup, value| {
+            setup.parameters.items = TextItems::ALL.into_iter().find(|items| items.name() == value.text());
+        },
+        get: |setup| Some(setup.spec.kernel.as_ref()?.parameters().items?.name().into()),
+        example: "--kernel spectrum --items words",
+        ..OptionEntry::new("items", Type::Choice(items), "WHAT", "The items of a text, for kernels of texts and sets")
+    },
+    OptionEntry {
+        default: "3",
+        readers: Readers::Features,
+        set: |setup, value| setup.parameters.substring = Some(value.count()),
+        get: |setup| setup.spec.kernel.as_ref()?.parameters().substring.map(Value::from),
+        example: "--kernel spectrum --substring 2",
+        ..OptionEntry::new(
+            "substring",
+            Type::Count(1, None),
+            "N",
+            "Items of a substring that the spectrum kernel counts",
+        )
+    },
+    OptionEntry {
         readers: Readers::Features,
         set: |setup, value| setup.spec.budget = Some(value.count()),
         get: |setup| setup.spec.budget.map(Value::from),
@@ -504,6 +527,10 @@ fn learners() -> Vec<Choice> {
 
 fn kernels() -> Vec<Choice> {
     choices(&KERNELS.iter().map(|entry| (entry.name, entry.formula)).collect::<Vec<_>>())
+}
+
+fn items() -> Vec<Choice> {
+    choices(&[("words", "Runs of letters, digits and underscores"), ("chars", "Characters")])
 }
 
 fn mixing_rules() -> Vec<Choice> {

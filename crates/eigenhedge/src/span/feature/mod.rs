@@ -196,7 +196,7 @@ impl<D: Dictionary> Feature<D> {
     fn know_squares(&mut self) {
         let (squares, dictionary) = (&mut self.squares.0, &self.dictionary);
         let new = squares.len()..dictionary.len();
-        squares.extend(new.map(|atom| dictionary.value(dictionary.atom(atom), dictionary.atom(atom))));
+        squares.extend(new.map(|atom| dictionary.value_between(atom, dictionary, atom)));
     }
 
     /// Turns the kernel row of the loaded point into that of the point minus the origin.
@@ -466,7 +466,7 @@ impl<D: Dictionary> Span for Feature<D> {
 
     fn rounding(&self) -> f64 {
         let Working { own, coordinates, .. } = &self.scratch.0;
-        let square = |atom| self.dictionary.value(self.dictionary.atom(atom), self.dictionary.atom(atom));
+        let square = |atom| self.dictionary.value_between(atom, &self.dictionary, atom);
         let squares: Vec<f64> = (0..self.dictionary.len()).map(square).collect();
         let columns = coordinates.iter().enumerate();
         let of_columns: f64 = columns.map(|(j, c)| c * c * size(self.coefficients.column(j), &squares)).sum();
@@ -502,9 +502,8 @@ impl<D: Dictionary> Span for Feature<D> {
         images.resize(0, 0);
         images.resize(self.dictionary.len(), combinations.columns());
         for atom in 0..from.dictionary.len() {
-            let other = from.dictionary.atom(atom);
             for own in 0..self.dictionary.len() {
-                let value = self.dictionary.value(self.dictionary.atom(own), other);
+                let value = self.dictionary.value_between(own, &from.dictionary, atom);
                 (0..images.columns()).for_each(|j| images.column_mut(j)[own] += value * product.column(j)[atom]);
             }
         }

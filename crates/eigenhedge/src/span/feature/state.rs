@@ -51,7 +51,7 @@ impl Feature<Vectors> {
     /// those of a few atoms, computed afresh.
     fn check_images(&self) -> Result<(), Error> {
         let (atoms, mut dictionary) = (self.dictionary.len(), self.dictionary.clone());
-        let atom_square = |atom: usize| dictionary.value(dictionary.atom(atom), dictionary.atom(atom));
+        let atom_square = |atom: usize| dictionary.value_between(atom, &dictionary, atom);
         let lengths: Vec<f64> = (0..atoms).map(|atom| atom_square(atom).sqrt()).collect();
         // The length of a combination of atoms if nothing in it cancelled.
         let reach = |part: &[f64]| part.iter().zip(&lengths).map(|(a, length)| (a * length).abs()).sum::<f64>();

@@ -1,0 +1,46 @@
+//! Lines of text, such as those of a log: a table of one column, `line`. Blank lines are passed over.
+
+use super::line_reader::{LineParser, LineReader, LineTable};
+use super::{is_missing, number};
+use crate::columns::Columns;
+use crate::error::{Error, Fault, shown};
+use crate::input_source::InputSource;
+use crate::layout::Layout;
+use crate::reader::Opened;
+
+/// A table that is being read.
+pub struct Lines {
+    columns: Columns,
+    line: String,
+}
+
+impl Lines {
+    /// Opens the source.
+    pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
+        let mut lines = LineReader::open(input)?;
+        if !lines.advance()? {
+            return Err(input.fault(Fault::Empty));
+        }
+        lines.hold();
+        let columns = Columns::choose(input, layout, Some(vec!["line".to_owned()]), 1, |_| true)?;
+        let parser = Self { columns: columns.clone(), line: String::new() };
+        Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })
+    }
+}
+
+impl LineParser for Lines {
+    fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error> {
+        let cell = lines.line();
+        if self.columns.text.is_none() {
+            let wrong = || Error::at(lines.place(), Fault::cell(shown(cell), is_missing(cell)));
+            row.push(number(cell).filter(|value| value.is_finite()).ok_or_else(wrong)?);
+        }
+        self.line.clear();
+        self.line.push_str(&String::from_utf8_lossy(cell));
+        Ok(())
+    }
+
+    fn kept(&self, texts: &mut Vec<String>) {
+        texts.extend(self.columns.kept.iter().map(|_| self.line.clone()));
+    }
+}
