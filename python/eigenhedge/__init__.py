@@ -8,39 +8,71 @@ loses of the row, and then learns.
 - :class:`Fleet`: a learner for each key.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
 - :mod:`eigenhedge.river`: transformer and anomaly detector for River.
-- :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
-- :func:`preimage`, :func:`load`, :func:`save`, :func:`export`, :func:`set_threads`, :mod:`eigenhedge.plot`.
+- :func:`experts`, :class:`Experts`, :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
+- :func:`pair`, :class:`Pair`: pairs of rows. :class:`Average`: one hypothesis out of a run.
+- :mod:`eigenhedge.bounds`: the theorems, as functions of numbers.
+- :func:`preimage`, :func:`kernel_mean`, :func:`mmd`: combinations of features.
+- :func:`load`, :func:`save`, :func:`export`, :func:`set_threads`, :mod:`eigenhedge.plot`.
 """
 
-from ._core import CappedHedge, Learner, Trial, __version__, capping, corners, kernels, learners, options, set_threads
+from . import bounds
+from ._core import (
+    Average,
+    CappedHedge,
+    Experts,
+    Learner,
+    Pair,
+    Trial,
+    __version__,
+    capping,
+    corners,
+    kernels,
+    learners,
+    options,
+    set_threads,
+)
 from ._experts import Hedge
 from ._fleet import Fleet
-from ._kernel_methods import KernelPCA, KernelRidge, Preimage, preimage
+from ._kernel_methods import KernelPCA, KernelRidge
 from ._kernel_pca import OnlineKernelPCA
 from ._pca import OnlinePCA
+from ._preimage import Discrepancy, KernelMean, Preimage, kernel_mean, mmd, preimage
 from ._run import Run, run
+from ._settings import ExpertsRun, PairRun, experts, pair
 from ._snapshot import export, load, save
 
 __all__ = [
+    "Average",
     "CappedHedge",
+    "Discrepancy",
+    "Experts",
+    "ExpertsRun",
     "Fleet",
     "Hedge",
+    "KernelMean",
     "KernelPCA",
     "KernelRidge",
     "Learner",
     "OnlineKernelPCA",
     "OnlinePCA",
+    "Pair",
+    "PairRun",
     "Preimage",
     "Run",
     "Trial",
     "__version__",
+    "bounds",
     "capping",
     "corners",
+    "experts",
     "export",
+    "kernel_mean",
     "kernels",
     "learners",
     "load",
+    "mmd",
     "options",
+    "pair",
     "preimage",
     "run",
     "save",

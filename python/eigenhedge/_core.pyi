@@ -7,13 +7,21 @@ from ._options import Options
 from ._types import Floats, Ledger, Path, Table
 
 __all__ = [
+    "Average",
     "CappedHedge",
+    "Experts",
     "Groups",
     "KernelComponents",
     "KernelRegression",
     "Learner",
+    "Pair",
+    "Setting",
     "Trial",
     "__version__",
+    "_best_candidate",
+    "_bounds",
+    "_kernel_mean",
+    "_mmd",
     "_preimage",
     "_symmetric_eigen",
     "capping",
@@ -65,9 +73,9 @@ class Groups:
 @final
 class Learner:
     def __new__(
-        cls, dim: int, k: int, *, hindsight: bool = True, standardize: str = "none", **options: Unpack[Options]
+        cls, dim: int | None, k: int, *, hindsight: bool = True, standardize: str = "none", **options: Unpack[Options]
     ) -> Self: ...
-    def step(self, x: ArrayLike) -> Trial: ...
+    def step(self, x: Any = None, *, matrix: ArrayLike | None = None) -> Trial: ...
     def learn(self, X: Table) -> None: ...
     def answer(self, X: Table) -> tuple[Floats, Floats, Floats]: ...
     def _answer(self, rows: Table, reconstructions: bool) -> tuple[tuple[Floats, Floats, Floats], Floats | None]: ...
@@ -141,21 +149,77 @@ class CappedHedge:
     def __setstate__(self, state: bytes) -> None: ...
 
 @final
+class Experts:
+    def __new__(
+        cls,
+        n: int,
+        k: int,
+        *,
+        learner: str | None = None,
+        eta: float = 1.0,
+        mixing: str | None = None,
+        alpha: float | None = None,
+        select: str | None = None,
+        seed: int = 0,
+    ) -> Self: ...
+    def step(self, losses: ArrayLike) -> tuple[float, float]: ...
+    @property
+    def dropped(self) -> list[int]: ...
+    @property
+    def kept_probabilities(self) -> Floats | None: ...
+    def bound(self, best: float) -> tuple[float, str] | None: ...
+
+@final
+class Pair:
+    def __new__(
+        cls,
+        left: int,
+        right: int,
+        k: int,
+        *,
+        eta: float = 1.0,
+        alpha: float = 1e-3,
+        norm_bound: float | str | None = None,
+        seed: int = 0,
+    ) -> Self: ...
+    def step(self, x: ArrayLike, y: ArrayLike) -> tuple[float, float]: ...
+    @property
+    def directions(self) -> tuple[Floats, Floats, Floats]: ...
+    @property
+    def gains(self) -> tuple[float, float]: ...
+    @property
+    def best_gain(self) -> float | None: ...
+    @property
+    def bound(self) -> float | None: ...
+
+@final
+class Average:
+    def __new__(cls, dim: int) -> Self: ...
+    def add(self, learner: Learner) -> None: ...
+    @property
+    def terms(self) -> int: ...
+    def loss(self, x: ArrayLike) -> float: ...
+    @property
+    def projection(self) -> Floats: ...
+    def components(self, k: int) -> Floats: ...
+
+@final
+class Setting:
+    def __new__(cls, eta: float, k: int, dimension: float | str, norm_square: float = 1.0, price: float = 0.0) -> Self: ...
+
+@final
 class KernelComponents:
     def __new__(
         cls,
-        x: Floats,
+        x: Any,
         k: int,
-        kernel_name: str,
-        gamma: float | None,
-        degree: int | None,
-        coef0: float | None,
+        kernel: dict[str, Any],
         centered: bool,
         solver_name: str,
         tolerance: float,
         max_rank: int,
     ) -> Self: ...
-    def embed(self, x: Floats) -> tuple[Floats, Floats]: ...
+    def embed(self, x: Any) -> tuple[Floats, Floats]: ...
     def expand(self, coordinates: Floats) -> Floats: ...
     def atoms(self) -> Floats: ...
     @property
@@ -176,15 +240,12 @@ class KernelComponents:
 class KernelRegression:
     def __new__(
         cls,
-        x: Floats,
+        x: Any,
         y: Floats,
         rho: float,
-        kernel_name: str,
-        gamma: float | None,
-        degree: int | None,
-        coef0: float | None,
+        kernel: dict[str, Any],
     ) -> Self: ...
-    def predict(self, x: Floats, with_variance: bool) -> tuple[Floats, Floats]: ...
+    def predict(self, x: Any, with_variance: bool) -> tuple[Floats, Floats]: ...
     @property
     def coefficients(self) -> Floats: ...
     def leave_one_out(self) -> Floats: ...
@@ -200,13 +261,16 @@ def options() -> list[dict[str, Any]]: ...
 def kernels() -> list[dict[str, Any]]: ...
 def set_threads(count: int) -> None: ...
 def _symmetric_eigen(matrix: Floats) -> tuple[Floats, Floats]: ...
+def _bounds() -> dict[str, Any]: ...
+def _best_candidate(
+    atoms: Any, weights: ArrayLike, candidates: Any, criterion: str, kernel: dict[str, Any]
+) -> tuple[int, float]: ...
+def _kernel_mean(x: Any, at: Any, kernel: dict[str, Any]) -> tuple[float, Floats]: ...
+def _mmd(x: Any, y: Any, kernel: dict[str, Any]) -> tuple[float, float | None]: ...
 def _preimage(
-    atoms: Floats,
+    atoms: Any,
     weights: ArrayLike,
-    kernel_name: str,
-    gamma: float | None,
-    degree: int | None,
-    coef0: float | None,
+    kernel: dict[str, Any],
     start: ArrayLike | None,
     steps: int,
     tolerance: float,

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._core import KernelComponents, KernelRegression, _preimage
+from ._core import KernelComponents, KernelRegression
+from ._items import PARAMETERS, are_objects, as_items, takes_items
 from ._lift import Lift, is_given, needs_kernel_name
 from ._online import Transformer
-from ._rows import as_numbers, as_rows, check_numbers
+from ._preimage import preimage
+from ._rows import as_rows, check_numbers
 from ._types import Floats, Kernel, Table
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ KERNEL = {
     "gamma": [Interval(numbers.Real, 0, None, closed="neither"), None],
     "degree": [Interval(numbers.Integral, 1, None, closed="left"), None],
     "coef0": [Interval(numbers.Real, None, None, closed="neither"), None],
+    "length_scale": [Interval(numbers.Real, 0, None, closed="neither"), None],
+    "items": [str, None],
+    "substring": [Interval(numbers.Integral, 1, None, closed="left"), None],
 }
 
 
@@ -40,9 +45,15 @@ class KernelPCA(Transformer):
     n_components : int, default=None
         Number of components; None is the number of rows.
     kernel : str or callable, default="linear"
-        A name of :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows.
+        A name of :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows, which may be any objects. Rows
+        are texts or sets for the kernels of those.
     gamma, degree, coef0 : float, int, float, default=None
         Parameters of the kernel; None is one over the number of features, 3 and 1.
+    length_scale : float, default=None
+        Of a Matérn kernel; None is that of the RBF kernel with this gamma.
+    items, substring : {"words", "chars"}, int, default=None
+        The items of a text, and how many of them a substring of the spectrum kernel has; None is chars for spectrum, words
+        for sets, and 3.
     center : bool, default=True
         True analyses deviations from the mean of the features.
     solver : {"dense", "partial", "cholesky"}, default="dense"
@@ -92,6 +103,9 @@ class KernelPCA(Transformer):
         gamma: float | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        length_scale: float | None = None,
+        items: str | None = None,
+        substring: int | None = None,
         center: bool = True,
         solver: str = "dense",
         tolerance: float = 1e-6,
@@ -102,6 +116,9 @@ class KernelPCA(Transformer):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.length_scale = length_scale
+        self.items = items
+        self.substring = substring
         self.center = center
         self.solver = solver
         self.tolerance = tolerance
@@ -125,15 +142,13 @@ class KernelPCA(Transformer):
         X = _checked(self, X, reset=True)
         kept = X.shape[0] if self.n_components is None else min(self.n_components, X.shape[0])
         max_rank = max(10 * kept, 100) if self.max_rank is None else self.max_rank
-        kernel, gamma, degree, coef0 = self.kernel, self.gamma, self.degree, self.coef0
+        kernel = _chosen(self)
         self._lift = None
         rows = X
-        if is_given(kernel):
-            self._lift = Lift(kernel, X, self.n_components or 0)
-            rows, kernel, gamma, degree, coef0 = self._lift(X), "linear", None, None, None
-        self._model = KernelComponents(
-            rows, kept, kernel, gamma, degree, coef0, self.center, self.solver, self.tolerance, max_rank
-        )
+        if is_given(self.kernel):
+            self._lift = Lift(self.kernel, X, self.n_components or 0)
+            rows, kernel = self._lift(X), {"kernel": "linear"}
+        self._model = KernelComponents(rows, kept, kernel, self.center, self.solver, self.tolerance, max_rank)
         self._n_features_out = kept
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         self.eigenvalues_ = self._model.eigenvalues
@@ -167,9 +182,10 @@ class KernelPCA(Transformer):
         return self._model.embed(X if self._lift is None else self._lift(X))
 
     def _invert(self, coordinates: Floats) -> Floats:
+        if takes_items(self.kernel):
+            raise ValueError("texts and sets cannot be made from coordinates: preimage finds the best of candidates")
         atoms = self._model.atoms()
-        kernel: dict[str, Any] = {"kernel": self.kernel, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return np.array([preimage(atoms, row, **kernel).point for row in self._model.expand(coordinates)])
+        return np.array([preimage(atoms, row, **_chosen(self)).point for row in self._model.expand(coordinates)])
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -179,10 +195,16 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ----------
     alpha : float, default=1.0
         Weight of the squared norm; variance of the noise for the Gaussian process.
-    kernel : str, default="linear"
-        A name of :func:`eigenhedge.kernels`.
+    kernel : str or callable, default="linear"
+        A name of :func:`eigenhedge.kernels`, or a function of two rows, which may be any objects. Rows are texts or sets for
+        the kernels of those.
     gamma, degree, coef0 : float, int, float, default=None
         Parameters of the kernel; None is one over the number of features, 3 and 1.
+    length_scale : float, default=None
+        Of a Matérn kernel; None is that of the RBF kernel with this gamma.
+    items, substring : {"words", "chars"}, int, default=None
+        The items of a text, and how many of them a substring of the spectrum kernel has; None is chars for spectrum, words
+        for sets, and 3.
 
     Attributes
     ----------
@@ -207,23 +229,28 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(numbers.Real, 0, None, closed="neither")],
         **KERNEL,
-        "kernel": [str],
     }
 
     def __init__(
         self,
         alpha: float = 1.0,
         *,
-        kernel: str = "linear",
+        kernel: str | Callable[[Any, Any], float] = "linear",
         gamma: float | None = None,
         degree: int | None = None,
         coef0: float | None = None,
+        length_scale: float | None = None,
+        items: str | None = None,
+        substring: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.length_scale = length_scale
+        self.items = items
+        self.substring = substring
 
     def fit(self, X: Table, y: Table) -> Self:
         """Fit to targets.
@@ -240,12 +267,17 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self : object
         """
         self._validate_params()
-        check_numbers(X)
         check_numbers(y)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", multi_output=True, y_numeric=True)
+        if _are_items(self.kernel, X):
+            X = _checked(self, X, reset=True)
+            y = check_array(y, dtype=np.float64, ensure_2d=False)
+            check_consistent_length(X, y)
+        else:
+            check_numbers(X)
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", multi_output=True, y_numeric=True)
         self._one_target = y.ndim == 1
         targets = np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
-        self._model = KernelRegression(_dense(X), targets, float(self.alpha), self.kernel, self.gamma, self.degree, self.coef0)
+        self._model = KernelRegression(_dense(X), targets, float(self.alpha), _chosen(self))
         self.dual_coef_ = self._shaped(self._model.coefficients.T)
         likelihood = self._model.log_likelihood()
         self.log_likelihood_ = float(likelihood[0]) if self._one_target else likelihood
@@ -292,81 +324,27 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return columns[:, 0].copy() if self._one_target else np.ascontiguousarray(columns)
 
 
-def _checked(estimator: BaseEstimator, X: Table, reset: bool) -> Floats:
+def _chosen(estimator: Any) -> dict[str, Any]:
+    """The kernel of an estimator with its parameters."""
+    return {"kernel": estimator.kernel, **{name: getattr(estimator, name) for name in PARAMETERS}}
+
+
+def _are_items(kernel: Kernel, X: Table) -> bool:
+    """True if rows are texts, sets or objects."""
+    return takes_items(kernel) and (not callable(kernel) or are_objects(X))
+
+
+def _checked(estimator: Any, X: Table, reset: bool) -> Any:
+    if _are_items(estimator.kernel, X):
+        rows = as_items(X, estimator.kernel)
+        if not rows:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        if reset:
+            estimator.n_features_in_ = 1
+        return rows
     check_numbers(X)
     return _dense(validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C"))
 
 
-def _dense(X: Table) -> Floats:
-    return X if isinstance(X, np.ndarray) else as_rows(X)
-
-
-@dataclass(frozen=True)
-class Preimage:
-    """The result of :func:`preimage`.
-
-    Attributes
-    ----------
-    point : ndarray of shape (n_features,)
-        The row.
-    squared_distance : float
-        Between its features and the combination.
-    converged : bool
-        True if the search came to rest.
-    """
-
-    point: Floats
-    squared_distance: float
-    converged: bool
-
-    def __repr__(self) -> str:
-        return f"Preimage({self.point}, squared_distance={self.squared_distance:.3g}, converged={self.converged})"
-
-
-def preimage(
-    atoms: Table,
-    weights: ArrayLike,
-    *,
-    kernel: str = "rbf",
-    gamma: float | None = None,
-    degree: int | None = None,
-    coef0: float | None = None,
-    start: ArrayLike | None = None,
-    steps: int = 200,
-    tolerance: float = 1e-8,
-) -> Preimage:
-    """Find a row whose features are near a combination of the features of other rows.
-
-    Parameters
-    ----------
-    atoms : array-like of shape (n_atoms, n_features)
-        The rows that are combined.
-    weights : array-like of shape (n_atoms,)
-        Their weights.
-    kernel : str, default="rbf"
-        A name of :func:`eigenhedge.kernels` whose kernel has a gradient.
-    gamma, degree, coef0 : float, int, float, default=None
-        Parameters of the kernel.
-    start : array-like of shape (n_features,), default=None
-        Where to start; None is the nearest atom.
-    steps : int, default=200
-        Most steps.
-    tolerance : float, default=1e-8
-        Relative length of a step that counts as none.
-
-    Returns
-    -------
-    Preimage
-        The row, the squared distance, and whether the search came to rest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenhedge import preimage
-    >>> found = preimage([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], gamma=0.5)
-    >>> found.point.round(3)
-    array([0.5, 0. ])
-    """
-    if start is not None:
-        start = as_numbers(start)
-    return Preimage(*_preimage(as_rows(atoms), as_numbers(weights), kernel, gamma, degree, coef0, start, steps, tolerance))
+def _dense(X: Table) -> Any:
+    return X if isinstance(X, (np.ndarray, list)) else as_rows(X)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ._core import kernels
-from ._lift import Lift, is_given, needs_kernel_name
+from ._items import ItemRows, are_objects, as_items, takes_items
+from ._lift import Lift, is_given, needs_kernel_name, needs_stream
 from ._online import OWN, Online
 from ._options import OF_KERNELS, constraints, constructor
 from ._rows import as_rows
@@ -27,9 +28,10 @@ class OnlineKernelPCA(Online):
     learner : str, default="anchored"
         A name of :func:`eigenhedge.learners`. The components of the default are those of kernel PCA.
     kernel : str or callable, default="linear"
-        A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``. With a function of two rows, or
-        ``"precomputed"`` kernel values, there is ``fit`` but no ``partial_fit``, no ``inverse_transform`` and no ``save``:
-        features are made out of the rows of the fit.
+        A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``. Rows are texts or sets for the kernels
+        of those, and any objects for a function of two rows; neither has an ``inverse_transform``, and a function cannot be
+        saved. With ``"precomputed"`` kernel values there is ``fit`` but no ``partial_fit``: features are made out of the rows
+        of the fit.
     hindsight : bool, default=False
         Remember all rows, so that there is a regret.
     standardize : str, default="none"
@@ -38,8 +40,8 @@ class OnlineKernelPCA(Online):
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
     **options
-        The other options of :func:`eigenhedge.run`: ``gamma``, ``degree``, ``coef0`` and ``length_scale`` are left aside by
-        kernels that do not read them. Without a ``budget`` there can be as many atoms as rows.
+        The other options of :func:`eigenhedge.run`: parameters of kernels are left aside by kernels that do not read
+        them. Without a ``budget`` there can be as many atoms as rows.
 
     Attributes
     ----------
@@ -98,16 +100,17 @@ class OnlineKernelPCA(Online):
         self._fitted()
         return 1 / self.n_features_in_ if self.gamma is None else self.gamma
 
-    partial_fit = needs_kernel_name(Online.partial_fit)
+    partial_fit = needs_stream(Online.partial_fit)
     inverse_transform = needs_kernel_name(Online.inverse_transform)
-    save = needs_kernel_name(Online.save)
+    save = needs_stream(Online.save)
 
     def _options(self) -> dict[str, Any]:
         options = super()._options()
         if is_given(self.kernel):
             if self.standardize != "none":
                 raise ValueError(f"standardize must be 'none' with a kernel that has no name, got {self.standardize!r}")
-            return {**options, **dict.fromkeys(OF_KERNELS)}
+            if not callable(self.kernel):
+                return {**options, **dict.fromkeys(OF_KERNELS)}
         # A search over kernels names one set of parameters for all of them, as scikit-learn's own kernels allow.
         reads = {entry["name"]: entry["reads"] for entry in kernels()}
         reads["poly"] = reads["polynomial"]
@@ -117,16 +120,25 @@ class OnlineKernelPCA(Online):
         return options
 
     def _prepared(self, X: Table, reset: bool) -> Table:
+        if takes_items(self.kernel) and (not callable(self.kernel) or are_objects(X)):
+            rows = as_items(X, self.kernel)
+            if not rows:
+                raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+            if reset:
+                self.n_features_in_ = 1
+            return rows
         X = super()._prepared(X, reset)
         if not is_given(self.kernel):
             return X
         X = X if isinstance(X, np.ndarray) else as_rows(X)
+        if callable(self.kernel):
+            return ItemRows(X)
         if reset:
             self._lift = Lift(self.kernel, X, int(self.n_components or 0))
         return self._lift(X)
 
     def _is_plain(self, X: Table) -> bool:
-        return not is_given(self.kernel) and super()._is_plain(X)
+        return not is_given(self.kernel) and not takes_items(self.kernel) and super()._is_plain(X)
 
     def _kept(self, X: Table) -> int:
         if self.n_components is not None:
@@ -137,4 +149,4 @@ class OnlineKernelPCA(Online):
         return kept + 1 if self._is_linear() and kept >= n_features else None
 
     def _is_linear(self) -> bool:
-        return is_given(self.kernel) or self.kernel == "linear"
+        return self.kernel in ("precomputed", "linear")

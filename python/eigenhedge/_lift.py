@@ -37,6 +37,18 @@ def needs_kernel_name(method: Method) -> Method:
     return available
 
 
+def needs_stream(method: Method) -> Method:
+    """Hide a method of an estimator whose kernel is a matrix: it has no values for rows to come."""
+    available: Method = available_if(_has_values)(method)
+    return available
+
+
+def _has_values(estimator: Any) -> bool:
+    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
+        raise AttributeError("needs a kernel by name or as a function")
+    return True
+
+
 def _names_its_kernel(estimator: Any) -> bool:
     if is_given(estimator.kernel):
         raise AttributeError("needs a kernel by name")
@@ -57,7 +69,7 @@ class Lift:
         one, without them, as long as that has so many directions.
     """
 
-    def __init__(self, kernel: Given, X: Floats, kept: int) -> None:
+    def __init__(self, kernel: Given, X: Any, kept: int) -> None:
         self._kernel: Any = kernel
         self._atoms = X if callable(kernel) else None
         gram = self._values(X)
@@ -77,11 +89,11 @@ class Lift:
             vectors[:, -1] = 0.0
         self._map = vectors[:, carries] / np.sqrt(values[carries])
 
-    def __call__(self, X: Floats) -> Floats:
+    def __call__(self, X: Any) -> Floats:
         """Features of rows, or of rows of kernel values."""
         return np.ascontiguousarray(self._values(X) @ self._map)
 
-    def _values(self, X: Floats) -> Floats:
+    def _values(self, X: Any) -> Any:
         if self._atoms is None:
             return X
         return np.array([[self._kernel(row, atom) for atom in self._atoms] for row in X], dtype=np.float64)

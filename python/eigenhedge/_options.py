@@ -24,16 +24,21 @@ class Options(TypedDict, total=False):
     mixing: str | None
     alpha: float | None
     forget: float | None
+    half: float | None
+    beta: float | None
+    stage: int | None
     center: str | bool | None
     center_prior: float | None
     clip: float | Literal["none"] | None
     missing: str | None
     norm_bound: float | Literal["auto"] | None
-    kernel: str | None
+    kernel: str | Callable[[Any, Any], float] | None
     gamma: float | None
     degree: int | None
     coef0: float | None
     length_scale: float | None
+    items: str | None
+    substring: int | None
     budget: int | None
     as_printed: bool | None
     merge: float | None

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ._core import Learner
+from ._items import as_points
 from ._options import takes_options
-from ._rows import as_rows
 from ._types import Floats, Ledger, Table
 
 if TYPE_CHECKING:
@@ -54,12 +54,14 @@ def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = 
     and learns. The same rows, options and seed give the same bits as ``eigenhedge run`` on the command line.
 
     An option that is None has its default; one that the learner does not read is an error. The names of learners and
-    kernels are those of :func:`eigenhedge.learners` and :func:`eigenhedge.kernels`; ``center`` may also be True or False.
+    kernels are those of :func:`eigenhedge.learners` and :func:`eigenhedge.kernels`; ``center`` may also be True or False, and
+    ``kernel`` a function.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_columns)
-        The rows, in order: an array, a list, a sparse matrix, a table of pandas, polars or Arrow.
+        The rows, in order: an array, a list, a sparse matrix, a table of pandas, polars or Arrow. For kernels of texts and
+        sets, a list of texts, sets or lists of items; for a kernel that is a function of two rows, a list of any objects.
     k : int
         Number of directions kept.
     standardize : str, default="none"
@@ -87,8 +89,11 @@ def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = 
     (300, 'auto')
     >>> run.losses[200:].mean() < 0.1
     np.True_
+    >>> baskets = [{"bread", "milk"}, {"bread", "eggs"}, {"nails", "glue"}, {"glue", "paint"}]
+    >>> eigenhedge.run(baskets, 1, kernel="jaccard").coordinates.shape
+    (4, 1)
     """
-    rows = as_rows(X)
+    rows = as_points(X, options.get("kernel"))
     model = Learner(rows.shape[1], k, standardize=standardize, **options)
     answers, projections = model._answer(rows, reconstructions)
     return Run(*answers, model.ledger, model, projections)

@@ -1,5 +1,6 @@
 //! Arrays in and out.
 
+use crate::items::Points;
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -29,13 +30,36 @@ fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
     table.is_c_contiguous().then(|| table.as_slice().ok()).flatten()
 }
 
+/// What was given as rows.
+pub enum Given<'py> {
+    /// A table of numbers.
+    Table(Table<'py>),
+    /// Lists of items.
+    Items(Vec<Vec<f64>>),
+}
+
+impl<'py> Given<'py> {
+    /// Out of anything that holds rows that the kernel takes.
+    pub fn new(object: &Bound<'py, PyAny>, points: &Points) -> PyResult<Self> {
+        Ok(match points.rows(object)? {
+            Some(rows) => Self::Items(rows),
+            None => Self::Table(as_table(object)?),
+        })
+    }
+}
+
 /// The rows of a table, copied before they are used: while the interpreter lock is released, other threads may write to
-/// the array, and what was checked must be what is learned.
+/// the array, and what was checked must be what is learned. Or lists of items.
 pub struct Rows<'a> {
-    entries: &'a [f64],
+    source: Source<'a>,
     count: usize,
     length: usize,
     copy: Vec<f64>,
+}
+
+enum Source<'a> {
+    Entries(&'a [f64]),
+    Items(&'a [Vec<f64>]),
 }
 
 impl<'a> Rows<'a> {
@@ -43,7 +67,17 @@ impl<'a> Rows<'a> {
     pub fn of(table: &'a Table<'_>) -> PyResult<Self> {
         let entries = entries(table).ok_or_else(|| PyTypeError::new_err("the array must be C-ordered"))?;
         let [count, length] = *table.shape() else { return Err(PyTypeError::new_err("the array must be a table")) };
-        Ok(Self { entries, count, length, copy: Vec::new() })
+        Ok(Self { source: Source::Entries(entries), count, length, copy: Vec::new() })
+    }
+
+    /// What was given.
+    pub fn given(given: &'a Given<'_>) -> PyResult<Self> {
+        match given {
+            Given::Table(table) => Self::of(table),
+            Given::Items(items) => {
+                Ok(Self { source: Source::Items(items), count: items.len(), length: 1, copy: Vec::new() })
+            }
+        }
     }
 
     /// Number of rows.
@@ -51,50 +85,32 @@ impl<'a> Rows<'a> {
         self.count
     }
 
-    /// Length of a row.
+    /// Length of a row; 1 for lists of items.
     pub fn length(&self) -> usize {
         self.length
     }
 
     /// One row.
     pub fn row(&mut self, i: usize) -> &[f64] {
-        self.take(i..i + 1);
-        &self.copy
+        self.lot(i..i + 1).swap_remove(0)
     }
 
     /// A range of rows.
     pub fn lot(&mut self, lot: Range<usize>) -> Vec<&[f64]> {
-        self.take(lot.clone());
-        split(&self.copy, lot.len(), self.length)
+        match self.source {
+            Source::Entries(entries) => {
+                self.copy.clear();
+                self.copy.extend_from_slice(&entries[lot.start * self.length..lot.end * self.length]);
+                (0..lot.len()).map(|i| &self.copy[i * self.length..(i + 1) * self.length]).collect()
+            }
+            Source::Items(items) => items[lot].iter().map(Vec::as_slice).collect(),
+        }
     }
 
-    /// All rows, one after another.
-    pub fn all(&self) -> OwnedRows {
-        OwnedRows { entries: self.entries.to_vec(), count: self.count, length: self.length }
+    /// Copies of all rows.
+    pub fn all(&mut self) -> Vec<Vec<f64>> {
+        self.lot(0..self.count).into_iter().map(<[f64]>::to_vec).collect()
     }
-
-    fn take(&mut self, lot: Range<usize>) {
-        self.copy.clear();
-        self.copy.extend_from_slice(&self.entries[lot.start * self.length..lot.end * self.length]);
-    }
-}
-
-/// Rows that belong to no array.
-pub struct OwnedRows {
-    entries: Vec<f64>,
-    count: usize,
-    length: usize,
-}
-
-impl OwnedRows {
-    /// The rows.
-    pub fn rows(&self) -> Vec<&[f64]> {
-        split(&self.entries, self.count, self.length)
-    }
-}
-
-fn split(entries: &[f64], count: usize, length: usize) -> Vec<&[f64]> {
-    (0..count).map(|i| &entries[i * length..(i + 1) * length]).collect()
 }
 
 /// A copy of numbers of any kind that Python can turn into float64.

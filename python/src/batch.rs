@@ -1,9 +1,10 @@
 //! Batch kernel methods: everything at once.
 
-use crate::arrays::{Rows, Table, table, transposed};
+use crate::arrays::{Given, Rows, Table, table, transposed};
 use crate::errors::{check_room, refused};
 use crate::interrupt::{alone, each};
-use crate::options::{Named, kernel};
+use crate::items::Points;
+use crate::options::{Chosen, Named};
 use crate::state::{lock, saved};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
 use eigenhedge::kernel::{Dictionary, Vectors};
@@ -11,7 +12,7 @@ use eigenhedge::{Error, Matrix};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use serde::de::DeserializeOwned;
 use std::sync::Mutex;
 
@@ -19,6 +20,7 @@ use std::sync::Mutex;
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelComponents {
     state: Mutex<KernelPca<Vectors>>,
+    points: Points,
 }
 
 /// A model out of bytes that anybody may have written.
@@ -40,37 +42,37 @@ fn solver(name: &Bound<'_, PyAny>, tolerance: f64, max_rank: usize) -> PyResult<
 #[pymethods]
 impl KernelComponents {
     #[new]
-    #[pyo3(signature = (x, k, kernel_name, gamma, degree, coef0, centered, solver_name, tolerance, max_rank))]
+    #[pyo3(signature = (x, k, kernel, centered, solver_name, tolerance, max_rank))]
     #[expect(clippy::too_many_arguments, reason = "called by one line of Python only")]
     fn new(
         py: Python<'_>,
-        x: Table<'_>,
+        x: &Bound<'_, PyAny>,
         k: usize,
-        kernel_name: &Bound<'_, PyAny>,
-        gamma: Option<f64>,
-        degree: Option<u32>,
-        coef0: Option<f64>,
+        kernel: &Bound<'_, PyDict>,
         centered: bool,
         solver_name: &Bound<'_, PyAny>,
         tolerance: f64,
         max_rank: usize,
     ) -> PyResult<Self> {
-        let x = Rows::of(&x)?;
+        let kernel = Chosen::new(kernel)?;
+        let given = Given::new(x, &kernel.points)?;
+        let mut x = Rows::given(&given)?;
         let (count, length) = (x.count(), x.length());
-        let kernel = kernel(kernel_name, gamma, degree, coef0, length)?;
+        let dictionary = kernel.dictionary(length)?;
         let solver = solver(solver_name, tolerance, max_rank)?;
         let width = if let Solver::Cholesky { .. } = solver { max_rank.min(count) } else { count };
         check_room("the kernel matrix of the rows", &[3, count, width])?;
         let points = x.all();
         let center = if centered { Center::Mean } else { Center::None };
-        let fit = move || KernelPca::fit(Vectors::new(kernel, length)?, &points.rows(), k, center, solver);
-        let pca = alone(py, fit)?.map_err(|error| refused(&error))?;
-        Ok(Self { state: Mutex::new(pca) })
+        let fit = move || KernelPca::fit(dictionary, &points, k, center, solver);
+        let pca = kernel.points.told(alone(py, fit)?.map_err(|error| refused(&error)))?;
+        Ok(Self { state: Mutex::new(pca), points: kernel.points })
     }
 
     /// Coordinates of rows and their losses.
-    fn embed<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<WithNumbers<'py>> {
-        let mut x = Rows::of(&x)?;
+    fn embed<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<WithNumbers<'py>> {
+        let given = Given::new(x, &self.points)?;
+        let mut x = Rows::given(&given)?;
         let count = x.count();
         let mut state = lock(py, &self.state)?;
         let pca = &mut *state;
@@ -82,7 +84,7 @@ impl KernelComponents {
             losses.push(pca.loss(row)?);
             Ok(())
         };
-        each(py, count, work)?;
+        self.points.told(each(py, count, work))?;
         Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
     }
 
@@ -140,7 +142,9 @@ impl KernelComponents {
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        Ok(Self { state: Mutex::new(restored(data, KernelPca::checked)?) })
+        let pca: KernelPca<Vectors> = restored(data, KernelPca::checked)?;
+        let points = Points::of_kernel(Some(pca.dictionary().kernel()));
+        Ok(Self { state: Mutex::new(pca), points })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -164,41 +168,34 @@ fn with_alpha(error: Error) -> Error {
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelRegression {
     state: Mutex<KernelRidge<Vectors>>,
+    points: Points,
 }
 
 #[pymethods]
 impl KernelRegression {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "called by one line of Python only")]
-    fn new(
-        py: Python<'_>,
-        x: Table<'_>,
-        y: Table<'_>,
-        rho: f64,
-        kernel_name: &Bound<'_, PyAny>,
-        gamma: Option<f64>,
-        degree: Option<u32>,
-        coef0: Option<f64>,
-    ) -> PyResult<Self> {
-        let (x, y) = (Rows::of(&x)?, Rows::of(&y)?);
-        let length = x.length();
-        let kernel = kernel(kernel_name, gamma, degree, coef0, length)?;
+    fn new(py: Python<'_>, x: &Bound<'_, PyAny>, y: Table<'_>, rho: f64, kernel: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let kernel = Chosen::new(kernel)?;
+        let given = Given::new(x, &kernel.points)?;
+        let (mut x, mut y) = (Rows::given(&given)?, Rows::of(&y)?);
+        let dictionary = kernel.dictionary(x.length())?;
         check_room("the kernel matrix of the rows", &[2, x.count(), x.count()])?;
         let (points, targets) = (x.all(), y.all());
         let fit = move || {
-            let targets = targets.rows();
-            let mut columns = Matrix::zeros(targets.len(), targets.first().map_or(0, |row| row.len()));
+            let mut columns = Matrix::zeros(targets.len(), targets.first().map_or(0, Vec::len));
             for (i, row) in targets.iter().enumerate() {
                 row.iter().enumerate().for_each(|(j, value)| columns.column_mut(j)[i] = *value);
             }
-            KernelRidge::fit_many(Vectors::new(kernel, length)?, &points.rows(), &columns, rho)
+            KernelRidge::fit_many(dictionary, &points, &columns, rho)
         };
-        Ok(Self { state: Mutex::new(alone(py, fit)?.map_err(|error| refused(&with_alpha(error)))?) })
+        let ridge = kernel.points.told(alone(py, fit)?.map_err(|error| refused(&with_alpha(error))))?;
+        Ok(Self { state: Mutex::new(ridge), points: kernel.points })
     }
 
     /// Means, one row for each row, and variances when they are asked for.
-    fn predict<'py>(&self, py: Python<'py>, x: Table<'py>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
-        let mut x = Rows::of(&x)?;
+    fn predict<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
+        let given = Given::new(x, &self.points)?;
+        let mut x = Rows::given(&given)?;
         let count = x.count();
         let mut ridge = lock(py, &self.state)?;
         let ridge = &mut *ridge;
@@ -215,7 +212,7 @@ impl KernelRegression {
             }
             Ok(())
         };
-        each(py, count, work)?;
+        self.points.told(each(py, count, work))?;
         Ok((table(py, means, count, outputs)?, variances.into_pyarray(py)))
     }
 
@@ -240,7 +237,9 @@ impl KernelRegression {
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        Ok(Self { state: Mutex::new(restored(data, KernelRidge::checked)?) })
+        let ridge: KernelRidge<Vectors> = restored(data, KernelRidge::checked)?;
+        let points = Points::of_kernel(Some(ridge.dictionary().kernel()));
+        Ok(Self { state: Mutex::new(ridge), points })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -253,7 +252,7 @@ impl KernelRegression {
 #[pyfunction]
 #[pyo3(name = "_symmetric_eigen")]
 pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eigen<'py>> {
-    let matrix = Rows::of(&matrix)?;
+    let mut matrix = Rows::of(&matrix)?;
     let size = matrix.count();
     if matrix.length() != size {
         return Err(refused(&Error::Length { what: "row", expected: size, found: matrix.length() }));
@@ -262,12 +261,12 @@ pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eig
     let rows = matrix.all();
     let decompose = move || {
         let mut matrix = Matrix::zeros(size, size);
-        for (j, row) in rows.rows().into_iter().enumerate() {
+        for (j, row) in rows.into_iter().enumerate() {
             if let Some(column) = row.iter().position(|value| !value.is_finite()) {
                 let (what, rule) = ("kernel matrix", "finite");
                 return Err(Error::MatrixEntry { what, row: j, column, rule, value: row[column] });
             }
-            matrix.column_mut(j).copy_from_slice(row);
+            matrix.column_mut(j).copy_from_slice(&row);
         }
         Ok(eigenhedge::internals::symmetric_eigen(&matrix))
     };

@@ -5,6 +5,7 @@ use crate::errors::refused;
 use crate::options::{Named, option, spelling};
 use crate::state::{lock, saved};
 use eigenhedge::options::Options;
+use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec};
 use eigenhedge::simplex::{cap_by_sorting, decompose};
 use eigenhedge::{Kind, Random, Spec, experts, trial};
 use numpy::{IntoPyArray, PyArray1};
@@ -62,13 +63,7 @@ impl CappedHedge {
     ) -> PyResult<Self> {
         let n = Named { name: "n", value: n }.whole()?;
         let k = Named { name: "k", value: k }.whole()?;
-        // The rules are those of the tracking learner, which is this one over directions.
-        let mut options = Options::new(Kind::Tracking, 1).with("mixing", "none");
-        for (name, value) in [("mixing", mixing), ("alpha", alpha), ("select", select)] {
-            options = option(name, value)?.map_or(options.clone(), |value| options.with(name, value));
-        }
-        let Spec { mixing, select, .. } =
-            options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?.spec;
+        let Spec { mixing, select, .. } = of_tracking(mixing, alpha, select)?;
         let hedge = experts::CappedHedge::new(n, k, eta).and_then(|hedge| hedge.with_mixing(mixing));
         let hedge = hedge.map_err(|error| refused(&error))?.with_select(select);
         Ok(Self { state: Mutex::new((hedge, Random::seeded(seed))), shape: (n, k) })
@@ -138,12 +133,96 @@ impl CappedHedge {
     }
 }
 
+/// Any learner over experts: ``k`` of ``n`` are kept, the others are dropped and paid for.
+///
+/// Parameters
+/// ----------
+/// n, k : int
+///     Number of experts, and of those kept.
+/// learner : {"capped-hedge", "leader", "perturbed-leader", "product-sets"}, default="capped-hedge"
+///     Who learns.
+/// eta : float, default=1.0
+///     Learning rate; not read by the leader.
+/// mixing, alpha, select : str, float, str, default=None
+///     Options of :class:`CappedHedge`, for ``"capped-hedge"``.
+/// seed : int, default=0
+///     Seed of the draws.
+#[pyclass(frozen, module = "eigenhedge")]
+pub struct Experts {
+    state: Mutex<(AnyExperts, Random)>,
+}
+
+#[pymethods]
+impl Experts {
+    #[new]
+    #[pyo3(signature = (n, k, *, learner=None, eta=1.0, mixing=None, alpha=None, select=None, seed=0))]
+    #[expect(clippy::too_many_arguments, reason = "one for each option")]
+    fn new(
+        n: &Bound<'_, PyAny>,
+        k: &Bound<'_, PyAny>,
+        learner: Option<&Bound<'_, PyAny>>,
+        eta: f64,
+        mixing: Option<&Bound<'_, PyAny>>,
+        alpha: Option<&Bound<'_, PyAny>>,
+        select: Option<&Bound<'_, PyAny>>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let names = ExpertKind::ALL.map(ExpertKind::name);
+        let name = learner.map_or(Ok(names[0]), |value| Named { name: "learner", value }.one_of(&names))?;
+        let kind = ExpertKind::ALL.into_iter().find(|kind| kind.name() == name).unwrap_or(ExpertKind::CappedHedge);
+        let (experts, kept) = (Named { name: "n", value: n }.whole()?, Named { name: "k", value: k }.whole()?);
+        let Spec { mixing, select, .. } = of_tracking(mixing, alpha, select)?;
+        let experts = AnyExperts::new(ExpertSpec { kind, experts, kept, eta, mixing, select });
+        Ok(Self { state: Mutex::new((experts.map_err(|error| refused(&error))?, Random::seeded(seed))) })
+    }
+
+    /// One trial: see :meth:`CappedHedge.step`.
+    fn step(&self, py: Python<'_>, losses: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+        let losses = numbers(losses)?;
+        let mut state = lock(py, &self.state)?;
+        let (experts, random) = &mut *state;
+        let loss = trial(experts, &losses[..], random).map_err(|error| refused(&error))?;
+        Ok((loss.expected, loss.realised))
+    }
+
+    /// list of int: the experts that the last choice dropped.
+    #[getter]
+    fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        Ok(lock(py, &self.state)?.0.dropped().to_vec())
+    }
+
+    /// ndarray of shape (n,), or None: how surely each expert is kept in the next trial; None for leaders.
+    #[getter]
+    fn kept_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        Ok(lock(py, &self.state)?.0.kept_probabilities().map(|kept| kept.into_pyarray(py)))
+    }
+
+    /// tuple (float, str), or None: bound on the total expected loss when the best set to drop lost ``best``, and the theorem.
+    fn bound(&self, py: Python<'_>, best: f64) -> PyResult<Option<(f64, &'static str)>> {
+        Ok(lock(py, &self.state)?.0.bound(best))
+    }
+}
+
+/// Mixing and selection, by the rules of the tracking learner, which is capped Hedge over directions.
+fn of_tracking(
+    mixing: Option<&Bound<'_, PyAny>>,
+    alpha: Option<&Bound<'_, PyAny>>,
+    select: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Spec> {
+    let mut options = Options::new(Kind::Tracking, 1).with("mixing", "none");
+    for (name, value) in [("mixing", mixing), ("alpha", alpha), ("select", select)] {
+        options = option(name, value)?.map_or(options.clone(), |value| options.with(name, value));
+    }
+    Ok(options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?.spec)
+}
+
 /// Projects weights onto the capped simplex: scales and caps them so that they total 1 and none exceeds 1/d.
 ///
 /// Parameters
 /// ----------
 /// w : array-like of shape (n,)
-///     Weights, not negative, at least d of them positive.
+///     Weights, not negative, at least one of them positive. If fewer than d are, these are capped and the others share what
+///     is left, as in the paper's procedure.
 /// d : int
 ///     Size of the sets: 1 ≤ d < n.
 ///
@@ -171,8 +250,8 @@ pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResul
             "d must be at least 1 and less than the number of weights {n}, got {d}"
         )));
     }
-    if positive < d {
-        return Err(PyValueError::new_err(format!("w must have at least d = {d} positive entries, got {positive}")));
+    if positive == 0 {
+        return Err(PyValueError::new_err("w must have a positive entry, got zeros only"));
     }
     let logs: Vec<f64> = weights.iter().map(|w| w.ln()).collect();
     let capped = cap_by_sorting(&logs, &vec![1; n], n - d).map_err(|error| refused(&error))?;

@@ -45,7 +45,13 @@ impl Groups {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let k = Named { name: "k", value: k }.whole()?;
-        let setup = given(k, options)?.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        let (options, points) = given(k, options)?;
+        let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        if points.is_some() || setup.text_items().is_some() {
+            return Err(PyValueError::new_err(
+                "the rows of a fleet must be rows of numbers: texts, sets and functions need a Learner for each key",
+            ));
+        }
         let run = Run::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
         let how = Standardize::from_text(standardize).ok_or_else(|| {
             PyValueError::new_err(format!("standardize must be none or running, got '{standardize}'"))

@@ -1,15 +1,16 @@
 //! The bare learner.
 
-use crate::arrays::{Rows, as_table, numbers, table, transposed};
+use crate::arrays::{Given, Rows, as_table, numbers, table, transposed};
 use crate::errors::{check_room, refused, refused_row};
 use crate::interrupt::{alone, each, each_lot};
+use crate::items::Points;
 use crate::options::{Named, given, spelling};
 use crate::state::{State, lock};
 use eigenhedge::options::Value;
-use eigenhedge::{Columns, Loss, Model, Run, Snapshot, Standardize, Standardizer};
+use eigenhedge::{Columns, Loss, Matrix, Model, Run, Snapshot, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_whole};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
@@ -55,8 +56,8 @@ impl Trial {
 ///
 /// Parameters
 /// ----------
-/// dim : int
-///     Length of a row.
+/// dim : int or None
+///     Length of a row; None, or any number, if rows are texts, sets or objects.
 /// k : int
 ///     Number of directions kept, less than ``dim`` (or than ``feature_dim``).
 /// hindsight : bool, default=True
@@ -85,8 +86,18 @@ pub struct Learner {
 }
 
 impl Learner {
-    fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+    /// Its state, for nobody else meanwhile.
+    pub fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         lock(py, &self.state)
+    }
+
+    /// The rows that it takes.
+    fn points(&self, py: Python<'_>) -> PyResult<Points> {
+        Ok(self.state(py)?.points.clone())
+    }
+
+    fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        self.state(py)?.to_bytes().map_err(|error| refused(&error))
     }
 
     /// A learner with this state.
@@ -130,14 +141,28 @@ impl Learner {
         standardize: &str,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let dim = Named { name: "dim", value: dim }.whole()?;
         let k = Named { name: "k", value: k }.whole()?;
-        let setup = given(k, options)?.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        let (options, objects) = given(k, options)?;
+        let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        // A text, a set or an object is one column.
+        let dim = match objects.is_some() || setup.text_items().is_some() {
+            true => 1,
+            false => Named { name: "dim", value: dim }.whole()?,
+        };
         let run = Run::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
         let how = Standardize::from_text(standardize).ok_or_else(|| {
             PyValueError::new_err(format!("standardize must be none, running or warmup:ROWS, got '{standardize}'"))
         })?;
-        Ok(Self::of(State::new(run, Columns::new(None, Standardizer::new(how, dim)))))
+        let mut state = State::new(run, Columns::new(None, Standardizer::new(how, dim)));
+        if let Some(objects) = objects {
+            state.points = objects;
+        }
+        if state.points.are_items() && how != Standardize::None {
+            return Err(PyValueError::new_err(format!(
+                "standardize must be none for texts, sets and objects, got '{how}'"
+            )));
+        }
+        Ok(Self::of(state))
     }
 
     /// One trial: choose, be charged, learn.
@@ -145,20 +170,35 @@ impl Learner {
     /// Parameters
     /// ----------
     /// x : array-like of shape (dim,)
-    ///     The row.
+    ///     The row; a text, or a set or list of items, for a kernel of those, and any object for a kernel that is a function.
+    /// matrix : array-like of shape (dim, dim)
+    ///     In place of a row: a symmetric matrix with eigenvalues that are not negative, such as the covariance matrix of a
+    ///     day, of which the part along what is dropped is lost. With k = dim - 1 this is the variance minimiser. Needs plain
+    ///     rows without a center; coordinates are zero.
     ///
     /// Returns
     /// -------
     /// Trial
     ///     The losses and the coordinates.
-    fn step(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<Trial> {
-        let row = numbers(x)?;
+    #[pyo3(signature = (x=None, *, matrix=None))]
+    fn step(&self, py: Python<'_>, x: Option<&Bound<'_, PyAny>>, matrix: Option<&Bound<'_, PyAny>>) -> PyResult<Trial> {
+        let points = self.points(py)?;
+        let (row, matrix) = match (x, matrix) {
+            (Some(x), None) => (points.row(x)?.map_or_else(|| numbers(x), Ok)?, None),
+            (None, Some(matrix)) => (Vec::new(), Some(square(matrix)?)),
+            _ => return Err(PyTypeError::new_err("step takes a row or a matrix, and not both")),
+        };
         let mut state = self.state(py)?;
         if state.columns.standardizer.is_warming_up() {
             return Err(PyValueError::new_err("a warm-up needs many rows at once: learn from a table of them first"));
         }
         state.ask(true, false).map_err(|error| refused(&error))?;
-        let loss = state.step(&row).map_err(|error| refused(&error))?;
+        let outcome = match &matrix {
+            Some(matrix) => state.step_matrix(matrix),
+            None => state.step(&row),
+        };
+        let loss = points.told(outcome.map_err(|error| refused(&error)))?;
+        points.forget(state.run());
         let coordinates = state.run().coordinates().to_vec();
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
     }
@@ -172,8 +212,9 @@ impl Learner {
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<()> {
-        let given = as_table(X)?;
-        let mut rows = Rows::of(&given)?;
+        let points = self.points(py)?;
+        let given = Given::new(X, &points)?;
+        let mut rows = Rows::given(&given)?;
         let (count, length) = (rows.count(), rows.length());
         let mut state = self.state(py)?;
         let state = &mut *state;
@@ -183,7 +224,9 @@ impl Learner {
         }
         settle(state, &mut rows)?;
         state.ask(false, false).map_err(|error| refused(&error))?;
-        each_lot(py, count, |lot| state.step_each(&rows.lot(lot), |_, _| ()))
+        let outcome = each_lot(py, count, |lot| state.step_each(&rows.lot(lot), |_, _| ()));
+        points.forget(state.run());
+        points.told(outcome)
     }
 
     /// Learns from every row, in order, and tells what each one cost.
@@ -212,8 +255,9 @@ impl Learner {
         rows: &Bound<'py, PyAny>,
         reconstructions: bool,
     ) -> PyResult<(Answers<'py>, Option<Bound<'py, PyArray2<f64>>>)> {
-        let given = as_table(rows)?;
-        let mut rows = Rows::of(&given)?;
+        let points = self.points(py)?;
+        let given = Given::new(rows, &points)?;
+        let mut rows = Rows::given(&given)?;
         let (count, length) = (rows.count(), rows.length());
         let mut state = self.state(py)?;
         let state = &mut *state;
@@ -233,7 +277,9 @@ impl Learner {
             }
         };
         settle(state, &mut rows)?;
-        each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell))?;
+        let outcome = each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell));
+        points.forget(state.run());
+        points.told(outcome)?;
         let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
         let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
         Ok((answers, projections))
@@ -283,12 +329,14 @@ impl Learner {
     /// Coordinates of rows as the next row would have them in :meth:`step`, and what they leave out. Learns nothing.
     #[pyo3(name = "_embed_next")]
     fn embed_next<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
-        embedded(py, self.state(py)?.next_model(), rows)
+        let points = self.points(py)?;
+        embedded(py, self.state(py)?.next_model(), rows, &points)
     }
 
     #[pyo3(name = "_embed")]
     fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
-        embedded(py, self.state(py)?.model(), rows)
+        let points = self.points(py)?;
+        embedded(py, self.state(py)?.model(), rows, &points)
     }
 
     /// The rows with these coordinates; through a kernel, rows whose features are near them.
@@ -457,7 +505,7 @@ impl Learner {
 
     /// The bytes of a snapshot: the same as those of a file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.state(py)?.to_bytes()))
+        Ok(PyBytes::new(py, &self.bytes(py)?))
     }
 
     /// Goes on from the bytes of a snapshot.
@@ -477,7 +525,7 @@ impl Learner {
 
     /// Writes a snapshot; the file is complete or absent.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let bytes = self.state(py)?.to_bytes();
+        let bytes = self.bytes(py)?;
         py.detach(|| write_whole(&path, &bytes)).map_err(|error| PyOSError::new_err(error.to_string()))
     }
 
@@ -487,7 +535,7 @@ impl Learner {
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
-        Self::from_bytes(&self.state(py)?.to_bytes())
+        Self::from_bytes(&self.bytes(py)?)
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -496,7 +544,7 @@ impl Learner {
 
     /// Bytes of parameters, state, generator and account on Rust's side. Scratch space is not counted.
     fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(size_of::<Self>() + self.state(py)?.to_bytes().len())
+        Ok(size_of::<Self>() + self.bytes(py).map_or(0, |bytes| bytes.len()))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -512,9 +560,14 @@ type Map<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py
 type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// Coordinates of rows by a model, and what they leave out.
-fn embedded<'py>(py: Python<'py>, model: &mut Model, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
-    let given = as_table(rows)?;
-    let mut rows = Rows::of(&given)?;
+fn embedded<'py>(
+    py: Python<'py>,
+    model: &mut Model,
+    rows: &Bound<'py, PyAny>,
+    points: &Points,
+) -> PyResult<Embedded<'py>> {
+    let given = Given::new(rows, points)?;
+    let mut rows = Rows::given(&given)?;
     let (count, kept) = (rows.count(), model.embedding().kept());
     check_room("the coordinates of the rows", &[2, count, kept])?;
     let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));
@@ -524,6 +577,19 @@ fn embedded<'py>(py: Python<'py>, model: &mut Model, rows: &Bound<'py, PyAny>) -
         coordinates.extend_from_slice(&row);
         Ok(())
     };
-    each(py, count, work)?;
+    points.told(each(py, count, work))?;
     Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
+}
+
+/// A square matrix.
+fn square(object: &Bound<'_, PyAny>) -> PyResult<Matrix> {
+    let given = as_table(object)?;
+    let mut rows = Rows::of(&given)?;
+    let (count, length) = (rows.count(), rows.length());
+    if count != length {
+        return Err(PyValueError::new_err(format!("the matrix must be square, got shape ({count}, {length})")));
+    }
+    let mut matrix = Matrix::zeros(count, count);
+    (0..count).for_each(|i| matrix.column_mut(i).copy_from_slice(rows.row(i)));
+    Ok(matrix)
 }

@@ -6,12 +6,15 @@
 
 mod arrays;
 mod batch;
+mod bounds;
 mod errors;
 mod experts;
 mod fleet;
 mod interrupt;
+mod items;
 mod learner;
 mod options;
+mod pair;
 mod preimage;
 mod state;
 
@@ -28,10 +31,18 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<batch::KernelComponents>()?;
     module.add_class::<batch::KernelRegression>()?;
     module.add_class::<experts::CappedHedge>()?;
+    module.add_class::<experts::Experts>()?;
+    module.add_class::<pair::Pair>()?;
+    module.add_class::<pair::LearnerAverage>()?;
+    module.add_class::<bounds::Setting>()?;
+    module.add_function(wrap_pyfunction!(bounds::all, module)?)?;
     module.add_function(wrap_pyfunction!(experts::capping, module)?)?;
     module.add_function(wrap_pyfunction!(experts::corners, module)?)?;
     module.add_function(wrap_pyfunction!(batch::symmetric_eigen, module)?)?;
     module.add_function(wrap_pyfunction!(preimage::preimage, module)?)?;
+    module.add_function(wrap_pyfunction!(preimage::candidate, module)?)?;
+    module.add_function(wrap_pyfunction!(preimage::kernel_mean, module)?)?;
+    module.add_function(wrap_pyfunction!(preimage::mmd, module)?)?;
     module.add_function(wrap_pyfunction!(options::learners, module)?)?;
     module.add_function(wrap_pyfunction!(options::options, module)?)?;
     module.add_function(wrap_pyfunction!(options::kernels, module)?)?;

@@ -1,8 +1,9 @@
 //! Keyword arguments as [`Options`].
 
+use crate::items::Points;
 use eigenhedge::Kind;
-use eigenhedge::kernel::{KERNELS, KernelParameters, VectorKernel};
-use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
+use eigenhedge::kernel::{KERNELS, VectorKernel, Vectors};
+use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Setup, Type, Value, fill};
 use eigenhedge::registry::REGISTRY;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,9 +14,11 @@ pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// The options of keyword arguments; `None` stands for the default of each.
-pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
+/// The options of keyword arguments, and the points that a kernel takes that is a function; `None` stands for the default of
+/// each.
+pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Options, Option<Points>)> {
     let mut options = Options::new(Kind::Auto, kept);
+    let mut points = None;
     for (name, value) in keywords.into_iter().flatten() {
         let name: String = name.extract()?;
         let Some(option) = OPTIONS.iter().find(|option| spelling(option.name) == name) else {
@@ -23,11 +26,14 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Opti
             let hint = hint(&name, names.iter().map(String::as_str));
             return Err(PyTypeError::new_err(format!("unexpected keyword argument '{name}'{hint}")));
         };
-        if !value.is_none() {
+        if option.name == "kernel" && value.is_callable() {
+            let (objects, kernel) = Points::of_function(&value);
+            (options, points) = (options.with_kernel(kernel), Some(objects));
+        } else if !value.is_none() {
             options = options.with(option.name, Named { name: &name, value: &value }.of(option.values)?);
         }
     }
-    Ok(options)
+    Ok((options, points))
 }
 
 /// A value and what it is called.
@@ -107,19 +113,39 @@ fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
         .map_or_else(String::new, |(_, name)| format!(": did you mean '{name}'?"))
 }
 
-/// A kernel by name, with the parameters it reads; others are left aside, as in scikit-learn.
-pub fn kernel(
-    name: &Bound<'_, PyAny>,
-    gamma: Option<f64>,
-    degree: Option<u32>,
-    coef0: Option<f64>,
-    length: usize,
-) -> PyResult<VectorKernel> {
-    let name = option("kernel", Some(name))?.map_or(String::new(), |name| name.to_string());
-    let parameters = KernelParameters { gamma, degree, coef0, length_scale: None };
-    let kernel = VectorKernel::from_name(&name, &parameters, length);
-    let kernel = kernel.ok_or_else(|| PyValueError::new_err(format!("no kernel is called {name}")))?;
-    kernel.checked().map_err(|error| crate::errors::refused(&error))
+/// A kernel before the length of rows is known.
+pub struct Chosen {
+    /// The rows that it takes.
+    pub points: Points,
+    setup: Setup,
+}
+
+impl Chosen {
+    /// The keyword `kernel`, a name or a function, with the parameters that it reads; others are left aside, as in
+    /// scikit-learn.
+    pub fn new(keywords: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let name: Option<String> = keywords.get_item("kernel")?.and_then(|name| name.extract().ok());
+        let name = name.map(|name| if name == "poly" { "polynomial".to_owned() } else { name });
+        let reads = KERNELS.iter().find(|entry| name.as_deref() == Some(entry.name));
+        let read = PyDict::new(keywords.py());
+        for (name, value) in keywords {
+            let text: String = name.extract()?;
+            if text == "kernel" || reads.is_some_and(|entry| entry.reads.iter().any(|read| spelling(read) == text)) {
+                read.set_item(name, value)?;
+            }
+        }
+        let (options, points) = given(1, Some(&read))?;
+        let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        let points = points.unwrap_or_else(|| setup.text_items().map_or(Points::Numbers, Points::Texts));
+        Ok(Self { points, setup })
+    }
+
+    /// A dictionary of rows of this length, which is empty.
+    pub fn dictionary(&self, length: usize) -> PyResult<Vectors> {
+        let kernel = self.setup.for_rows(length).map(|setup| setup.spec.kernel);
+        let dictionary = kernel.and_then(|kernel| Vectors::new(kernel.unwrap_or(VectorKernel::Linear), length));
+        dictionary.map_err(|error| crate::errors::refused(&error))
+    }
 }
 
 /// The registry of learners: name, family, summary, guarantee, cost and source of each, and the options it reads.
@@ -167,7 +193,7 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     OPTIONS.iter().map(entry).collect()
 }
 
-/// The registry of kernels: name, formula and parameters of each.
+/// The registry of kernels: name, formula and parameters of each, and if its rows are texts or sets.
 #[pyfunction]
 pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |entry: &eigenhedge::kernel::KernelEntry| {
@@ -175,6 +201,7 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         found.set_item("name", entry.name)?;
         found.set_item("formula", entry.formula)?;
         found.set_item("positive_definite", entry.positive_definite)?;
+        found.set_item("takes_items", entry.takes_items())?;
         found.set_item("reads", entry.reads.iter().map(|name| spelling(name)).collect::<Vec<_>>())?;
         Ok(found)
     };

@@ -1,60 +1,132 @@
-//! Pre-images.
+//! Combinations of features: pre-images, means, and distances of means.
 
-use crate::arrays::{Rows, Table, numbers};
+use crate::arrays::{Given, Rows, numbers};
 use crate::errors::refused;
 use crate::interrupt::alone;
-use crate::options::kernel;
+use crate::options::{Chosen, Named};
 use eigenhedge::Error;
-use eigenhedge::batch::Expansion;
 use eigenhedge::batch::preimage::{Criterion, Stop, best_candidate, descend, fixed_point};
+use eigenhedge::batch::{Expansion, discrepancy};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// Found point, squared distance, whether the search converged.
 type Found<'py> = (Bound<'py, PyArray1<f64>>, f64, bool);
 
+/// The rows that were given for a kernel, and its dictionary, which is empty.
+fn rows(kernel: &Chosen, given: &Bound<'_, PyAny>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
+    let given = Given::new(given, &kernel.points)?;
+    let mut rows = Rows::given(&given)?;
+    Ok((rows.all(), kernel.dictionary(rows.length())?))
+}
+
+/// A dictionary of these atoms, and a combination of them.
+fn expansion(mut dictionary: Vectors, atoms: &[Vec<f64>], weights: Vec<f64>) -> Result<(Vectors, Expansion), Error> {
+    atoms.iter().for_each(|atom| dictionary.push(atom));
+    let expansion = Expansion::new(&dictionary, weights)?;
+    Ok((dictionary, expansion))
+}
+
 #[pyfunction]
 #[pyo3(name = "_preimage")]
-#[expect(clippy::too_many_arguments, reason = "called by one line of Python only")]
 pub fn preimage<'py>(
     py: Python<'py>,
-    atoms: Table<'py>,
+    atoms: &Bound<'py, PyAny>,
     weights: &Bound<'py, PyAny>,
-    kernel_name: &Bound<'py, PyAny>,
-    gamma: Option<f64>,
-    degree: Option<u32>,
-    coef0: Option<f64>,
+    kernel: &Bound<'py, PyDict>,
     start: Option<&Bound<'py, PyAny>>,
     steps: usize,
     tolerance: f64,
 ) -> PyResult<Found<'py>> {
-    let atoms = Rows::of(&atoms)?;
-    let length = atoms.length();
-    let kernel = kernel(kernel_name, gamma, degree, coef0, length)?;
+    let kernel = Chosen::new(kernel)?;
+    let (atoms, dictionary) = rows(&kernel, atoms)?;
     let weights = numbers(weights)?;
     let start = start.map(numbers).transpose()?;
-    let atoms = atoms.all();
     let find = move || {
-        let mut dictionary = Vectors::new(kernel.clone(), length)?;
-        atoms.rows().iter().for_each(|atom| dictionary.push(atom));
-        let expansion = Expansion::new(&dictionary, weights)?;
+        let (mut dictionary, expansion) = expansion(dictionary, &atoms, weights)?;
         let start = match start {
             Some(start) => start,
             None if dictionary.is_empty() => {
                 return Err(Error::Parameter { name: "the number of atoms", rule: "at least 1", value: 0.0 });
             }
             None => {
-                let nearest = best_candidate(&mut dictionary, &expansion, &atoms.rows(), Criterion::Distance)?;
+                let nearest = best_candidate(&mut dictionary, &expansion, &atoms, Criterion::Distance)?;
                 dictionary.atom(nearest.index).to_vec()
             }
         };
         let stop = Stop { steps, tolerance };
-        match &kernel {
+        match dictionary.kernel().clone() {
             VectorKernel::Rbf { .. } => fixed_point(&mut dictionary, &expansion, &start, 1, stop),
-            kernel => descend(kernel, &dictionary, &expansion, &start, stop),
+            kernel => descend(&kernel, &dictionary, &expansion, &start, stop),
         }
     };
-    let found = alone(py, find)?.map_err(|error| refused(&error))?;
+    let found = kernel.points.told(alone(py, find)?.map_err(|error| refused(&error)))?;
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
+}
+
+/// Position of the candidate whose features are nearest to a combination of those of atoms, and its squared distance or cosine.
+#[pyfunction]
+#[pyo3(name = "_best_candidate")]
+pub fn candidate(
+    py: Python<'_>,
+    atoms: &Bound<'_, PyAny>,
+    weights: &Bound<'_, PyAny>,
+    candidates: &Bound<'_, PyAny>,
+    criterion: &Bound<'_, PyAny>,
+    kernel: &Bound<'_, PyDict>,
+) -> PyResult<(usize, f64)> {
+    let criterion = match (Named { name: "criterion", value: criterion }).one_of(&["distance", "angle"])? {
+        "angle" => Criterion::Angle,
+        _ => Criterion::Distance,
+    };
+    let kernel = Chosen::new(kernel)?;
+    let (atoms, dictionary) = rows(&kernel, atoms)?;
+    let ((candidates, _), weights) = (rows(&kernel, candidates)?, numbers(weights)?);
+    let find = move || {
+        let (mut dictionary, expansion) = expansion(dictionary, &atoms, weights)?;
+        best_candidate(&mut dictionary, &expansion, &candidates, criterion)
+    };
+    let best = kernel.points.told(alone(py, find)?.map_err(|error| refused(&error)))?;
+    Ok((best.index, best.score))
+}
+
+/// Squared norm of the mean of the features of rows, and its inner product with the features of each other row.
+#[pyfunction]
+#[pyo3(name = "_kernel_mean")]
+pub fn kernel_mean<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    at: &Bound<'py, PyAny>,
+    kernel: &Bound<'py, PyDict>,
+) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
+    let kernel = Chosen::new(kernel)?;
+    let (atoms, mut dictionary) = rows(&kernel, x)?;
+    let (others, _) = rows(&kernel, at)?;
+    let find = move || {
+        atoms.iter().for_each(|atom| dictionary.push(atom));
+        let mean = Expansion::mean(&dictionary)?;
+        let value = |(i, row): (usize, &Vec<f64>)| mean.value(&mut dictionary, row).map_err(|error| error.at(i));
+        let values = others.iter().enumerate().map(value).collect::<Result<Vec<f64>, Error>>()?;
+        Ok((mean.square(), values))
+    };
+    let (square, values) = kernel.points.told(alone(py, find)?.map_err(|error| refused(&error)))?;
+    Ok((square, values.into_pyarray(py)))
+}
+
+/// Squared maximum mean discrepancy of two samples: biased, and unbiased if both have two rows.
+#[pyfunction]
+#[pyo3(name = "_mmd")]
+pub fn mmd(
+    py: Python<'_>,
+    x: &Bound<'_, PyAny>,
+    y: &Bound<'_, PyAny>,
+    kernel: &Bound<'_, PyDict>,
+) -> PyResult<(f64, Option<f64>)> {
+    let kernel = Chosen::new(kernel)?;
+    let ((first, dictionary), (second, _)) = (rows(&kernel, x)?, rows(&kernel, y)?);
+    let found = alone(py, move || discrepancy(dictionary, &first, &second))?;
+    let found = kernel.points.told(found.map_err(|error| refused(&error)))?;
+    Ok((found.biased, found.unbiased))
 }

@@ -1,6 +1,7 @@
 //! A run with what Python keeps beside it.
 
-use eigenhedge::{Columns, Error, Loss, Model, Run, Snapshot, Standardize};
+use crate::items::Points;
+use eigenhedge::{Average, Columns, Error, Loss, Matrix, Model, Run, Snapshot, Standardize};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -31,12 +32,15 @@ pub struct State {
     /// Python's own state, as JSON; see `eigenhedge/_snapshot.py`. It ends with the next row: another program's words about
     /// the run would no longer be true.
     pub resume_state: Vec<u8>,
+    /// The rows that it takes.
+    pub points: Points,
 }
 
 impl State {
     /// A run with nothing beside it.
     pub fn new(run: Run, columns: Columns) -> Self {
-        Self { run, columns, model: None, next_model: None, spent: Duration::ZERO, resume_state: Vec::new() }
+        let points = Points::of_kernel(run.spec().kernel.as_ref());
+        Self { run, columns, model: None, next_model: None, spent: Duration::ZERO, resume_state: Vec::new(), points }
     }
 
     /// Out of a snapshot.
@@ -45,7 +49,7 @@ impl State {
     }
 
     /// As bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let (run, columns) = (self.run.clone(), self.columns.clone());
         Snapshot { run, columns, resume_state: self.resume_state.clone() }.to_bytes()
     }
@@ -53,6 +57,11 @@ impl State {
     /// The run.
     pub fn run(&self) -> &Run {
         &self.run
+    }
+
+    /// Adds what the learner holds now to an average.
+    pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
+        self.run.add_to(average)
     }
 
     /// Time spent learning.
@@ -70,6 +79,14 @@ impl State {
     pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let start = Instant::now();
         let loss = self.columns.step(&mut self.run, row)?;
+        self.learned(start);
+        Ok(loss)
+    }
+
+    /// One trial of a symmetric matrix.
+    pub fn step_matrix(&mut self, matrix: &Matrix) -> Result<Loss, Error> {
+        let start = Instant::now();
+        let loss = self.run.step_matrix(matrix)?;
         self.learned(start);
         Ok(loss)
     }

@@ -67,7 +67,7 @@ def test_hedge_survives_pickling(rng):
     [
         (lambda: capping([1.0, -1.0], 1), "entry 1 of w must be finite and not negative"),
         (lambda: capping([1.0, 1.0], 2), "d must be at least 1 and less than the number of weights 2, got 2"),
-        (lambda: capping([1.0, 0.0, 0.0], 2), "at least d = 2 positive entries, got 1"),
+        (lambda: capping([0.0, 0.0, 0.0], 2), "a positive entry, got zeros only"),
         (lambda: corners([0.5, 0.2], 1), "w must total 1"),
         (lambda: corners([0.9, 0.1], 2), "entry 0 of the probabilities must be between 0 and 1"),
         (lambda: CappedHedge(3, 3, 1.0), "k must be at least 1 and less than"),

@@ -122,6 +122,25 @@ pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
     exponential(eta * dropped, best, set_divergence(kept, experts) * dropped, 1.0)
 }
 
+/// Pairs of rows (JMLR section 9): the total expected gain is at least this, `Q² (d T - 2 B)`, with B the bound of
+/// [`uncentered`] for rows of norm one and a best loss of `(d T - G*/Q²)/2`. None for infinite N.
+///
+/// Hypotheses: no mixing; `|x| |y| ≤ Q²` for all of the T pairs, Q known from the start; the dimension N is the sum of the
+/// lengths of the two rows; `best` is the gain of any k-dimensional subspace.
+///
+/// ```
+/// use eigenhedge::{bounds::{Setting, pair}, simplex::Multiplicity};
+/// let setting = Setting { norm_square: 4.0, ..Setting::new(0.5, 1, Multiplicity::Finite(3)) };
+/// let lost = (0.5 * (2.0 * 10.0 - 30.0 / 4.0) + 2.0 * 2.0 * 1.5f64.ln()) / (1.0 - (-0.5f64).exp());
+/// assert!((pair(&setting, 30.0, 10).unwrap() - 4.0 * (20.0 - lost)).abs() < 1e-12);
+/// ```
+pub fn pair(setting: &Setting, best: f64, rows: u64) -> Option<f64> {
+    let Multiplicity::Finite(n) = setting.dimension else { return None };
+    let most = (n as f64 - setting.kept as f64) * rows as f64;
+    let lost = Setting { norm_square: 1.0, ..*setting }.bound((most - best / setting.norm_square) / 2.0)?;
+    Some(setting.norm_square * (most - 2.0 * lost))
+}
+
 /// What the theorems over subspaces need to know about a learner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {

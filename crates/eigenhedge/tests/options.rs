@@ -173,6 +173,7 @@ fn python() -> String {
             Type::Count(..) => "int",
             Type::Flag => "bool",
             Type::Choice(_) if option.name == "center" => "str | bool",
+            Type::Choice(_) if option.name == "kernel" => "str | Callable[[Any, Any], float]",
             Type::Choice(_) => "str",
         };
         let word = option.values.word().map_or(String::new(), |word| format!(" | Literal[\"{word}\"]"));

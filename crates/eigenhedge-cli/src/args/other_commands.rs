@@ -2,8 +2,10 @@
 
 use super::TableArgs;
 use super::options::{OfCompare, OfKernels, OptionArgs, learners};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use eigenhedge::Kind;
+use eigenhedge::registry::ExpertKind;
 use std::path::PathBuf;
 
 /// Options of `compare`.
@@ -209,15 +211,21 @@ pub struct PairArgs {
     /// Learning rate, for rows of norm at most one
     #[arg(long, value_name = "F", default_value_t = 1.0)]
     pub eta: f64,
-    /// Share of the uniform distribution that is mixed in
+    /// Share of the uniform distribution that is mixed in; the theorem covers 0
     #[arg(long, value_name = "F", default_value_t = 1e-3)]
     pub alpha: f64,
+    /// Q with |x| |y| at most Q² for all pairs; the theorem needs it [default: the largest so far]
+    #[arg(long, value_name = "F")]
+    pub norm_bound: Option<f64>,
     /// Seed of the draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Where to write row, expected_gain, gain
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
+    /// Where to write the directions that were learned: the probability of being kept, the left part and the right part of each
+    #[arg(long, value_name = "FILE")]
+    pub directions: Option<PathBuf>,
     /// The tables.
     #[command(flatten)]
     pub table: TableArgs,
@@ -231,16 +239,27 @@ pub struct ExpertsArgs {
     /// Experts to keep: the others pay their losses
     #[arg(short, value_name = "K")]
     pub k: usize,
-    /// Learning rate
+    /// Who learns
+    #[arg(long, value_name = "NAME", default_value = "capped-hedge",
+          value_parser = PossibleValuesParser::new(ExpertKind::ALL.map(ExpertKind::name)))]
+    pub learner: String,
+    /// Learning rate; not read by the leader
     #[arg(long, value_name = "F", default_value_t = 1.0)]
     pub eta: f64,
-    /// Share of the uniform distribution that is mixed in
-    #[arg(long, value_name = "F", default_value_t = 0.0)]
-    pub alpha: f64,
+    /// What capped Hedge mixes in after each row [default: fixed-share if there is an alpha, else none]
+    #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["none", "fixed-share", "past-average"]))]
+    pub mixing: Option<String>,
+    /// Share that is mixed in [default: 0.001 if there is a rule]
+    #[arg(long, value_name = "F")]
+    pub alpha: Option<f64>,
+    /// How capped Hedge draws the sets
+    #[arg(long, value_name = "HOW", default_value = "systematic",
+          value_parser = PossibleValuesParser::new(["systematic", "corners", "top"]))]
+    pub select: String,
     /// Seed of the draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write row, expected_loss, loss and the probability of being kept of each expert
+    /// Where to write row, expected_loss, loss and, if the learner has them, the probabilities of being kept
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
     /// The table.

@@ -6,10 +6,13 @@ use crate::number::readable;
 use crate::stdout;
 use crate::table;
 use anyhow::{Result, anyhow};
+use eigenhedge::bounds::{self, Setting};
 use eigenhedge::comparators::BestPair;
-use eigenhedge::experts::CappedHedge;
-use eigenhedge::{Kind, Mixing, Pair, Random, bounds, trial};
+use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec};
+use eigenhedge::simplex::{Multiplicity, Select};
+use eigenhedge::{Kind, Mixing, NormBound, Pair, Random, trial};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Two streams side by side: directions of one that go with directions of the other.
 pub fn pair(args: &PairArgs) -> Result<()> {
@@ -17,7 +20,8 @@ pub fn pair(args: &PairArgs) -> Result<()> {
     let (n, m) = (left.columns().len(), right.columns().len());
     [&left, &right].into_iter().try_for_each(|stream| table::allow_learners(stream, &[Kind::Tracking]))?;
     let mixing = if args.alpha > 0.0 { Mixing::FixedShare { alpha: args.alpha } } else { Mixing::None };
-    let mut learner = Pair::new(n, m, args.k, args.eta, mixing)?;
+    let norm_bound = args.norm_bound.map_or(NormBound::Running, NormBound::Given);
+    let mut learner = Pair::new(n, m, args.k, args.eta, mixing)?.with_norm_bound(norm_bound)?;
     let mut best = BestPair::new(n, m);
     let mut random = Random::seeded(args.seed);
     let header = ["row", "expected_gain", "gain"].map(str::to_owned);
@@ -47,10 +51,46 @@ pub fn pair(args: &PairArgs) -> Result<()> {
     let mut out = String::new();
     writeln!(out, "read       {rows} pairs of {n} and {m} numbers")?;
     writeln!(out, "gained     {} expected, {} by the choices drawn", readable(expected), readable(realised))?;
+    let best = best.map(|best| best.gain(args.k));
     if let Some(best) = best {
-        writeln!(out, "best       {} by the best fixed pair of subspaces in hindsight", readable(best.gain(args.k)))?;
+        writeln!(out, "best       {} by the best fixed pair of subspaces in hindsight", readable(best))?;
+    }
+    match (best, args.norm_bound) {
+        _ if mixing != Mixing::None => {
+            writeln!(out, "bound      none: no theorem covers mixing; --alpha 0 mixes nothing")?
+        }
+        (Some(best), Some(bound)) => {
+            let setting = Setting::new(args.eta, args.k, Multiplicity::Finite((n + m) as u64));
+            let least = bounds::pair(&Setting { norm_square: bound * bound, ..setting }, best, rows);
+            let least = least.unwrap_or(f64::NEG_INFINITY);
+            let verdict = verdict(expected >= least - 1e-10 * (1.0 + least.abs()));
+            let least = readable(least);
+            writeln!(out, "bound      at least {least} for the expected gain (JMLR Theorem 6, section 9): {verdict}")?;
+        }
+        _ => writeln!(out, "bound      none: the theorem needs --norm-bound")?,
+    }
+    if let Some(path) = &args.directions {
+        write_directions(&mut learner, path, [left.columns(), right.columns()])?;
     }
     stdout::print(&out)
+}
+
+fn verdict(holds: bool) -> &'static str {
+    if holds { "it holds" } else { "IT DOES NOT HOLD" }
+}
+
+/// One line for each direction: the probability of being kept, the left part, the right part.
+fn write_directions(learner: &mut Pair, path: &Path, columns: [&[String]; 2]) -> Result<()> {
+    let sides = ["left_", "right_"].into_iter().zip(columns);
+    let names = sides.flat_map(|(side, names)| names.iter().map(move |name| format!("{side}{name}")));
+    let header: Vec<String> = std::iter::once("kept".to_owned()).chain(names).collect();
+    let mut sheet = CsvWriter::create(Some(path), &header)?;
+    let (left, right, probabilities) = learner.directions();
+    for (j, kept) in probabilities.iter().enumerate() {
+        let parts = left.column(j).iter().chain(right.column(j));
+        sheet.row(std::iter::once(kept).chain(parts).copied())?;
+    }
+    sheet.finish()
 }
 
 /// Losses of experts, one column each: k of them are kept, the others pay.
@@ -59,18 +99,27 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     let count = stream.columns().len();
     table::allow_learners(&stream, &[Kind::Tracking])?;
     let names = stream.columns().to_vec();
-    let mixing = if args.alpha > 0.0 { Mixing::FixedShare { alpha: args.alpha } } else { Mixing::None };
-    let mut learner = CappedHedge::new(count, args.k, args.eta)
-        .and_then(|learner| learner.with_mixing(mixing))
-        .map_err(|error| anyhow!("{}: {error}", stream.source()))?;
+    let kind = ExpertKind::ALL.into_iter().find(|kind| kind.name() == args.learner).unwrap_or(ExpertKind::CappedHedge);
+    let alpha = args.alpha.unwrap_or(if args.mixing.is_some() { 1e-3 } else { 0.0 });
+    let mixing = match args.mixing.as_deref() {
+        Some("past-average") => Mixing::PastAverage { alpha },
+        Some("none") => Mixing::None,
+        _ if alpha > 0.0 => Mixing::FixedShare { alpha },
+        _ => Mixing::None,
+    };
+    let select = Select::from_name(&args.select).unwrap_or_default();
+    let spec = ExpertSpec { kind, experts: count, kept: args.k, eta: args.eta, mixing, select };
+    let mut learner = AnyExperts::new(spec).map_err(|error| anyhow!("{}: {error}", stream.source()))?;
     let mut random = Random::seeded(args.seed);
     let mut header = vec!["row".to_owned(), "expected_loss".to_owned(), "loss".to_owned()];
-    header.extend(names.iter().map(|name| format!("kept_{name}")));
+    if learner.kept_probabilities().is_some() {
+        header.extend(names.iter().map(|name| format!("kept_{name}")));
+    }
     let mut sheet = args.out.as_deref().map(|path| CsvWriter::create(Some(path), &header)).transpose()?;
     let (mut expected, mut realised, mut rows) = (0.0, 0.0, 0u64);
     let mut totals = vec![0.0; count];
     while let Some(row) = stream.next_row()? {
-        let kept: Vec<f64> = learner.log_dropped().iter().map(|w| -w.exp_m1()).collect();
+        let kept = learner.kept_probabilities().unwrap_or_default();
         let loss = match trial(&mut learner, row, &mut random) {
             Ok(loss) => loss,
             Err(error) => {
@@ -96,12 +145,13 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     writeln!(out, "read       {rows} rows of {count} losses, {} kept", args.k)?;
     writeln!(out, "lost       {} expected, {} by the choices drawn", readable(expected), readable(realised))?;
     writeln!(out, "best       {} by the best fixed set in hindsight", readable(best))?;
-    match bounds::capped_hedge(args.eta, best, args.k, count).filter(|_| mixing == Mixing::None) {
-        Some(bound) => {
-            let verdict = if expected <= bound * (1.0 + 1e-10) { "it holds" } else { "IT DOES NOT HOLD" };
-            writeln!(out, "bound      {} on the expected loss (JMLR Theorem 3): {verdict}", readable(bound))?;
+    match learner.bound(best) {
+        Some((bound, theorem)) => {
+            let verdict = verdict(expected <= bound * (1.0 + 1e-10));
+            writeln!(out, "bound      {} on the expected loss ({theorem}): {verdict}", readable(bound))?;
         }
-        None => writeln!(out, "bound      none: no theorem covers mixing")?,
+        None if mixing != Mixing::None => writeln!(out, "bound      none: no theorem covers mixing")?,
+        None => writeln!(out, "bound      none: no theorem covers the learner {}", kind.name())?,
     }
     stdout::print(&out)
 }

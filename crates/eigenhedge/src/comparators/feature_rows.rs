@@ -74,6 +74,11 @@ impl FeatureRows {
         Some(self.rows.iter().map(distance).sum())
     }
 
+    /// The rows that are remembered.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.rows.iter().chain(&self.base).map(Vec::as_slice)
+    }
+
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         self.numbers = self.numbers.saturating_add(row.len());

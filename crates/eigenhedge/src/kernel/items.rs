@@ -16,7 +16,6 @@
 
 use super::VectorKernel;
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -143,18 +142,13 @@ impl ItemRow {
 
     /// `Σ #u(a) #u(b)`.
     fn common(&self, other: &Self) -> f64 {
-        let (mut a, mut b) = (self.counts.iter(), other.counts.iter());
-        let (mut left, mut right) = (a.next(), b.next());
-        let mut sum = 0.0;
-        while let (Some((x, m)), Some((y, n))) = (left, right) {
-            match x.cmp(y) {
-                Ordering::Less => left = a.next(),
-                Ordering::Greater => right = b.next(),
-                Ordering::Equal => {
-                    sum += m * n;
-                    (left, right) = (a.next(), b.next());
-                }
-            }
+        let (a, b) = (&self.counts, &other.counts);
+        let (mut i, mut j, mut sum) = (0, 0, 0.0);
+        // Without branches on the order of keys, which nothing could foresee.
+        while let (Some((x, m)), Some((y, n))) = (a.get(i), b.get(j)) {
+            sum += if x == y { m * n } else { 0.0 };
+            i += usize::from(x <= y);
+            j += usize::from(y <= x);
         }
         sum
     }

@@ -2,9 +2,11 @@
 //!
 //! The command line, saved files, documentation and the tests that hold for every learner all read it here.
 
+mod experts;
 mod learners;
 pub mod options;
 mod spec;
 
+pub use experts::{AnyExperts, ExpertKind, ExpertSpec};
 pub use learners::{Entry, Family, Kind, REGISTRY};
 pub use spec::{FeatureLearner, KernelLearner, Missing, PlainLearner, Spec};

@@ -91,6 +91,12 @@ pub struct Spec {
     pub merge: f64,
     /// The treatment of rows with missing cells, by a [`Run`](crate::Run).
     pub missing: Missing,
+    /// For gha: β, the weight of the vectors before each one.
+    pub beta: f64,
+    /// For apex: rows that each vector learns from before the next one starts; none lets all learn from every row.
+    pub stage: Option<u64>,
+    /// For Hebbian learners: rows after which the step is half of the first, and goes on to decrease; none for a constant one.
+    pub half: Option<f64>,
 }
 
 impl Spec {
@@ -116,6 +122,9 @@ impl Spec {
             novelty: 1e-3,
             merge: 0.0,
             missing: Missing::Fail,
+            beta: 1.0,
+            stage: None,
+            half: None,
         }
     }
 
@@ -124,7 +133,9 @@ impl Spec {
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         let (prior, memory) = self.center.map_or((0.0, 0.0), |center| (center.prior, center.forget));
         let clip = self.clip.unwrap_or(0.0);
-        let numbers = [self.eta, self.forget, self.novelty, self.merge, prior, memory, clip, self.mixing.alpha()];
+        let (half, beta) = (self.half.unwrap_or(1.0), self.beta);
+        let numbers =
+            [self.eta, self.forget, self.novelty, self.merge, prior, memory, clip, self.mixing.alpha(), half, beta];
         entries("options", &numbers, -LARGEST..=LARGEST)?;
         let start = self.start.as_deref().unwrap_or(&[]);
         energy("the squared norm of the start", dot(start, start))

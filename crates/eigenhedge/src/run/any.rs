@@ -4,7 +4,7 @@ use super::embedding::Embedding;
 use super::{BoundInputs, Comparator, Guarantee, Member, Reason, guarantee};
 use crate::error::Error;
 use crate::hebbian::weights::Weights;
-use crate::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
+use crate::hebbian::{self, AmbientWeights, FeatureWeights, Hebbian, Params, Rate};
 use crate::kernel::{Dictionary, Vectors};
 use crate::learner::{Learner, Loss, Upcoming};
 use crate::linalg::{Matrix, multiply};
@@ -112,11 +112,12 @@ impl AnyLearner {
                 return Err(Error::Parameter { name: "k", rule: "1 for the learner oja", value: k as f64 });
             }
             Kind::Oja => Params::oja(eta),
-            Kind::Apex => Params::apex(k, eta),
-            _ => Params::simultaneous(k, eta, 1.0),
+            Kind::Apex => Params { rule: hebbian::Rule::Apex { stage: spec.stage }, ..Params::apex(k, eta) },
+            _ => Params::simultaneous(k, eta, spec.beta),
         };
         let Spec { norm_bound, center, clip, .. } = *spec;
-        let params = Params { norm_bound, center, clip, ..params };
+        let rate = spec.half.map_or(params.rate, |half| Rate::Decreasing { eta, half });
+        let params = Params { norm_bound, center, clip, rate, ..params };
         Ok(match &spec.kernel {
             None => Self::Hebbian(Box::new(Hebbian::new(params, AmbientWeights::new(length))?)),
             Some(kernel) => {
@@ -187,6 +188,20 @@ impl AnyLearner {
         match self {
             Self::Plain(portfolio) => portfolio.reconstruct(row, out),
             _ => out.clear(),
+        }
+    }
+
+    /// The atoms of all members; none for plain rows.
+    pub(super) fn atoms(&self) -> Vec<&[f64]> {
+        fn of(dictionary: &Vectors) -> impl Iterator<Item = &[f64]> {
+            (0..dictionary.len()).map(|atom| dictionary.atom(atom))
+        }
+        match self {
+            Self::Kernel(portfolio) => {
+                portfolio.members().iter().flat_map(|member| of(member.span().dictionary())).collect()
+            }
+            Self::KernelHebbian(learner) => of(learner.weights().dictionary()).collect(),
+            Self::Plain(_) | Self::Hebbian(_) => Vec::new(),
         }
     }
 

@@ -4,6 +4,7 @@ mod any;
 mod batch;
 mod embedding;
 mod guarantee;
+mod matrix;
 mod missing;
 mod summary;
 mod totals;
@@ -26,7 +27,7 @@ use crate::scratch::Scratch;
 use crate::span::Ambient;
 use crate::standardize::Standardizer;
 use crate::state::ensure;
-use crate::subspace::Instance;
+use crate::subspace::{Average, Instance};
 use serde::{Deserialize, Serialize};
 
 /// A learner at work.
@@ -280,6 +281,23 @@ impl Run {
     /// Totals so far.
     pub fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// Adds what the learner holds now to an average ([`Average`]): one learner over subspaces of plain rows.
+    pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
+        match &mut self.learner {
+            AnyLearner::Plain(portfolio) if portfolio.members().len() == 1 => average.add(portfolio.heaviest_mut()),
+            _ => Err(Error::Unsupported("an average is one of a single learner over subspaces of plain rows")),
+        }
+    }
+
+    /// Rows that a run with a kernel still holds: the atoms of its learner, and rows to compare with.
+    pub fn held_rows(&self) -> Vec<&[f64]> {
+        let mut rows = self.learner.atoms();
+        if let Some(Hindsight::Features(features)) = &self.hindsight {
+            rows.extend(features.rows());
+        }
+        rows
     }
 
     /// Coordinates of the last row, padded with zeros: in the directions that were drawn for it, unless aligned ones were

@@ -32,6 +32,9 @@ use crate::error::{Error, every};
 /// How far a total may be from a whole number and still count as one.
 pub(crate) const WHOLE: f64 = 1e-9;
 
+/// Mass that is rounding: the last corner has it too.
+const LEFT_OVER: f64 = 4.0 * f64::EPSILON;
+
 /// One set of a mixture.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -129,7 +132,8 @@ impl Peel {
         self.steps += 1;
         let mut coefficient = smallest.min(self.mass - largest);
         // Entries at 0 inside or at the mass outside are left by rounding alone, and then little mass is left.
-        if coefficient <= 0.0 || self.steps >= self.order.len() {
+        let rounding = self.mass - coefficient <= LEFT_OVER;
+        if coefficient <= 0.0 || rounding || self.steps >= self.order.len() {
             coefficient = self.mass;
         }
         let left = if coefficient < self.mass - largest { self.mass - coefficient } else { largest };
@@ -190,6 +194,15 @@ mod tests {
         assert_eq!(mixture.corners, [Corner { coefficient: 1.0, members: vec![0, 2] }]);
         assert!(decompose(&[0.0, 0.0]).unwrap().corners[0].members.is_empty());
         assert_eq!(decompose(&[1.0, 1.0]).unwrap().corners[0].members, [0, 1]);
+    }
+
+    #[test]
+    fn rounding_makes_no_corner_of_its_own() {
+        for weights in [[1.0 / 6.0, 1.0 / 3.0, 0.5], [0.5, 0.3, 0.2], [0.1, 0.4, 0.5]] {
+            let mixture = decompose(&weights.map(|w: f64| 2.0 * w)).unwrap();
+            assert!(mixture.corners.len() <= 3);
+            assert!(mixture.corners.iter().all(|corner| corner.coefficient > 0.05), "{mixture:?}");
+        }
     }
 
     #[test]

@@ -224,6 +224,45 @@ pub const OPTIONS: &[OptionEntry] = &[
         )
     },
     OptionEntry {
+        default: "none, a constant step",
+        readers: Readers::Only(HEBBIAN),
+        set: |setup, value| setup.spec.half = Some(value.number()),
+        get: |setup| setup.spec.half.map(Value::from),
+        example: "--learner oja --half 1000",
+        ..OptionEntry::new(
+            "half",
+            Type::Number(error::positive, None),
+            "ROWS",
+            "Rows after which the step {eta} has fallen to a half; it goes on to fall like one over the number of rows",
+        )
+    },
+    OptionEntry {
+        default: "1",
+        readers: Readers::Only(&[Kind::Gha]),
+        set: |setup, value| setup.spec.beta = value.number(),
+        get: |setup| Some(setup.spec.beta.into()),
+        example: "--learner gha --beta 0.5",
+        ..OptionEntry::new(
+            "beta",
+            Type::Number(error::positive, None),
+            "F",
+            "Weight of the vectors before each one: 1 is the generalised Hebbian algorithm, 2 stochastic gradient ascent",
+        )
+    },
+    OptionEntry {
+        default: "none, all from the first row on",
+        readers: Readers::Only(&[Kind::Apex]),
+        set: |setup, value| setup.spec.stage = Some(value.count() as u64),
+        get: |setup| setup.spec.stage.map(Value::from),
+        example: "--learner apex --stage 200",
+        ..OptionEntry::new(
+            "stage",
+            Type::Count(1, None),
+            "ROWS",
+            "Rows that each vector learns from before it is frozen and the next one starts; the last one goes on",
+        )
+    },
+    OptionEntry {
         default: "mean",
         neutral: Some("none"),
         set: |setup, value| {

@@ -1,0 +1,47 @@
+//! Trials of symmetric matrices.
+
+use super::Run;
+use crate::error::Error;
+use crate::learner::{Loss, trial_with};
+use crate::linalg::Matrix;
+use crate::state::length;
+use crate::subspace::{Instance, Symmetric};
+
+impl Run {
+    /// One trial of a symmetric matrix S with eigenvalues that are not negative, such as the covariance matrix of a day: the
+    /// loss is `tr(S V)`, the part of S along what is dropped. A row z is the matrix `z zᵀ`; a norm bound Q allows eigenvalues
+    /// up to Q². With k = n - 1 this is the variance minimiser. It has no coordinates: they are zero. An error leaves
+    /// everything as it was.
+    ///
+    /// Plain rows, no center and no partitions, whose cuts lie between rows.
+    ///
+    /// ```
+    /// use eigenhedge::{Kind, Matrix, Run, Spec};
+    ///
+    /// let mut run = Run::new(Spec::new(Kind::Tracking, 1), 2, 0)?;
+    /// let loss = run.step_matrix(&Matrix::identity(2))?;
+    /// assert!((loss.expected - 1.0).abs() < 1e-12);
+    /// assert!((run.summary().best_loss.unwrap().low() - 1.0).abs() < 1e-12);
+    /// # Ok::<(), eigenhedge::Error>(())
+    /// ```
+    pub fn step_matrix(&mut self, matrix: &Matrix) -> Result<Loss, Error> {
+        if self.spec.kernel.is_some() || self.spec.center.is_some() || self.segments > 0 {
+            return Err(Error::Unsupported("a matrix needs a learner over plain rows without center and segments"));
+        }
+        length("a row of the symmetric matrix", matrix.columns(), self.length)?;
+        let symmetric = Symmetric::new(matrix)?;
+        let dyads = symmetric.dyads();
+        self.learner.set_aligns(false);
+        let loss = trial_with(&mut self.learner, &Instance::Dyads(&dyads), &mut self.random, |_| ())?;
+        let trace: f64 = dyads.iter().map(|(weight, _)| weight).sum();
+        let kept = (trace - loss.realised).max(0.0).sqrt();
+        self.totals.enter(loss, &[kept], self.learner.rank());
+        self.scratch.0.coordinates.clear();
+        self.scratch.0.coordinates.resize(self.spec.kept, 0.0);
+        for (weight, vector) in dyads.into_iter().filter(|(weight, _)| *weight > 0.0) {
+            let row: Vec<f64> = vector.iter().map(|x| weight.sqrt() * x).collect();
+            self.compare(&row);
+        }
+        Ok(loss)
+    }
+}

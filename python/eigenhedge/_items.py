@@ -1,0 +1,61 @@
+"""Rows that are no rows of numbers: texts, sets, and whatever a kernel that is a function takes."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ._core import kernels
+from ._rows import as_rows
+from ._types import Kernel, Table
+
+#: Names of the kernels of texts and sets.
+OF_ITEMS = frozenset(entry["name"] for entry in kernels() if entry["takes_items"])
+#: Parameters of named kernels.
+PARAMETERS = tuple(dict.fromkeys(name for entry in kernels() for name in entry["reads"]))
+
+
+class ItemRows(list[Any]):
+    """A list of texts, sets or objects, with the shape of a table of one column."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows, and 1."""
+        return len(self), 1
+
+
+def takes_items(kernel: Kernel | None) -> bool:
+    """True if the rows of the kernel are texts, sets or objects."""
+    return callable(kernel) or kernel in OF_ITEMS
+
+
+def are_objects(X: Any) -> bool:
+    """True if ``X`` is a list of something else than numbers and rows of numbers."""
+    if sparse.issparse(X) or getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
+        return False
+    first = next(iter(X), None)
+    return first is not None and not isinstance(first, (list, tuple, np.ndarray, numbers.Number))
+
+
+def as_items(X: Any, kernel: Kernel | None) -> ItemRows:
+    """The rows of a list, a series or a table of one column; for a function, also those of a table of numbers."""
+    if isinstance(X, ItemRows):
+        return X
+    if callable(kernel) and not are_objects(X):
+        return ItemRows(as_rows(X))
+    if getattr(X, "ndim", 1) == 2:
+        if X.shape[1] != 1:
+            raise ValueError(f"rows that are texts or sets must be one column, got {X.shape[1]}")
+        X = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
+    if isinstance(X, (str, bytes)):
+        raise TypeError(f"the rows must be a list of texts, sets or objects, got {type(X).__name__}")
+    return ItemRows(X)
+
+
+def as_points(X: Table, kernel: Kernel | None) -> Any:
+    """The rows that the kernel takes."""
+    return as_items(X, kernel) if takes_items(kernel) else as_rows(X)

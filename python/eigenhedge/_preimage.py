@@ -1,0 +1,186 @@
+"""Combinations of features: pre-images, means, and distances of means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ._core import _best_candidate, _kernel_mean, _mmd, _preimage
+from ._items import as_points
+from ._rows import as_numbers
+from ._types import Floats, Kernel, Table
+
+
+@dataclass(frozen=True)
+class Preimage:
+    """The result of :func:`preimage`.
+
+    Attributes
+    ----------
+    point : ndarray of shape (n_features,), or the candidate
+        The row.
+    squared_distance : float
+        Between its features and the combination; their cosine with ``criterion="angle"``.
+    converged : bool
+        True if the search came to rest.
+    """
+
+    point: Any
+    squared_distance: float
+    converged: bool
+
+    def __repr__(self) -> str:
+        return f"Preimage({self.point}, squared_distance={self.squared_distance:.3g}, converged={self.converged})"
+
+
+def preimage(
+    atoms: Table,
+    weights: ArrayLike,
+    *,
+    kernel: Kernel = "rbf",
+    candidates: Table | None = None,
+    criterion: str = "distance",
+    start: ArrayLike | None = None,
+    steps: int = 200,
+    tolerance: float = 1e-8,
+    **parameters: Any,
+) -> Preimage:
+    """Find a row whose features are near a combination of the features of other rows.
+
+    Parameters
+    ----------
+    atoms : array-like of shape (n_atoms, n_features), or list of texts, sets or objects
+        The rows that are combined.
+    weights : array-like of shape (n_atoms,)
+        Their weights.
+    kernel : str or callable, default="rbf"
+        A name of :func:`eigenhedge.kernels`, or a function of two rows. Without candidates it must have a gradient.
+    candidates : like atoms, default=None
+        Take the best of these in place of a search among all rows: the way for texts, sets and objects.
+    criterion : {"distance", "angle"}, default="distance"
+        The best candidate is the nearest, or the one with the smallest angle, which does not care how long texts are.
+    start : array-like of shape (n_features,), default=None
+        Where to start; None is the nearest atom.
+    steps : int, default=200
+        Most steps.
+    tolerance : float, default=1e-8
+        Relative length of a step that counts as none.
+    **parameters
+        Parameters of the kernel: ``gamma``, ``degree``, ``coef0``, ``length_scale``, ``items``, ``substring``.
+
+    Returns
+    -------
+    Preimage
+        The row, the squared distance, and whether the search came to rest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenhedge import preimage
+    >>> found = preimage([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], gamma=0.5)
+    >>> found.point.round(3)
+    array([0.5, 0. ])
+    >>> words = ["banana", "bandana", "cabana"]
+    >>> preimage(words, [0.4, 0.2, 0.4], kernel="spectrum", substring=2, candidates=["anagram", "banal", "cab"]).point
+    'banal'
+    """
+    chosen = {"kernel": kernel, **parameters}
+    points = as_points(atoms, kernel)
+    if candidates is not None:
+        rows = as_points(candidates, kernel)
+        index, score = _best_candidate(points, as_numbers(weights), rows, criterion, chosen)
+        return Preimage(rows[index], score, True)
+    if start is not None:
+        start = as_numbers(start)
+    return Preimage(*_preimage(points, as_numbers(weights), chosen, start, steps, tolerance))
+
+
+@dataclass(frozen=True)
+class KernelMean:
+    """The result of :func:`kernel_mean`.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows,)
+        The mean of the kernel of each row with all rows of the sample.
+    squared_norm : float
+        Of the mean of the features.
+    """
+
+    values: Floats
+    squared_norm: float
+
+
+def kernel_mean(X: Table, at: Table | None = None, *, kernel: Kernel = "rbf", **parameters: Any) -> KernelMean:
+    """Mean of the features of a sample, as a function of rows: ``μ(y) = Σ k(x, y) / n``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features), or list of texts, sets or objects
+        The sample.
+    at : like X, default=None
+        Rows at which it is evaluated; None is the sample.
+    kernel : str or callable, default="rbf"
+        A name of :func:`eigenhedge.kernels`, or a function of two rows.
+    **parameters
+        Parameters of the kernel.
+
+    Returns
+    -------
+    KernelMean
+
+    Examples
+    --------
+    >>> from eigenhedge import kernel_mean
+    >>> kernel_mean([{"bread", "milk"}, {"bread"}], [{"bread"}, {"tea"}], kernel="intersection").values
+    array([1., 0.])
+    """
+    points = as_points(X, kernel)
+    others = points if at is None else as_points(at, kernel)
+    squared_norm, values = _kernel_mean(points, others, {"kernel": kernel, **parameters})
+    return KernelMean(values, squared_norm)
+
+
+@dataclass(frozen=True)
+class Discrepancy:
+    """The result of :func:`mmd`.
+
+    Attributes
+    ----------
+    biased : float
+        Squared distance of the means of the features: not negative, and on average too large.
+    unbiased : float or None
+        The same without the pairs of a row with itself: right on average, and sometimes negative. None for one row.
+    """
+
+    biased: float
+    unbiased: float | None
+
+
+def mmd(X: Table, Y: Table, *, kernel: Kernel = "rbf", **parameters: Any) -> Discrepancy:
+    """Squared maximum mean discrepancy: how far apart two samples are.
+
+    Parameters
+    ----------
+    X, Y : array-like of shape (n_samples, n_features), or lists of texts, sets or objects
+        The samples.
+    kernel : str or callable, default="rbf"
+        A name of :func:`eigenhedge.kernels`, or a function of two rows.
+    **parameters
+        Parameters of the kernel.
+
+    Returns
+    -------
+    Discrepancy
+
+    Examples
+    --------
+    >>> from eigenhedge import mmd
+    >>> mmd([[0.0], [0.1]], [[0.0], [0.1]], gamma=1.0).biased
+    0.0
+    >>> mmd(["abab", "abba"], ["xyxy", "yxxy"], kernel="spectrum", substring=1).biased
+    2.0
+    """
+    return Discrepancy(*_mmd(as_points(X, kernel), as_points(Y, kernel), {"kernel": kernel, **parameters}))

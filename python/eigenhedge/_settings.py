@@ -1,0 +1,146 @@
+"""Experts and pairs of rows: the settings besides that of one stream of rows, over tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ._core import Experts, Pair
+from ._rows import as_rows
+from ._types import Floats, Table
+
+
+@dataclass(frozen=True)
+class ExpertsRun:
+    """The result of :func:`experts`.
+
+    Attributes
+    ----------
+    expected_losses, losses : ndarray of shape (n_rows,)
+        What the dropped experts lost: on average over the sets that could have been drawn, and by the set that was.
+    kept_probabilities : ndarray of shape (n_rows, n), or None
+        How surely each expert was kept; None for leaders.
+    best_loss : float
+        The total loss of the best fixed set to drop.
+    bound : float or None
+        On the total expected loss; None when no theorem covers the learner.
+    theorem : str or None
+        The theorem.
+    """
+
+    expected_losses: Floats
+    losses: Floats
+    kept_probabilities: Floats | None
+    best_loss: float
+    bound: float | None
+    theorem: str | None
+
+
+def experts(losses: Table, k: int, **options: Any) -> ExpertsRun:
+    """Run a learner over experts: k of them are kept in each row, the others are dropped and paid for.
+
+    Parameters
+    ----------
+    losses : array-like of shape (n_rows, n)
+        The loss of each expert in each row, between 0 and 1.
+    k : int
+        Experts kept.
+    **options
+        Those of :class:`Experts`: ``learner``, ``eta``, ``mixing``, ``alpha``, ``select``, ``seed``.
+
+    Returns
+    -------
+    ExpertsRun
+
+    Examples
+    --------
+    >>> from eigenhedge import experts
+    >>> run = experts([[0.0, 0.5, 1.0]] * 50, 2, eta=0.5)
+    >>> run.best_loss, run.expected_losses.sum() <= run.bound
+    (0.0, np.True_)
+    >>> experts([[0.0, 0.5, 1.0]] * 50, 2, learner="leader").losses[-1]
+    np.float64(0.0)
+    """
+    rows = as_rows(losses)
+    learner = Experts(rows.shape[1], k, **options)
+    kept, pairs = [], []
+    for row in rows:
+        kept.append(learner.kept_probabilities)
+        pairs.append(learner.step(row))
+    expected, realised = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+    best = float(np.sort(rows.sum(axis=0))[: rows.shape[1] - k].sum())
+    bound = learner.bound(best)
+    known = None if not kept or kept[0] is None else np.array(kept)
+    return ExpertsRun(expected.copy(), realised.copy(), known, best, *(bound or (None, None)))
+
+
+@dataclass(frozen=True)
+class PairRun:
+    """The result of :func:`pair`.
+
+    Attributes
+    ----------
+    expected_gains, gains : ndarray of shape (n_rows,)
+        On average over the choices that could have been drawn, and by the choice that was.
+    best_gain : float or None
+        The total gain of the best fixed directions in hindsight.
+    bound : float or None
+        What the total expected gain is at least; None with mixing, or without a norm bound.
+    left, right : ndarray of shape (n_directions, n_left) and (n_directions, n_right)
+        The directions that were learned, most surely kept first.
+    probabilities : ndarray of shape (n_directions,)
+        How surely each is kept.
+    """
+
+    expected_gains: Floats
+    gains: Floats
+    best_gain: float | None
+    bound: float | None
+    left: Floats
+    right: Floats
+    probabilities: Floats
+
+
+def pair(
+    X: Table,
+    Y: Table,
+    k: int,
+    *,
+    eta: float = 1.0,
+    alpha: float = 1e-3,
+    norm_bound: float | Literal["auto"] = "auto",
+    seed: int = 0,
+) -> PairRun:
+    """Run the learner over pairs of rows: which directions of one stream go with which of the other?
+
+    Parameters
+    ----------
+    X, Y : array-like of shape (n_rows, n_left) and (n_rows, n_right)
+        The two streams.
+    k : int
+        Directions kept.
+    eta, alpha, norm_bound, seed : float, float, float or "auto", int
+        Options of :class:`Pair`.
+
+    Returns
+    -------
+    PairRun
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenhedge import pair
+    >>> x = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
+    >>> run = pair(x, x[:, ::-1], 1, alpha=0.0, norm_bound=1.5)
+    >>> bool(run.bound <= run.expected_gains.sum() <= run.best_gain)
+    True
+    """
+    left, right = as_rows(X), as_rows(Y)
+    if len(left) != len(right):
+        raise ValueError(f"X and Y must have as many rows, got {len(left)} and {len(right)}")
+    learner = Pair(left.shape[1], right.shape[1], k, eta=eta, alpha=alpha, norm_bound=norm_bound, seed=seed)
+    steps = [learner.step(x, y) for x, y in zip(left, right, strict=True)]
+    expected, realised = np.array(steps, dtype=np.float64).reshape(-1, 2).T
+    return PairRun(expected.copy(), realised.copy(), learner.best_gain, learner.bound, *learner.directions)

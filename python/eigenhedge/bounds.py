@@ -1,0 +1,30 @@
+"""The theorems, as functions of numbers: those of the Rust module ``eigenhedge::bounds``, which documents each.
+
+``kept`` is k, ``experts`` and ``dimension`` are the number of experts and the dimension of the space (``float("inf")`` for no
+end), ``best`` is the loss of what is compared with, ``scale`` is Q². What no theorem covers is None.
+
+Examples
+--------
+>>> from eigenhedge import bounds
+>>> round(bounds.hedge(eta=1.0, best=10.0, experts=4), 3)
+18.013
+>>> setting = bounds.Setting(eta=1.0, k=2, dimension=20)
+>>> round(bounds.uncentered(setting, best=10.0), 2)
+18.82
+>>> round(bounds.tuned_rate(bounds.divergence(2, 20), ceiling=500.0, scale=1.0), 4)
+0.0835
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ._core import Setting, _bounds
+
+__all__ = ["Setting"]
+
+globals().update(_bounds())
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    # For type checkers: the functions are bound above.
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,192 @@
+//! Texts, sets and any other objects as rows of numbers.
+
+use eigenhedge::Run;
+use eigenhedge::kernel::{Function, TextItems, VectorKernel, item_number};
+use numpy::PyUntypedArray;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The objects that a kernel that is a function of Python was given, by the number that stands for each.
+#[derive(Clone, Default)]
+pub struct Objects(Arc<Mutex<Held>>);
+
+#[derive(Default)]
+struct Held {
+    next: u64,
+    objects: HashMap<u64, Py<PyAny>>,
+    /// Objects that were needed when it was last known which are.
+    needed: usize,
+    /// The exception of the function, until it is raised.
+    error: Option<PyErr>,
+}
+
+/// Objects beyond twice those that are needed, before the others are dropped.
+const SPARE: usize = 64;
+
+impl Objects {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        // Nothing that can panic happens under the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The row that stands for an object. Arrays are copied, because they may be written to.
+    fn row(&self, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+        let object = match object.cast::<PyUntypedArray>() {
+            Ok(array) => array.call_method0("copy")?,
+            Err(_) => object.clone(),
+        };
+        let mut held = self.held();
+        let number = held.next;
+        held.next += 1;
+        held.objects.insert(number, object.unbind());
+        Ok(vec![number as f64])
+    }
+
+    fn object(&self, py: Python<'_>, row: &[f64]) -> Option<Py<PyAny>> {
+        let number = *row.first()? as u64;
+        self.held().objects.get(&number).map(|object| object.clone_ref(py))
+    }
+
+    /// The value of the function; NaN, which refuses the row, if it raises an exception.
+    fn value(&self, function: &Py<PyAny>, a: &[f64], b: &[f64]) -> f64 {
+        Python::attach(|py| {
+            let value = function.call1(py, (self.object(py, a), self.object(py, b)));
+            value.and_then(|value| value.extract::<f64>(py)).unwrap_or_else(|error| {
+                self.held().error.get_or_insert(error);
+                f64::NAN
+            })
+        })
+    }
+
+    /// The kernel that a function of two objects is.
+    fn kernel(&self, function: &Bound<'_, PyAny>) -> VectorKernel {
+        let (objects, function) = (self.clone(), function.clone().unbind());
+        VectorKernel::Function(Function::new(move |a, b| objects.value(&function, a, b)))
+    }
+
+    /// Drops the objects that the run does not hold, once there are many.
+    fn forget(&self, run: &Run) {
+        let mut held = self.held();
+        if held.objects.len() <= 2 * held.needed + SPARE {
+            return;
+        }
+        let needed: HashSet<u64> = run.held_rows().into_iter().filter_map(|row| Some(*row.first()? as u64)).collect();
+        held.needed = needed.len();
+        let gone: Vec<Py<PyAny>> =
+            held.objects.extract_if(|number, _| !needed.contains(number)).map(|(_, o)| o).collect();
+        // The end of an object may run code of Python.
+        drop(held);
+        drop(gone);
+    }
+}
+
+/// The rows that a kernel takes.
+#[derive(Clone, Default)]
+pub enum Points {
+    /// Rows of numbers.
+    #[default]
+    Numbers,
+    /// Texts and sets.
+    Texts(TextItems),
+    /// Anything.
+    Objects(Objects),
+}
+
+impl Points {
+    /// Those of a kernel, and the kernel if it is a function.
+    pub fn of_function(function: &Bound<'_, PyAny>) -> (Self, VectorKernel) {
+        let objects = Objects::default();
+        let kernel = objects.kernel(function);
+        (Self::Objects(objects), kernel)
+    }
+
+    /// Those of a kernel with a name.
+    pub fn of_kernel(kernel: Option<&VectorKernel>) -> Self {
+        kernel.and_then(VectorKernel::text_items).map_or(Self::Numbers, Self::Texts)
+    }
+
+    /// True if rows are lists of items.
+    pub fn are_items(&self) -> bool {
+        !matches!(self, Self::Numbers)
+    }
+
+    /// The row of one text, set or object; none if rows are numbers.
+    pub fn row(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<f64>>> {
+        match self {
+            Self::Numbers => Ok(None),
+            Self::Texts(items) => item_row(*items, object).map(Some),
+            Self::Objects(objects) => objects.row(object).map(Some),
+        }
+    }
+
+    /// The rows of a list of texts, sets or objects; none if rows are numbers.
+    pub fn rows(&self, list: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Vec<f64>>>> {
+        if !self.are_items() {
+            return Ok(None);
+        }
+        if list.is_instance_of::<PyString>() || list.is_instance_of::<PyBytes>() {
+            let found = list.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "the rows must be a list of texts, sets or objects, got {found}"
+            )));
+        }
+        let row = |(i, object): (usize, PyResult<Bound<'_, PyAny>>)| {
+            let located = |error: PyErr| match error.is_instance_of::<PyTypeError>(list.py()) {
+                true => PyTypeError::new_err(format!("row {i}: {}", error.value(list.py()))),
+                false => error,
+            };
+            Ok(self.row(&object?).map_err(located)?.unwrap_or_default())
+        };
+        list.try_iter()?.enumerate().map(row).collect::<PyResult<_>>().map(Some)
+    }
+
+    /// The outcome of work with the kernel: the exception of a function in place of the library's sentence about its value.
+    pub fn told<T>(&self, outcome: PyResult<T>) -> PyResult<T> {
+        match self {
+            Self::Objects(objects) => {
+                let raised = objects.held().error.take();
+                outcome.map_err(|error| raised.unwrap_or(error))
+            }
+            _ => outcome,
+        }
+    }
+
+    /// Drops the objects that the run does not hold, once there are many.
+    pub fn forget(&self, run: &Run) {
+        if let Self::Objects(objects) = self {
+            objects.forget(run);
+        }
+    }
+}
+
+/// The numbers of the items of a text, or of a set or list of texts and numbers.
+fn item_row(items: TextItems, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let mut row = Vec::new();
+    if let Ok(text) = object.cast::<PyString>() {
+        items.append(&text.to_cow()?, &mut row);
+        return Ok(row);
+    }
+    let wrong = |what: &str, found: &Bound<'_, PyAny>| {
+        let found = found.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+        PyTypeError::new_err(format!("{what}, got {found}"))
+    };
+    let must_be = "must be a text, or a set or list of texts and numbers";
+    let list = if object.is_instance_of::<PyBytes>() { None } else { object.try_iter().ok() };
+    for item in list.ok_or_else(|| wrong(must_be, object))? {
+        let item = item?;
+        // As JSON writes them, so that a set is the same on the command line.
+        row.push(match &item {
+            text if text.is_instance_of::<PyString>() => item_number(&text.cast::<PyString>()?.to_cow()?),
+            truth if truth.is_instance_of::<PyBool>() => item_number(if truth.is_truthy()? { "true" } else { "false" }),
+            number if number.is_instance_of::<PyInt>() || number.is_instance_of::<PyFloat>() => {
+                item_number(&number.str()?.to_cow()?)
+            }
+            number if number.hasattr("item")? => item_number(&number.call_method0("item")?.str()?.to_cow()?),
+            other => return Err(wrong("an item must be a text or a number", other)),
+        });
+    }
+    Ok(row)
+}

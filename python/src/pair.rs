@@ -1,0 +1,200 @@
+//! Pairs of rows, and the average of what a learner has held.
+
+use crate::arrays::{numbers, transposed};
+use crate::errors::refused;
+use crate::learner::Learner;
+use crate::options::{Named, option};
+use crate::state::lock;
+use eigenhedge::bounds::{self, Setting};
+use eigenhedge::comparators::BestPair;
+use eigenhedge::options::Value;
+use eigenhedge::simplex::Multiplicity;
+use eigenhedge::{Average, Mixing, NormBound, Random};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::prelude::*;
+use std::sync::Mutex;
+
+type Directions<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// A learner over pairs of rows: which directions of one stream go with which of the other?
+///
+/// Before each pair it commits to k directions ``(u, v)`` and gains ``(u·x)(v·y)`` along each.
+///
+/// Parameters
+/// ----------
+/// left, right : int
+///     Lengths of the rows of the two streams.
+/// k : int
+///     Directions kept.
+/// eta : float, default=1.0
+///     Learning rate, for pairs with ``|x| |y|`` at most one.
+/// alpha : float, default=0.001
+///     Share of the uniform distribution that is mixed in. The theorem covers 0.
+/// norm_bound : float or "auto", default="auto"
+///     Q with ``|x| |y| <= Q²`` for all pairs, or the largest seen so far. The theorem needs a number.
+/// seed : int, default=0
+///     Seed of the draws.
+#[pyclass(frozen, module = "eigenhedge")]
+pub struct Pair {
+    state: Mutex<State>,
+    setting: Option<Setting>,
+    k: usize,
+}
+
+struct State {
+    learner: eigenhedge::Pair,
+    best: Option<BestPair>,
+    random: Random,
+    rows: u64,
+    expected: f64,
+    realised: f64,
+}
+
+#[pymethods]
+impl Pair {
+    #[new]
+    #[pyo3(signature = (left, right, k, *, eta=1.0, alpha=1e-3, norm_bound=None, seed=0))]
+    fn new(
+        left: &Bound<'_, PyAny>,
+        right: &Bound<'_, PyAny>,
+        k: &Bound<'_, PyAny>,
+        eta: f64,
+        alpha: f64,
+        norm_bound: Option<&Bound<'_, PyAny>>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let whole = |name, value| Named { name, value }.whole::<usize>();
+        let (left, right, k) = (whole("left", left)?, whole("right", right)?, whole("k", k)?);
+        let bound = match option("norm-bound", norm_bound)? {
+            Some(Value::Number(bound)) => NormBound::Given(bound),
+            _ => NormBound::Running,
+        };
+        let mixing = if alpha == 0.0 { Mixing::None } else { Mixing::FixedShare { alpha } };
+        let learner = eigenhedge::Pair::new(left, right, k, eta, mixing).and_then(|pair| pair.with_norm_bound(bound));
+        let learner = learner.map_err(|error| refused(&error))?;
+        let setting = match bound {
+            NormBound::Given(bound) if alpha == 0.0 => {
+                let dimension = Multiplicity::Finite((left + right) as u64);
+                Some(Setting { norm_square: bound * bound, ..Setting::new(eta, k, dimension) })
+            }
+            _ => None,
+        };
+        let (best, random) = (BestPair::new(left, right), Random::seeded(seed));
+        let state = State { learner, best, random, rows: 0, expected: 0.0, realised: 0.0 };
+        Ok(Self { state: Mutex::new(state), setting, k })
+    }
+
+    /// One trial.
+    ///
+    /// Parameters
+    /// ----------
+    /// x, y : array-like of shape (left,) and (right,)
+    ///     The pair.
+    ///
+    /// Returns
+    /// -------
+    /// expected_gain, gain : float
+    ///     On average over the choices that could have been drawn, and by the choice that was.
+    fn step(&self, py: Python<'_>, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+        let (x, y) = (numbers(x)?, numbers(y)?);
+        let mut state = lock(py, &self.state)?;
+        let State { learner, best, random, rows, expected, realised } = &mut *state;
+        let gain = learner.step(&x, &y, random).map_err(|error| refused(&error))?;
+        best.iter_mut().for_each(|best| best.add(&x, &y));
+        (*rows, *expected, *realised) = (*rows + 1, *expected + gain.expected, *realised + gain.realised);
+        Ok((gain.expected, gain.realised))
+    }
+
+    /// tuple (left parts, right parts, probabilities): the directions that were learned, one in each row, most surely kept first.
+    /// Where both parts have norm √½ they are a pair of singular directions.
+    #[getter]
+    fn directions<'py>(&self, py: Python<'py>) -> PyResult<Directions<'py>> {
+        let (left, right, probabilities) = lock(py, &self.state)?.learner.directions();
+        Ok((transposed(py, &left)?, transposed(py, &right)?, probabilities.into_pyarray(py)))
+    }
+
+    /// tuple (float, float): the total gain, expected and by the choices drawn.
+    #[getter]
+    fn gains(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
+        let state = lock(py, &self.state)?;
+        Ok((state.expected, state.realised))
+    }
+
+    /// float or None: the total gain of the best fixed directions in hindsight; None when rows are too long.
+    #[getter]
+    fn best_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        Ok(lock(py, &self.state)?.best.as_ref().map(|best| best.gain(self.k)))
+    }
+
+    /// float or None: what the total expected gain is at least (JMLR section 9); None with mixing, or without a norm bound.
+    #[getter]
+    fn bound(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        let (best, rows) = (self.best_gain(py)?, lock(py, &self.state)?.rows);
+        Ok(self.setting.as_ref().zip(best).and_then(|(setting, best)| bounds::pair(setting, best, rows)))
+    }
+}
+
+/// The average of what a learner has held, as a fixed hypothesis for rows to come (online to batch).
+///
+/// Add the learner before each row and once at the end. For independent rows the expected loss of the average on a new row is
+/// that of the run over its number of rows: the learner's regret bound divided by the number of rows holds for it.
+///
+/// Parameters
+/// ----------
+/// dim : int
+///     Length of a row, at most 4096.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from eigenhedge import Average, Learner
+/// >>> learner, average = Learner(3, 1, learner="tracking", center=False), Average(3)
+/// >>> for row in np.random.default_rng(0).normal(size=(50, 3)) * [3.0, 1.0, 0.1]:
+/// ...     average.add(learner)
+/// ...     _ = learner.step(row)
+/// >>> average.terms
+/// 50
+/// >>> average.loss([1.0, 0.0, 0.0]) < average.loss([0.0, 0.0, 1.0])
+/// True
+#[pyclass(frozen, name = "Average", module = "eigenhedge")]
+pub struct LearnerAverage {
+    average: Mutex<Average>,
+}
+
+#[pymethods]
+impl LearnerAverage {
+    #[new]
+    fn new(dim: usize) -> PyResult<Self> {
+        Ok(Self { average: Mutex::new(Average::new(dim).map_err(|error| refused(&error))?) })
+    }
+
+    /// Adds what the learner holds now: one learner over subspaces of plain rows, without a center.
+    fn add(&self, py: Python<'_>, learner: &Learner) -> PyResult<()> {
+        let mut state = learner.state(py)?;
+        let mut average = lock(py, &self.average)?;
+        state.add_to(&mut average).map_err(|error| refused(&error))
+    }
+
+    /// int: learners added.
+    #[getter]
+    fn terms(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(lock(py, &self.average)?.terms())
+    }
+
+    /// Expected loss of the average on a row.
+    fn loss(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<f64> {
+        let row = numbers(x)?;
+        lock(py, &self.average)?.loss(&row).map_err(|error| refused(&error))
+    }
+
+    /// ndarray of shape (dim, dim): the expected projection.
+    #[getter]
+    fn projection<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        transposed(py, &lock(py, &self.average)?.projection())
+    }
+
+    /// ndarray of shape (k, dim): the directions that the average keeps most surely.
+    fn components<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        transposed(py, &lock(py, &self.average)?.subspace(k))
+    }
+}

@@ -1,0 +1,114 @@
+"""Experts, pairs, matrices, averages and bounds."""
+
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import eigenhedge
+from eigenhedge import Average, Learner, bounds
+
+
+def test_every_function_of_the_rust_module_has_its_name_here():
+    sources = pathlib.Path(__file__).parents[2] / "crates/eigenhedge/src"
+    texts = [path.read_text() for path in [*sources.glob("bounds*.rs"), *sources.glob("bounds/**/*.rs")]]
+    names = [name for text in texts for name in re.findall(r"^pub fn (\w+)", text, re.MULTILINE)]
+    assert len(names) > 10
+    assert [name for name in names if not hasattr(bounds, name)] == []
+
+
+def test_bounds_are_their_formulas():
+    assert bounds.hedge(1.0, 10.0, 4) == pytest.approx((10 + np.log(4)) / (1 - np.exp(-1)))
+    assert bounds.divergence(2, float("inf")) is None
+    setting = bounds.Setting(0.5, 1, 3, norm_square=4.0)
+    lost = (0.5 * (20 - 30 / 4) + 4 * np.log(1.5)) / (1 - np.exp(-0.5))
+    assert bounds.pair(setting, 30.0, 10) == pytest.approx(4 * (20 - lost))
+    with pytest.raises(ValueError, match="the dimension must be a whole number or inf"):
+        bounds.divergence(2, 2.5)
+
+
+@pytest.mark.parametrize("learner", ["capped-hedge", "leader", "perturbed-leader", "product-sets"])
+def test_every_learner_over_experts_runs(learner):
+    losses = np.random.default_rng(0).uniform(size=(200, 5)) * [0.2, 0.4, 0.6, 0.8, 1.0]
+    run = eigenhedge.experts(losses, 3, learner=learner, eta=0.3)
+    assert run.losses.sum() < losses[:, 2:].sum()
+    assert run.best_loss == pytest.approx(losses[:, :2].sum())
+    if run.bound is not None:
+        assert run.expected_losses.sum() <= run.bound
+    assert (run.theorem is None) == ("leader" in learner)
+    if run.kept_probabilities is not None:
+        assert run.kept_probabilities.sum(axis=1) == pytest.approx(3.0)
+
+
+def test_mixing_is_for_capped_hedge():
+    losses = np.random.default_rng(0).uniform(size=(50, 4))
+    assert eigenhedge.experts(losses, 2, mixing="past-average", alpha=0.01).bound is None
+    with pytest.raises(ValueError, match="read by the learner capped-hedge only"):
+        eigenhedge.experts(losses, 2, learner="leader", mixing="fixed-share")
+
+
+def test_pairs_find_what_belongs_together_within_the_bound():
+    x = np.random.default_rng(1).uniform(-1, 1, size=(400, 2))
+    run = eigenhedge.pair(x, np.c_[0 * x[:, 0], x[:, 0]], 1, alpha=0.0, norm_bound=np.sqrt(2))
+    assert run.bound <= run.expected_gains.sum() <= run.best_gain
+    assert abs(run.left[0] @ [1, 0]) == pytest.approx(np.sqrt(0.5), abs=0.05)
+    assert abs(run.right[0] @ [0, 1]) == pytest.approx(np.sqrt(0.5), abs=0.05)
+    with pytest.raises(ValueError, match="must have as many rows"):
+        eigenhedge.pair(x, x[1:], 1)
+
+
+def test_a_matrix_is_the_sum_of_its_rows_and_the_variance_minimiser_is_k_one_less():
+    options = {"learner": "tracking", "mixing": "none", "center": False, "norm_bound": 1.0, "eta": 2.0}
+    learner = Learner(3, 2, **options)
+    days, total = np.random.default_rng(2), np.zeros((3, 3))
+    for _ in range(100):
+        factor = days.normal(size=(3, 2)) * [[1.0], [0.5], [0.01]]
+        covariance = factor @ factor.T
+        covariance /= np.linalg.eigvalsh(covariance)[-1]
+        learner.step(matrix=covariance)
+        total += covariance
+    ledger = learner.ledger
+    assert ledger["best_loss"] == pytest.approx(np.linalg.eigvalsh(total)[0])
+    assert ledger["expected_loss"] <= ledger["bound"]
+    assert learner.step([0.1, 0.2, 0.3]).loss >= 0
+    with pytest.raises(TypeError, match="a row or a matrix"):
+        learner.step()
+    with pytest.raises(ValueError, match="without center"):
+        Learner(3, 2).step(matrix=np.eye(3))
+
+
+def test_the_average_has_the_average_loss():
+    rows = np.random.default_rng(3).normal(size=(80, 4)) * [3, 2, 1, 0.5]
+    learner, average = Learner(4, 2, learner="anchored", center=False), Average(4)
+    new, losses = np.array([1.0, -1.0, 0.5, 2.0]), []
+    for row in rows:
+        average.add(learner)
+        losses.append(learner.__copy__().step(new).expected_loss)
+        learner.step(row)
+    assert average.terms == 80
+    assert average.loss(new) == pytest.approx(np.mean(losses))
+    assert np.trace(average.projection) == pytest.approx(2.0)
+    assert average.components(2).shape == (2, 4)
+    with pytest.raises(ValueError, match="single learner"):
+        average.add(Learner(4, 2))
+
+
+def test_hebbian_learners_take_their_parameters():
+    rows = np.random.default_rng(4).normal(size=(300, 3)) * [3, 2, 1]
+    for name, options in {"gha": {"beta": 2.0}, "apex": {"stage": 50}, "oja": {"half": 20.0}}.items():
+        k = 1 if name == "oja" else 2
+        plain = eigenhedge.run(rows, k, learner=name)
+        changed = eigenhedge.run(rows, k, learner=name, **options)
+        assert (plain.losses != changed.losses).any(), name
+
+
+def test_capping_fills_what_zeros_leave():
+    assert eigenhedge.capping([1, 0, 0, 0], 2) == pytest.approx([1 / 2, 1 / 6, 1 / 6, 1 / 6])
+    with pytest.raises(ValueError, match="zeros only"):
+        eigenhedge.capping([0, 0, 0], 2)
+
+
+def test_rounding_makes_no_corner():
+    found = eigenhedge.corners([1 / 6, 1 / 3, 1 / 2], 2)
+    assert [members for _, members in found] == [[1, 2], [0, 2]]
