@@ -42,14 +42,14 @@ def are_objects(X: Any) -> bool:
 
 
 def as_items(X: Any, kernel: Kernel | None) -> ItemRows:
-    """The rows of a list, a series or a table of one column; for a function, also those of a table of numbers."""
+    """The rows of a list, a series or a column; of a wider table, the cells of a row are its items, or the row of a function."""
     if isinstance(X, ItemRows):
         return X
     if callable(kernel) and not are_objects(X):
         return ItemRows(as_rows(X))
     if getattr(X, "ndim", 1) == 2:
         if X.shape[1] != 1:
-            raise ValueError(f"rows that are texts or sets must be one column, got {X.shape[1]}")
+            return ItemRows(np.asarray(X).tolist())
         X = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
     if isinstance(X, (str, bytes)):
         raise TypeError(f"the rows must be a list of texts, sets or objects, got {type(X).__name__}")

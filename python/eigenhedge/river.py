@@ -24,6 +24,7 @@ from river.base.typing import FeatureName
 
 from . import _snapshot
 from ._core import Learner
+from ._items import takes_items
 from ._options import TABLE, constructor
 from ._rows import check_numbers, check_value
 from ._types import Floats, Ledger, Path
@@ -97,6 +98,8 @@ class Stream(base.Estimator):
         return model
 
     def _begin(self, names: Iterable[FeatureName]) -> Learner:
+        if takes_items(self.kernel):
+            raise ValueError(f"the rows of River are features with numbers, which the kernel {self.kernel!r} does not take")
         # Sorted, so that the order in which a dictionary lists its features means nothing.
         self._places = {name: place for place, name in enumerate(sorted(names, key=_sortable))}
         dim = max(1, len(self._places) if self.max_features is None else self.max_features)

@@ -13,7 +13,8 @@ import pytest
 import eigenhedge
 from eigenhedge import _core
 
-MODULES = ["_run", "_pca", "_kernel_pca", "_kernel_methods", "_experts", "_snapshot", "_rows", "_online", "river", "plot"]
+MODULES = ["_run", "_pca", "_kernel_pca", "_kernel_methods", "_preimage", "_experts", "_settings", "bounds", "_snapshot"]
+MODULES += ["_rows", "_online", "river", "plot"]
 EXAMPLES = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
 
 
@@ -24,7 +25,9 @@ def test_examples_in_docstrings(name):
     assert failed == 0
 
 
-@pytest.mark.parametrize("item", [_core.Learner, _core.CappedHedge, _core.capping, _core.corners], ids=lambda item: item.__name__)
+@pytest.mark.parametrize(
+    "item", [_core.Learner, _core.CappedHedge, _core.Average, _core.capping, _core.corners], ids=lambda item: item.__name__
+)
 def test_examples_in_docstrings_of_the_core(item):
     examples = doctest.DocTestParser().get_doctest(inspect.getdoc(item), {}, item.__name__, None, 0)
     assert examples.examples

@@ -49,6 +49,10 @@ def test_an_option_is_a_keyword_of_everything_that_learns(name):
     for stream in [river.OnlinePCA(2, **keywords), river.SubspaceAnomaly(2, **keywords)]:
         stream = stream.clone()
         assert getattr(stream, name) == keywords[name]
+        if name in ("items", "substring"):
+            with pytest.raises(ValueError, match="the rows of River are features with numbers"):
+                stream.learn_one(dict(zip("abcde", ROWS[0], strict=True)))
+            continue
         stream.learn_one(dict(zip("abcde", ROWS[0], strict=True)))
         assert name in ("learner", "ceiling", "seed") or stream.ledger["options"][name] == keywords[name]
 

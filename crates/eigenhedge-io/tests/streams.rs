@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::*;
+use eigenhedge::kernel::{TextItems, item_number};
 use eigenhedge::{Columns, Missing, Standardize};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, StreamState, read_array};
 use std::path::Path;
@@ -352,4 +353,59 @@ fn every_format_delivers_missing_cells_in_place() {
         let skipped = case.read(&Layout { missing: Some(Missing::Skip), ..case.layout() }).unwrap();
         assert_eq!(skipped.len(), 17, "{name}");
     }
+}
+
+#[test]
+fn texts_and_arrays_become_the_numbers_of_their_items() {
+    let words = |texts: &[&str]| texts.iter().map(|text| item_number(text)).collect::<Vec<f64>>();
+    let wanted = vec![words(&["bread", "milk"]), words(&["eggs", "1", "true"])];
+    let cases = [
+        ("a.lines", "bread, milk\n\neggs 1 true\n"),
+        ("a.log", "[\"bread\", \"milk\"]\n[\"eggs\", 1, true]\n"),
+        ("a.csv", "id,text\n7,bread milk\n8,\"eggs, 1; true\"\n"),
+        ("a.jsonl", "{\"id\": 1, \"text\": \"bread milk\"}\n{\"id\": 2, \"text\": [\"eggs\", 1, true]}\n"),
+    ];
+    for (name, text) in cases {
+        let case = Case::new(name, text);
+        let has_id = text.contains("id");
+        let columns = selectors(if has_id { &["text"] } else { &[] });
+        let keep = selectors(if has_id { &["id"] } else { &[] });
+        let layout = Layout { items: Some(TextItems::Words), columns, keep, ..case.layout() };
+        assert_eq!(case.read(&layout).unwrap(), wanted, "{name}");
+        let mut stream = case.open(&layout).unwrap();
+        stream.next_row().unwrap();
+        assert_eq!(stream.columns(), [if has_id { "text" } else { "line" }], "{name}");
+        assert_eq!((stream.kept().len(), stream.kept_columns().len()), (usize::from(has_id), usize::from(has_id)));
+        // Going on from the middle.
+        let (state, columns) = (stream.state(), stream.model_columns());
+        let mut again = Stream::resume(&case.source(), &layout, &state, &columns).unwrap();
+        assert_eq!(rest(&mut again).unwrap(), wanted[1..], "{name}");
+    }
+}
+
+#[test]
+fn a_column_that_is_the_text_may_be_kept_too() {
+    let case = Case::new("a.jsonl", "{\"t\": [\"x\", \"y\"]}\n");
+    let layout = Layout { items: Some(TextItems::Chars), keep: selectors(&["t"]), ..case.layout() };
+    let layout = Layout { columns: selectors(&["t"]), ..layout };
+    let mut stream = case.open(&layout).unwrap();
+    assert_eq!(stream.next_row().unwrap().unwrap().len(), 2);
+    assert_eq!(stream.kept(), ["[\"x\",\"y\"]"]);
+}
+
+#[test]
+fn rows_that_are_no_items_are_refused_by_place() {
+    let refusal = |text: &str, columns: &[&str]| {
+        let case = Case::new("a.jsonl", text);
+        case.read(&Layout { items: Some(TextItems::Words), columns: selectors(columns), ..case.layout() }).unwrap_err()
+    };
+    let message = refusal("{\"a\": \"x\", \"b\": 1}\n", &[]);
+    assert_eq!(message, "a.jsonl: rows that are texts must have one column: name it with --columns; 2 are selected");
+    let message = refusal("{\"a\": \"x\"}\n{\"a\": [1, null]}\n", &["a"]);
+    assert_eq!(
+        message,
+        "a.jsonl, line 2, column 0 (\"a\"): an array must hold texts, numbers or truth values, got \"null\""
+    );
+    let message = refusal("{\"a\": \"x\"}\n{\"a\": \" \"}\n", &["a"]);
+    assert_eq!(message, "a.jsonl, line 2, column 0 (\"a\"): must hold at least one item, got none");
 }

@@ -228,7 +228,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         readers: Readers::Only(HEBBIAN),
         set: |setup, value| setup.spec.half = Some(value.number()),
         get: |setup| setup.spec.half.map(Value::from),
-        example: "--learner oja --half 1000",
+        example: "--learner gha --half 1000",
         ..OptionEntry::new(
             "half",
             Type::Number(error::positive, None),
