@@ -7,6 +7,7 @@ mod demo;
 mod formats;
 mod groups;
 mod hostile_files;
+mod items;
 mod kills;
 mod models;
 mod refusals;
