@@ -38,8 +38,7 @@ fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Re
 fn all_rows(mut stream: Stream, by_pairs: bool) -> Result<Rows> {
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
     let (mut numbers, keeps) = (0, !stream.kept_columns().is_empty());
-    loop {
-        let Some(row) = stream.next_row()? else { break };
+    while let Some(row) = stream.next_row()? {
         numbers += row.len();
         rows.push(row.to_vec());
         if keeps {

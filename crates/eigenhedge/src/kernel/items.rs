@@ -88,7 +88,9 @@ fn mix(mut x: u64) -> u64 {
 /// assert_eq!(shorter.value(&[1.0, 2.0], &[3.0]), 1.0);
 /// ```
 #[derive(Clone)]
-pub struct Function(Arc<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>);
+pub struct Function(Arc<Value>);
+
+type Value = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
 
 impl Function {
     /// The kernel with these values.
