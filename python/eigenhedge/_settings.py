@@ -25,7 +25,7 @@ class ExpertsRun:
     best_loss : float
         The total loss of the best fixed set to drop.
     bound : float or None
-        On the total expected loss; None when no theorem covers the learner.
+        On the total expected loss; None for leaders.
     theorem : str or None
         The theorem.
     """

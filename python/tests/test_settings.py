@@ -20,7 +20,7 @@ def test_every_function_of_the_rust_module_has_its_name_here():
 
 def test_bounds_are_their_formulas():
     assert bounds.hedge(1.0, 10.0, 4) == pytest.approx((10 + np.log(4)) / (1 - np.exp(-1)))
-    assert bounds.divergence(2, float("inf")) is None
+    assert bounds.divergence(2, 2) is None
     setting = bounds.Setting(0.5, 1, 3, norm_square=4.0)
     lost = (0.5 * (20 - 30 / 4) + 4 * np.log(1.5)) / (1 - np.exp(-0.5))
     assert bounds.pair(setting, 30.0, 10) == pytest.approx(4 * (20 - lost))
@@ -43,7 +43,9 @@ def test_every_learner_over_experts_runs(learner):
 
 def test_mixing_is_for_capped_hedge():
     losses = np.random.default_rng(0).uniform(size=(50, 4))
-    assert eigenhedge.experts(losses, 2, mixing="past-average", alpha=0.01).bound is None
+    run = eigenhedge.experts(losses, 2, mixing="past-average", alpha=0.01)
+    assert run.expected_losses.sum() <= run.bound
+    assert run.bound > eigenhedge.experts(losses, 2).bound
     with pytest.raises(ValueError, match="read by the learner capped-hedge only"):
         eigenhedge.experts(losses, 2, learner="leader", mixing="fixed-share")
 

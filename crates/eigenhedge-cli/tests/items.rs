@@ -96,7 +96,7 @@ fn experts_and_pairs_have_all_their_learners_and_theorems() {
         ("--learner product-sets", "(JMLR section 4.1): it holds"),
         ("--learner leader", "none: no theorem covers the learner leader"),
         ("--learner perturbed-leader --out out.csv", "none: no theorem covers the learner perturbed-leader"),
-        ("--mixing past-average", "none: no theorem covers mixing"),
+        ("--mixing past-average", "(JMLR Theorem 3, with the price of mixing): it holds"),
     ] {
         let out = ok(&place, &format!("experts l.csv -k 1 {options}"));
         assert!(out.contains(bound), "{options}: {out}");

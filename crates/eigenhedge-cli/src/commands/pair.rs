@@ -150,7 +150,6 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
             let verdict = verdict(expected <= bound * (1.0 + 1e-10));
             writeln!(out, "bound      {} on the expected loss ({theorem}): {verdict}", readable(bound))?;
         }
-        None if mixing != Mixing::None => writeln!(out, "bound      none: no theorem covers mixing")?,
         None => writeln!(out, "bound      none: no theorem covers the learner {}", kind.name())?,
     }
     stdout::print(&out)

@@ -6,7 +6,7 @@ use crate::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets, SetDistr
 use crate::learner::{Learner, Loss};
 use crate::mixing::Mixing;
 use crate::random::Random;
-use crate::simplex::Select;
+use crate::simplex::{Multiplicity, Select};
 
 /// Learners over experts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,15 +130,19 @@ impl AnyExperts {
     }
 
     /// Bound on the total expected loss when the best set of experts to drop lost `best`, and the theorem; none if none covers
-    /// the learner: mixing, the leader, and the perturbed leader, whose bound is one on the mean over its noise.
+    /// the learner: the leader, and the perturbed leader, whose bound is one on the mean over its noise.
     pub fn bound(&self, best: f64) -> Option<(f64, &'static str)> {
-        let ExpertSpec { kind, experts, kept, eta, mixing, .. } = self.spec;
-        match kind {
-            ExpertKind::CappedHedge if mixing == Mixing::None => {
-                Some((bounds::capped_hedge(eta, best, kept, experts)?, "JMLR Theorem 3"))
+        let ExpertSpec { experts, kept, eta, mixing, .. } = self.spec;
+        match &self.learner {
+            Inner::Capped(learner) => {
+                let setting = bounds::Setting::new(eta, kept, Multiplicity::Finite(experts as u64));
+                let bound = bounds::uncentered(&bounds::Setting { price: learner.price(), ..setting }, best)?;
+                let mixes = mixing != Mixing::None;
+                let theorem = if mixes { "JMLR Theorem 3, with the price of mixing" } else { "JMLR Theorem 3" };
+                bound.is_finite().then_some((bound, theorem))
             }
-            ExpertKind::ProductSets => Some((bounds::set_experts(eta, best, kept, experts), "JMLR section 4.1")),
-            _ => None,
+            Inner::Sets(_) => Some((bounds::set_experts(eta, best, kept, experts), "JMLR section 4.1")),
+            Inner::Leader(_) | Inner::Perturbed(_) => None,
         }
     }
 }

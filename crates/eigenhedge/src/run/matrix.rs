@@ -10,8 +10,8 @@ use crate::subspace::{Instance, Symmetric};
 impl Run {
     /// One trial of a symmetric matrix S with eigenvalues that are not negative, such as the covariance matrix of a day: the
     /// loss is `tr(S V)`, the part of S along what is dropped. A row z is the matrix `z zᵀ`; a norm bound Q allows eigenvalues
-    /// up to Q². With k = n - 1 this is the variance minimiser. It has no coordinates: they are zero. An error leaves
-    /// everything as it was.
+    /// up to Q². With k = n - 1 this is the variance minimiser. It counts as one row, and has no coordinates: they are zero. An
+    /// error leaves everything as it was.
     ///
     /// Plain rows, no center and no partitions, whose cuts lie between rows.
     ///
@@ -39,8 +39,7 @@ impl Run {
         self.scratch.0.coordinates.clear();
         self.scratch.0.coordinates.resize(self.spec.kept, 0.0);
         for (weight, vector) in dyads.into_iter().filter(|(weight, _)| *weight > 0.0) {
-            let row: Vec<f64> = vector.iter().map(|x| weight.sqrt() * x).collect();
-            self.compare(&row);
+            self.compare(vector, weight);
         }
         Ok(loss)
     }

@@ -19,6 +19,7 @@ pub use totals::Totals;
 
 use crate::comparators::{Best, Hindsight, LeadingDirections, Partitions};
 use crate::error::Error;
+use crate::kernel::VectorKernel;
 use crate::learner::{Loss, block, trial_with};
 use crate::random::Random;
 use crate::registry::options::{AUTO_SEGMENTS, Coordinates, Setup};
@@ -124,6 +125,9 @@ impl Run {
             None => Some(Hindsight::new(length, centered, spec.kept)?),
             Some(kernel) => Some(Hindsight::of_features(kernel.clone(), length, centered)),
         };
+        if comparators.segments > 0 && spec.kernel.as_ref().is_some_and(VectorKernel::takes_items) {
+            return Err(Error::Unsupported("the best partition is followed for rows of numbers, not for texts and sets"));
+        }
         let partitions = (comparators.segments > 0).then(|| match &spec.kernel {
             None => Partitions::new(length, centered),
             Some(kernel) => Partitions::of_features(kernel.clone(), length, centered),
