@@ -34,8 +34,8 @@ impl Run {
         self.learner.set_aligns(false);
         let loss = trial_with(&mut self.learner, &Instance::Dyads(&dyads), &mut self.random, |_| ())?;
         let trace: f64 = dyads.iter().map(|(weight, _)| weight).sum();
-        let kept = (trace - loss.realised).max(0.0).sqrt();
-        self.totals.enter(loss, &[kept], self.learner.rank());
+        let frobenius = dyads.iter().map(|(weight, _)| weight * weight).sum::<f64>().sqrt();
+        self.totals.enter_batch(loss, (trace - loss.realised).max(0.0), self.learner.rank(), 1, frobenius);
         self.scratch.0.coordinates.clear();
         self.scratch.0.coordinates.resize(self.spec.kept, 0.0);
         for (weight, vector) in dyads.into_iter().filter(|(weight, _)| *weight > 0.0) {

@@ -126,7 +126,9 @@ impl Run {
             Some(kernel) => Some(Hindsight::of_features(kernel.clone(), length, centered)),
         };
         if comparators.segments > 0 && spec.kernel.as_ref().is_some_and(VectorKernel::takes_items) {
-            return Err(Error::Unsupported("the best partition is followed for rows of numbers, not for texts and sets"));
+            return Err(Error::Unsupported(
+                "the best partition is followed for rows of numbers, not for texts and sets",
+            ));
         }
         let partitions = (comparators.segments > 0).then(|| match &spec.kernel {
             None => Partitions::new(length, centered),
