@@ -9,7 +9,7 @@ use crate::number::exact;
 use crate::plan::{Given, Plan, setup};
 use crate::record::Recorder;
 use anyhow::{Result, anyhow};
-use eigenhedge::kernel::VectorKernel;
+use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::options::{OPTIONS, Setup};
 use eigenhedge::{Run, Snapshot, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Position, Selector, Stream, StreamState, Target};
@@ -241,7 +241,9 @@ fn first_row(plan: &Plan, layout: &Layout) -> Option<String> {
     if !plan.source.is_regular() {
         return None;
     }
-    let layout = Layout { standardize: Standardize::None, on_bad_row: OnBadRow::Skip, ..layout.clone() };
+    // A text is the same one whatever its items are.
+    let items = layout.items.map(|_| TextItems::Chars);
+    let layout = Layout { standardize: Standardize::None, on_bad_row: OnBadRow::Skip, items, ..layout.clone() };
     let mut stream = Stream::open(&plan.source, &layout).ok()?;
     let row = stream.next_row().ok()??;
     // FNV-1a over the bits.
