@@ -125,6 +125,16 @@ fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
     Ok(())
 }
 
+/// Weights of so many rows, if they are given.
+fn weights(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Option<Vec<f64>>> {
+    let Some(weights) = given.map(|given| numbers(given)).transpose()? else { return Ok(None) };
+    if weights.len() != count {
+        let text = format!("sample_weight must have one number for each of {count} rows, got {}", weights.len());
+        return Err(PyValueError::new_err(text));
+    }
+    Ok(Some(weights))
+}
+
 fn from_json(py: Python<'_>, text: serde_json::Result<String>) -> PyResult<Bound<'_, PyAny>> {
     let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     py.import("json")?.call_method1("loads", (text,))
@@ -209,9 +219,11 @@ impl Learner {
     /// ----------
     /// X : array-like of shape (n_rows, dim)
     ///     The rows. On an error, and on Control-C, the rows before it have been learned.
-    #[pyo3(signature = (X))]
+    /// sample_weight : array-like of shape (n_rows,)
+    ///     How many times each row counts: finite and not negative; a row of weight 0 is passed over.
+    #[pyo3(signature = (X, sample_weight=None))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
-    fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>, sample_weight: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let points = self.points(py)?;
         let given = Given::new(X, &points)?;
         let mut rows = Rows::given(&given)?;
@@ -224,9 +236,53 @@ impl Learner {
         }
         settle(state, &mut rows)?;
         state.ask(false, false).map_err(|error| refused(&error))?;
-        let outcome = each_lot(py, count, |lot| state.step_each(&rows.lot(lot), |_, _| ()));
+        let weights = weights(sample_weight, count)?;
+        let outcome = each_lot(py, count, |lot| match &weights {
+            None => state.step_each(&rows.lot(lot), |_, _| ()),
+            Some(weights) => {
+                rows.lot(lot.clone()).iter().zip(&weights[lot]).enumerate().try_for_each(|(i, (row, weight))| {
+                    state.step_batch(&[row], Some(&[*weight])).map(drop).map_err(|error| (i, error))
+                })
+            }
+        });
         points.forget(state.run());
         points.told(outcome)
+    }
+
+    /// One trial for all rows: one choice, the sum of what it loses of them, one update. The way to learn from rows that
+    /// arrive in lots, or late. The bounds hold with the largest eigenvalue of the sum of their dyads in place of the squared norm
+    /// of a row: a ``norm_bound`` must hold for its root. Needs ``center="none"``.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, dim)
+    ///     The rows.
+    /// sample_weight : array-like of shape (n_rows,)
+    ///     How many times each row counts.
+    ///
+    /// Returns
+    /// -------
+    /// expected_loss : float
+    /// loss : float
+    #[pyo3(signature = (X, sample_weight=None))]
+    #[expect(non_snake_case, reason = "that is what Python calls a table")]
+    fn step_batch(
+        &self,
+        py: Python<'_>,
+        X: &Bound<'_, PyAny>,
+        sample_weight: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(f64, f64)> {
+        let points = self.points(py)?;
+        let given = Given::new(X, &points)?;
+        let mut rows = Rows::given(&given)?;
+        let count = rows.count();
+        let weights = weights(sample_weight, count)?;
+        let mut state = self.state(py)?;
+        state.ask(false, false).map_err(|error| refused(&error))?;
+        let outcome = state.step_batch(&rows.lot(0..count), weights.as_deref());
+        let loss = points.told(outcome.map_err(|error| refused(&error)))?;
+        points.forget(state.run());
+        Ok((loss.expected, loss.realised))
     }
 
     /// Learns from every row, in order, and tells what each one cost.

@@ -83,6 +83,17 @@ impl State {
         Ok(loss)
     }
 
+    /// One trial of several rows, with weights if they are given.
+    pub fn step_batch(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<Loss, Error> {
+        if self.columns.standardizer.how() != Standardize::None {
+            return Err(Error::Unsupported("batches and weights need rows that are not standardized by the learner"));
+        }
+        let start = Instant::now();
+        let loss = self.run.step_batch(rows, weights)?;
+        self.learned(start);
+        Ok(loss)
+    }
+
     /// One trial of a symmetric matrix.
     pub fn step_matrix(&mut self, matrix: &Matrix) -> Result<Loss, Error> {
         let start = Instant::now();

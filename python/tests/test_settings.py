@@ -114,3 +114,27 @@ def test_capping_fills_what_zeros_leave():
 def test_rounding_makes_no_corner():
     found = eigenhedge.corners([1 / 6, 1 / 3, 1 / 2], 2)
     assert [members for _, members in found] == [[1, 2], [0, 2]]
+
+
+def test_a_batch_is_one_choice_for_all_its_rows(rng):
+    X = rng.normal(size=(60, 4))
+    weights = rng.uniform(0.5, 2.0, size=60)
+    learner = eigenhedge.Learner(4, 2, learner="tracking", center="none")
+    expected, loss = learner.step_batch(X[:20], weights[:20])
+    # Nothing is known before the first choice: half of the energy is dropped on average.
+    assert expected == pytest.approx(0.5 * (weights[:20, None] * X[:20] ** 2).sum())
+    assert loss <= (weights[:20, None] * X[:20] ** 2).sum()
+    learner.step_batch(X[20:])
+    assert learner.rows == 60
+    scatter = eigenhedge.Learner(4, 2, learner="leader", center="none")
+    scatter.learn(X, sample_weight=weights)
+    values, vectors = np.linalg.eigh((weights[:, None] * X).T @ X)
+    np.testing.assert_allclose(abs(scatter.components @ vectors[:, ::-1][:, :2]), np.eye(2), atol=1e-7)
+    assert scatter.ledger["best_loss"] == pytest.approx(values[:2].sum())
+    with pytest.raises(ValueError, match="one number for each of 60 rows, got 3"):
+        scatter.learn(X, sample_weight=[1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="finite and not negative, got -1"):
+        scatter.learn(X[:1], sample_weight=[-1.0])
+    centered = eigenhedge.Learner(4, 2)
+    with pytest.raises(ValueError, match="rows one by one"):
+        centered.step_batch(X)

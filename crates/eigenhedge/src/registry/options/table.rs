@@ -137,7 +137,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "eta",
             Type::Number(error::positive, Some("auto")),
             "F|auto",
-            "Learning rate, for rows of norm at most one; `auto` follows the learner's own loss, or {ceiling}",
+            "Learning rate, for rows of norm at most one; `auto` follows the learner's own loss, or {ceiling} or {horizon}",
         )
     },
     OptionEntry {
@@ -168,7 +168,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             matches!(options.given.get("eta"), Some(Value::Number(_)))
                 .then(|| "{horizon} is read by {eta} auto only".into())
         },
-        example: "--learner additive --horizon 1000",
+        example: "--learner additive --eta auto --horizon 1000",
         ..OptionEntry::new(
             "horizon",
             Type::Count(1, None),
