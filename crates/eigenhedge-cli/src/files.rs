@@ -1,7 +1,7 @@
 //! Snapshots in, and files out: complete or absent.
 
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Refusal, Snapshot, is_fleet};
+use eigenhedge::{Refusal, SavedMonitors, Snapshot, is_fleet};
 use eigenhedge_io::{MaxMemory, printable_path};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -10,21 +10,31 @@ use std::path::Path;
 /// Reads a snapshot.
 pub fn read_snapshot(path: &Path) -> Result<Snapshot> {
     let name = printable_path(path);
-    let bytes = snapshot_bytes(path).with_context(|| format!("{name} cannot be read"))?;
+    let bytes = bytes_of(path, Snapshot::from_bytes).with_context(|| format!("{name} cannot be read"))?;
     if is_fleet(&bytes) {
         return Err(anyhow!("{name}: holds a learner for each key, as `run --group-by` saves them, and not one model"));
     }
     Snapshot::from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}"))
 }
 
+/// Reads saved monitors.
+pub fn read_monitors(path: &Path) -> Result<SavedMonitors> {
+    let name = printable_path(path);
+    let bytes = bytes_of(path, SavedMonitors::from_bytes).with_context(|| format!("{name} cannot be read"))?;
+    SavedMonitors::from_bytes(&bytes).map_err(|refusal| match refusal {
+        Refusal::Foreign => anyhow!("{name}: is no monitor that `eigenhedge monitor --snapshot` has saved"),
+        refusal => anyhow!("{name}: {refusal}"),
+    })
+}
+
 /// The head of a snapshot and as many bytes as it states, and one more if there is one: not all that can be opened has
 /// an end.
-fn snapshot_bytes(path: &Path) -> io::Result<Vec<u8>> {
+fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::Result<Vec<u8>> {
     const HEAD: u64 = 24;
     let mut file = File::open(path)?;
     let mut bytes = Vec::new();
     file.by_ref().take(HEAD).read_to_end(&mut bytes)?;
-    if let Err(Refusal::Length { expected, .. }) = Snapshot::from_bytes(&bytes) {
+    if let Err(Refusal::Length { expected, .. }) = read(&bytes) {
         let most = MaxMemory::of_machine();
         if expected > most.bytes() {
             return Err(io::Error::other(format!("it says that it has {expected} bytes, and {most} are allowed")));

@@ -26,6 +26,9 @@ const FAILED: u8 = 1;
 /// A command line that cannot mean anything; clap uses the same number.
 const USAGE: u8 = 2;
 
+/// A monitor that was told to fail on an alarm, and had one.
+const ALARM: u8 = 3;
+
 fn main() -> ExitCode {
     let outcome = match Cli::try_parse() {
         Err(message) => return explain(&message),
@@ -38,7 +41,11 @@ fn main() -> ExitCode {
             let needs_hint = of_table.is_some_and(|error| error.is_row() && !error.is_advised());
             let hint = if needs_hint { "; --on-bad-row skip passes over bad rows" } else { "" };
             complain(&format!("{error:#}{hint}"));
-            ExitCode::from(if error.is::<table::Usage>() { USAGE } else { FAILED })
+            ExitCode::from(match () {
+                () if error.is::<table::Usage>() => USAGE,
+                () if error.is::<commands::Alarmed>() => ALARM,
+                () => FAILED,
+            })
         }
         _ => ExitCode::SUCCESS,
     }
@@ -71,6 +78,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Demo(args) => commands::demo(&args),
         Command::Run(args) => plan::Plan::new(&args).map_err(Into::into).and_then(|plan| commands::run(&plan)),
+        Command::Monitor(args) => commands::monitor(&args),
         Command::Compare(args) => commands::compare(&args),
         Command::Scree(args) => commands::scree(&args),
         Command::Transform(args) => commands::transform(&args),

@@ -121,7 +121,7 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
 }
 
 /// Refuses a target that cannot be written in this form.
-fn suits(option: &str, what: &str, form: Form, target: &Target) -> Result<(), Usage> {
+pub fn suits(option: &str, what: &str, form: Form, target: &Target) -> Result<(), Usage> {
     let is_file = match target {
         Target::File(path) => !path.exists() || path.is_file(),
         Target::Nowhere | Target::Standard => false,

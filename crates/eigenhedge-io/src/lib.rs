@@ -64,7 +64,7 @@ mod stream;
 mod text;
 mod unpack;
 
-pub use answers::{Answer, Answers, Form, Position, Target};
+pub use answers::{Answer, Answers, Cell, CellKind, Form, Position, Target};
 pub use binary::{Array, read_array};
 pub use error::{Error, printable, printable_path};
 pub use export::{csv_cell, write_linear_map};

@@ -121,6 +121,14 @@ pub enum Error {
         /// Number of points there are.
         size: usize,
     },
+    /// Too few rows to begin with.
+    #[error("the warm-up must have at least {least} rows, got {rows}")]
+    TooFewRows {
+        /// Rows there are.
+        rows: usize,
+        /// Rows there must be.
+        least: usize,
+    },
     /// A combination of choices that has no meaning.
     #[error("{0}")]
     Unsupported(&'static str),

@@ -22,6 +22,7 @@
 //! | learn from strings, sets, rankings or a Gram matrix | [`kernel`], [`Spec::features`] |
 //! | stop and go on later, bit for bit | [`Snapshot`] |
 //! | follow many entities, one learner for each key | [`Fleet`] |
+//! | watch sensors: scores, limits, alarms, causes, change points | [`Monitor`], [`MonitorOptions`], [`Verdict`] |
 //! | let users name learners and options | [`registry`], [`options`] |
 //! | drive a learner trial by trial | [`Learner`], [`trial`], [`trials`] |
 //! | learn from covariance matrices, or from pairs of rows | [`Symmetric`], [`Pair`] |
@@ -105,6 +106,7 @@ mod linalg;
 mod memory;
 mod mixing;
 mod model;
+mod monitor;
 mod num;
 mod portfolio;
 mod random;
@@ -130,6 +132,9 @@ pub use linalg::Matrix;
 pub use memory::set_max_memory;
 pub use mixing::Mixing;
 pub use model::{Columns, LinearMap, Model};
+pub use monitor::{
+    Cause, Change, Choose, Event, Kept, Limit, Mode, Monitor, MonitorOptions, MonitorTotals, SavedMonitors, Verdict,
+};
 pub use random::Random;
 pub use registry::{FeatureLearner, KernelLearner, Kind, Missing, PlainLearner, Spec, options};
 pub use run::{AnyLearner, Certificate, Comparators, Embedding, Member, Run, RunSummary, ShiftingBound, Totals};

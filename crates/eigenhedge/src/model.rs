@@ -113,7 +113,7 @@ fn are_distinct(names: &[String]) -> bool {
     names.iter().collect::<HashSet<_>>().len() == names.len()
 }
 
-fn cannot_standardize(raw: &[f64], index: usize) -> Error {
+pub(crate) fn cannot_standardize(raw: &[f64], index: usize) -> Error {
     Error::Entry { what: "row", index, rule: "finite once standardized", value: raw[index] }
 }
 

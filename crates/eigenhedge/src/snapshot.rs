@@ -15,6 +15,7 @@
 use crate::error::Error;
 use crate::model::Columns;
 use crate::run::Run;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// What a file holds.
@@ -78,47 +79,53 @@ impl Snapshot {
 
     /// The bytes of a file; an error if the kernel is a function, of which bytes cannot tell.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        // Writing to a growing vector cannot fail, and everything else in a run has a form.
-        let mut bytes = postcard::to_extend(self, vec![0; HEAD])
-            .map_err(|_| Error::Unsupported("a learner whose kernel is a function cannot be saved"))?;
-        let length = (bytes.len() - HEAD) as u64;
-        bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        bytes[12..20].copy_from_slice(&length.to_le_bytes());
-        let checksum = checksum(&bytes);
-        bytes[20..HEAD].copy_from_slice(&checksum.to_le_bytes());
-        Ok(bytes)
+        framed(&MAGIC, self).map_err(|_| Error::Unsupported("a learner whose kernel is a function cannot be saved"))
     }
 
     /// Reads what [`Self::to_bytes`] has written.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
-        let (magic, rest) = bytes.split_first_chunk::<8>().ok_or(Refusal::Foreign)?;
-        if *magic != MAGIC {
-            return Err(Refusal::Foreign);
-        }
-        let short = || Refusal::Length { expected: HEAD as u64, found: bytes.len() as u64 };
-        let (version, rest) = rest.split_first_chunk::<4>().ok_or_else(short)?;
-        let version = u32::from_le_bytes(*version);
-        if version != VERSION {
-            return Err(Refusal::Version(version));
-        }
-        let (length, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
-        let (checksum, body) = rest.split_first_chunk::<4>().ok_or_else(short)?;
-        let expected = u64::from_le_bytes(*length);
-        if body.len() as u64 != expected {
-            return Err(Refusal::Length { expected, found: body.len() as u64 });
-        }
-        if self::checksum(bytes) != u32::from_le_bytes(*checksum) {
-            return Err(Refusal::Checksum);
-        }
-        let (snapshot, rest) = postcard::take_from_bytes::<Self>(body).map_err(|_| Refusal::Content)?;
-        if !rest.is_empty() {
-            return Err(Refusal::Content);
-        }
-        snapshot.run.check_state(body.len()).map_err(Refusal::State)?;
+        let (snapshot, length) = unframed::<Self>(&MAGIC, bytes)?;
+        snapshot.run.check_state(length).map_err(Refusal::State)?;
         snapshot.columns.check_state(&snapshot.run).map_err(Refusal::State)?;
         Ok(snapshot)
     }
+}
+
+/// The bytes of a file that begins with this magic number; an error if the content has no form as bytes.
+pub(crate) fn framed(magic: &[u8; 8], content: &impl Serialize) -> Result<Vec<u8>, postcard::Error> {
+    let mut bytes = postcard::to_extend(content, vec![0; HEAD])?;
+    let length = (bytes.len() - HEAD) as u64;
+    bytes[..8].copy_from_slice(magic);
+    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[12..20].copy_from_slice(&length.to_le_bytes());
+    let checksum = checksum(&bytes);
+    bytes[20..HEAD].copy_from_slice(&checksum.to_le_bytes());
+    Ok(bytes)
+}
+
+/// Reads what [`framed`] has written; the state is not checked yet. Also the length of the body.
+pub(crate) fn unframed<T: DeserializeOwned>(magic: &[u8; 8], bytes: &[u8]) -> Result<(T, usize), Refusal> {
+    let (found, rest) = bytes.split_first_chunk::<8>().ok_or(Refusal::Foreign)?;
+    if found != magic {
+        return Err(Refusal::Foreign);
+    }
+    let short = || Refusal::Length { expected: HEAD as u64, found: bytes.len() as u64 };
+    let (version, rest) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+    let version = u32::from_le_bytes(*version);
+    if version != VERSION {
+        return Err(Refusal::Version(version));
+    }
+    let (length, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
+    let (checksum, body) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+    let expected = u64::from_le_bytes(*length);
+    if body.len() as u64 != expected {
+        return Err(Refusal::Length { expected, found: body.len() as u64 });
+    }
+    if self::checksum(bytes) != u32::from_le_bytes(*checksum) {
+        return Err(Refusal::Checksum);
+    }
+    let (content, rest) = postcard::take_from_bytes::<T>(body).map_err(|_| Refusal::Content)?;
+    if rest.is_empty() { Ok((content, body.len())) } else { Err(Refusal::Content) }
 }
 
 #[cfg(test)]

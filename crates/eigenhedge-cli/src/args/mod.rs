@@ -5,12 +5,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use eigenhedge_io::Form;
 use std::path::PathBuf;
 
+mod monitor;
 mod options;
 mod other_commands;
 mod outputs;
 mod reproduce;
 mod table;
 
+pub use monitor::MonitorArgs;
 pub use options::{OfKernels, OfRun, OptionArgs, typed};
 pub use outputs::KeepArgs;
 
@@ -40,6 +42,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Run a learner over a table: one trial for each row
     Run(Box<RunArgs>),
+    /// Scores, limits, alarms, causes and change points for rows of sensors
+    Monitor(Box<MonitorArgs>),
     /// Several learners and the batch baselines on one stream
     Compare(Box<CompareArgs>),
     /// How much every number of directions loses, to choose k by
@@ -89,9 +93,10 @@ Examples:
   eigenhedge run data.csv -k 3 --report r.html  also draw what happened, in one page for a browser
   eigenhedge run data.csv -k 3 --out out.csv  also write each row's losses and coordinates
   eigenhedge run - -k 3 --out -               in a pipe: one answer for each row, at once
+  eigenhedge monitor data.csv --events e.csv  which rows are unusual, since when, and which columns did it
   eigenhedge compare data.csv -k 3            several learners and the best subspace in hindsight
 
-Exit status: 0 done, 1 bad data or failed run, 2 wrong usage.";
+Exit status: 0 done, 1 bad data or failed run, 2 wrong usage, 3 an alarm with `monitor --fail-on-alarm`.";
 
 /// Options of `demo`.
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! The forms an answer can take.
 
-use super::Answer;
+use super::{Answer, Cell, CellKind};
 use crate::error::Fault;
 use crate::format::Format;
 use std::borrow::Cow;
@@ -87,11 +87,7 @@ impl Form {
             }
             Self::Parquet => {
                 out.write_all(&row.to_le_bytes())?;
-                for text in texts {
-                    let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-                    out.write_all(&length.to_le_bytes())?;
-                    out.write_all(text.as_bytes())?;
-                }
+                texts.iter().try_for_each(|text| text_record(text, out))?;
                 let numbers = [expected_loss, loss].into_iter().chain(coordinates.iter().copied());
                 numbers.into_iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))
             }
@@ -99,9 +95,9 @@ impl Form {
     }
 
     /// Writes the header of a table with these columns, if there is one.
-    pub(crate) fn names(self, names: &[String], out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn names<'a>(self, names: impl Iterator<Item = &'a String>, out: &mut dyn Write) -> io::Result<()> {
         let Some(comma) = self.comma() else { return Ok(()) };
-        let cells: Vec<Cow<'_, str>> = names.iter().map(|name| quoted_cell(name, comma)).collect();
+        let cells: Vec<Cow<'_, str>> = names.map(|name| quoted_cell(name, comma)).collect();
         writeln!(out, "{}", cells.join(&comma.to_string()))
     }
 
@@ -122,6 +118,44 @@ impl Form {
         }
     }
 
+    /// One row of a table with columns of several kinds. A number that is not there is an empty cell, or null.
+    pub(crate) fn cells(self, columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Csv | Self::Tsv => {
+                let comma = self.comma().unwrap_or(',');
+                for (i, cell) in row.iter().enumerate() {
+                    if i > 0 {
+                        write!(out, "{comma}")?;
+                    }
+                    match *cell {
+                        Cell::Whole(Some(number)) => write!(out, "{number}")?,
+                        Cell::Number(number) if !number.is_nan() => write!(out, "{number:?}")?,
+                        Cell::Text(text) => write!(out, "{}", quoted_cell(text, comma))?,
+                        Cell::Whole(None) | Cell::Number(_) => {}
+                    }
+                }
+                writeln!(out)
+            }
+            Self::Jsonl => {
+                for (i, ((name, _), cell)) in columns.iter().zip(row).enumerate() {
+                    write!(out, "{}{}:", if i == 0 { '{' } else { ',' }, serde_json::to_string(name)?)?;
+                    match *cell {
+                        Cell::Whole(Some(number)) => write!(out, "{number}")?,
+                        Cell::Number(number) if number.is_finite() => write!(out, "{number:?}")?,
+                        Cell::Text(text) => write!(out, "{}", serde_json::to_string(text)?)?,
+                        Cell::Whole(None) | Cell::Number(_) => write!(out, "null")?,
+                    }
+                }
+                writeln!(out, "}}")
+            }
+            Self::Parquet => row.iter().try_for_each(|cell| match *cell {
+                Cell::Whole(number) => out.write_all(&number.unwrap_or(NO_NUMBER).to_le_bytes()),
+                Cell::Number(number) => out.write_all(&number.to_le_bytes()),
+                Cell::Text(text) => text_record(text, out),
+            }),
+        }
+    }
+
     /// Lines of a file with so many answers; none when it has no lines.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {
@@ -138,6 +172,16 @@ impl Form {
             Self::Jsonl | Self::Parquet => None,
         }
     }
+}
+
+/// Stands for a whole number that is not there in a record.
+pub(super) const NO_NUMBER: u64 = u64::MAX;
+
+/// A text as it stands in a record: its length before it.
+fn text_record(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(text.as_bytes())
 }
 
 /// A cell as it stands between separators: in quotes if it must be.

@@ -67,18 +67,37 @@ pub struct Answers {
     /// Names of the texts; of all columns, for a table of rows.
     names: Vec<String>,
     is_of_rows: bool,
+    /// Names and kinds of columns, for a table of cells.
+    cells: Columns,
     /// True if each answer must be out before the next row is read.
     at_once: bool,
     rows: u64,
 }
 
-/// Names of the columns of a table: the number of the row if rows are numbered, texts, and numbers.
-#[cfg_attr(not(feature = "parquet"), allow(dead_code))]
-struct Columns {
-    row: Option<String>,
-    texts: Vec<String>,
-    numbers: Vec<String>,
+/// The kind of a column of answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellKind {
+    /// Whole numbers, some of which may not be there.
+    Whole,
+    /// Numbers.
+    Number,
+    /// Texts.
+    Text,
 }
+
+/// A cell of a table with columns of several kinds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell<'a> {
+    /// A whole number, if there is one.
+    Whole(Option<u64>),
+    /// A number; NaN stands for none.
+    Number(f64),
+    /// A text.
+    Text(&'a str),
+}
+
+/// Names and kinds of the columns of a table.
+type Columns = Vec<(String, CellKind)>;
 
 enum Sink {
     Nowhere,
@@ -116,7 +135,7 @@ impl Answers {
             }
         };
         let rows = position.map_or(0, |position| position.rows);
-        Ok(Self { sink, form, kept, names: Vec::new(), is_of_rows: false, at_once, rows })
+        Ok(Self { sink, form, kept, names: Vec::new(), is_of_rows: false, cells: Vec::new(), at_once, rows })
     }
 
     /// A table of rows with columns of these names, which [`Self::write_row`] writes; it goes on after a position, if there is
@@ -135,13 +154,35 @@ impl Answers {
         Ok(Self { names, is_of_rows: true, ..Self::start(target, form, 0, at_once, position)? })
     }
 
-    fn columns(&self) -> Columns {
-        if self.is_of_rows {
-            return Columns { row: None, texts: Vec::new(), numbers: self.names.clone() };
+    /// A table with columns of these names and kinds, which [`Self::write_cells`] writes; it goes on after a position, if there
+    /// is one. A name that stands for two columns is an error.
+    pub fn of_cells(
+        target: &Target,
+        form: Form,
+        cells: Vec<(String, CellKind)>,
+        at_once: bool,
+        position: Option<&Position>,
+    ) -> Result<Self, Error> {
+        let is_repeated =
+            |(i, (name, _)): &(usize, &(String, CellKind))| cells[..*i].iter().any(|(other, _)| other == name);
+        if let Some((_, (name, _))) = cells.iter().enumerate().find(is_repeated) {
+            return Err(Error::at("the answers", Fault::TakenName(name.clone())));
         }
+        Ok(Self { cells, ..Self::start(target, form, 0, at_once, position)? })
+    }
+
+    fn columns(&self) -> Columns {
+        let numbers = |names: &[String]| names.iter().map(|name| (name.clone(), CellKind::Number)).collect::<Columns>();
+        if !self.cells.is_empty() {
+            return self.cells.clone();
+        }
+        if self.is_of_rows {
+            return numbers(&self.names);
+        }
+        let texts = self.names.iter().map(|name| (name.clone(), CellKind::Text));
         let losses = ["expected_loss", "loss"].map(str::to_owned).into_iter();
-        let numbers = losses.chain((0..self.kept).map(|i| format!("z{i}"))).collect();
-        Columns { row: Some("row".to_owned()), texts: self.names.clone(), numbers }
+        let losses: Vec<String> = losses.chain((0..self.kept).map(|i| format!("z{i}"))).collect();
+        [("row".to_owned(), CellKind::Whole)].into_iter().chain(texts).chain(numbers(&losses)).collect()
     }
 
     /// The same answers with texts of these names in each, behind the number of the row.
@@ -179,12 +220,29 @@ impl Answers {
         let names = std::mem::take(&mut self.names);
         let written = self.hand_over(|out| {
             if first {
-                form.names(&names, out)?;
+                form.names(names.iter(), out)?;
             }
             form.row(&names, row, out)?;
             if at_once { out.flush() } else { Ok(()) }
         });
         self.names = names;
+        written
+    }
+
+    /// One row of a table of cells.
+    pub fn write_cells(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
+        let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
+        self.rows += 1;
+        debug_assert_eq!(row.len(), self.cells.len());
+        let columns = std::mem::take(&mut self.cells);
+        let written = self.hand_over(|out| {
+            if first {
+                form.names(columns.iter().map(|(name, _)| name), out)?;
+            }
+            form.cells(&columns, row, out)?;
+            if at_once { out.flush() } else { Ok(()) }
+        });
+        self.cells = columns;
         written
     }
 

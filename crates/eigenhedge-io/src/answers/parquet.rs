@@ -3,6 +3,8 @@
 //! A Parquet file cannot be cut off at a row and continued, so answers wait as plain records and are turned into
 //! one at the end. Row groups are small enough to be held in memory while they are written.
 
+#[cfg(feature = "parquet")]
+use super::CellKind;
 use super::Columns;
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,9 +14,10 @@ pub fn convert(_: impl Read, _: &Columns, _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Writes the records as a table: each a row number, texts with their lengths before them, and numbers.
+/// Writes the records as a table: whole numbers, texts with their lengths before them, and numbers, as the columns say.
 #[cfg(feature = "parquet")]
 pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<File> {
+    use super::form::NO_NUMBER;
     use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
     use arrow_schema::{DataType, Field, Schema};
     use parquet::arrow::ArrowWriter;
@@ -22,12 +25,20 @@ pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<F
     use parquet::file::properties::WriterProperties;
     use std::sync::Arc;
 
+    /// A column of a row group.
+    enum Values {
+        Whole(Vec<Option<u64>>),
+        Number(Vec<f64>),
+        Text(Vec<String>),
+    }
+
     const GROUP_CELLS: usize = 1 << 20;
-    let Columns { row, texts: text_names, numbers: number_names } = columns;
-    let field = |kind: DataType| move |name: &String| Field::new(name, kind.clone(), false);
-    let (texts, numbers) =
-        (text_names.iter().map(field(DataType::Utf8)), number_names.iter().map(field(DataType::Float64)));
-    let fields: Vec<Field> = row.iter().map(field(DataType::UInt64)).chain(texts).chain(numbers).collect();
+    let field = |(name, kind): &(String, CellKind)| match kind {
+        CellKind::Whole => Field::new(name, DataType::UInt64, name != "row"),
+        CellKind::Number => Field::new(name, DataType::Float64, false),
+        CellKind::Text => Field::new(name, DataType::Utf8, false),
+    };
+    let fields: Vec<Field> = columns.iter().map(field).collect();
     let group = (GROUP_CELLS / fields.len().max(1)).clamp(1, 1 << 16);
     let schema = Arc::new(Schema::new(fields));
     let properties = WriterProperties::builder()
@@ -37,32 +48,41 @@ pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<F
     let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(io::Error::other)?;
     let mut records = io::BufReader::with_capacity(1 << 16, records);
     loop {
-        let (mut count, mut rows) = (0, Vec::new());
-        let mut texts: Vec<Vec<String>> = vec![Vec::new(); text_names.len()];
-        let mut numbers: Vec<Vec<f64>> = vec![Vec::new(); number_names.len()];
+        let mut count = 0;
+        let empty = |(_, kind): &(String, CellKind)| match kind {
+            CellKind::Whole => Values::Whole(Vec::new()),
+            CellKind::Number => Values::Number(Vec::new()),
+            CellKind::Text => Values::Text(Vec::new()),
+        };
+        let mut values: Vec<Values> = columns.iter().map(empty).collect();
         while count < group && !is_at_end(&mut records)? {
             count += 1;
-            if row.is_some() {
-                rows.push(u64::from_le_bytes(read_bytes(&mut records)?));
-            }
-            for column in &mut texts {
-                let length = u32::from_le_bytes(read_bytes(&mut records)?);
-                let mut text = Vec::new();
-                records.by_ref().take(length.into()).read_to_end(&mut text)?;
-                column.push(String::from_utf8_lossy(&text).into_owned());
-            }
-            for column in &mut numbers {
-                column.push(f64::from_le_bytes(read_bytes(&mut records)?));
+            for column in &mut values {
+                match column {
+                    Values::Whole(column) => {
+                        let number = u64::from_le_bytes(read_bytes(&mut records)?);
+                        column.push(Some(number).filter(|number| *number != NO_NUMBER));
+                    }
+                    Values::Number(column) => column.push(f64::from_le_bytes(read_bytes(&mut records)?)),
+                    Values::Text(column) => {
+                        let length = u32::from_le_bytes(read_bytes(&mut records)?);
+                        let mut text = Vec::new();
+                        records.by_ref().take(length.into()).read_to_end(&mut text)?;
+                        column.push(String::from_utf8_lossy(&text).into_owned());
+                    }
+                }
             }
         }
         if count == 0 {
             break;
         }
-        let mut columns: Vec<ArrayRef> = Vec::new();
-        columns.extend(row.iter().map(|_| Arc::new(UInt64Array::from(std::mem::take(&mut rows))) as ArrayRef));
-        columns.extend(texts.into_iter().map(|column| Arc::new(StringArray::from(column)) as ArrayRef));
-        columns.extend(numbers.into_iter().map(|column| Arc::new(Float64Array::from(column)) as ArrayRef));
-        let batch = RecordBatch::try_new(schema.clone(), columns).map_err(io::Error::other)?;
+        let array = |values: Values| match values {
+            Values::Whole(column) => Arc::new(UInt64Array::from(column)) as ArrayRef,
+            Values::Number(column) => Arc::new(Float64Array::from(column)) as ArrayRef,
+            Values::Text(column) => Arc::new(StringArray::from(column)) as ArrayRef,
+        };
+        let arrays = values.into_iter().map(array).collect();
+        let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(io::Error::other)?;
         writer.write(&batch).map_err(io::Error::other)?;
     }
     writer.into_inner().map_err(io::Error::other)

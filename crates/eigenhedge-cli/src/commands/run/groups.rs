@@ -51,7 +51,7 @@ pub fn run(plan: &Plan) -> Result<()> {
         Err(_) if signal.to_stop() => return stopped_early(),
         outcome => outcome?,
     };
-    let mut progress = Progress::new(plan, session.rows);
+    let mut progress = Progress::new(plan.quiet, &plan.target, session.rows);
     let ended = session.learn(&mut progress, &signal);
     progress.finish();
     let ended = ended?;
@@ -59,7 +59,7 @@ pub fn run(plan: &Plan) -> Result<()> {
         return stopped_early();
     }
     session.save(ended)?;
-    if waits(plan, session.rows, ended) { Ok(()) } else { session.close() }
+    if waits(plan.keep.snapshot.as_deref(), session.rows, ended) { Ok(()) } else { session.close() }
 }
 
 impl<'a> Session<'a> {
@@ -141,7 +141,7 @@ impl<'a> Session<'a> {
                     Step::Ended => return Ok(true),
                 },
             }
-            progress.tick_rows(self.rows, self.lost, &self.stream);
+            progress.tick_with(self.rows, &self.stream, || format!("lost {}", readable(self.lost)));
             match &self.plan.keep.snapshot_every {
                 Some(every) if self.rows.is_multiple_of(*every) => self.save(false)?,
                 _ => {}

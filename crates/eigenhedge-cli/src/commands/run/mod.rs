@@ -2,7 +2,7 @@
 
 mod block;
 mod groups;
-mod progress;
+pub(super) mod progress;
 mod resume_state;
 mod session;
 
@@ -21,6 +21,7 @@ use eigenhedge_io::{Format, Stream, Target, printable, printable_path, write_who
 use progress::Progress;
 use session::{Finished, Session, Step};
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Reads, learns, answers, and sums up.
 pub fn run(plan: &Plan) -> Result<()> {
@@ -38,7 +39,7 @@ pub fn run(plan: &Plan) -> Result<()> {
         Err(_) if signal.to_stop() => return stopped_early(),
         outcome => outcome?,
     };
-    let mut progress = Progress::new(plan, session.run().totals().rows);
+    let mut progress = Progress::new(plan.quiet, &plan.target, session.run().totals().rows);
     let ended = learn(&mut session, &mut progress, &signal);
     progress.finish();
     let ended = ended?;
@@ -47,12 +48,12 @@ pub fn run(plan: &Plan) -> Result<()> {
         return stopped_early();
     }
     session.save(ended)?;
-    if waits(plan, rows, ended) { Ok(()) } else { close(plan, session.finish()?) }
+    if waits(plan.keep.snapshot.as_deref(), rows, ended) { Ok(()) } else { close(plan, session.finish()?) }
 }
 
 /// True if a run that was stopped after so many rows is to be resumed, so that it has no end yet; says so.
-fn waits(plan: &Plan, rows: u64, ended: bool) -> bool {
-    match &plan.keep.snapshot {
+pub(super) fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
+    match snapshot {
         _ if ended => false,
         Some(path) => {
             let path = printable_path(path);
@@ -121,18 +122,18 @@ fn next_step(plan: &Plan) -> String {
     }
 }
 
-fn stopped_early() -> Result<()> {
+pub(super) fn stopped_early() -> Result<()> {
     say("stopped before the first row");
     Ok(())
 }
 
 /// Says something on standard error, which may be closed.
-fn say(sentence: &str) {
+pub(super) fn say(sentence: &str) {
     let _ = writeln!(io::stderr(), "eigenhedge: {sentence}");
 }
 
 /// Lists the first few rows that were passed over on standard error, which may be closed.
-fn list_skipped(stream: &Stream) {
+pub(super) fn list_skipped(stream: &Stream) {
     let mut err = io::stderr().lock();
     let mut listed = 0;
     for message in stream.messages() {
@@ -159,7 +160,7 @@ fn misfit(error: &Error, format: Format) -> String {
 }
 
 /// The library's sentence, with numbers of any size in few characters.
-fn sentence(error: &Error) -> String {
+pub(super) fn sentence(error: &Error) -> String {
     match error {
         Error::Norm { norm, bound } => {
             format!("the norm of the row must not exceed the norm bound {}, got {}", exact(*bound), exact(*norm))

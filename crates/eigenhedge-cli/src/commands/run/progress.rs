@@ -4,7 +4,6 @@
 //! or kernels.
 
 use crate::number::readable;
-use crate::plan::Plan;
 use eigenhedge::Run;
 use eigenhedge_io::{Progress as Way, Stream, Target};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -40,12 +39,12 @@ enum Shown {
 }
 
 impl Progress {
-    /// Begins; `rows` have been learned before.
-    pub fn new(plan: &Plan, rows: u64) -> Self {
+    /// Begins; `rows` have been read before, and answers go to the target.
+    pub fn new(quiet: bool, target: &Target, rows: u64) -> Self {
         // A bar and answers on one terminal would write over each other.
-        let shares_terminal = plan.target == Target::Standard && io::stdout().is_terminal();
+        let shares_terminal = *target == Target::Standard && io::stdout().is_terminal();
         let shown = match () {
-            () if plan.quiet => Shown::Nowhere,
+            () if quiet => Shown::Nowhere,
             () if io::stderr().is_terminal() && !shares_terminal => Shown::Bar(bar()),
             () if shares_terminal => Shown::Nowhere,
             () => Shown::Lines,
@@ -59,14 +58,16 @@ impl Progress {
     pub fn tick(&mut self, run: &Run, stream: &Stream) {
         if let Some(now) = self.is_due(run.totals().rows) {
             self.look_at_regret(run);
-            self.show(run.totals().rows, run.totals().expected_loss, now, stream);
+            let regret = self.regret.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
+            let detail = format!("lost {}{regret}", readable(run.totals().expected_loss));
+            self.show(run.totals().rows, &detail, now, stream);
         }
     }
 
-    /// After a row of many learners, which have lost so much together since the start.
-    pub fn tick_rows(&mut self, rows: u64, lost: f64, stream: &Stream) {
+    /// After a row, with something else to say about the rows so far.
+    pub fn tick_with(&mut self, rows: u64, stream: &Stream, detail: impl FnOnce() -> String) {
         if let Some(now) = self.is_due(rows) {
-            self.show(rows, lost, now, stream);
+            self.show(rows, &detail(), now, stream);
         }
     }
 
@@ -79,8 +80,10 @@ impl Progress {
         Some(Instant::now()).filter(|now| *now >= self.next)
     }
 
-    fn show(&mut self, rows: u64, lost: f64, now: Instant, stream: &Stream) {
-        let text = self.text(rows, lost, now);
+    fn show(&mut self, rows: u64, detail: &str, now: Instant, stream: &Stream) {
+        let seconds = (now - self.start).as_secs_f64();
+        let rate = (rows - self.before) as f64 / seconds.max(1e-3);
+        let text = format!("{rows} rows, {rate:.0} a second, {detail}");
         match &self.shown {
             Shown::Nowhere => {}
             Shown::Lines => {
@@ -116,13 +119,6 @@ impl Progress {
         self.doubled = 2 * rows;
         let regret = run.interim_summary().regret;
         self.regret = regret.map(|regret| regret.high() / rows as f64);
-    }
-
-    fn text(&self, rows: u64, lost: f64, now: Instant) -> String {
-        let seconds = (now - self.start).as_secs_f64();
-        let rate = (rows - self.before) as f64 / seconds.max(1e-3);
-        let regret = self.regret.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
-        format!("{rows} rows, {rate:.0} a second, lost {}{regret}", readable(lost))
     }
 
     /// Makes room for what is printed at the end.

@@ -1,0 +1,183 @@
+//! Options of `monitor`, as typed.
+
+use super::{SummaryForm, TableArgs, directions, forms};
+use clap::{Args, ValueEnum};
+use eigenhedge::{Choose, Limit, Missing, Mode};
+use eigenhedge_io::Form;
+use std::path::PathBuf;
+
+// A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
+const NOTES: &str = "\
+The first rows (--warm-up), or those of --train, are taken as normal. Every row behind them has a score: how unlikely its distance \
+from the directions that normal rows lie along (q), its place along them (t2), and its worst column are. An alarm is a score \
+over its limit, or a column whose value has repeated for much longer than ever in the warm-up.
+
+A row of the output is row,score,q,t2,limit,alarm,change,cause_1,share_1,cause_2,share_2,cause_3,share_3 (columns of --time, \
+--keep and --group-by stand behind row). Cells of rows without a score, as in the warm-up, are empty. alarm is 0 or 1. change \
+is the row at which the scores changed their level, in the row at which that was found. Causes are columns, the worst first, \
+with their shares of q. Where levels are strongly autocorrelated, the differences between rows have a score of their own, and a \
+row shows the one that is larger beside its limit.
+
+With --fail-on-alarm the status is 3 if there was an alarm, and the answers are complete all the same.
+
+Examples:
+  eigenhedge monitor sensors.csv --out scores.csv --events events.csv
+  eigenhedge monitor today.csv --train normal.csv --lags auto --out scores.csv
+  eigenhedge monitor sensors.csv --time date --exclude id --limit auto:0.001 --events events.csv
+  eigenhedge monitor fleet.csv --group-by machine --out scores.csv
+  eigenhedge monitor today.csv --start-from monitor.snap --snapshot monitor.snap --fail-on-alarm
+  tail -f log.csv | eigenhedge monitor - --on-bad-row skip --out - --out-format jsonl";
+
+/// Options of `monitor`.
+#[derive(Debug, Args)]
+#[command(after_help = NOTES)]
+pub struct MonitorArgs {
+    /// Table to read; `-` reads rows from standard input as they arrive. Several files are read as one table
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<PathBuf>,
+    /// Directions to keep [default: as many as hold --share of the energy]
+    #[arg(short, value_name = "K", value_parser = directions, conflicts_with = "share")]
+    pub k: Option<usize>,
+    /// Share of the energy of normal rows that the directions hold
+    #[arg(long, value_name = "F", default_value_t = 0.85, value_parser = proper_share)]
+    pub share: f64,
+    /// Rows that teach the model: learn (all), gated (those that look normal), or freeze:ROWS (none behind the first ROWS)
+    #[arg(long, value_name = "MODE", default_value = "gated", value_parser = mode)]
+    pub mode: Mode,
+    /// Limit of the score: auto:ALPHA (passed by this share of normal rows), conformal:P (the same from ranks alone), quantile:Q
+    /// (of recent scores), or spot:Q (by the tail over a threshold)
+    #[arg(long, value_name = "RULE", default_value = "auto:0.01", value_parser = limit)]
+    pub limit: Limit,
+    /// Rows before each row that are put beside it, or auto: about 5 for 10 columns, 2 for 50
+    #[arg(long, value_name = "W|auto", default_value = "0", value_parser = lags)]
+    pub lags: Choose<usize>,
+    /// A second score of the differences between rows; auto: where levels are strongly autocorrelated
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
+    pub differences: When,
+    /// First rows that are taken as normal and have no score [default: 400, or 3 for each column and lag if that is more]
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "train")]
+    pub warm_up: Option<u64>,
+    /// A table of normal rows to learn from first; every row of INPUT then has a score
+    #[arg(long, value_name = "TABLE")]
+    pub train: Option<PathBuf>,
+    /// Empty, NaN or null cells: fail, skip (pass the row over), or fill (from the other cells and the directions)
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnMissing::Fail)]
+    pub missing: OnMissing,
+    /// Alarms with at most so many rows between them are one event
+    #[arg(long, value_name = "ROWS", default_value_t = 5)]
+    pub event_gap: u64,
+    /// Rows between two false reports of a change, on average
+    #[arg(long, value_name = "ROWS", default_value_t = 10_000.0)]
+    pub change_time: f64,
+
+    /// Where to write each row's answer; `-` is standard output
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+    /// Form of the answers [default: by the end of the file's name, else csv]
+    #[arg(long, value_name = "FORM", value_parser = forms(), requires = "out")]
+    pub out_format: Option<Form>,
+    /// Where to list events and changes; the form is that of the file's name
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// End with status 3 if there was an alarm
+    #[arg(long)]
+    pub fail_on_alarm: bool,
+    /// Form of the summary (on standard error with `--out -`, else on standard output)
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
+    pub summary: SummaryForm,
+    /// Print no text summary and no progress
+    #[arg(long)]
+    pub quiet: bool,
+
+    /// Save the monitor here at its end, and when it is stopped by a signal
+    #[arg(long, value_name = "FILE", help_heading = "Snapshots")]
+    pub snapshot: Option<PathBuf>,
+    /// Also save it each time so many rows have been read
+    #[arg(long, value_name = "ROWS", requires = "snapshot", help_heading = "Snapshots",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub snapshot_every: Option<u64>,
+    /// Go on where this snapshot was saved; all that decides the outcome must be as it was then
+    #[arg(long, value_name = "FILE", help_heading = "Snapshots", conflicts_with = "start_from")]
+    pub resume: Option<PathBuf>,
+    /// Begin with this saved monitor on a new table: its columns are found by name, its options hold, and every row has a score
+    #[arg(long, value_name = "FILE", help_heading = "Snapshots",
+          conflicts_with_all = ["k", "share", "mode", "limit", "lags", "differences", "warm_up", "train", "missing", "event_gap",
+                                "change_time", "group_by", "standardize"])]
+    pub start_from: Option<PathBuf>,
+
+    /// The table.
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// Columns to copy into the answers as text; they are features only if --columns names them too
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Table")]
+    pub keep: Vec<String>,
+    /// The column that says when a row was: dates, or seconds or milliseconds since 1970. It is copied into the answers
+    #[arg(long, value_name = "COLUMN", help_heading = "Table")]
+    pub time: Option<String>,
+    /// One monitor for each value of this column, which is copied into the answers
+    #[arg(long, value_name = "COLUMN", help_heading = "Table")]
+    pub group_by: Option<String>,
+}
+
+/// A switch that the data can decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// By the data
+    Auto,
+    /// Always
+    On,
+    /// Never
+    Off,
+}
+
+impl From<When> for Choose<bool> {
+    fn from(when: When) -> Self {
+        match when {
+            When::Auto => Self::Auto,
+            When::On => Self::Fixed(true),
+            When::Off => Self::Fixed(false),
+        }
+    }
+}
+
+/// What a missing cell does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnMissing {
+    /// End the run
+    Fail,
+    /// Pass the row over
+    Skip,
+    /// Fill the cell in
+    Fill,
+}
+
+impl From<OnMissing> for Missing {
+    fn from(what: OnMissing) -> Self {
+        match what {
+            OnMissing::Fail => Self::Fail,
+            OnMissing::Skip => Self::Skip,
+            OnMissing::Fill => Self::Fill,
+        }
+    }
+}
+
+fn proper_share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0);
+    share.ok_or_else(|| "must be a number between 0 and 1".to_owned())
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    Mode::from_text(text).ok_or_else(|| "must be learn, gated or freeze:ROWS".to_owned())
+}
+
+fn limit(text: &str) -> Result<Limit, String> {
+    let rule = "must be auto:ALPHA, conformal:P, quantile:Q or spot:Q with a number between 0 and 1";
+    Limit::from_text(text).ok_or_else(|| rule.to_owned())
+}
+
+fn lags(text: &str) -> Result<Choose<usize>, String> {
+    match text {
+        "auto" => Ok(Choose::Auto),
+        _ => text.parse().map(Choose::Fixed).map_err(|_| "must be a whole number or auto".to_owned()),
+    }
+}

@@ -1,0 +1,170 @@
+//! `monitor`: scores, limits, alarms, causes and change points for the rows of a table.
+
+mod occurrence;
+mod session;
+mod summary;
+
+use super::run::progress::Progress;
+use super::run::{list_skipped, stopped_early, waits};
+use crate::args::{MonitorArgs, SummaryForm};
+use crate::files::judge_place;
+use crate::plan::suits;
+use crate::stdout;
+use crate::stop::StopSignal;
+use crate::summary::counted;
+use crate::table::{Usage, is_dash};
+use anyhow::{Context, Result};
+use eigenhedge::{Choose, Kept, Limit, Missing, Mode, MonitorOptions, Standardize};
+use eigenhedge_io::{Form, Target};
+use session::Session;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The outcome of a monitor that had an alarm and was told to fail then.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Alarmed(String);
+
+/// Where answers and events go.
+pub struct Outputs {
+    pub answers: (Target, Form),
+    pub events: (Target, Form),
+}
+
+/// Reads, scores, answers, and sums up.
+pub fn monitor(args: &MonitorArgs) -> Result<()> {
+    let options = options(args)?;
+    let outputs = outputs(args)?;
+    [&args.snapshot, &args.events].into_iter().flatten().try_for_each(|path| judge_place(path))?;
+    if outputs.answers.0 == Target::Standard {
+        drop(stdout::output()?);
+    }
+    let signal = StopSignal::listen()?;
+    let mut session = match Session::open(args, &options, &outputs, &signal) {
+        Err(_) if signal.to_stop() => return stopped_early(),
+        outcome => outcome?,
+    };
+    let mut progress = Progress::new(args.quiet, &outputs.answers.0, session.rows());
+    let ended = watch(&mut session, &mut progress, &signal);
+    progress.finish();
+    let ended = ended?;
+    if session.rows() == 0 {
+        return stopped_early();
+    }
+    session.save(ended)?;
+    if waits(args.snapshot.as_deref(), session.rows(), ended) {
+        return Ok(());
+    }
+    session.judge_warm_up()?;
+    let finished = session.finish()?;
+    list_skipped(&finished.stream);
+    let shown = match args.summary {
+        SummaryForm::Text if args.quiet => String::new(),
+        SummaryForm::Text => summary::text(&finished, args),
+        SummaryForm::Json => serde_json::to_string(&summary::json(&finished))? + "\n",
+    };
+    if outputs.answers.0 == Target::Standard {
+        io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written")?;
+    } else {
+        stdout::print(&shown)?;
+    }
+    let alarms = finished.totals.alarms;
+    if args.fail_on_alarm && alarms > 0 {
+        let events = counted(finished.totals.events, "event");
+        return Err(Alarmed(format!("{} in {events}", counted(alarms, "alarm"))).into());
+    }
+    Ok(())
+}
+
+/// Looks at row after row; true if the table came to its end.
+fn watch(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
+    loop {
+        if signal.to_stop() {
+            return Ok(false);
+        }
+        match session.step() {
+            // A wait that was ended is seen as a failure; the stream is still after the last whole row.
+            Err(_) if signal.to_stop() => return Ok(false),
+            Err(error) => return Err(error),
+            Ok(false) => return Ok(true),
+            Ok(true) => {
+                let alarms = session.alarms();
+                progress.tick_with(session.rows(), &session.stream, || counted(alarms, "alarm"));
+                session.save_in_time()?;
+            }
+        }
+    }
+}
+
+/// The options of the monitor.
+fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
+    let mut options = MonitorOptions::default();
+    options.kept = args.k.map_or(Kept::Share(args.share), Kept::Count);
+    (options.mode, options.limit, options.lags) = (args.mode, args.limit, args.lags);
+    options.differences = args.differences.into();
+    options.missing = Missing::from(args.missing);
+    (options.warm_up, options.event_gap, options.change_time) = (args.warm_up, args.event_gap, args.change_time);
+    match (args.table.standardize, args.mode, args.warm_up) {
+        (Some(Standardize::None), ..) => options.standardize = false,
+        (Some(Standardize::Warmup(rows)), _, Some(typed)) if rows != typed => {
+            return Err(Usage(format!("--standardize warmup:{rows} must be as long as --warm-up {typed}")));
+        }
+        (Some(Standardize::Warmup(rows)), ..) => options.warm_up = Some(rows),
+        (Some(_), ..) => return Err(Usage("--standardize must be none or warmup:ROWS for a monitor".into())),
+        (None, ..) => {}
+    }
+    if let (Mode::Freeze(rows), Some(typed)) = (args.mode, options.warm_up)
+        && rows != typed
+    {
+        return Err(Usage(format!("--mode freeze:{rows} must be as long as --warm-up {typed}")));
+    }
+    // Rows are not known yet: what depends on their number is judged when they are.
+    if !(10.0..=1e9).contains(&args.change_time) {
+        return Err(Usage(format!("--change-time must be from 10 to 1e9, got {}", args.change_time)));
+    }
+    Ok(options)
+}
+
+fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
+    let target = |path: &Path| if is_dash(path) { Target::Standard } else { Target::File(path.to_owned()) };
+    let answers = args.out.as_deref().map_or(Target::Nowhere, target);
+    let form = args.out_format.unwrap_or_else(|| args.out.as_deref().map_or(Form::Csv, Form::of_path));
+    suits("--out", "answers", form, &answers)?;
+    let events = args.events.as_deref().map_or(Target::Nowhere, target);
+    let events_form = args.events.as_deref().map_or(Form::Csv, Form::of_path);
+    suits("--events", "events", events_form, &events)?;
+    let mut taken: Vec<(&str, &Path)> = args.inputs.iter().map(|path| ("the input", path.as_path())).collect();
+    taken.extend(args.train.as_deref().map(|path| ("--train", path)));
+    for (option, path) in [("--out", &args.out), ("--events", &args.events), ("--snapshot", &args.snapshot)] {
+        let Some(path) = path.as_deref().filter(|path| option != "--out" || !is_dash(path)) else { continue };
+        if is_dash(path) {
+            return Err(Usage(format!("{option} must be a file, got -")));
+        }
+        let same =
+            |other: &Path| path == other || path.is_file() && path.canonicalize().ok() == other.canonicalize().ok();
+        if let Some((other, _)) = taken.iter().find(|(_, other)| same(other)) {
+            return Err(Usage(format!("{option} must not be {other}, got {}", path.display())));
+        }
+        taken.push((option, path));
+    }
+    Ok(Outputs { answers: (answers, form), events: (events, events_form) })
+}
+
+/// The limit in words.
+fn in_words(limit: Limit) -> String {
+    let share = format!("{} %", 100.0 * limit.rate());
+    match limit {
+        Limit::Auto(_) => format!("passed by about {share} of normal rows"),
+        Limit::Conformal(_) => format!("passed by about {share} of normal rows if these are independent"),
+        Limit::Spot(_) => format!("passed by about {share} of rows, by the tail of recent scores"),
+        _ => format!("passed by {share} of recent scores"),
+    }
+}
+
+/// The lags in words.
+fn spoken_lags(lags: Choose<usize>) -> String {
+    match lags {
+        Choose::Auto => "auto".to_owned(),
+        Choose::Fixed(lags) => lags.to_string(),
+    }
+}

@@ -1,0 +1,229 @@
+//! Moments at which the score changes its level, reported once each.
+//!
+//! Setting: `g = (s^{1/3} - median)/deviation`, capped at ±[`CAP`], with median and deviation of a baseline: the calibration
+//! scores at first, the [`RENEWAL`] rows behind a change after it. The cube root makes scores nearly normal.
+//!
+//! Rule: a generalized likelihood ratio over the last [`WINDOW`] rows, `max_L (Σ of the last L g)²/(2 v_L)`, with at least
+//! [`SHORTEST`] rows so that one row is no change. v_L is the variance of the sum: that of L rows that remember ρ of the row
+//! before, `ρ = (τ - 1)/(τ + 1)` with τ the rows that are worth one independent row, and that of a median of b rows of the baseline,
+//! `1.57 L² τ/b`. The threshold is `ln(time/1.75) - 0.65 ln τ` for a time between two false reports; the numbers come from
+//! simulations of rows that remember 0, 0.64 and 0.8.
+//!
+//! The start is the L of the maximum, then the row near it that divides the columns that caused the change best.
+//!
+//! Cost: [`WINDOW`] sums for a row; memory for as many rows and their causes.
+
+use super::causes::{Cause, Causes, NAMED};
+use crate::error::Error;
+use crate::state::{LARGEST, count, ensure, entries, within};
+use serde::{Deserialize, Serialize};
+
+/// Rows that are looked back over.
+const WINDOW: usize = 100;
+/// Fewest rows of a change.
+const SHORTEST: usize = 5;
+/// Rows of a new baseline.
+const RENEWAL: usize = 60;
+/// Largest deviation that counts.
+const CAP: f64 = 6.0;
+/// Rows on each side of the first estimate among which the start is looked for.
+const NEAR: usize = 10;
+
+/// Times between false reports, over the exponential of the threshold, for independent rows; and the power of τ that they grow by.
+const RATE: f64 = 1.75;
+const DEPENDENCE: f64 = 0.65;
+/// Variance of a median over that of a mean.
+const MEDIAN: f64 = 1.57;
+
+/// A change of the level of the score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Change {
+    /// First row of the new level.
+    pub start: u64,
+    /// Row at which it was reported.
+    pub reported: u64,
+    /// Logarithm of the likelihood ratio.
+    pub strength: f64,
+    /// True if scores went up.
+    pub is_rise: bool,
+    /// Columns that cause the scores since then.
+    pub columns: [Option<Cause>; NAMED],
+}
+
+/// The last rows, and the level they are measured by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Changes {
+    width: usize,
+    change_time: f64,
+    center: f64,
+    deviation: f64,
+    tau: f64,
+    /// Rows of the baseline.
+    baseline_rows: f64,
+    /// Rings over the last rows: numbers of the rows, g, cells, ranks and shares of columns.
+    numbers: Vec<u64>,
+    deviations: Vec<f64>,
+    cells: Vec<f64>,
+    ranks: Vec<f64>,
+    shares: Vec<f64>,
+    /// Rows that were entered since the last report, or since the new baseline.
+    rows: u64,
+    /// Scores of the new baseline while it is collected.
+    baseline: Vec<f64>,
+    is_renewing: bool,
+}
+
+impl Changes {
+    /// A detector for rows of this width, with so many rows between two false reports on average.
+    pub fn new(width: usize, change_time: f64) -> Self {
+        Self {
+            width,
+            change_time,
+            center: 0.0,
+            deviation: 1.0,
+            tau: 1.0,
+            baseline_rows: 1.0,
+            numbers: vec![0; WINDOW],
+            deviations: vec![0.0; WINDOW],
+            cells: vec![0.0; WINDOW * width],
+            ranks: vec![0.0; WINDOW * width],
+            shares: vec![0.0; WINDOW * width],
+            rows: 0,
+            baseline: Vec::with_capacity(RENEWAL),
+            is_renewing: false,
+        }
+    }
+
+    /// Begins with the level of these scores, of which `tau` are worth one.
+    pub fn begin(&mut self, scores: impl Iterator<Item = f64>, tau: f64) {
+        self.baseline.clear();
+        self.baseline.extend(scores.map(f64::cbrt));
+        self.set_level();
+        self.tau = tau.max(1.0);
+    }
+
+    fn set_level(&mut self) {
+        let median = |list: &mut Vec<f64>| {
+            list.sort_unstable_by(f64::total_cmp);
+            list[list.len() / 2]
+        };
+        let list = &mut self.baseline;
+        self.baseline_rows = list.len() as f64;
+        self.center = median(list);
+        list.iter_mut().for_each(|x| *x = (*x - self.center).abs());
+        self.deviation = (1.4826 * median(list)).max(1e-6 * self.center.abs()).max(1e-12);
+        list.clear();
+        (self.rows, self.is_renewing) = (0, false);
+    }
+
+    /// Enters a row; the change that it completes, if there is one.
+    pub fn enter(&mut self, row: u64, score: f64, cells: &[f64], causes: &Causes) -> Option<Change> {
+        if self.is_renewing {
+            self.baseline.push(score.cbrt());
+            if self.baseline.len() >= RENEWAL {
+                self.set_level();
+            }
+            return None;
+        }
+        let place = (self.rows % WINDOW as u64) as usize;
+        let span = place * self.width..(place + 1) * self.width;
+        self.numbers[place] = row;
+        self.deviations[place] = ((score.cbrt() - self.center) / self.deviation).clamp(-CAP, CAP);
+        self.cells[span.clone()].copy_from_slice(cells);
+        self.ranks[span.clone()].copy_from_slice(&causes.ranks);
+        self.shares[span].copy_from_slice(&causes.shares);
+        self.rows += 1;
+        let (length, strength, sum) = self.longest_ratio()?;
+        if strength <= (self.change_time / RATE).ln() - DEPENDENCE * self.tau.ln() {
+            return None;
+        }
+        let mut summed = Causes::new(self.width);
+        for back in 0..length {
+            let place = self.place(back);
+            let span = place * self.width..(place + 1) * self.width;
+            summed.ranks.iter_mut().zip(&self.ranks[span.clone()]).for_each(|(sum, x)| *sum += x);
+            summed.shares.iter_mut().zip(&self.shares[span]).for_each(|(sum, x)| *sum += x);
+        }
+        summed.q = summed.shares.iter().sum();
+        let columns = summed.named(None);
+        let start = self.numbers[self.place(self.refined(length, columns) - 1)];
+        (self.is_renewing, self.rows) = (true, 0);
+        self.baseline.clear();
+        Some(Change { start, reported: row, strength, is_rise: sum > 0.0, columns })
+    }
+
+    /// Place in the rings of the row that is `back` rows before the last.
+    fn place(&self, back: usize) -> usize {
+        ((self.rows - 1 - back as u64) % WINDOW as u64) as usize
+    }
+
+    /// Rows there are.
+    fn held(&self) -> usize {
+        self.rows.min(WINDOW as u64) as usize
+    }
+
+    /// Number of last rows with the largest ratio, the ratio, and the sum of their deviations.
+    fn longest_ratio(&self) -> Option<(usize, f64, f64)> {
+        let mut sum = 0.0;
+        let mut best: Option<(usize, f64, f64)> = None;
+        for back in 0..self.held() {
+            sum += self.deviations[self.place(back)];
+            let length = back + 1;
+            let ratio = sum * sum / (2.0 * self.variance(length as f64));
+            if length >= SHORTEST && best.is_none_or(|(_, strength, _)| ratio > strength) {
+                best = Some((length, ratio, sum));
+            }
+        }
+        best
+    }
+
+    /// Variance of the sum of the last deviations.
+    fn variance(&self, length: f64) -> f64 {
+        let rho = (self.tau - 1.0) / (self.tau + 1.0);
+        let excess = 2.0 * rho * (1.0 - rho.powf(length)) / (1.0 - rho).powi(2);
+        length * self.tau - excess + MEDIAN * length * length * self.tau / self.baseline_rows
+    }
+
+    /// The number of last rows, near the given one, that divides the columns best: largest sum over the columns of the
+    /// reduction of squared distances from means on both sides.
+    fn refined(&self, length: usize, columns: [Option<Cause>; NAMED]) -> usize {
+        let held = self.held();
+        let gain = |length: usize| -> f64 {
+            let of_column = |cause: &Cause| {
+                let cell = |back: usize| self.cells[self.place(back) * self.width + cause.column];
+                let mean = |range: std::ops::Range<usize>| {
+                    let count = range.len() as f64;
+                    range.map(cell).sum::<f64>() / count
+                };
+                let (after, before) = (length as f64, (held - length) as f64);
+                (mean(0..length) - mean(length..held)).powi(2) * after * before / held as f64
+            };
+            columns.iter().flatten().take(1).map(of_column).sum()
+        };
+        let (least, most) = (length.saturating_sub(NEAR).max(1), (length + NEAR).min(held.saturating_sub(1)));
+        let best = (least..=most).max_by(|a, b| gain(*a).total_cmp(&gain(*b)));
+        best.unwrap_or(length)
+    }
+
+    /// Checks what was read from bytes.
+    pub fn check_state(&self, width: usize) -> Result<(), Error> {
+        let size = WINDOW * width;
+        let fits = self.width == width
+            && self.deviations.len() == WINDOW
+            && [&self.cells, &self.ranks, &self.shares].iter().all(|ring| ring.len() == size);
+        ensure(fits && self.baseline.len() <= RENEWAL, "the rows of a change must be the last ones")?;
+        count("rows without a change", self.rows)?;
+        ensure(self.numbers.len() == WINDOW, "the rows of a change must be the last ones")?;
+        within("the time between changes", self.change_time, 1.0..=1e9)?;
+        within("the rows of a level", self.baseline_rows, 1.0..=LARGEST)?;
+        within("the level of the score", self.center, -LARGEST..=LARGEST)?;
+        within("the deviation of the score", self.deviation, f64::MIN_POSITIVE..=LARGEST)?;
+        within("the rows that are worth one", self.tau, 1.0..=LARGEST)?;
+        entries("deviations of the score", &self.deviations, -CAP..=CAP)?;
+        entries("rows of a change", &self.cells, -LARGEST..=LARGEST)?;
+        entries("causes of a change", &self.ranks, 0.0..=LARGEST)?;
+        entries("causes of a change", &self.shares, -LARGEST..=LARGEST)?;
+        entries("scores of a level", &self.baseline, 0.0..=LARGEST)
+    }
+}

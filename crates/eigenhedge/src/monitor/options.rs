@@ -1,0 +1,229 @@
+//! The options of a monitor, as types and as texts.
+
+use super::directions::Kept;
+use crate::error::{Error, at_least_one};
+use crate::registry::Missing;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Rows of the warm-up if not said otherwise, and the same for each number of a row, lags included.
+const USUAL_WARM_UP: usize = 400;
+const WARM_UP_PER_NUMBER: usize = 3;
+/// Fewest rows of a warm-up, besides lags.
+pub(super) const LEAST_WARM_UP: usize = 20;
+/// Most lags.
+const MOST_LAGS: usize = 100;
+
+/// The rows that teach the model behind the warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Mode {
+    /// All of them.
+    Learn,
+    /// Those that look normal, and come while others do.
+    #[default]
+    Gated,
+    /// None. The warm-up has this many rows.
+    Freeze(u64),
+}
+
+impl Mode {
+    /// `learn`, `gated` or `freeze:ROWS`.
+    pub fn from_text(text: &str) -> Option<Self> {
+        match text.split_once(':') {
+            None if text == "learn" => Some(Self::Learn),
+            None if text == "gated" => Some(Self::Gated),
+            Some(("freeze", rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::Freeze),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Learn => out.write_str("learn"),
+            Self::Gated => out.write_str("gated"),
+            Self::Freeze(rows) => write!(out, "freeze:{rows}"),
+        }
+    }
+}
+
+/// The rule for the limit of the score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Passed by this share of normal rows, with the number of rows that are independent taken into account.
+    Auto(f64),
+    /// The same from ranks alone, as if rows were independent.
+    Conformal(f64),
+    /// The quantile of recent scores.
+    Quantile(f64),
+    /// Passed by this share of rows, by the tail of the peaks over a threshold.
+    Spot(f64),
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self::Auto(0.01)
+    }
+}
+
+impl Limit {
+    /// `auto:ALPHA`, `conformal:P`, `quantile:Q` or `spot:Q`, with a number between 0 and 1.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let (name, number) = text.split_once(':')?;
+        let number = number.parse().ok().filter(|x: &f64| *x > 0.0 && *x < 1.0)?;
+        match name {
+            "auto" => Some(Self::Auto(number)),
+            "conformal" => Some(Self::Conformal(number)),
+            "quantile" => Some(Self::Quantile(number)),
+            "spot" => Some(Self::Spot(number)),
+            _ => None,
+        }
+    }
+
+    /// Share of normal rows that are meant to pass.
+    pub fn rate(self) -> f64 {
+        match self {
+            Self::Auto(rate) | Self::Conformal(rate) | Self::Spot(rate) => rate,
+            Self::Quantile(level) => 1.0 - level,
+        }
+    }
+
+    /// The same rule for one of two scores of a row.
+    pub(super) fn halved(self) -> Self {
+        match self {
+            Self::Auto(rate) => Self::Auto(0.5 * rate),
+            Self::Conformal(rate) => Self::Conformal(0.5 * rate),
+            Self::Spot(rate) => Self::Spot(0.5 * rate),
+            Self::Quantile(level) => Self::Quantile(1.0 - 0.5 * (1.0 - level)),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto(x) => write!(out, "auto:{x}"),
+            Self::Conformal(x) => write!(out, "conformal:{x}"),
+            Self::Quantile(x) => write!(out, "quantile:{x}"),
+            Self::Spot(x) => write!(out, "spot:{x}"),
+        }
+    }
+}
+
+/// Something that can be chosen by the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Choose<T> {
+    /// By the data.
+    Auto,
+    /// This.
+    Fixed(T),
+}
+
+/// The options of a [`Monitor`](super::Monitor).
+///
+/// ```
+/// use eigenhedge::{Choose, Limit, MonitorOptions};
+///
+/// let options = MonitorOptions { limit: Limit::Auto(0.001), lags: Choose::Fixed(5), ..MonitorOptions::default() };
+/// options.check(8)?;
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MonitorOptions {
+    /// Directions to keep.
+    pub kept: Kept,
+    /// Rows that teach.
+    pub mode: Mode,
+    /// Rule for the limit.
+    pub limit: Limit,
+    /// Earlier rows that are put beside each row.
+    pub lags: Choose<usize>,
+    /// True for a second score, of the differences between rows; chosen by the data, where levels are strongly autocorrelated.
+    pub differences: Choose<bool>,
+    /// True if columns are brought to mean 0 and deviation 1 by the warm-up.
+    pub standardize: bool,
+    /// Missing cells.
+    pub missing: Missing,
+    /// Rows of the warm-up; none for 400, or three for each number of a row with its lags if that is more.
+    pub warm_up: Option<u64>,
+    /// Alarms that are at most this many rows apart are one event.
+    pub event_gap: u64,
+    /// Rows between two false reports of a change, on average.
+    pub change_time: f64,
+}
+
+impl Default for MonitorOptions {
+    fn default() -> Self {
+        Self {
+            kept: Kept::Share(0.85),
+            mode: Mode::default(),
+            limit: Limit::default(),
+            lags: Choose::Fixed(0),
+            differences: Choose::Auto,
+            standardize: true,
+            missing: Missing::Fail,
+            warm_up: None,
+            event_gap: 5,
+            change_time: 10_000.0,
+        }
+    }
+}
+
+impl MonitorOptions {
+    /// `Ok` when the options make sense for rows of this many numbers.
+    pub fn check(&self, columns: usize) -> Result<(), Error> {
+        at_least_one("the number of columns", columns)?;
+        let parameter = |name, rule, value| Err(Error::Parameter { name, rule, value });
+        let rate = self.limit.rate();
+        if !(rate > 0.0 && rate < 1.0) {
+            return parameter("limit", "a rate between 0 and 1", rate);
+        }
+        if !(10.0..=1e9).contains(&self.change_time) {
+            return parameter("change-time", "from 10 to 1e9", self.change_time);
+        }
+        if let Choose::Fixed(lags) = self.lags
+            && lags > MOST_LAGS
+        {
+            return parameter("lags", "at most 100", lags as f64);
+        }
+        let lags = self.lags(columns);
+        let length = columns.saturating_mul(lags + 1);
+        if length > super::directions::LARGEST {
+            return parameter("columns × (lags + 1)", "at most 4096", length as f64);
+        }
+        match self.kept {
+            Kept::Count(k) if k == 0 || k >= length.max(2) => {
+                return Err(Error::Kept { kept: k, dimension: length });
+            }
+            Kept::Share(share) if !(share > 0.0 && share < 1.0) => {
+                return parameter("share", "between 0 and 1", share);
+            }
+            _ => {}
+        }
+        let rows = self.warm_up_rows(columns);
+        let least = (LEAST_WARM_UP + lags) as u64;
+        if rows < least {
+            return parameter("warm-up", "at least 20 rows more than the lags", rows as f64);
+        }
+        Ok(())
+    }
+
+    /// Earlier rows that are put beside each row of this many numbers: about 5 for 10 columns, and 2 for 50.
+    pub fn lags(&self, columns: usize) -> usize {
+        match self.lags {
+            Choose::Fixed(lags) => lags,
+            Choose::Auto => ((16.0 / (columns.max(1) as f64).sqrt()) as usize).min(10),
+        }
+    }
+
+    /// Rows of the warm-up for rows of this many numbers.
+    pub fn warm_up_rows(&self, columns: usize) -> u64 {
+        match (self.mode, self.warm_up) {
+            (Mode::Freeze(rows), _) | (_, Some(rows)) => rows,
+            _ => USUAL_WARM_UP.max(WARM_UP_PER_NUMBER * columns * (self.lags(columns) + 1)) as u64,
+        }
+    }
+}
