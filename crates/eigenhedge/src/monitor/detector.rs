@@ -28,9 +28,8 @@ use serde::{Deserialize, Serialize};
 const GATE: f64 = 0.1;
 /// Weight of a row in running means.
 const STEP: f64 = 0.1;
-/// A score counts as at most this many limits in the window, and in the running mean.
+/// A score, or a running mean of scores, counts as at most this many limits.
 const CLIP: f64 = 1.2;
-const CLIP_AVERAGE: f64 = 3.0;
 /// Scores in the window that limits come from; more for limits that few rows pass.
 const WINDOW: usize = 500;
 const LONG_WINDOW: usize = 2000;
@@ -196,7 +195,7 @@ impl Detector {
         let Limits { alarm, gate, average_gate, .. } = self.limits;
         let s = scored.score;
         self.rows += 1;
-        self.average += STEP * (s.min(CLIP_AVERAGE * alarm) - self.average);
+        self.average += STEP * (s.min(CLIP * alarm) - self.average);
         self.passing += STEP * (f64::from(u8::from(s > gate)) - self.passing);
         let is_open = mode == Mode::Learn;
         if is_open || is_sound && s <= gate && self.average <= average_gate {
@@ -208,7 +207,7 @@ impl Detector {
         }
         if is_open || is_sound && self.passing <= 0.5 {
             self.scores.push(s.min(CLIP * alarm));
-            self.averages.push(self.average.min(CLIP * alarm));
+            self.averages.push(self.average.min(CLIP * average_gate));
             let memory = self.scores.most as f64;
             for (moments, x) in self.moments.iter_mut().zip([scored.q, scored.t2, scored.m]) {
                 moments.follow(x, memory);

@@ -18,8 +18,9 @@ use crate::scratch::Scratch;
 use crate::state::{self, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
 
-/// Rows that count, about.
-pub(super) const MEMORY: f64 = 500.0;
+/// Rows that count in the scatter, about, and in the mean. A level moves more often than the way in which columns go together.
+const MEMORY: f64 = 500.0;
+const MEMORY_OF_MEAN: f64 = 200.0;
 /// Least energy of a column outside the directions, as a share of the mean.
 const LEAST_RESIDUAL: f64 = 0.03;
 /// Share of the energy of a row under which everything is rounding.
@@ -146,13 +147,14 @@ impl Directions {
         let before = forget * self.weight;
         self.weight = before + 1.0;
         self.scale *= forget;
-        let factor = before / self.weight / self.scale;
+        let step = (1.0 / self.weight).max(1.0 / MEMORY_OF_MEAN);
+        let factor = (1.0 - step) / self.scale;
         let centered = &mut self.working.0;
         centered.resize(self.mean.len(), 1);
         let centered = centered.column_mut(0);
         for ((c, m), x) in centered.iter_mut().zip(&mut self.mean).zip(row) {
             *c = x - *m;
-            *m += *c / self.weight;
+            *m += step * *c;
         }
         for j in 0..centered.len() {
             let times = factor * centered[j];

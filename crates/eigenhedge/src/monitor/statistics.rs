@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 /// Least variance, as a share of the squared mean.
 const LEAST_SPREAD: f64 = 1e-6;
-/// Standard deviations beyond which a value no longer moves mean and variance.
-const WINSOR: f64 = 4.0;
+/// Standard deviations of the cube root at which a value that moves mean and variance is cut off.
+const WINSOR: f64 = 2.5;
 
 /// Mean and variance of a statistic on calibration rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
