@@ -5,8 +5,8 @@
 //! **What teaches mean and scatter**: a row with `s` at most the limit at level [`GATE`], while the running mean of scores
 //! is at most its own limit at that level. A fault then teaches nothing, whatever its length.
 //!
-//! **What moves the limit**: every row while fewer than half of the last ones passed that limit, each as at most
-//! [`CLIP`] times the limit of alarms. A limit that learned only from rows below it would be a ratchet: cut off again and
+//! **What moves the limit**: every row while fewer than half of the last ones passed that limit, and of the [`DELAY`] behind it,
+//! each as at most [`CLIP`] times the limit of alarms. A limit that learned only from rows below it would be a ratchet: cut off again and
 //! again, it would fall until 17 % of normal rows passed it.
 //!
 //! **Warm-up again**: after [`LONGEST_CLOSURE`] rows that taught nothing, the last rows are the new normal. Sooner would
@@ -23,6 +23,7 @@ use crate::linalg::Matrix;
 use crate::scratch::Scratch;
 use crate::state::{LARGEST, count, ensure, entries, within};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// Level of the limits of the gate.
 const GATE: f64 = 0.1;
@@ -34,6 +35,8 @@ const CLIP: f64 = 1.2;
 const WINDOW: usize = 500;
 const LONG_WINDOW: usize = 2000;
 const RARE: f64 = 0.005;
+/// Rows that must follow before a row moves the limit: the first rows of a fault are known by those behind them.
+const DELAY: usize = 10;
 /// Rows between two renewals of the limits.
 const RENEWAL: u64 = 25;
 /// Rows that teach nothing before there is a new warm-up.
@@ -54,6 +57,8 @@ pub(super) struct Detector {
     /// Running mean of scores, and of the rows that passed the gate's limit.
     average: f64,
     passing: f64,
+    /// The last rows, which do not move the limit yet.
+    pending: VecDeque<Pending>,
     /// Rows that were looked at.
     rows: u64,
     /// Rows since one taught something, and the last of them if there are many.
@@ -77,6 +82,16 @@ pub(super) struct Limits {
     average_gate: f64,
     /// Rows that are worth one independent row.
     pub tau: f64,
+}
+
+/// A row that does not move the limit yet.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Pending {
+    score: f64,
+    average: f64,
+    statistics: [f64; 3],
+    /// True if fewer than half of the rows before it passed the gate's limit.
+    is_normal: bool,
 }
 
 /// The last scores.
@@ -152,6 +167,7 @@ impl Detector {
             limits: Limits::default(),
             average: scores.iter().sum::<f64>() / scores.len().max(1) as f64,
             passing: 0.0,
+            pending: VecDeque::with_capacity(DELAY + 1),
             rows: 0,
             shut: 0,
             closed_rows: Vec::new(),
@@ -205,11 +221,17 @@ impl Detector {
         } else {
             self.shut += 1;
         }
-        if is_open || is_sound && self.passing <= 0.5 {
-            self.scores.push(s.min(CLIP * alarm));
-            self.averages.push(self.average.min(CLIP * average_gate));
+        let is_calm = is_open || self.passing <= 0.5;
+        let is_normal = is_open || is_sound && is_calm;
+        let statistics = [scored.q, scored.t2, scored.m];
+        self.pending.push_back(Pending { score: s, average: self.average, statistics, is_normal });
+        if self.pending.len() > DELAY
+            && let Some(earlier) = self.pending.pop_front().filter(|earlier| earlier.is_normal && is_calm)
+        {
+            self.scores.push(earlier.score.min(CLIP * alarm));
+            self.averages.push(earlier.average.min(CLIP * average_gate));
             let memory = self.scores.most as f64;
-            for (moments, x) in self.moments.iter_mut().zip([scored.q, scored.t2, scored.m]) {
+            for (moments, x) in self.moments.iter_mut().zip(earlier.statistics) {
                 moments.follow(x, memory);
             }
         }
@@ -254,6 +276,11 @@ impl Detector {
         }
         within("the rows that are worth one", tau, 1.0..=LARGEST)?;
         within("the share of rows that pass", self.passing, 0.0..=1.0)?;
+        ensure(self.pending.len() <= DELAY, "rows that wait must be the last ones")?;
+        for row in &self.pending {
+            entries("statistics of rows that wait", &row.statistics, 0.0..=LARGEST)?;
+            entries("scores of rows that wait", &[row.score, row.average], 0.0..=LARGEST)?;
+        }
         count("rows of a monitor", self.rows)?;
         count("rows of a monitor", self.shut)?;
         ensure(self.closed_rows.len() <= self.warm_up, "rows of a new warm-up must be as many as those of the first")?;
