@@ -115,7 +115,7 @@ def rates(streams: int = 26, rows: int = 2400) -> None:
             bar(name, f"{found:.5f} of {len(scored)}", alpha / factor <= found <= factor * alpha)
 
 
-def drift(streams: int = 6) -> None:
+def drift(streams: int = 12) -> None:
     """Drift of 2 and 8 deviations in 4,000 rows, faults of 4 deviations and 100 rows in one column."""
     rng = np.random.default_rng(2)
     for size in (2.0, 8.0):

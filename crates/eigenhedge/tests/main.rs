@@ -14,6 +14,7 @@ mod kernel_laws;
 mod laws;
 mod long_rows;
 mod missing;
+mod monitor;
 mod no_allocation;
 mod options;
 mod oracle;

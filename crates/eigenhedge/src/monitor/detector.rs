@@ -2,8 +2,10 @@
 //!
 //! Setting: `s = -(log p_Q + log p_T² + log p_M)`, a score and no p-value, because the three depend on each other.
 //!
-//! **What teaches mean and scatter**: a row with `s` at most the limit at level [`GATE`], while the running mean of scores
-//! is at most its own limit at that level. A fault then teaches nothing, whatever its length.
+//! **What teaches mean and scatter**: rows while the running mean of scores is at most its limit at level [`GATE`]; of a row whose
+//! own score is over the limit g at that level, only the share g/s of its distance from the mean. A fault then teaches nothing,
+//! whatever its length: its first rows have large scores, and the running mean is over its limit soon. Rows over the limit are not left
+//! out, because under drift those are the rows on the side where the mean must go.
 //!
 //! **What moves the limit**: every row while fewer than half of the last ones passed that limit, and of the [`DELAY`] behind it,
 //! each as at most [`CLIP`] times the limit of alarms. A limit that learned only from rows below it would be a ratchet: cut off again and
@@ -36,7 +38,7 @@ const WINDOW: usize = 500;
 const LONG_WINDOW: usize = 2000;
 const RARE: f64 = 0.005;
 /// Rows that must follow before a row moves the limit: the first rows of a fault are known by those behind them.
-const DELAY: usize = 10;
+const DELAY: usize = 5;
 /// Rows between two renewals of the limits.
 const RENEWAL: u64 = 25;
 /// Rows that teach nothing before there is a new warm-up.
@@ -197,6 +199,11 @@ impl Detector {
 
     /// The statistics of a row.
     pub fn look(&mut self, row: &[f64]) -> Scored {
+        // New directions cost the cube of the length, and the memory is long. They come before a row, so that behind it the
+        // directions are still those that it was looked at with.
+        if self.rows.is_multiple_of(RENEWAL.max(self.directions.length() as u64 / 4)) {
+            self.directions.refresh();
+        }
         let statistics = self.directions.look(row, &mut self.parts.0);
         let [q, t2, m] = statistics;
         Scored { score: score(&self.moments, &statistics), q, t2, m, limit: self.limits.alarm }
@@ -214,8 +221,8 @@ impl Detector {
         self.average += STEP * (s.min(CLIP * alarm) - self.average);
         self.passing += STEP * (f64::from(u8::from(s > gate)) - self.passing);
         let is_open = mode == Mode::Learn;
-        if is_open || is_sound && s <= gate && self.average <= average_gate {
-            self.directions.learn(row);
+        if is_open || is_sound && self.average <= average_gate {
+            self.directions.learn(row, if is_open || s <= gate { 1.0 } else { gate / s });
             self.shut = 0;
             self.closed_rows.clear();
         } else {
@@ -237,10 +244,6 @@ impl Detector {
         }
         if self.rows.is_multiple_of(RENEWAL) {
             self.set_limits();
-        }
-        // New directions cost the cube of the length, and the memory is long.
-        if self.rows.is_multiple_of(RENEWAL.max(self.directions.length() as u64 / 4)) {
-            self.directions.refresh();
         }
         self.renew(row)
     }

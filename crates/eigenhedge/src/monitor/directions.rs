@@ -141,8 +141,8 @@ impl Directions {
         row.iter_mut().zip(&self.mean).for_each(|(x, mean)| *x += mean);
     }
 
-    /// Learns from a row; the directions stay until they are refreshed.
-    pub fn learn(&mut self, row: &[f64]) {
+    /// Learns from a row, moved to this share of its distance from the mean; the directions stay until they are refreshed.
+    pub fn learn(&mut self, row: &[f64], share: f64) {
         let forget = 1.0 - 1.0 / MEMORY;
         let before = forget * self.weight;
         self.weight = before + 1.0;
@@ -153,7 +153,7 @@ impl Directions {
         centered.resize(self.mean.len(), 1);
         let centered = centered.column_mut(0);
         for ((c, m), x) in centered.iter_mut().zip(&mut self.mean).zip(row) {
-            *c = x - *m;
+            *c = share * (x - *m);
             *m += step * *c;
         }
         for j in 0..centered.len() {
