@@ -10,6 +10,7 @@ mod hostile_files;
 mod items;
 mod kills;
 mod models;
+mod monitor;
 mod refusals;
 mod reports;
 mod reproduce;

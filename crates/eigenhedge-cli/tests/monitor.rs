@@ -1,0 +1,181 @@
+//! Scores, alarms and events through the program.
+#![allow(clippy::unwrap_used)]
+
+use crate::common::{Place, unhinted};
+use eigenhedge::Random;
+
+/// A table with a time column, a fault in `b` from row 300 to 319, and `c` stuck from row 420 to 459.
+fn sensors(rows: usize) -> String {
+    let mut random = Random::seeded(1);
+    let mut table = "when,a,b,c,d\n".to_owned();
+    let mut c = 0.0;
+    for t in 0..rows {
+        let (x, y) = (random.normal(), random.normal());
+        let mut noise = || 0.3 * random.normal();
+        let (a, b, d) = (x + noise(), x + y + noise(), y - x + noise());
+        let fresh = y + noise();
+        c = if (420..460).contains(&t) { c } else { fresh };
+        let b = if (300..320).contains(&t) { b + 9.0 } else { b };
+        table += &format!("{},{a:?},{b:?},{c:?},{d:?}\n", 1_700_000_000 + 60 * t);
+    }
+    table
+}
+
+const PLAIN: &str = "--warm-up 200 --time when";
+
+fn cells(text: &str, line: usize) -> Vec<String> {
+    text.lines().nth(line).unwrap().split(',').map(str::to_owned).collect()
+}
+
+#[test]
+fn alarms_causes_and_events_are_written_and_summed_up() {
+    let place = Place::new();
+    place.write("t.csv", sensors(600));
+    let outcome = place.run(&format!("monitor t.csv {PLAIN} --out s.csv --events e.csv"));
+    assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+    let scores = place.read("s.csv");
+    assert_eq!(
+        scores.lines().next().unwrap(),
+        "row,when,score,q,t2,limit,alarm,change,cause_1,share_1,cause_2,share_2,cause_3,share_3"
+    );
+    assert_eq!(scores.lines().count(), 601);
+    assert_eq!(cells(&scores, 200)[2..8], ["", "", "", "", "0", ""]);
+    let fault = cells(&scores, 311);
+    assert_eq!((fault[0].as_str(), fault[6].as_str(), fault[8].as_str()), ("310", "1", "b"));
+    let events = place.read("e.csv");
+    assert!(events.starts_with("kind,start,end,start_time,end_time,peak,strength,alarms,cause_1"), "{events}");
+    let of_fault = events.lines().find(|line| line.starts_with("alarms,300,")).unwrap();
+    assert!(of_fault.starts_with("alarms,300,319,1700018000,1700019140,") && of_fault.contains(",b,"), "{of_fault}");
+    assert!(events.lines().any(|line| line.starts_with("stuck,") && line.contains(",c,")), "{events}");
+    assert!(events.lines().any(|line| line.starts_with("rise,") && line.contains(",b,")), "{events}");
+    for wanted in
+        ["600 rows of 4 numbers", "the first 200 rows", "rows 300 to 319 (1700018000): score up to", "auto:0.01"]
+    {
+        assert!(outcome.out.contains(wanted), "{wanted}: {}", outcome.out);
+    }
+    assert_eq!(place.run(&format!("monitor t.csv {PLAIN} --quiet --fail-on-alarm")).status, 3);
+    let calm: String = sensors(600).lines().take(290).map(|line| line.to_owned() + "\n").collect();
+    place.write("calm.csv", calm);
+    let calm = place.run(&format!("monitor calm.csv {PLAIN} --limit auto:1e-9 --fail-on-alarm"));
+    assert_eq!((calm.status, calm.err.as_str()), (0, ""));
+}
+
+#[test]
+fn json_lines_go_to_a_pipe_as_rows_come() {
+    let place = Place::new();
+    let outcome = place.feed("monitor - --warm-up 200 --exclude when --out - --out-format jsonl --quiet", sensors(330));
+    assert_eq!(outcome.status, 0, "{}", outcome.err);
+    let lines: Vec<serde_json::Value> = outcome.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 330);
+    assert!(lines[10]["score"].is_null() && lines[10]["alarm"] == 0);
+    assert!(lines[310]["alarm"] == 1 && lines[310]["cause_1"] == "b" && lines[310]["share_1"].as_f64().unwrap() > 0.2);
+}
+
+#[test]
+fn a_monitor_that_was_stopped_goes_on_with_the_same_bytes() {
+    let place = Place::new();
+    let table = sensors(600);
+    place.write("t.csv", &table);
+    let whole = place.run(&format!("monitor t.csv {PLAIN} --out s.csv --events e.csv --lags 2"));
+    assert_eq!(whole.status, 0, "{}", whole.err);
+    let (scores, events) = (place.read("s.csv"), place.read("e.csv"));
+    let part: String = table.lines().take(311).map(|line| line.to_owned() + "\n").collect();
+    place.write("t.csv", part);
+    let command = format!("monitor t.csv {PLAIN} --out s.csv --events e.csv --lags 2 --snapshot m.snap");
+    assert_eq!(place.run(&format!("{command} --snapshot-every 100")).status, 0);
+    place.write("t.csv", &table);
+    let again = place.run(&format!("{command} --resume m.snap"));
+    assert_eq!(again.status, 0, "{}", again.err);
+    assert_eq!(place.read("s.csv"), scores);
+    let summary = |text: &str| text.lines().filter(|line| !line.starts_with("list")).collect::<Vec<_>>().join("\n");
+    assert_eq!(summary(&again.out), summary(&whole.out));
+    assert_eq!(place.read("e.csv").lines().count(), events.lines().count());
+    let other = place.run(&format!("monitor t.csv {PLAIN} --out s.csv --lags 3 --snapshot m.snap --resume m.snap"));
+    assert_eq!(other.status, 1);
+    assert!(other.err.contains("must be as in m.snap"), "{}", other.err);
+}
+
+#[test]
+fn another_table_can_teach_and_a_saved_monitor_can_begin() {
+    let place = Place::new();
+    let table = sensors(600);
+    let lines: Vec<&str> = table.lines().collect();
+    let normal: Vec<&str> = lines[..251].to_vec();
+    place.write("normal.csv", normal.join("\n") + "\n");
+    // Columns in another order, and one more.
+    let turned = |line: &&str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        format!("{},{},{},{},{}\n", cells[4], cells[3], cells[0], cells[2], cells[1])
+    };
+    let new: String = lines[..1].iter().chain(&lines[251..]).map(turned).collect();
+    place.write("new.csv", new);
+    let outcome = place.run("monitor new.csv --train normal.csv --exclude when --out s.csv --snapshot m.snap");
+    assert_eq!(outcome.status, 0, "{}", outcome.err);
+    let scores = place.read("s.csv");
+    assert!(!cells(&scores, 1)[1].is_empty() && cells(&scores, 60)[5] == "1" && cells(&scores, 60)[7] == "b");
+    let began = place.run("monitor normal.csv --start-from m.snap --out again.csv");
+    assert_eq!(began.status, 0, "{}", began.err);
+    assert!(!cells(&place.read("again.csv"), 1)[1].is_empty());
+    let summary = place.run("monitor normal.csv --start-from m.snap --summary json").out;
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!((summary["rows"].as_u64(), summary["monitors"][0]["lags"].as_u64()), (Some(250), Some(0)));
+}
+
+#[test]
+fn each_key_has_a_monitor_like_one_alone() {
+    let place = Place::new();
+    let (table, mut mixed) = (sensors(600), "machine,a,b,c,d\n".to_owned());
+    for line in table.lines().skip(1) {
+        let cells = line.split_once(',').unwrap().1;
+        mixed += &format!("left,{cells}\nright,{cells}\n");
+    }
+    place.write("t.csv", &table);
+    place.write("mixed.csv", mixed);
+    assert_eq!(place.run("monitor t.csv --exclude when --warm-up 200 --out one.csv").status, 0);
+    let outcome = place.run("monitor mixed.csv --group-by machine --warm-up 200 --out two.csv --events e.csv");
+    assert_eq!(outcome.status, 0, "{}", outcome.err);
+    let (one, two) = (place.read("one.csv"), place.read("two.csv"));
+    for (i, line) in one.lines().skip(1).enumerate() {
+        let alone = line.split_once(',').unwrap().1;
+        for (side, key) in ["left", "right"].iter().enumerate() {
+            let row = 2 * i + side;
+            let wanted: Vec<&str> = alone.split(',').collect();
+            let found = cells(&two, row + 1);
+            assert_eq!((found[0].as_str(), found[1].as_str()), (row.to_string().as_str(), *key));
+            // The row of a change is counted in the table.
+            let same = (0..wanted.len()).filter(|j| *j != 5).all(|j| wanted[j] == found[j + 2]);
+            assert!(same, "{row}: {wanted:?} {found:?}");
+        }
+    }
+    assert!(place.read("e.csv").starts_with("kind,machine,start,end,peak"));
+}
+
+#[test]
+fn what_cannot_be_monitored_is_said() {
+    let place = Place::new();
+    place.write("t.csv", sensors(60));
+    place.write("gap.csv", "a,b\n1,2\n,3\n");
+    let cases = [
+        ("monitor t.csv", 1, "t.csv: must have more rows than the warm-up, 400, got 60; --warm-up takes fewer"),
+        ("monitor t.csv --warm-up 5", 1, "--warm-up must be at least 20 rows more than the lags, got 5"),
+        ("monitor t.csv -k 9", 1, "-k must be less than the number of selected columns times lags, 5, got 9"),
+        ("monitor t.csv --lags 500", 1, "--lags must be at most 100, got 500"),
+        ("monitor gap.csv --warm-up 30", 1, "--missing"),
+        ("monitor t.csv --limit auto:2", 2, "must be auto:ALPHA, conformal:P, quantile:Q or spot:Q"),
+        ("monitor t.csv --mode frozen", 2, "must be learn, gated or freeze:ROWS"),
+        ("monitor t.csv --standardize running", 2, "--standardize must be none or warmup:ROWS"),
+        ("monitor t.csv --events t.csv", 2, "--events must not be the input"),
+        ("monitor t.csv --mode freeze:30 --warm-up 40", 2, "--mode freeze:30 must be as long as --warm-up 40"),
+        ("monitor t.csv --start-from t.csv", 1, "t.csv: is no monitor that `eigenhedge monitor --snapshot` has saved"),
+        ("monitor t.csv --start-from t.csv --lags 2", 2, "cannot be used with"),
+        ("monitor t.csv --train missing.csv", 1, "missing.csv: cannot be read"),
+    ];
+    for (command, status, sentence) in cases {
+        let outcome = place.run(command);
+        assert_eq!(outcome.status, status, "{command}: {}", outcome.err);
+        assert!(unhinted(&outcome.err).contains(sentence), "{command}: {}", outcome.err);
+    }
+    place.write("m.csv", sensors(100).replace(",0", ","));
+    let filled = place.run("monitor t.csv --warm-up 30 --exclude when --missing fill --limit spot:0.01 --mode learn");
+    assert_eq!(filled.status, 0, "{}", filled.err);
+}
