@@ -8,7 +8,8 @@ use eigenhedge::internals::{Ambient, Portfolio, Weights, auto};
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
 use eigenhedge::{
-    Comparators, Instance, Kind, Learner, Missing, Mixing, Pair, Random, Run, RunningCenter, Spec, streams, trial,
+    Choose, Comparators, Instance, Kind, Learner, Missing, Mixing, Monitor, MonitorOptions, Pair, Random, Run,
+    RunningCenter, Spec, streams, trial,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -61,6 +62,27 @@ fn the_counter_counts() {
     let before = ALLOCATIONS.get();
     drop(std::hint::black_box(vec![1u8; 100]));
     assert_eq!(ALLOCATIONS.get() - before, 1);
+}
+
+#[test]
+fn a_warm_monitor_allocates_nothing() {
+    let options = MonitorOptions {
+        lags: Choose::Fixed(1),
+        differences: Choose::Fixed(true),
+        // A report of a change allocates.
+        change_time: 1e9,
+        ..MonitorOptions::default()
+    };
+    let mut monitor = Monitor::new(options, 12).unwrap();
+    let rows: Vec<Vec<f64>> = streams::signal_and_noise(12, 4, 0.3, 1).take(2500).collect();
+    let mut before = 0;
+    for (t, row) in rows.iter().enumerate() {
+        if t == 1500 {
+            before = ALLOCATIONS.get();
+        }
+        monitor.step(row).unwrap();
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
 }
 
 #[test]

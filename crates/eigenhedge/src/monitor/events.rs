@@ -25,6 +25,13 @@ pub struct Event {
     pub causes: [Option<Cause>; NAMED],
 }
 
+impl Event {
+    /// True if a column was stuck in most of its rows.
+    pub fn is_stuck(&self) -> bool {
+        2 * self.stuck >= self.alarms
+    }
+}
+
 /// The event that goes on, if one does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Events {
@@ -93,8 +100,7 @@ impl Events {
         }
         self.causes.add(causes);
         self.stuck = self.stuck.or(stuck);
-        // Only an event of nothing else is laid on the column that was stuck.
-        event.causes = self.causes.named(self.stuck.filter(|_| event.stuck == event.alarms));
+        event.causes = self.causes.named(self.stuck.filter(|_| event.is_stuck()));
     }
 
     /// Checks what was read from bytes.

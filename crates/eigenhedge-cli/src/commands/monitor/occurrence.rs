@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// An event or a change, with names and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
-    /// `alarms`, `stuck` or `change`.
+    /// `alarms` or `stuck` for an event, `rise` or `fall` for a change.
     pub kind: String,
     /// Key of its monitor; empty if there is one monitor.
     pub key: String,
@@ -31,7 +31,7 @@ impl Occurrence {
     /// An event.
     pub fn of_event(event: &Event, key: &str, times: (String, String), names: &[String]) -> Self {
         Self {
-            kind: if event.stuck == event.alarms { "stuck" } else { "alarms" }.to_owned(),
+            kind: if event.is_stuck() { "stuck" } else { "alarms" }.to_owned(),
             key: key.to_owned(),
             start: event.start,
             end: event.end,
