@@ -177,9 +177,9 @@ mod tests {
         };
         let independent = tau(0.0, &mut random, &mut working);
         assert!((1.0..1.2).contains(&independent), "{independent}");
-        // The squares of a process that remembers 0.9 remember 0.81: 1 + 2 Σ 0.81^h = 9.5.
+        // The squares of a process that remembers 0.9 remember 0.81, 1 + 2 Σ 0.81^h = 9.5; their ranks a little less.
         let dependent = tau(0.9, &mut random, &mut working);
-        assert!((8.0..11.0).contains(&dependent), "{dependent}");
+        assert!((6.0..9.0).contains(&dependent), "{dependent}");
     }
 
     #[test]

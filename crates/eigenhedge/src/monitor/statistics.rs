@@ -46,7 +46,8 @@ impl Moments {
     /// Logarithm of the probability of a value this large.
     pub fn log_p(&self, x: f64) -> f64 {
         let (mean, center, deviation) = self.cube_root();
-        ln_upper_tail(((x / mean).cbrt() - center) / deviation)
+        // The quotient of the roots: that of the numbers themselves may overflow.
+        ln_upper_tail((x.cbrt() / mean.cbrt() - center) / deviation)
     }
 
     /// Follows a value with this memory; one that is far out counts as less.
@@ -132,12 +133,12 @@ pub(super) fn normal_quantile(p: f64) -> f64 {
 pub(super) fn student_quantile(p: f64, degrees: f64) -> f64 {
     let (n, p) = (degrees, 2.0 * p);
     let a = 1.0 / (n - 0.5);
-    let b = (48.0 / a).powi(2);
+    let b = 48.0 / (a * a);
     let mut c = ((20700.0 * a / b - 98.0) * a - 16.0) * a + 96.36;
     let d = ((94.5 / (b + c) - 3.0) / b + 1.0) * (a * std::f64::consts::FRAC_PI_2).sqrt() * n;
     let mut y = (d * p).powf(2.0 / n);
     if y > 0.05 + a {
-        let x = normal_quantile(0.5 * p);
+        let x = -normal_quantile(0.5 * p);
         y = x * x;
         if n < 5.0 {
             c += 0.3 * (n - 4.5) * (x + 0.6);
