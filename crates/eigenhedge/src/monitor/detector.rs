@@ -7,8 +7,8 @@
 //! whatever its length: its first rows have large scores, and the running mean is over its limit soon. Rows over the limit are not left
 //! out, because under drift those are the rows on the side where the mean must go.
 //!
-//! **What moves the limit**: every row while fewer than half of the last ones passed that limit, and not many more of the
-//! [`DELAY`] behind it, each as at most [`CLIP`] times the limit of alarms. A limit that learned only from rows below it would be a ratchet: cut off again and
+//! **What moves the limit**: every row while not much more than half of the last ones passed that limit, when it comes and when
+//! [`DELAY`] rows have followed it, each as at most [`CLIP`] times the limit of alarms. A limit that learned only from rows below it would be a ratchet: cut off again and
 //! again, it would fall until 17 % of normal rows passed it.
 //!
 //! **Warm-up again**: after [`LONGEST_CLOSURE`] rows that taught nothing, the last rows are the new normal. Sooner would
@@ -39,9 +39,8 @@ const LONG_WINDOW: usize = 2000;
 const RARE: f64 = 0.005;
 /// Rows that must follow before a row moves the limit: the first rows of a fault are known by those behind them.
 const DELAY: usize = 10;
-/// Share of the last rows that may pass the gate's limit while the row itself is looked at, and when the rows behind it are there too.
-const CALM: f64 = 0.5;
-const CALM_BEHIND: f64 = 0.6;
+/// Share of the last rows that may pass the gate's limit, with the row itself and with the rows behind it.
+const CALM: f64 = 0.6;
 /// Rows between two renewals of the limits.
 const RENEWAL: u64 = 25;
 /// Rows that teach nothing before there is a new warm-up.
@@ -95,7 +94,7 @@ struct Pending {
     score: f64,
     average: f64,
     statistics: [f64; 3],
-    /// True if fewer than half of the rows before it passed the gate's limit.
+    /// True if the last rows with it did not pass the gate's limit too often.
     is_normal: bool,
 }
 
@@ -231,12 +230,12 @@ impl Detector {
         } else {
             self.shut += 1;
         }
-        let is_normal = is_open || is_sound && self.passing <= CALM;
+        let is_calm = is_open || self.passing <= CALM;
+        let is_normal = is_open || is_sound && is_calm;
         let statistics = [scored.q, scored.t2, scored.m];
         self.pending.push_back(Pending { score: s, average: self.average, statistics, is_normal });
-        let stays_calm = is_open || self.passing <= CALM_BEHIND;
         if self.pending.len() > DELAY
-            && let Some(earlier) = self.pending.pop_front().filter(|earlier| earlier.is_normal && stays_calm)
+            && let Some(earlier) = self.pending.pop_front().filter(|earlier| earlier.is_normal && is_calm)
         {
             self.scores.push(earlier.score.min(CLIP * alarm));
             self.averages.push(earlier.average.min(CLIP * average_gate));
