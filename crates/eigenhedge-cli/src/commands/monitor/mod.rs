@@ -51,7 +51,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     if session.rows() == 0 {
         return stopped_early();
     }
-    session.save(ended)?;
+    session.save()?;
     if waits(args.snapshot.as_deref(), session.rows(), ended) {
         return Ok(());
     }
@@ -98,12 +98,18 @@ fn watch(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
 
 /// The options of the monitor.
 fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
-    let mut options = MonitorOptions::default();
-    options.kept = args.k.map_or(Kept::Share(args.share), Kept::Count);
-    (options.mode, options.limit, options.lags) = (args.mode, args.limit, args.lags);
-    options.differences = args.differences.into();
-    options.missing = Missing::from(args.missing);
-    (options.warm_up, options.event_gap, options.change_time) = (args.warm_up, args.event_gap, args.change_time);
+    let mut options = MonitorOptions {
+        kept: args.k.map_or(Kept::Share(args.share), Kept::Count),
+        mode: args.mode,
+        limit: args.limit,
+        lags: args.lags,
+        differences: args.differences.into(),
+        standardize: true,
+        missing: Missing::from(args.missing),
+        warm_up: args.warm_up,
+        event_gap: args.event_gap,
+        change_time: args.change_time,
+    };
     match (args.table.standardize, args.mode, args.warm_up) {
         (Some(Standardize::None), ..) => options.standardize = false,
         (Some(Standardize::Warmup(rows)), _, Some(typed)) if rows != typed => {

@@ -295,13 +295,13 @@ impl<'a> Session<'a> {
     /// Saves a snapshot if it is time for one.
     pub fn save_in_time(&mut self) -> Result<()> {
         match self.args.snapshot_every {
-            Some(every) if self.rows().is_multiple_of(every) => self.save(false),
+            Some(every) if self.rows().is_multiple_of(every) => self.save(),
             _ => Ok(()),
         }
     }
 
     /// Saves a snapshot if one was asked for. The answers are safe before it is there.
-    pub fn save(&mut self, _ended: bool) -> Result<()> {
+    pub fn save(&mut self) -> Result<()> {
         let Some(path) = &self.args.snapshot else { return Ok(()) };
         let around = ResumeState {
             stream: self.stream.state(),
