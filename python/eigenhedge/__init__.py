@@ -7,6 +7,7 @@ loses of the row, and then learns.
 - :class:`Learner`: the bare learner, row by row.
 - :class:`Fleet`: a learner for each key.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
+- :class:`Monitor`: scores, limits, alarms, causes and change points for rows of sensors.
 - :mod:`eigenhedge.river`: transformer and anomaly detector for River.
 - :func:`experts`, :class:`Experts`, :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
 - :func:`pair`, :class:`Pair`: pairs of rows. :class:`Average`: one hypothesis out of a run.
@@ -35,6 +36,7 @@ from ._experts import Hedge
 from ._fleet import Fleet
 from ._kernel_methods import KernelPCA, KernelRidge
 from ._kernel_pca import OnlineKernelPCA
+from ._monitor import Alarms, Monitor
 from ._pca import OnlinePCA
 from ._preimage import Discrepancy, KernelMean, Preimage, kernel_mean, mmd, preimage
 from ._run import Run, run
@@ -43,6 +45,7 @@ from ._snapshot import export, load, save
 
 __all__ = [
     "Average",
+    "Alarms",
     "CappedHedge",
     "Discrepancy",
     "Experts",
@@ -53,6 +56,7 @@ __all__ = [
     "KernelPCA",
     "KernelRidge",
     "Learner",
+    "Monitor",
     "OnlineKernelPCA",
     "OnlinePCA",
     "Pair",

@@ -14,20 +14,25 @@ import json
 import pathlib
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ._core import Learner
+from ._core import Detector, Learner
 from ._types import Path
 
 if TYPE_CHECKING:
     from . import river
     from ._kernel_pca import OnlineKernelPCA
+    from ._monitor import Monitor
     from ._online import Online
     from ._pca import OnlinePCA
 
     #: What a file can hold.
-    Saved: TypeAlias = Learner | OnlinePCA | OnlineKernelPCA | river.OnlinePCA | river.SubspaceAnomaly
+    Saved: TypeAlias = Learner | OnlinePCA | OnlineKernelPCA | Monitor | river.OnlinePCA | river.SubspaceAnomaly
+
+#: Classes that are over a monitor, and the first bytes of their files.
+OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
+OF_MONITORS = b"\x89EHM\r\n\x1a\n"
 
 
-def _around(learner: Learner) -> dict[str, Any]:
+def _around(learner: Learner | Detector) -> dict[str, Any]:
     text = learner._resume_state()
     if not text:
         return {}
@@ -39,11 +44,11 @@ def _around(learner: Learner) -> dict[str, Any]:
 
 
 def save(model: Saved | Online | river.Stream, path: Path) -> None:
-    """Write a learner or a fitted online estimator to a file.
+    """Write a learner, a fitted online estimator or a monitor to a file.
 
     Parameters
     ----------
-    model : Learner, OnlinePCA, OnlineKernelPCA, or a class of eigenhedge.river
+    model : Learner, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
         What to write. Parameters of an estimator that JSON cannot hold (a ``RandomState``) are left out.
     path : path-like
         The file. It is complete or absent.
@@ -78,7 +83,7 @@ def load(path: Path) -> Saved:
 
     Returns
     -------
-    Learner, OnlinePCA, OnlineKernelPCA, or a class of eigenhedge.river
+    Learner, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
         What was saved. A model of the command line comes as an :class:`OnlinePCA`, or as an :class:`OnlineKernelPCA` if it has
         a kernel, with the names and the scale of its columns. All of them go on learning.
 
@@ -87,20 +92,27 @@ def load(path: Path) -> Saved:
     ValueError
         When the file is damaged, cut short, of a newer version, or something else.
     """
+    data = pathlib.Path(path).read_bytes()
+    is_monitor = data.startswith(OF_MONITORS)
+    learner: Learner | Detector
     try:
-        learner = Learner.from_bytes(pathlib.Path(path).read_bytes())
+        learner = Detector.from_bytes(data) if is_monitor else Learner.from_bytes(data)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     around = _around(learner)
     saved = around.get("python")
     if isinstance(saved, dict) and isinstance(saved.get("parameters"), dict):
         make = _class(saved.get("class"))
-        if make is not None:
+        if make is not None and is_monitor == (saved["class"] in OVER_MONITORS):
             try:
                 restored: Saved = make._restored(learner, saved)
             except (KeyError, TypeError, ValueError) as error:
                 raise ValueError(f"{path}: is damaged: what Python remembers makes no sense ({error})") from None
             return restored
+    if isinstance(learner, Detector):
+        from ._monitor import Monitor
+
+        return Monitor._restored(learner, {})
     if isinstance(around.get("options"), dict):
         return _of_command_line(learner, around["options"])
     return learner
@@ -109,7 +121,7 @@ def load(path: Path) -> Saved:
 def _class(name: object) -> Any:
     import eigenhedge
 
-    if name in ("OnlinePCA", "OnlineKernelPCA"):
+    if name in ("OnlinePCA", "OnlineKernelPCA", "Monitor"):
         return getattr(eigenhedge, str(name))
     if name in ("river.OnlinePCA", "river.SubspaceAnomaly"):
         from . import river
@@ -135,7 +147,7 @@ def export(model: Saved | Online | river.Stream, path: Path) -> None:
 
     Parameters
     ----------
-    model : Learner, OnlinePCA, or a class of eigenhedge.river
+    model : Learner, OnlinePCA, or eigenhedge.river.OnlinePCA
         What to write; not through a kernel.
     path : path-like
         The file; its name ends in ``.json``, ``.csv``, ``.npz`` or ``.onnx``. The last needs the package onnx, and has an input
@@ -152,11 +164,11 @@ def export(model: Saved | Online | river.Stream, path: Path) -> None:
     >>> bool(np.allclose(arrays["components"] @ ((X[0] - arrays["mean"]) / arrays["scale"]), pca.transform(X[:1])[0]))
     True
     """
-    learner = model
+    learner = model if isinstance(model, Learner) else model._fitted()
+    if not isinstance(learner, Learner):
+        raise TypeError(f"the model must be a learner or a transformer to be exported, got a {type(model).__name__}")
     if not isinstance(model, Learner):
-        learner = model._fitted()
         learner._set_feature_names(model._feature_names())
-    assert isinstance(learner, Learner)
     is_onnx = str(path).lower().endswith(".onnx")
     if not (_export_onnx(learner, path) if is_onnx else learner._export(path)):
         raise ValueError("the model must have no kernel to be exported")

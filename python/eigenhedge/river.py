@@ -1,5 +1,8 @@
 """For River: a transformer and an anomaly detector.
 
+For both, values must be numbers. Text, None, NaN and infinity count as missing; dates, durations and complex numbers are
+refused. The rest is about the transformer.
+
 Features are known by name. The features of the first row, and those that appear later while there is room
 (``max_features``), each have a place; a feature that appears when there is none is left aside.
 
@@ -7,8 +10,6 @@ A known feature that a row lacks is a missing cell. With ``missing="fill"`` its 
 features that it has, and learned with the others filled in from them; a feature that is new to a running model begins with
 its first value. By default a feature that is missing is taken to be at its mean, as if it had been seen there, and a new one
 to have been at zero so far. With ``missing="skip"`` such a row is passed over.
-
-Values must be numbers. Text, None, NaN and infinity count as missing; dates, durations and complex numbers are refused.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from river import base
 from river.base.typing import FeatureName
 
 from . import _snapshot
+from ._anomaly import SubspaceAnomaly, check_values, savable, sortable
 from ._core import Learner
 from ._items import takes_items
 from ._options import TABLE, constructor
-from ._rows import check_numbers, check_value
+from ._rows import check_numbers
 from ._types import Floats, Ledger, Path
 
 if TYPE_CHECKING:
@@ -81,10 +83,7 @@ class Stream(base.Estimator):
 
     def _remembered(self) -> dict[str, Any]:
         """Python's part of a snapshot."""
-        names = list(self._places)
-        other = next((name for name in names if not isinstance(name, (str, int))), None)
-        if other is not None:
-            raise ValueError(f"names of features must be texts or whole numbers to be saved, got {other!r}")
+        names = savable(self._places)
         parameters = {name: value for name, value in self._get_params().items() if _snapshot.is_plain(value)}
         return {"class": f"river.{type(self).__name__}", "parameters": parameters, "names": names}
 
@@ -101,7 +100,7 @@ class Stream(base.Estimator):
         if takes_items(self.kernel):
             raise ValueError(f"the rows of River are features with numbers, which the kernel {self.kernel!r} does not take")
         # Sorted, so that the order in which a dictionary lists its features means nothing.
-        self._places = {name: place for place, name in enumerate(sorted(names, key=_sortable))}
+        self._places = {name: place for place, name in enumerate(sorted(names, key=sortable))}
         dim = max(1, len(self._places) if self.max_features is None else self.max_features)
         self._places = {name: place for name, place in self._places.items() if place < dim}
         options = {name: getattr(self, name) for name in TABLE}
@@ -114,7 +113,7 @@ class Stream(base.Estimator):
         learner = self._begin(names) if self._learner is None else self._learner
         room = learner.dim - len(self._places)
         if room > 0:
-            for name in sorted((name for name in names if name not in self._places), key=_sortable)[:room]:
+            for name in sorted((name for name in names if name not in self._places), key=sortable)[:room]:
                 self._places[name] = len(self._places)
         return learner
 
@@ -156,15 +155,10 @@ class Stream(base.Estimator):
         x
             Names and values of features.
         """
-        _check(x)
+        check_values(x)
         learner = self._welcome(x)
         row = self._row(learner, x, learning=True)
-        if self.missing == "fill" or not np.isnan(row).any():
-            self._observe(learner, row)
         learner.step(row)
-
-    def _observe(self, learner: Learner, row: Floats) -> None:
-        """Look at a row before it is learned from."""
 
     def _memory(self) -> int:
         return 0 if self._learner is None else self._learner.__sizeof__()
@@ -232,7 +226,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         Coordinates, by number.
 
         """
-        _check(x)
+        check_values(x)
         if self._learner is None:
             return dict.fromkeys(range(self.n_components), 0.0)
         return dict(enumerate(self._learner._embed_next(self._row(self._learner, x)[None, :])[0][0].tolist()))
@@ -281,101 +275,3 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         else:
             coordinates = self._learner._embed_next(self._table(self._learner, X))[0]
         return pd.DataFrame(coordinates, index=X.index, columns=range(self.n_components))
-
-
-class SubspaceAnomaly(Stream, base.AnomalyDetector):
-    """Scores rows by what the subspace that fits the stream so far loses of them.
-
-    The score is `loss / (loss + mean loss)`, between 0 and 1: a half for a row that loses as much as rows do on average.
-    Features are treated as in `OnlinePCA`; scale them first (`preprocessing.StandardScaler`) unless they have one unit.
-
-    Parameters
-    ----------
-    n_components
-        Number of directions that count as normal.
-    learner
-        A name of `eigenhedge.learners()`.
-    max_features
-        Room for this many features. By default for those of the first row.
-    fading
-        Factor on the memory of the mean loss at each row.
-    seed
-        Seed of the draws.
-    options
-        The other options of `eigenhedge.run`; None is the learner's own default.
-
-    Examples
-    --------
-
-    >>> import numpy as np
-    >>> from eigenhedge.river import SubspaceAnomaly
-
-    >>> detector = SubspaceAnomaly(n_components=1)
-    >>> rng = np.random.default_rng(0)
-    >>> for t in rng.normal(size=200):
-    ...     detector.learn_one({"a": t, "b": 2 * t + 0.1 * rng.normal()})
-    >>> detector.score_one({"a": 1.0, "b": 2.0}) < 0.5 < detector.score_one({"a": 1.0, "b": -2.0})
-    True
-
-    """
-
-    fading: float
-
-    @constructor()
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        learner: str = "auto",
-        max_features: int | None = None,
-        fading: float = 0.999,
-        seed: int = 0,
-        **options: Any,
-    ) -> None:
-        self._places, self._learner = {}, None
-        self._loss = self._weight = 0.0
-
-    def _remembered(self) -> dict[str, Any]:
-        return {**super()._remembered(), "mean_loss": [self._loss, self._weight]}
-
-    @classmethod
-    def _restored(cls, learner: Learner, saved: dict[str, Any]) -> Self:
-        model = super()._restored(learner, saved)
-        model._loss, model._weight = map(float, saved["mean_loss"])
-        return model
-
-    def _observe(self, learner: Learner, row: Floats) -> None:
-        if learner.rows > 0:
-            loss = float(learner.losses(row[None, :])[0])
-            self._loss = self.fading * self._loss + loss
-            self._weight = self.fading * self._weight + 1.0
-
-    def score_one(self, x: dict[FeatureName, Any]) -> float:
-        """Anomaly score of a row, between 0 and 1; 0 before the first row.
-
-        Parameters
-        ----------
-        x
-            Names and values of features.
-
-        Returns
-        -------
-        The score.
-
-        """
-        _check(x)
-        if self._learner is None or self._weight == 0.0:
-            return 0.0
-        loss = float(self._learner.losses(self._row(self._learner, x)[None, :])[0])
-        total = loss + self._loss / self._weight
-        return loss / total if total > 0 else 0.0
-
-
-def _check(x: dict[FeatureName, Any]) -> None:
-    for name, value in x.items():
-        if type(value) is not float:
-            check_value(value, f" in feature {name!r}")
-
-
-def _sortable(name: FeatureName) -> tuple[str, Any]:
-    return (str(type(name)), name)

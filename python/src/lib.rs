@@ -13,6 +13,7 @@ mod fleet;
 mod interrupt;
 mod items;
 mod learner;
+mod monitor;
 mod options;
 mod pair;
 mod preimage;
@@ -47,5 +48,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(options::options, module)?)?;
     module.add_function(wrap_pyfunction!(options::kernels, module)?)?;
     module.add_function(wrap_pyfunction!(options::set_threads, module)?)?;
+    module.add_class::<monitor::Detector>()?;
     Ok(())
 }

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from river import anomaly, checks, compose, datasets, linear_model, metrics, preprocessing
 
+import eigenhedge
 from eigenhedge.river import OnlinePCA, SubspaceAnomaly
 
 
@@ -43,7 +44,7 @@ def names(model):
 
 @pytest.mark.parametrize(
     "model, index",
-    [pytest.param(m, i, id=f"{type(m).__name__}-{m.learner}-{n}") for m in cases() for i, n in enumerate(names(m))],
+    [pytest.param(m, i, id=f"{m!r}-{n}") for m in cases() for i, n in enumerate(names(m))],
 )
 def test_river_check(model, index):
     assert not model._unit_test_skips()
@@ -128,16 +129,33 @@ def test_it_works_in_a_pipeline_with_a_metric():
     assert set(union.transform_one(x)) == {"a", 0}
 
 
-def test_the_detector_beats_chance_by_far_and_filters():
-    detector = anomaly.QuantileFilter(SubspaceAnomaly(n_components=1), q=0.95)
-    metric, flagged = metrics.ROCAUC(), [0, 0]
+@pytest.mark.parametrize(
+    "make", [lambda d: anomaly.QuantileFilter(d, q=0.95), lambda d: anomaly.ThresholdFilter(d, threshold=0.5)]
+)
+def test_the_detector_beats_chance_by_far_and_filters(make):
+    detector = make(SubspaceAnomaly(n_components=1, warm_up=50))
+    metric, flagged = metrics.ROCAUC(), [[0, 0], [0, 0]]
     for x, y in Anomalies().take(1500):
         score = detector.score_one(x)
+        assert 0 <= score < 1
         metric.update(y, score)
-        flagged[y] += detector.classify(score)
+        flagged[y][detector.classify(score)] += 1
         detector.learn_one(x)
     assert metric.get() > 0.95
-    assert flagged[1] > 0
+    (normal, false), (missed, found) = flagged
+    assert found > 9 * missed and false < 0.06 * normal
+
+
+def test_the_threshold_of_a_half_gives_the_alarms_of_the_monitor():
+    stream = [x for x, _ in Anomalies().take(600)]
+    detector = anomaly.ThresholdFilter(SubspaceAnomaly(warm_up=100, lags=1), threshold=0.5)
+    classes = []
+    for x in stream:
+        classes.append(detector.classify(detector.score_one(x)))
+        # Rows that the filter keeps from the detector would not be seen by it.
+        detector.anomaly_detector.learn_one(x)
+    alarms = eigenhedge.Monitor(warm_up=100, lags=1).update(pd.DataFrame(stream))
+    assert (alarms.alarm == classes).all() and alarms.alarm.any()
 
 
 def test_size_counts_the_other_side():
@@ -149,7 +167,7 @@ def test_size_counts_the_other_side():
 
 def test_the_absence_of_a_feature_says_nothing_when_it_is_filled_in():
     rng = np.random.default_rng(0)
-    pca, detector = OnlinePCA(1, missing="fill"), SubspaceAnomaly(1, missing="fill")
+    pca, detector = OnlinePCA(1, missing="fill"), SubspaceAnomaly(1, warm_up=200)
     for i, row in enumerate(rows(300)):
         row = {name: 1000.0 + value for name, value in row.items()}
         if i % 4 == 1:
@@ -160,11 +178,11 @@ def test_the_absence_of_a_feature_says_nothing_when_it_is_filled_in():
     whole = pca.transform_one({"a": 1001.0, "b": 1002.0, "c": 1000.0})[0]
     part = pca.transform_one({"a": 1001.0, "c": 1000.0})[0]
     assert abs(part - whole) < 0.2 * abs(whole)
-    assert detector.score_one({"b": 1002.0, "c": 1000.0}) < 0.9
+    assert detector.score_one({"b": 1002.0, "c": 1000.0}) < 0.5 < detector.score_one({"b": 1002.0, "c": 1001.0})
 
 
 def test_rows_that_lack_a_feature_are_passed_over():
-    pca, detector = OnlinePCA(1, missing="skip"), SubspaceAnomaly(1, missing="skip")
+    pca, detector = OnlinePCA(1, missing="skip"), SubspaceAnomaly(1, missing="skip", warm_up=20)
     for i, row in enumerate(rows(40)):
         if i % 4 == 1:
             del row["a"]
@@ -172,3 +190,4 @@ def test_rows_that_lack_a_feature_are_passed_over():
         detector.learn_one(row)
     assert (pca.ledger["rows"], pca.ledger["skipped_rows"]) == (30, 10)
     assert np.isfinite(pca.transform_one({"b": 1.0})[0])
+    assert detector._detector.totals["passed_over"] == 10 and detector.score_one({"b": 1.0}) == 0.0

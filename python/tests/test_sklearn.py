@@ -9,7 +9,7 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 from conftest import low_rank, projector
-from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.base import BaseEstimator, clone, is_outlier_detector, is_regressor
 from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as TheirKernelPCA
 from sklearn.exceptions import NotFittedError
@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 
 import eigenhedge
-from eigenhedge import KernelPCA, KernelRidge, OnlineKernelPCA, OnlinePCA
+from eigenhedge import KernelPCA, KernelRidge, Monitor, OnlineKernelPCA, OnlinePCA
 
 ESTIMATORS = [
     OnlinePCA(),
@@ -35,9 +35,11 @@ ESTIMATORS = [
     KernelRidge(kernel="rbf"),
     KernelRidge(kernel="polynomial"),
     KernelRidge(kernel="laplacian", alpha=1e-8),
+    Monitor(),
+    Monitor(1, mode="learn", limit="conformal:0.05"),
 ]
 TRANSFORMERS = ESTIMATORS[:6]
-REGRESSORS = [estimator for estimator in ESTIMATORS if is_regressor(estimator)]
+OTHERS = [estimator for estimator in ESTIMATORS if is_regressor(estimator) or is_outlier_detector(estimator)]
 
 # Defined by scikit-learn, and run on its own estimators, but not part of check_estimator.
 LEFT_OUT = """check_dataframe_column_names_consistency check_transformer_get_feature_names_out
@@ -46,12 +48,12 @@ check_set_output_transform check_set_output_transform_pandas check_global_output
 check_set_output_transform_polars check_global_set_output_transform_polars check_inplace_ensure_writeable
 check_estimators_pickle check_dict_unchanged check_methods_sample_order_invariance check_methods_subset_invariance
 check_fit_idempotent check_estimators_dtypes check_f_contiguous_array_estimator check_readonly_memmap_input""".split()
-# They call transform and fit_transform, which a regressor does not have.
+# They call transform and fit_transform, which the others do not have.
 OF_TRANSFORMERS = ["feature_names_out", "output_transform", "set_output"]
 
 
 def left_out():
-    for estimator, name in itertools.product(TRANSFORMERS + REGRESSORS, LEFT_OUT):
+    for estimator, name in itertools.product(TRANSFORMERS + OTHERS, LEFT_OUT):
         if estimator in TRANSFORMERS or not any(part in name for part in OF_TRANSFORMERS):
             yield pytest.param(estimator, name, id=f"{estimator!r}-{name}")
 
@@ -67,7 +69,7 @@ def test_estimator_check(estimator, check):
 def test_every_estimator_is_checked():
     offered = {item for item in vars(eigenhedge).values() if inspect.isclass(item) and issubclass(item, BaseEstimator)}
     assert offered == {type(estimator) for estimator in ESTIMATORS}
-    assert offered == {OnlinePCA, OnlineKernelPCA, KernelPCA, KernelRidge}
+    assert offered == {OnlinePCA, OnlineKernelPCA, KernelPCA, KernelRidge, Monitor}
 
 
 @pytest.mark.parametrize("estimator, name", list(left_out()))
@@ -80,7 +82,7 @@ def test_check_that_check_estimator_leaves_out(estimator, name):
         check(type(estimator).__name__, clone(estimator))
 
 
-@pytest.mark.parametrize("estimator", [OnlinePCA(1), OnlineKernelPCA(1, kernel="rbf")], ids=repr)
+@pytest.mark.parametrize("estimator", [OnlinePCA(1), OnlineKernelPCA(1, kernel="rbf"), Monitor()], ids=repr)
 def test_partial_fit_refuses_another_number_of_features(estimator):
     estimator_checks.check_estimators_partial_fit_n_features(type(estimator).__name__, estimator)
 

@@ -199,6 +199,12 @@ impl Detector {
         self.limits = Limits { alarm, gate, average_gate, tau };
     }
 
+    /// Values of Q and of T² that normal rows pass at the rate of the limit.
+    pub fn statistic_limits(&self) -> [f64; 2] {
+        let rate = self.rule.rate();
+        [self.moments[0].exceeded_with(rate), self.moments[1].exceeded_with(rate)]
+    }
+
     /// The statistics of a row.
     pub fn look(&mut self, row: &[f64]) -> Scored {
         // New directions cost the cube of the length, and the memory is long. They come before a row, so that behind it the

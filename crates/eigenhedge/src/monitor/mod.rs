@@ -29,6 +29,7 @@ mod lags;
 mod options;
 mod repeats;
 mod saved;
+mod shown;
 mod statistics;
 
 pub use causes::Cause;

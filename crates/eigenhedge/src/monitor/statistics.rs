@@ -50,6 +50,12 @@ impl Moments {
         ln_upper_tail((x.cbrt() / mean.cbrt() - center) / deviation)
     }
 
+    /// The value that is exceeded with this probability.
+    pub fn exceeded_with(&self, p: f64) -> f64 {
+        let (mean, center, deviation) = self.cube_root();
+        mean * (center + normal_quantile(p) * deviation).max(0.0).powi(3)
+    }
+
     /// Follows a value with this memory; one that is far out counts as less.
     pub fn follow(&mut self, x: f64, memory: f64) {
         let (mean, center, deviation) = self.cube_root();

@@ -1,0 +1,25 @@
+//! Numbers of the last row that pictures show beside its verdict.
+
+use super::{Monitor, Verdict};
+
+impl Monitor {
+    /// Contributions of the columns, each with its lags, to the Q of a verdict: they sum to it. Empty unless it is the verdict of
+    /// the last row, with a score.
+    pub fn column_contributions(&self, verdict: &Verdict) -> &[f64] {
+        let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return &[] };
+        match &fitted.differences {
+            Some(differences) if verdict.of_differences => &differences.causes.0.shares,
+            _ => &fitted.causes.0.shares,
+        }
+    }
+
+    /// Values of Q and of T² that normal rows pass as often as the score passes its limit, by their mean and variance in recent
+    /// rows; NaN for a verdict without a score. An alarm comes from the score alone.
+    pub fn statistic_limits(&self, verdict: &Verdict) -> [f64; 2] {
+        let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return [f64::NAN; 2] };
+        match &fitted.differences {
+            Some(differences) if verdict.of_differences => differences.detector.statistic_limits(),
+            _ => fitted.levels.statistic_limits(),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+"""River's anomaly detector."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from river import base
+from river.base.typing import FeatureName
+
+from . import _snapshot
+from ._core import Detector
+from ._rows import check_value
+from ._types import Floats, Path
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class SubspaceAnomaly(base.AnomalyDetector):
+    """Scores rows of sensors with the code of `eigenhedge.Monitor`.
+
+    The score is `score / (score + limit)`, between 0 and 1: a half for a row at the limit that a hundredth of normal rows pass.
+    `ThresholdFilter` with a threshold of 0.5 gives the alarms of the monitor; `QuantileFilter` finds a threshold of its own.
+    Rows of the warm-up have the score 0.
+
+    The features of the first row have a place, others are left aside. A feature that a row lacks is a missing cell.
+
+    Parameters
+    ----------
+    n_components
+        Number of directions that count as normal. By default as many as hold `share` of the energy.
+    share
+        Share of the energy of normal rows that the directions hold.
+    mode
+        Rows that teach: `learn` (all), `gated` (those that look normal), or `freeze:ROWS` (none behind the first ROWS).
+    limit
+        Limit of the score: `auto:ALPHA`, `conformal:P`, `quantile:Q` or `spot:Q`.
+    lags
+        Rows before each row that are put beside it, or `auto`.
+    differences
+        A second score, of the differences between rows; `auto` is where levels are strongly autocorrelated.
+    standardize
+        Bring the features to mean 0 and deviation 1 by the warm-up.
+    missing
+        Missing cells: `fill` them in from the others, `skip` the row (its score is 0), or `fail`.
+    warm_up
+        First rows, which are taken as normal. By default 400, or 3 for each feature and lag if that is more.
+
+    Examples
+    --------
+
+    >>> import numpy as np
+    >>> from river import anomaly
+    >>> from eigenhedge.river import SubspaceAnomaly
+
+    >>> detector = anomaly.ThresholdFilter(SubspaceAnomaly(warm_up=100), threshold=0.5)
+    >>> rng = np.random.default_rng(0)
+    >>> for t in rng.normal(size=200):
+    ...     detector.learn_one({"a": t, "b": 2 * t + 0.1 * rng.normal()})
+    >>> [detector.classify(detector.score_one({"a": 1.0, "b": b})) for b in (2.0, -2.0)]
+    [False, True]
+
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        share: float = 0.85,
+        mode: str = "gated",
+        limit: str = "auto:0.01",
+        lags: int | str = 0,
+        differences: bool | str = "auto",
+        standardize: bool = True,
+        missing: str = "fill",
+        warm_up: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.share = share
+        self.mode = mode
+        self.limit = limit
+        self.lags = lags
+        self.differences = differences
+        self.standardize = standardize
+        self.missing = missing
+        self.warm_up = warm_up
+        self._places: dict[FeatureName, int] = {}
+        self._detector: Detector | None = None
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"warm_up": 60}
+        yield {"n_components": 1, "lags": 2, "mode": "learn", "warm_up": 60}
+
+    def learn_one(self, x: dict[FeatureName, Any]) -> None:
+        """Look at one row, and learn from it if the mode lets it teach.
+
+        Parameters
+        ----------
+        x
+            Names and values of features.
+
+        """
+        check_values(x)
+        if self._detector is None:
+            options = self._get_params()
+            k, names = options.pop("n_components"), sorted(x, key=sortable)
+            known = [str(name) for name in names] if all(isinstance(name, str) for name in names) else None
+            self._detector = Detector(len(names), k=k, names=known, event_gap=5, change_time=10_000.0, **options)
+            self._places = {name: place for place, name in enumerate(names)}
+        self._detector.update(self._row(x)[None, :], False)
+
+    def score_one(self, x: dict[FeatureName, Any]) -> float:
+        """Anomaly score of a row, between 0 and 1: a half at the limit, 0 without a score.
+
+        Parameters
+        ----------
+        x
+            Names and values of features.
+
+        Returns
+        -------
+        The score.
+
+        """
+        check_values(x)
+        found = None if self._detector is None else self._detector.look(self._row(x))
+        if found is None:
+            return 0.0
+        score, limit = found
+        return score / (score + limit)
+
+    def save(self, path: Path) -> None:
+        """Write a file that `eigenhedge.load` and `eigenhedge monitor --start-from` read.
+
+        Parameters
+        ----------
+        path
+            The file; it is complete or absent.
+
+        """
+        _snapshot.save(self, path)
+
+    def _row(self, x: dict[FeatureName, Any]) -> Floats:
+        values = [x.get(name) for name in self._places]
+        known = [isinstance(value, numbers.Real) and math.isfinite(value) for value in values]
+        return np.array([value if is_known else math.nan for value, is_known in zip(values, known, strict=True)], dtype=float)
+
+    def _fitted(self) -> Detector:
+        if self._detector is None:
+            raise ValueError("a row must have been learned from first")
+        return self._detector
+
+    def _feature_names(self) -> list[str] | None:
+        return self._fitted().feature_names
+
+    def _remembered(self) -> dict[str, Any]:
+        """Python's part of a file."""
+        names = savable(self._places)
+        return {"class": "river.SubspaceAnomaly", "parameters": self._get_params(), "names": names}
+
+    @classmethod
+    def _restored(cls, detector: Detector, saved: dict[str, Any]) -> Self:
+        """The detector that was saved."""
+        model = cls(**saved["parameters"])
+        model._detector, model._places = detector, {name: place for place, name in enumerate(saved["names"])}
+        if not len(saved["names"]) == len(model._places) == detector.dim:
+            raise ValueError(f"there must be {detector.dim} features, each with a name of its own")
+        return model
+
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + (0 if self._detector is None else self._detector.__sizeof__())
+
+
+def savable(names: Iterable[FeatureName]) -> list[FeatureName]:
+    """Names that JSON can hold, in order."""
+    listed = list(names)
+    other = next((name for name in listed if not isinstance(name, (str, int))), None)
+    if other is not None:
+        raise ValueError(f"names of features must be texts or whole numbers to be saved, got {other!r}")
+    return listed
+
+
+def check_values(x: dict[FeatureName, Any]) -> None:
+    """Raise a ``ValueError`` if a feature is a date, a duration or a complex number."""
+    for name, value in x.items():
+        if type(value) is not float:
+            check_value(value, f" in feature {name!r}")
+
+
+def sortable(name: FeatureName) -> tuple[str, Any]:
+    """Return a key by which names of any type can be sorted."""
+    return (str(type(name)), name)

@@ -1,0 +1,398 @@
+//! The monitor of `eigenhedge/_monitor.py`.
+
+use crate::arrays::{Rows, as_table, numbers, table};
+use crate::errors::{check_room, refused};
+use crate::interrupt::each;
+use crate::options::Named;
+use crate::state::lock;
+use eigenhedge::{Cause, Change, Choose, Event, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, SavedMonitors};
+use eigenhedge_io::write_whole;
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+
+/// Causes of a row.
+const CAUSES: usize = 3;
+/// A change or a cause that is not there.
+const NONE: i64 = -1;
+
+/// The monitor behind :class:`eigenhedge.Monitor`, and what Python has to remember beside it.
+#[pyclass(frozen, module = "eigenhedge._core")]
+pub struct Detector {
+    state: Mutex<State>,
+}
+
+struct State {
+    monitor: Monitor,
+    /// JSON; see `eigenhedge/_snapshot.py`. It ends with the next row.
+    resume_state: Vec<u8>,
+}
+
+impl Detector {
+    fn of(monitor: Monitor, resume_state: Vec<u8>) -> Self {
+        Self { state: Mutex::new(State { monitor, resume_state }) }
+    }
+
+    fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        lock(py, &self.state)
+    }
+}
+
+#[pymethods]
+impl Detector {
+    #[new]
+    #[pyo3(signature = (dim, *, k, share, mode, limit, lags, differences, standardize, missing, warm_up, event_gap,
+                        change_time, names))]
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python's")]
+    fn new(
+        dim: usize,
+        k: Option<usize>,
+        share: f64,
+        mode: &str,
+        limit: &str,
+        lags: &Bound<'_, PyAny>,
+        differences: &Bound<'_, PyAny>,
+        standardize: bool,
+        missing: &Bound<'_, PyAny>,
+        warm_up: Option<u64>,
+        event_gap: u64,
+        change_time: f64,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let wrong = |rule: String| PyValueError::new_err(rule);
+        let missing = match (Named { name: "missing", value: missing }).one_of(&["fail", "skip", "fill"])? {
+            "fill" => Missing::Fill,
+            "skip" => Missing::Skip,
+            _ => Missing::Fail,
+        };
+        let is_auto = |value: &Bound<'_, PyAny>| value.extract::<String>().is_ok_and(|word| word == "auto");
+        let options = MonitorOptions {
+            kept: k.map_or(Kept::Share(share), Kept::Count),
+            mode: Mode::from_text(mode)
+                .ok_or_else(|| wrong(format!("mode must be learn, gated or freeze:ROWS, got '{mode}'")))?,
+            limit: Limit::from_text(limit).ok_or_else(|| {
+                let rule = "auto:ALPHA, conformal:P, quantile:Q or spot:Q with a number between 0 and 1";
+                wrong(format!("limit must be {rule}, got '{limit}'"))
+            })?,
+            lags: match is_auto(lags) {
+                true => Choose::Auto,
+                false => Choose::Fixed(Named { name: "lags", value: lags }.whole()?),
+            },
+            differences: match is_auto(differences) {
+                true => Choose::Auto,
+                false => Choose::Fixed(differences.extract()?),
+            },
+            standardize,
+            missing,
+            warm_up,
+            event_gap,
+            change_time,
+        };
+        let monitor = Monitor::new(options, dim).map_err(|error| refused(&error))?;
+        Ok(Self::of(monitor.with_names(names), Vec::new()))
+    }
+
+    /// Takes rows as the warm-up, and ends it if they are enough; tells whether they are.
+    fn fit(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let given = as_table(rows)?;
+        let mut rows = Rows::of(&given)?;
+        let mut state = self.state(py)?;
+        let State { monitor, resume_state } = &mut *state;
+        resume_state.clear();
+        each(py, rows.count(), |i| monitor.add_to_warm_up(rows.row(i)))?;
+        match py.detach(|| monitor.end_warm_up()) {
+            Ok(()) => monitor.begin_table(),
+            Err(eigenhedge::Error::TooFewRows { .. }) => {}
+            Err(error) => return Err(refused(&error)),
+        }
+        Ok(monitor.is_ready())
+    }
+
+    /// Looks at rows, and learns from them: arrays by name.
+    fn update<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+        with_contributions: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let given = as_table(rows)?;
+        let mut rows = Rows::of(&given)?;
+        let count = rows.count();
+        let mut state = self.state(py)?;
+        let State { monitor, resume_state } = &mut *state;
+        let width = monitor.width();
+        check_room("the answers to the rows", &[count, 16 + if with_contributions { 2 * width } else { 0 }])?;
+        let mut answers = Answers::default();
+        each(py, count, |i| {
+            answers.enter(monitor, rows.row(i), with_contributions)?;
+            resume_state.clear();
+            Ok(())
+        })?;
+        answers.into_dict(py, with_contributions.then_some(width))
+    }
+
+    /// Scores of rows by a copy that learns nothing, and their limits; those of differences are scaled to the limit of levels.
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Option<f64>)> {
+        let given = as_table(rows)?;
+        let mut rows = Rows::of(&given)?;
+        let mut monitor = self.state(py)?.monitor.frozen();
+        let limit = monitor.limit();
+        let mut scores = Vec::with_capacity(rows.count());
+        each(py, rows.count(), |i| {
+            scores.push(match limit {
+                None => f64::NAN,
+                Some(limit) => scaled(&monitor.step(rows.row(i))?, limit),
+            });
+            Ok(())
+        })?;
+        Ok((scores.into_pyarray(py), limit))
+    }
+
+    /// The score that the next row would have if it were this one, and the limit; None if it would have none.
+    fn look(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
+        let row = numbers(row)?;
+        let state = self.state(py)?;
+        let Some(limit) = state.monitor.limit() else { return Ok(None) };
+        let verdict = state.monitor.clone().step(&row).map_err(|error| refused(&error))?;
+        Ok(Some((scaled(&verdict, limit), limit)).filter(|(score, _)| !score.is_nan()))
+    }
+
+    /// Ends the event that goes on.
+    fn close_event<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.state(py)?.monitor.close_event().map(|event| event_dict(py, &event)).transpose()
+    }
+
+    #[getter]
+    fn open_event<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.state(py)?.monitor.open_event().map(|event| event_dict(py, event)).transpose()
+    }
+
+    #[getter]
+    fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        Ok(self.state(py)?.monitor.limit())
+    }
+
+    #[getter]
+    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.state(py)?.monitor.width())
+    }
+
+    #[getter]
+    fn lags(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.state(py)?.monitor.lags())
+    }
+
+    #[getter]
+    fn directions(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        Ok(self.state(py)?.monitor.directions())
+    }
+
+    #[getter]
+    fn has_differences(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.state(py)?.monitor.has_differences())
+    }
+
+    #[getter]
+    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let totals = self.state(py)?.monitor.totals();
+        let found = PyDict::new(py);
+        found.set_item("rows", totals.rows)?;
+        found.set_item("warm_up", totals.warm_up)?;
+        found.set_item("passed_over", totals.passed_over)?;
+        found.set_item("alarms", totals.alarms)?;
+        found.set_item("events", totals.events)?;
+        found.set_item("changes", totals.changes)?;
+        found.set_item("renewals", totals.renewals)?;
+        Ok(found)
+    }
+
+    #[getter]
+    fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
+        Ok(self.state(py)?.monitor.columns().names.clone())
+    }
+
+    #[pyo3(name = "_set_feature_names")]
+    fn set_feature_names(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<()> {
+        let mut state = self.state(py)?;
+        state.monitor = state.monitor.clone().with_names(names);
+        Ok(())
+    }
+
+    /// The options, as keyword arguments.
+    #[pyo3(name = "_options")]
+    fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let state = self.state(py)?;
+        let options = state.monitor.options();
+        let found = PyDict::new(py);
+        let (k, share) = match options.kept {
+            Kept::Share(share) => (None, share),
+            Kept::Count(k) => (Some(k), 0.85),
+        };
+        found.set_item("k", k)?;
+        found.set_item("share", share)?;
+        found.set_item("mode", options.mode.to_string())?;
+        found.set_item("limit", options.limit.to_string())?;
+        match options.lags {
+            Choose::Auto => found.set_item("lags", "auto")?,
+            Choose::Fixed(lags) => found.set_item("lags", lags)?,
+        }
+        match options.differences {
+            Choose::Auto => found.set_item("differences", "auto")?,
+            Choose::Fixed(is_on) => found.set_item("differences", is_on)?,
+        }
+        found.set_item("standardize", options.standardize)?;
+        found.set_item("missing", options.missing.name())?;
+        found.set_item("warm_up", options.warm_up)?;
+        found.set_item("event_gap", options.event_gap)?;
+        found.set_item("change_time", options.change_time)?;
+        Ok(found)
+    }
+
+    #[pyo3(name = "_resume_state")]
+    fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.state(py)?.resume_state))
+    }
+
+    #[pyo3(name = "_set_resume_state")]
+    fn set_resume_state(&self, py: Python<'_>, resume_state: Vec<u8>) -> PyResult<()> {
+        self.state(py)?.resume_state = resume_state;
+        Ok(())
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.state(py)?;
+        let monitors = vec![(String::new(), state.monitor.clone())];
+        let saved = SavedMonitors { monitors, resume_state: state.resume_state.clone() };
+        Ok(PyBytes::new(py, &saved.to_bytes()))
+    }
+
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        let refusal = |refusal: String| PyValueError::new_err(format!("the snapshot {refusal}"));
+        let mut saved = SavedMonitors::from_bytes(data).map_err(|error| refusal(error.to_string()))?;
+        match (saved.monitors.pop(), saved.monitors.is_empty()) {
+            (Some((_, monitor)), true) => Ok(Self::of(monitor, saved.resume_state)),
+            _ => Err(refusal("must hold one monitor, as `eigenhedge monitor` without --group-by saves it".into())),
+        }
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let bytes = self.to_bytes(py)?;
+        write_whole(&path, bytes.as_bytes()).map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().to_bytes(slf.py())?;
+        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    }
+
+    fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(size_of::<Self>() + self.state(py)?.monitor.to_bytes().len())
+    }
+}
+
+/// The score as if its limit were this one: differences have a limit of their own.
+fn scaled(verdict: &eigenhedge::Verdict, limit: f64) -> f64 {
+    if verdict.of_differences { verdict.score / verdict.limit * limit } else { verdict.score }
+}
+
+/// The answers to rows, column by column.
+#[derive(Default)]
+struct Answers {
+    row: Vec<u64>,
+    score: Vec<f64>,
+    q: Vec<f64>,
+    t2: Vec<f64>,
+    limit: Vec<f64>,
+    alarm: Vec<bool>,
+    change: Vec<i64>,
+    causes: Vec<i64>,
+    shares: Vec<f64>,
+    statistic_limits: Vec<f64>,
+    contributions: Vec<f64>,
+    changes: Vec<Change>,
+    events: Vec<Event>,
+}
+
+impl Answers {
+    /// Looks at a row and enters the verdict.
+    fn enter(&mut self, monitor: &mut Monitor, row: &[f64], with_contributions: bool) -> Result<(), eigenhedge::Error> {
+        let verdict = monitor.step(row)?;
+        self.row.push(verdict.row);
+        self.score.push(verdict.score);
+        self.q.push(verdict.q);
+        self.t2.push(verdict.t2);
+        self.limit.push(verdict.limit);
+        self.alarm.push(verdict.alarm);
+        self.change.push(verdict.change.map_or(NONE, |change| change.start as i64));
+        for i in 0..CAUSES {
+            let cause = verdict.causes.get(i).copied().flatten();
+            self.causes.push(cause.map_or(NONE, |cause| cause.column as i64));
+            self.shares.push(cause.map_or(f64::NAN, |cause| cause.share));
+        }
+        self.statistic_limits.extend(monitor.statistic_limits(&verdict));
+        self.changes.extend(verdict.change);
+        self.events.extend(verdict.event);
+        if with_contributions {
+            self.contributions.extend_from_slice(monitor.column_contributions(&verdict));
+            self.contributions.resize(self.row.len() * row.len(), f64::NAN);
+        }
+        Ok(())
+    }
+
+    fn into_dict(self, py: Python<'_>, width: Option<usize>) -> PyResult<Bound<'_, PyDict>> {
+        let count = self.row.len();
+        let found = PyDict::new(py);
+        let numbers = [("score", self.score), ("q", self.q), ("t2", self.t2), ("limit", self.limit)];
+        found.set_item("row", self.row.into_pyarray(py))?;
+        numbers.into_iter().try_for_each(|(name, column)| found.set_item(name, column.into_pyarray(py)))?;
+        found.set_item("alarm", self.alarm.into_pyarray(py))?;
+        found.set_item("change", self.change.into_pyarray(py))?;
+        found.set_item("causes", self.causes.into_pyarray(py))?;
+        found.set_item("shares", table(py, self.shares, count, CAUSES)?)?;
+        found.set_item("statistic_limits", table(py, self.statistic_limits, count, 2)?)?;
+        let contributions = width.map(|width| table(py, self.contributions, count, width)).transpose()?;
+        found.set_item("contributions", contributions)?;
+        let changes: PyResult<Vec<_>> = self.changes.iter().map(|change| change_dict(py, change)).collect();
+        found.set_item("changes", changes?)?;
+        let events: PyResult<Vec<_>> = self.events.iter().map(|event| event_dict(py, event)).collect();
+        found.set_item("events", events?)?;
+        Ok(found)
+    }
+}
+
+/// Positions of columns and their shares.
+fn pairs(causes: &[Option<Cause>]) -> Vec<(usize, f64)> {
+    causes.iter().flatten().map(|cause| (cause.column, cause.share)).collect()
+}
+
+fn event_dict<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("kind", if event.stuck == event.alarms { "stuck" } else { "alarms" })?;
+    found.set_item("start", event.start)?;
+    found.set_item("end", event.end)?;
+    found.set_item("peak", event.peak)?;
+    found.set_item("strength", event.peak_score)?;
+    found.set_item("alarms", event.alarms)?;
+    found.set_item("causes", pairs(&event.causes))?;
+    Ok(found)
+}
+
+fn change_dict<'py>(py: Python<'py>, change: &Change) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("kind", if change.is_rise { "rise" } else { "fall" })?;
+    found.set_item("start", change.start)?;
+    found.set_item("end", change.reported)?;
+    found.set_item("peak", change.reported)?;
+    found.set_item("strength", change.strength)?;
+    found.set_item("alarms", 0)?;
+    found.set_item("causes", pairs(&change.columns))?;
+    Ok(found)
+}
