@@ -44,8 +44,8 @@ from ._settings import ExpertsRun, PairRun, experts, pair
 from ._snapshot import export, load, save
 
 __all__ = [
-    "Average",
     "Alarms",
+    "Average",
     "CappedHedge",
     "Discrepancy",
     "Experts",

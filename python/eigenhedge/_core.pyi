@@ -9,8 +9,8 @@ from ._types import Floats, Ledger, Path, Table
 __all__ = [
     "Average",
     "CappedHedge",
-    "Experts",
     "Detector",
+    "Experts",
     "Groups",
     "KernelComponents",
     "KernelRegression",

@@ -1,30 +1,34 @@
-"""Pictures of a run. Need matplotlib, which is imported when one is drawn."""
+"""Pictures of a run or of a monitor. Need matplotlib, which is imported when one is drawn."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ._core import Learner
+    from ._monitor import Alarms
     from ._online import Online
     from ._run import Run
     from ._types import Ledger
 
-__all__ = ["losses", "portfolio", "scree"]
+__all__ = ["losses", "monitor", "portfolio", "scree"]
 
 
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
+def _pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
         raise ImportError("eigenhedge.plot needs matplotlib: pip install eigenhedge[plot]") from None
-    return pyplot.subplots()[1]
+    return pyplot
+
+
+def _axes(ax: Axes | None) -> Axes:
+    return cast("Axes", _pyplot().subplots()[1]) if ax is None else ax
 
 
 def losses(run: Run, ax: Axes | None = None) -> Axes:
@@ -108,6 +112,55 @@ def scree(model: Run | Learner | Online, ax: Axes | None = None) -> Axes:
     ax.set(xlabel="direction", ylim=(0, 1.05))
     ax.legend()
     return ax
+
+
+def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> Figure:
+    """Draw the answers of a monitor: score, Q and T² with their limits, events and changes, and contributions of columns.
+
+    Parameters
+    ----------
+    alarms : Alarms
+        What :meth:`eigenhedge.Monitor.update` returned, with ``contributions=True`` for the picture of the columns.
+    times : array-like of shape (n_rows,), default=None
+        The horizontal axis: numbers, or dates that matplotlib can draw; None is the numbers of the rows.
+    figure : matplotlib Figure, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    x = alarms.row if times is None else np.asarray(times)
+    if len(x) != len(alarms):
+        raise ValueError(f"there must be a time for each of the {len(alarms)} rows, got {len(x)}")
+    count = 3 if alarms.contributions is None else 4
+    figure = _pyplot().figure(figsize=(9, 2.2 * count), layout="constrained") if figure is None else figure
+    axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    shown = [("score", alarms.score, alarms.limit), ("Q", alarms.q, alarms.q_limit), ("T²", alarms.t2, alarms.t2_limit)]
+    first = int(alarms.row[0]) if len(alarms) else 0
+    for ax, (name, values, limits) in zip(axes, shown, strict=False):
+        ax.plot(x, values, lw=0.8, label=name)
+        ax.plot(x, limits, ls="--", color="black", lw=1, label="limit")
+        for event in alarms.events:
+            _span(ax, x, event["start"] - first, event["end"] - first)
+        for change in alarms.changes:
+            if 0 <= change["start"] - first < len(x):
+                ax.axvline(x[change["start"] - first], color="tab:red", ls=":", lw=1)
+        ax.set(ylabel=name, yscale="log")
+    if alarms.contributions is not None and len(x) > 1:
+        with np.errstate(invalid="ignore"):
+            shares = np.clip(alarms.contributions / alarms.q_limit[:, None], 0.05, 20.0)
+        mesh = axes[3].pcolormesh(x, np.arange(len(alarms.columns)), np.log10(shares).T, shading="nearest", cmap="Oranges")
+        axes[3].set_yticks(np.arange(len(alarms.columns)), [str(name) for name in alarms.columns])
+        figure.colorbar(mesh, ax=axes[3], label="log₁₀ of limits of Q")
+    axes[-1].set_xlabel("row" if times is None else "time")
+    return figure
+
+
+def _span(ax: Axes, x: Any, start: int, end: int) -> None:
+    """Shade rows, as far as they are there."""
+    if end >= 0 and start < len(x):
+        ax.axvspan(x[max(start, 0)], x[min(end + 1, len(x) - 1)], color="tab:red", alpha=0.15, lw=0)
 
 
 def _learner(model: Run | Learner | Online) -> Learner:

@@ -30,3 +30,26 @@ def test_scree_shows_probabilities_that_total_k(rng):
     ax = plot.scree(pca)
     assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(2, abs=1e-6)
     np.testing.assert_allclose(ax.lines[0].get_ydata(), pca.explained_variance_ratio_)
+
+
+def test_a_monitor_is_drawn_with_its_limits_events_and_columns(rng):
+    X = rng.normal(size=(700, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(700, 5))
+    X[500:530, 3] += 2.0
+    alarms = eigenhedge.Monitor().update(X, contributions=True)
+    hours = np.datetime64("2024-01-01") + np.arange(700) * np.timedelta64(1, "h")
+    score, q, t2, columns, _ = plot.monitor(alarms, times=hours).axes
+    for ax, values, limits in [
+        (score, alarms.score, alarms.limit),
+        (q, alarms.q, alarms.q_limit),
+        (t2, alarms.t2, alarms.t2_limit),
+    ]:
+        assert ax.get_yscale() == "log"
+        np.testing.assert_array_equal(ax.lines[0].get_ydata(), values)
+        np.testing.assert_array_equal(ax.lines[1].get_ydata(), limits)
+        assert len(ax.lines) == 2 + len(alarms.changes) and len(ax.patches) == len(alarms.events) > 0
+    cells = columns.collections[0].get_array().reshape(5, 700)
+    assert cells[:, 515].argmax() == alarms.contributions[515].argmax()
+    assert cells[3, 500:530].mean() > cells[3, 420:500].mean() + 0.3
+    assert len(plot.monitor(eigenhedge.Monitor().update(X)).axes) == 3
+    with pytest.raises(ValueError, match="a time for each of the 700 rows, got 699"):
+        plot.monitor(alarms, times=hours[1:])

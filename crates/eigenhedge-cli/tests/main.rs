@@ -11,6 +11,7 @@ mod items;
 mod kills;
 mod models;
 mod monitor;
+mod monitor_pages;
 mod refusals;
 mod reports;
 mod reproduce;

@@ -3,7 +3,7 @@
 
 #[allow(dead_code)]
 #[path = "../../eigenhedge-report/tests/browser/driver.rs"]
-mod driver;
+pub mod driver;
 
 use crate::common::{Place, table};
 use driver::Browser;

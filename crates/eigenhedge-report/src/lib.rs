@@ -1,7 +1,7 @@
 //! Pictures and pages of runs: plain data in, text out.
 //!
 //! A [`Chart`] is what is to be seen. [`svg`] draws it as a picture that stands alone; [`Page`] puts charts, sentences and
-//! tables into one HTML file that needs no network; [`RunReport`] is the page of one run. [`Downsampler`] and [`TopK`]
+//! tables into one HTML file that needs no network; [`RunReport`] is the page of one run, [`MonitorReport`] that of a monitor. [`Downsampler`] and [`TopK`]
 //! record a stream of any length in bounded memory, so that a run of 10⁸ rows has a page of the same size as one of 10⁴.
 //!
 //! Nothing here knows a learner, reads a file or looks at a clock. The same data gives the same bytes.
@@ -15,6 +15,8 @@ mod calendar;
 pub mod chart;
 pub mod downsample;
 pub mod escape;
+pub mod heat_map;
+pub mod monitor_report;
 pub mod number;
 pub mod page;
 pub mod palette;
@@ -25,6 +27,8 @@ pub mod top_k;
 
 pub use chart::{Annotation, Chart, Kind, Mark, Point, Series, Tint};
 pub use downsample::{Downsampler, Keep};
+pub use heat_map::HeatMap;
+pub use monitor_report::{MonitorReport, Watched};
 pub use page::{Block, Page, Table};
 pub use run_report::{Best, Curve, Fact, Placed, RunReport};
 pub use top_k::{Entry, TopK};

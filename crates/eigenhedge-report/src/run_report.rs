@@ -108,7 +108,7 @@ impl Curve {
     }
 
     /// The value at a row: between those of the rows around it, which must increase.
-    fn at(&self, row: f64) -> f64 {
+    pub(crate) fn at(&self, row: f64) -> f64 {
         let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
         let (Some(&[x0, x1]), Some(&[y0, y1])) =
             (self.rows[after - 1..].first_chunk::<2>(), self.values[after - 1..].first_chunk::<2>())

@@ -59,6 +59,7 @@ fn the_ledger_comes_first_and_every_chart_and_table_follows() {
         .map(|block| match block {
             Block::Chart(chart) => chart.title.as_str(),
             Block::Table(table) => table.title.as_str(),
+            Block::HeatMap(map) => map.title.as_str(),
         })
         .collect();
     assert_eq!(names[0], "Ledger");

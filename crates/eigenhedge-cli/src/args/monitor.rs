@@ -24,6 +24,7 @@ Examples:
   eigenhedge monitor sensors.csv --out scores.csv --events events.csv
   eigenhedge monitor today.csv --train normal.csv --lags auto --out scores.csv
   eigenhedge monitor sensors.csv --time date --exclude id --limit auto:0.001 --events events.csv
+  eigenhedge monitor sensors.csv --time date --lags auto --report page.html
   eigenhedge monitor fleet.csv --group-by machine --out scores.csv
   eigenhedge monitor today.csv --start-from monitor.snap --snapshot monitor.snap --fail-on-alarm
   tail -f log.csv | eigenhedge monitor - --on-bad-row skip --out - --out-format jsonl";
@@ -79,6 +80,9 @@ pub struct MonitorArgs {
     /// Where to list events and changes; the form is that of the file's name
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Draw scores, limits, events, changes and causes: one page for a browser, which needs no network
+    #[arg(long, value_name = "FILE.html", conflicts_with = "group_by")]
+    pub report: Option<PathBuf>,
     /// End with status 3 if there was an alarm
     #[arg(long)]
     pub fail_on_alarm: bool,

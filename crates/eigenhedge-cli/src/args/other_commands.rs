@@ -163,6 +163,9 @@ pub enum Made {
     Starvation,
     /// What fools follow the leader
     LeaderTrap,
+    /// Sensors with three faults: x1 is off for 30 rows from the middle on, x2 is stuck for 40 from seven tenths on, x3 changes its
+    /// level in the last tenth
+    Faults,
 }
 
 /// Options of `make`.
@@ -184,7 +187,7 @@ pub struct MakeArgs {
     /// Dimension of the subspaces
     #[arg(short, value_name = "K", default_value_t = 2)]
     pub k: usize,
-    /// Size of the noise (iid)
+    /// Size of the noise (iid, faults)
     #[arg(long, value_name = "F", default_value_t = 0.3)]
     pub noise: f64,
     /// Angle by which the subspace turns at each row (drift)

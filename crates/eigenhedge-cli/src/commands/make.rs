@@ -24,6 +24,7 @@ pub fn make(args: &MakeArgs) -> Result<()> {
         Made::Drift => streams::drifting(n, k, args.turn, rows, seed).rows,
         Made::Recurring => streams::recurring(n, k, &[1, 2, 1, 3, 2, 1], rows.div_ceil(6).max(1), seed).rows,
         Made::Starvation => streams::starvation(n, rows.div_ceil(10), rows - rows.div_ceil(10), 0.5, seed).rows,
+        Made::Faults => streams::faults(n, k, args.noise, rows, seed),
         Made::LeaderTrap => streams::leader_trap(n, rows),
     };
     let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();

@@ -17,6 +17,7 @@ pub use page::{Heading, page};
 use eigenhedge::comparators::LeadingDirections;
 use eigenhedge::{AnyLearner, Loss, Run, RunSummary};
 use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Points of a curve.
@@ -160,26 +161,14 @@ impl Recorder {
         Curve::of(name, &self.totals, 0)
     }
 
-    /// As text, for a snapshot. Numbers may be infinite or missing, which JSON has no words for.
+    /// As text, for a snapshot.
     pub fn to_text(&self) -> String {
-        let bytes = postcard::to_allocvec(self).unwrap_or_default();
-        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
-        bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+        to_text(self)
     }
 
     /// Reads the output of [`Self::to_text`], if it fits the run.
     pub fn from_text(text: &str, run: &Run) -> Option<Self> {
-        let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        let bytes: Option<Vec<u8>> = text
-            .as_bytes()
-            .chunks(2)
-            .map(|pair| match pair {
-                [high, low] => Some(16 * digit(*high)? + digit(*low)?),
-                _ => None,
-            })
-            .collect();
-        let recorder: Self = postcard::from_bytes(&bytes?).ok()?;
-        recorder.fits(run).then_some(recorder)
+        from_text(text).filter(|recorder: &Self| recorder.fits(run))
     }
 
     /// True if it is what a recorder of this run can have become.
@@ -209,6 +198,24 @@ impl Recorder {
             && self.checkpoints.iter().all(told)
             && self.checkpoints.is_sorted_by(|a, b| a.rows < b.rows && a.row < b.row)
     }
+}
+
+/// A record as text. Its numbers may be infinite or missing, which JSON has no words for.
+pub fn to_text(record: &impl Serialize) -> String {
+    let bytes = postcard::to_allocvec(record).unwrap_or_default();
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Reads the output of [`to_text`].
+pub fn from_text<T: DeserializeOwned>(text: &str) -> Option<T> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let of_pair = |pair: &[u8]| match pair {
+        [high, low] => Some(16 * digit(*high)? + digit(*low)?),
+        _ => None,
+    };
+    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(of_pair).collect();
+    postcard::from_bytes(&bytes?).ok()
 }
 
 #[cfg(test)]

@@ -276,6 +276,18 @@
     }
   }
 
+  // A button for charts on a logarithmic scale, which goes to a plain one and back.
+  function addSwitch(holder) {
+    const chart = data.charts[Number(holder.dataset.chart)];
+    if (!chart.log_y) return;
+    const button = document.createElement("button");
+    const name = () => { button.textContent = chart.log_y ? "plain scale" : "logarithmic scale"; };
+    button.className = "scale";
+    button.addEventListener("click", () => { chart.log_y = !chart.log_y; name(); draw(holder); });
+    name();
+    holder.before(button);
+  }
+
   // A horizontal axis that several series share is written once.
   for (const chart of data.charts)
     for (const s of chart.series) if (typeof s.x === "number") s.x = chart.series[s.x].x;
@@ -283,6 +295,7 @@
   const holders = [...document.querySelectorAll("[data-chart]")];
   const all = () => holders.forEach(draw);
   document.documentElement.classList.add("scripted");
+  holders.forEach(addSwitch);
   all();
   darkness.addEventListener("change", all);
   new ResizeObserver(() => holders.forEach(holder => {

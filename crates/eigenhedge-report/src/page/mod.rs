@@ -9,6 +9,7 @@ mod data;
 
 use crate::chart::Chart;
 use crate::escape::{markup, script};
+use crate::heat_map::HeatMap;
 use crate::palette::{self, FAINT, GRID, INK, PAPER};
 use crate::svg;
 
@@ -38,6 +39,8 @@ pub enum Block {
     Chart(Chart),
     /// A table.
     Table(Table),
+    /// A picture of cells.
+    HeatMap(HeatMap),
 }
 
 /// A table of texts. Columns whose cells mostly read as numbers are set flush right.
@@ -56,7 +59,7 @@ impl Page {
     pub fn html(&self) -> String {
         let charts = self.blocks.iter().filter_map(|block| match block {
             Block::Chart(chart) => Some(chart),
-            Block::Table(_) => None,
+            Block::Table(_) | Block::HeatMap(_) => None,
         });
         // Serialising strings and finite numbers into memory does not fail; without data the pictures stay.
         let json = serde_json::to_string(&data::data(charts)).unwrap_or_else(|_| r#"{"charts":[]}"#.into());
@@ -103,19 +106,22 @@ fn heading(text: &str) -> String {
 fn draw(block: &Block, count: &mut usize) -> String {
     match block {
         Block::Table(table) => draw_table(table),
+        Block::HeatMap(map) => {
+            figure(&map.title, &format!("<div class=\"static\">{}</div>", map.inline()), &map.caption)
+        }
         Block::Chart(chart) => {
             let index = *count;
             *count += 1;
-            let caption = markup(&chart.caption);
-            let caption =
-                if caption.trim().is_empty() { caption } else { format!("<figcaption>{caption}</figcaption>") };
-            format!(
-                "<figure>{}<div class=\"live\" data-chart=\"{index}\"></div><div class=\"static\">{}</div>{caption}</figure>\n",
-                heading(&chart.title),
-                svg::inline(chart)
-            )
+            let live = format!("<div class=\"live\" data-chart=\"{index}\"></div>");
+            figure(&chart.title, &format!("{live}<div class=\"static\">{}</div>", svg::inline(chart)), &chart.caption)
         }
     }
+}
+
+fn figure(title: &str, content: &str, caption: &str) -> String {
+    let caption = markup(caption);
+    let caption = if caption.trim().is_empty() { caption } else { format!("<figcaption>{caption}</figcaption>") };
+    format!("<figure>{}{content}{caption}</figure>\n", heading(title))
 }
 
 fn draw_table(table: &Table) -> String {

@@ -74,7 +74,8 @@ pub(crate) fn inline(chart: &Chart) -> String {
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, false)
 }
 
-fn document(title: &str, description: &str, (width, height): (f64, f64), body: &str, alone: bool) -> String {
+/// A complete picture of this size around the elements; `alone` if no page has the style sheet.
+pub(crate) fn document(title: &str, description: &str, (width, height): (f64, f64), body: &str, alone: bool) -> String {
     let height = number(height.ceil());
     let size = if alone { format!(" width=\"{width}\" height=\"{height}\"") } else { String::new() };
     let style = if alone { format!("<style>{}</style>", palette::dark_rules()) } else { String::new() };
@@ -88,7 +89,7 @@ fn document(title: &str, description: &str, (width, height): (f64, f64), body: &
 }
 
 /// A coordinate with one decimal.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     match text.strip_suffix(".0") {
         Some("-0") => "0".into(),

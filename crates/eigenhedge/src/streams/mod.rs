@@ -2,21 +2,24 @@
 //!
 //! - Still: [`iid`], [`signal_and_noise`].
 //! - Moving: [`switching`] and [`three_subspaces`], [`recurring`], [`drifting`].
+//! - Of sensors with faults at known rows: [`faults`].
 //! - Against a learner: [`leader_trap`], [`starvation`], [`coins`], [`charge_surest`].
 //! - Smooth: [`random_walk`], [`sines`], [`turning_images`], [`oscillations`].
 //! - Hard on the numbers of a learner: [`HARD`], which are all those that are smooth, repeated or of changing size.
 //!
-//! Rows of the first three groups have norm at most one, except those of [`signal_and_noise`]. The same seed gives the same
+//! Rows of the groups up to the adversaries have norm at most one, except those of [`signal_and_noise`] and [`faults`]. The same seed gives the same
 //! rows.
 
 mod adversary;
 mod drift;
+mod faults;
 mod hard;
 mod smooth;
 mod stationary;
 
 pub use adversary::{charge_surest, coins, leader_trap, starvation};
 pub use drift::{drifting, recurring, switching, three_subspaces};
+pub use faults::faults;
 pub use hard::{HARD, Hard, near_duplicates};
 pub use smooth::{oscillations, random_walk, sines, turning_images};
 pub use stationary::{iid, signal_and_noise};

@@ -1,6 +1,7 @@
 //! `monitor`: scores, limits, alarms, causes and change points for the rows of a table.
 
 mod occurrence;
+mod record;
 mod session;
 mod summary;
 
@@ -15,7 +16,7 @@ use crate::summary::counted;
 use crate::table::{Usage, is_dash};
 use anyhow::{Context, Result};
 use eigenhedge::{Choose, Kept, Limit, Missing, Mode, MonitorOptions, Standardize};
-use eigenhedge_io::{Form, Target};
+use eigenhedge_io::{Form, Target, write_whole};
 use session::Session;
 use std::io::{self, Write};
 use std::path::Path;
@@ -35,7 +36,7 @@ pub struct Outputs {
 pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let options = options(args)?;
     let outputs = outputs(args)?;
-    [&args.snapshot, &args.events].into_iter().flatten().try_for_each(|path| judge_place(path))?;
+    [&args.snapshot, &args.events, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     if outputs.answers.0 == Target::Standard {
         drop(stdout::output()?);
     }
@@ -58,6 +59,10 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     session.judge_warm_up()?;
     let finished = session.finish()?;
     list_skipped(&finished.stream);
+    if let (Some(path), Some(record)) = (&args.report, &finished.record) {
+        let page = record.page(&finished, args, &summary::text(&finished, args));
+        write_whole(path, page.html().as_bytes())?;
+    }
     let shown = match args.summary {
         SummaryForm::Text if args.quiet => String::new(),
         SummaryForm::Text => summary::text(&finished, args),
@@ -141,7 +146,9 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
     suits("--events", "events", events_form, &events)?;
     let mut taken: Vec<(&str, &Path)> = args.inputs.iter().map(|path| ("the input", path.as_path())).collect();
     taken.extend(args.train.as_deref().map(|path| ("--train", path)));
-    for (option, path) in [("--out", &args.out), ("--events", &args.events), ("--snapshot", &args.snapshot)] {
+    for (option, path) in
+        [("--out", &args.out), ("--events", &args.events), ("--report", &args.report), ("--snapshot", &args.snapshot)]
+    {
         let Some(path) = path.as_deref().filter(|path| option != "--out" || !is_dash(path)) else { continue };
         if is_dash(path) {
             return Err(Usage(format!("{option} must be a file, got -")));

@@ -1,10 +1,12 @@
 //! Monitors with their stream and their answers: begun, or taken up where a snapshot was saved.
 
 use super::occurrence::{CAUSES, Occurrence, cause_columns};
+use super::record::Record;
 use super::{Outputs, spoken_lags};
 use crate::args::{BesideArgs, MonitorArgs};
 use crate::commands::run::sentence;
 use crate::files::read_monitors;
+use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_left_out, source, with_beside};
 use anyhow::{Context, Result, anyhow};
@@ -37,6 +39,8 @@ pub struct Session<'a> {
     answers: Answers,
     events: Answers,
     state: State,
+    /// Data of the page, if one was asked for.
+    record: Option<Record>,
     options: Map<String, Value>,
     row: Vec<f64>,
     /// Keeps another run from the snapshot.
@@ -72,6 +76,7 @@ struct ResumeState {
     answers: Position,
     events: Position,
     state: State,
+    record: Option<String>,
     plan: Map<String, Value>,
 }
 
@@ -119,6 +124,7 @@ impl<'a> Session<'a> {
             answers: answers(outputs, &stream, at_once, None)?,
             events: events(outputs, &stream, key, has_times, None)?,
             state: State { before: fresh.totals(), ..State::default() },
+            record: args.report.as_ref().map(|_| Record::new(stream.columns().len())),
             args,
             stream,
             fresh,
@@ -163,6 +169,10 @@ impl<'a> Session<'a> {
         if !fits {
             return Err(anyhow!("{name}: is damaged: its monitors do not fit the table"));
         }
+        let record = before.record.as_deref().and_then(from_text).filter(|record: &Record| record.fits(width));
+        if record.is_none() && args.report.is_some() {
+            return Err(anyhow!("--report needs what a monitor with --report records, and {name} holds none of it"));
+        }
         let key = key_of(args, &stream)?;
         let has_times = layout.time.is_some();
         let at_once = *source == Source::Standard;
@@ -176,6 +186,7 @@ impl<'a> Session<'a> {
             places: saved.monitors.iter().enumerate().map(|(i, (key, _))| (key.clone(), i)).collect(),
             monitors: saved.monitors,
             state: before.state,
+            record,
             args,
             stream,
             key,
@@ -228,6 +239,9 @@ impl<'a> Session<'a> {
         match monitor.step_numbered(number, &self.row) {
             Ok(verdict) => {
                 self.state.rows += 1;
+                if let Some(record) = &mut self.record {
+                    record.enter(&verdict, self.stream.time(), monitor);
+                }
                 self.answer(&verdict)?;
                 self.list(place, &verdict)?;
             }
@@ -308,6 +322,7 @@ impl<'a> Session<'a> {
             answers: self.answers.sync()?,
             events: self.events.sync()?,
             state: self.state.clone(),
+            record: self.record.as_ref().map(to_text),
             plan: self.options.clone(),
         };
         let saved = SavedMonitors { monitors: self.monitors.clone(), resume_state: serde_json::to_vec(&around)? };
@@ -339,10 +354,10 @@ impl<'a> Session<'a> {
             self.enter(occurrence)?;
         }
         let totals = self.totals();
-        let Self { stream, monitors, answers, events, state, .. } = self;
+        let Self { stream, monitors, answers, events, state, record, .. } = self;
         answers.finish()?;
         events.finish()?;
-        Ok(Finished { stream, monitors, totals, rows: state.rows, listed: state.listed })
+        Ok(Finished { stream, monitors, totals, rows: state.rows, listed: state.listed, record })
     }
 }
 
@@ -354,6 +369,7 @@ pub struct Finished {
     pub totals: MonitorTotals,
     pub rows: u64,
     pub listed: Vec<Occurrence>,
+    pub record: Option<Record>,
 }
 
 trait TruncateFront {

@@ -56,7 +56,8 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
         totals.rows.saturating_sub(if args.train.is_some() || args.start_from.is_some() { 0 } else { totals.warm_up });
     let share = 100.0 * totals.alarms as f64 / scored.max(1) as f64;
     let events = counted(totals.events, "event");
-    line("alarms", format!("{} in {events}, {share:.2} % of {}", totals.alarms, counted(scored, "row with a score")));
+    let scored = counted(scored, "row");
+    line("alarms", format!("{} in {events}, {share:.2} % of {scored} with a score", totals.alarms));
     occurrences("event", listed.iter().filter(|one| !one.is_change()), &mut line);
     line("changes", format!("{} of the level of the score", totals.changes));
     occurrences("change", listed.iter().filter(|one| one.is_change()), &mut line);
@@ -66,6 +67,9 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
     }
     if args.group_by.is_some() {
         keys(monitors, &mut line);
+    }
+    if let Some(path) = &args.report {
+        line("report", format!("{}: open it in a browser", printable_path(path)));
     }
     match (&args.events, listed.is_empty()) {
         (Some(path), _) => line("list", printable_path(path)),
@@ -114,7 +118,7 @@ fn keys(monitors: &[(String, Monitor)], line: &mut impl FnMut(&str, String)) {
 
 /// One object for programs.
 pub fn json(finished: &Finished) -> Value {
-    let Finished { totals, monitors, listed, stream, rows } = finished;
+    let Finished { totals, monitors, listed, stream, rows, .. } = finished;
     let of = |(key, monitor): &(String, Monitor)| {
         json!({
             "key": key,

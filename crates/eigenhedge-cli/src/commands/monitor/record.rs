@@ -1,0 +1,147 @@
+//! The data of a page of a monitor, recorded on the way in bounded memory.
+//!
+//! Of each stretch of rows, the one with the largest score is kept.
+
+use super::occurrence::Occurrence;
+use super::session::Finished;
+use crate::args::MonitorArgs;
+use crate::number::readable;
+use eigenhedge::{Monitor, Verdict};
+use eigenhedge_io::printable;
+use eigenhedge_report::number::grouped;
+use eigenhedge_report::{Curve, Downsampler, Keep, Mark, MonitorReport, Table, Watched};
+use serde::{Deserialize, Serialize};
+
+/// Points of a curve.
+const POINTS: usize = 750;
+/// Moments in the picture of contributions.
+const CELLS: usize = 240;
+/// Events and changes that are marked, and that are listed.
+const MARKED: usize = 12;
+const LISTED: usize = 25;
+/// Numbers that are recorded for each row: score, limit, q, its limit, t2, its limit, time.
+const NUMBERS: usize = 7;
+
+/// Records a monitor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    rows: Downsampler,
+    /// Score, then contributions in limits of Q.
+    cells: Downsampler,
+    /// False once a row was earlier than the one before: rows are then the axis.
+    is_in_order: bool,
+    last_time: f64,
+}
+
+impl Record {
+    /// For rows of this many columns.
+    pub fn new(width: usize) -> Self {
+        Self {
+            rows: Downsampler::new(Keep::Largest, POINTS, NUMBERS),
+            cells: Downsampler::new(Keep::Largest, CELLS, 1 + width),
+            is_in_order: true,
+            last_time: f64::NEG_INFINITY,
+        }
+    }
+
+    /// True if it is for rows of this many columns.
+    pub fn fits(&self, width: usize) -> bool {
+        let new = Self::new(width);
+        self.rows.is_like(&new.rows) && self.cells.is_like(&new.cells)
+    }
+
+    /// Enters the row that the monitor looked at last.
+    pub fn enter(&mut self, verdict: &Verdict, time: Option<f64>, monitor: &Monitor) {
+        let Verdict { row, score, limit, q, t2, .. } = *verdict;
+        let [q_limit, t2_limit] = monitor.statistic_limits(verdict);
+        self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, time.unwrap_or(f64::NAN)]);
+        let shares = monitor.column_contributions(verdict).iter().map(|share| share / q_limit);
+        self.cells.push(row, &std::iter::once(score).chain(shares).collect::<Vec<_>>());
+        if let Some(time) = time {
+            self.is_in_order &= time >= self.last_time;
+            self.last_time = time;
+        }
+    }
+
+    /// The page.
+    pub fn page(&self, finished: &Finished, args: &MonitorArgs, account: &str) -> MonitorReport {
+        let curve = |index: usize| self.rows.curve(index).1;
+        let watched = |place: usize, title: &str, name: &str, caption: &str| Watched {
+            title: title.into(),
+            name: name.into(),
+            caption: caption.into(),
+            values: curve(place),
+            limits: curve(place + 1),
+        };
+        let facts = account.lines().map(|line| line.split_at(line.len().min(11)));
+        let columns = finished.stream.columns().iter().enumerate();
+        let (times, has_times) =
+            (Curve::of(args.time.as_deref().unwrap_or("time"), &self.rows, NUMBERS - 1), args.time.is_some());
+        MonitorReport {
+            title: format!("eigenhedge monitor: {}", finished.stream.source()),
+            subtitle: "Scores, limits, events, changes and causes".into(),
+            facts: facts
+                .filter(|(name, _)| !["", "next", "report", "list"].contains(&name.trim()))
+                .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
+                .collect(),
+            rows: self.rows.curve(0).0,
+            watched: vec![
+                watched(0, "Score", "score", SCORE),
+                watched(2, "Distance from the directions (Q)", "Q", STATISTIC),
+                watched(4, "Place along the directions (T²)", "T²", STATISTIC),
+            ],
+            marks: strongest(&finished.listed, MARKED).into_iter().map(mark).collect(),
+            cell_rows: self.cells.curve(0).0,
+            contributions: columns.map(|(j, name)| (name.clone(), self.cells.curve(j + 1).1)).collect(),
+            worst: table(&finished.listed),
+            times: (has_times && self.is_in_order).then_some(times),
+        }
+    }
+}
+
+const SCORE: &str = "An alarm is a score over its limit. Where many rows share a pixel, the one with the largest score is shown. Dashed \
+                     lines are events, under the column that did it, and changes.";
+const STATISTIC: &str =
+    "The limit is passed by as many normal rows as that of the score; an alarm comes from the score alone.";
+
+/// The strongest events and changes, half of each at least if there are so many, in the order of their rows.
+fn strongest(listed: &[Occurrence], most: usize) -> Vec<&Occurrence> {
+    let of = |is_change: bool, most: usize| {
+        let mut all: Vec<&Occurrence> = listed.iter().filter(|one| one.is_change() == is_change).collect();
+        all.sort_by(|a, b| b.strength.total_cmp(&a.strength));
+        all.truncate(most);
+        all
+    };
+    let changes = of(true, most / 2);
+    let mut all = of(false, most - changes.len());
+    all.extend(changes);
+    all.sort_by_key(|one| one.start);
+    all
+}
+
+fn mark(one: &Occurrence) -> Mark {
+    let cause = one.causes.first().map_or(String::new(), |(name, _)| printable(name));
+    Mark { x: one.start as f64, label: if one.is_change() { "change".into() } else { cause } }
+}
+
+/// The strongest events and changes with their causes.
+fn table(listed: &[Occurrence]) -> Table {
+    let line = |one: &Occurrence| {
+        let causes = one.causes.iter().map(|(name, share)| format!("{} ({:.0} %)", printable(name), 100.0 * share));
+        let time = if one.start_time.is_empty() { String::new() } else { printable(&one.start_time) };
+        vec![
+            one.kind.clone(),
+            grouped(one.start),
+            grouped(one.end),
+            time,
+            readable(one.strength),
+            causes.collect::<Vec<_>>().join(", "),
+        ]
+    };
+    let columns = ["kind", "first row", "last row", "time", "strength", "causes (share of Q)"];
+    Table {
+        title: "Worst moments".into(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: strongest(listed, LISTED).into_iter().map(line).collect(),
+    }
+}

@@ -1,0 +1,31 @@
+//! Sensors with faults at known rows.
+
+use super::signal_and_noise;
+
+/// Size of a fault, in standard deviations of its column.
+const SIZE: f64 = 5.0;
+
+/// The first rows of [`signal_and_noise`] with three faults: the second column is 5 of its deviations too high for 30 rows from the
+/// middle on; the third shows the same value for 40 rows from seven tenths on; the fourth stays 5 deviations higher in the
+/// last tenth. A fault in a column that is not there is left out.
+///
+/// ```
+/// let rows = eigenhedge::streams::faults(6, 2, 0.3, 1000, 1);
+/// assert!((700..740).all(|t| rows[t][2] == rows[700][2]) && rows[740][2] != rows[700][2]);
+/// ```
+pub fn faults(length: usize, rank: usize, noise: f64, count: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut rows: Vec<Vec<f64>> = signal_and_noise(length, rank, noise, seed).take(count).collect();
+    let deviation =
+        |rows: &[Vec<f64>], j: usize| (rows.iter().map(|row| row[j] * row[j]).sum::<f64>() / count as f64).sqrt();
+    let shifts = [(1, count / 2..(count / 2 + 30).min(count)), (3, count - count / 10..count)];
+    for (j, when) in shifts.into_iter().filter(|(j, _)| *j < length) {
+        let shift = SIZE * deviation(&rows, j);
+        rows[when].iter_mut().for_each(|row| row[j] += shift);
+    }
+    let (first, last) = (count * 7 / 10, (count * 7 / 10 + 40).min(count));
+    if length > 2 && first < last {
+        let value = rows[first][2];
+        rows[first..last].iter_mut().for_each(|row| row[2] = value);
+    }
+    rows
+}
