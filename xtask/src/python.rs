@@ -72,6 +72,24 @@ pub fn evidence(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(python.arg(root.join("bench/evidence.py")).args(arguments).current_dir(root))
 }
 
+/// Measures the program's monitor against its bars, or with `peers` the package's beside other detectors; with a release build.
+pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let environment = environment(root)?;
+    let mut python = Command::new(environment.join("bin/python"));
+    match arguments {
+        ["peers", rest @ ..] => {
+            install(root, &environment, "release")?;
+            run(python.arg(root.join("bench/monitor_peers.py")).args(rest).current_dir(root))
+        }
+        _ => {
+            run(&mut step("program", "build --release --locked --package eigenhedge-cli").command())?;
+            let program = root.join("target/release/eigenhedge");
+            let script = python.arg(root.join("bench/monitor.py")).arg("--program").arg(program);
+            run(script.args(arguments).current_dir(root))
+        }
+    }
+}
+
 /// Builds the program with the learners of other crates; it is no member of the workspace, so that nothing else builds it.
 fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     let target = root.join("target/rust-peers");
