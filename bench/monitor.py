@@ -165,7 +165,9 @@ KINDS = ("bias", "spike", "noise", "stuck", "drift", "broken", "group")
 SINGLE = ("bias", "spike", "noise", "stuck")
 
 
-def planted(name: str, rows: np.ndarray, first: int, options: list[str], train: pd.DataFrame | None, bars: dict[str, float]) -> None:
+def planted(
+    name: str, rows: np.ndarray, first: int, options: list[str], train: pd.DataFrame | None, bars: dict[str, float]
+) -> None:
     """Faults planted in real rows at known rows, some hundreds of rows apart: found within 20 rows, and the first cause of the
     row with the largest score there right."""
     rng = np.random.default_rng(3)
@@ -234,8 +236,11 @@ def shifts(streams: int = 20) -> None:
         here = [] if len(kinds) == 0 else [abs(s - 1000) for s in kinds["start"] if abs(s - 1000) <= 100]
         found += len(here) > 0
         near += [min(here)] if here else [100]
-    bar("level shifts of 4 deviations: located within 10 rows", f"{sum(d <= 10 for d in near)} of {streams}, median {np.median(near)}",
-        sum(d <= 10 for d in near) >= 0.95 * streams)
+    bar(
+        "level shifts of 4 deviations: located within 10 rows",
+        f"{sum(d <= 10 for d in near)} of {streams}, median {np.median(near)}",
+        sum(d <= 10 for d in near) >= 0.95 * streams,
+    )
     for remembered in (0.0, 0.8):
         tables = [frame(simulated(rng, 8400, remembered)).assign(run=f"r{i}") for i in range(8)]
         _, events = monitor(pd.concat(tables), "--group-by", "run", "--change-time", "2000", "--differences", "off")
