@@ -126,13 +126,10 @@ class Online(Transformer):
         -------
         self : object
         """
-        return self._fit(X)
-
-    def _fit(self, X: Table, weights: Floats | None = None) -> Self:
         self._validate_params()
         X = self._prepared(X, reset=True)
         self._begin(X)
-        self._learn(X, weights)
+        self._learn(X)
         return self
 
     def partial_fit(self, X: Table, y: object = None) -> Self:
@@ -154,18 +151,15 @@ class Online(Transformer):
         Parameters that were changed after the first call take effect at the next ``fit``; another ``n_components`` is an
         error.
         """
-        return self._go_on(X)
-
-    def _go_on(self, X: Table, weights: Floats | None = None) -> Self:
         learner = self.__dict__.get("_learner")
         if learner is None:
-            return self._fit(X, weights)
+            return self.fit(X)
         if isinstance(self.n_components, numbers.Integral) and self.n_components != self.n_components_:
             raise ValueError(f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}")
         if self._is_plain(X):
-            learner.learn(X, weights)
+            learner.learn(X)
         else:
-            self._learn(self._prepared(X, reset=False), weights)
+            self._learn(self._prepared(X, reset=False))
         return self
 
     def score(self, X: Table, y: object = None) -> float:
@@ -285,15 +279,12 @@ class Online(Transformer):
         """Dimension of a space with room for one more direction than are kept, when the rows' own space has none."""
         return None if kept < n_features else kept + 1
 
-    def _learn(self, X: Table, weights: Floats | None = None) -> None:
+    def _learn(self, X: Table) -> None:
         # A warm-up takes its scale from the whole table, which may come in blocks.
         if self._learner.standardize.startswith("warmup") and self._learner.rows == 0:
             any(not self._learner._warm_up(block) for block in blocks(X))
-        done = 0
         for block in blocks(X):
-            rows = block.shape[0]
-            self._learner.learn(block, None if weights is None else weights[done : done + rows])
-            done += rows
+            self._learner.learn(block)
 
     def _invert(self, coordinates: Floats) -> Floats:
         return self._learner.inverse_transform(coordinates)

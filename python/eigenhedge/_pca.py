@@ -1,9 +1,7 @@
 """Online PCA as a scikit-learn estimator."""
 
-from __future__ import annotations
-
 import numbers
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy import linalg, sparse
@@ -12,17 +10,6 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 from ._online import OWN, Online
 from ._options import OF_KERNELS, constraints, constructor
 from ._types import Floats, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-
-def as_weights(sample_weight: Any) -> Floats | None:
-    """Weights of rows as numbers; None if there are none, or all are one."""
-    if sample_weight is None:
-        return None
-    weights: Floats = np.asarray(sample_weight, dtype=np.float64)
-    return None if weights.ndim == 1 and bool((weights == 1.0).all()) else weights
 
 
 class OnlinePCA(Online):
@@ -120,47 +107,6 @@ class OnlinePCA(Online):
 
     _share = Interval(RealNotInt, 0, 1, closed="neither")
     _parameter_constraints = constraints(__init__, **{**OWN, "n_components": [*OWN["n_components"], _share]})
-
-    def fit(self, X: Table, y: object = None, sample_weight: Any = None) -> Self:
-        """Forget everything, and learn from the rows of ``X`` in order.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows; sparse matrices and tables are accepted.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many times each row counts.
-
-        Returns
-        -------
-        self : object
-        """
-        return self._fit(X, as_weights(sample_weight))
-
-    def partial_fit(self, X: Table, y: object = None, sample_weight: Any = None) -> Self:
-        """Go on learning from the rows of ``X``, one or more; the first call begins.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many times each row counts.
-
-        Returns
-        -------
-        self : object
-
-        Notes
-        -----
-        Parameters that were changed after the first call take effect at the next ``fit``; another ``n_components`` is an
-        error.
-        """
-        return self._go_on(X, as_weights(sample_weight))
 
     @property
     def components_(self) -> Floats:

@@ -32,7 +32,7 @@ def test_an_option_is_a_keyword_of_everything_that_learns(name):
     assert name in keywords
     ledger = eigenhedge.run(ROWS, 2, **keywords).ledger
     # The rate that a ceiling sets is known, the ceiling is not; neither is the seed.
-    if name not in ("ceiling", "seed", "learner"):
+    if name not in ("ceiling", "horizon", "seed", "learner"):
         assert ledger["options"][name] == keywords[name]
     assert name == "learner" or Learner(5, 2, **{name: None}).rows == 0
     for model in [OnlinePCA, OnlineKernelPCA]:
@@ -45,7 +45,7 @@ def test_an_option_is_a_keyword_of_everything_that_learns(name):
             continue
         estimator = clone(model(2, **{"learner": "auto", **keywords})).fit(ROWS)
         assert estimator.get_params()[name] == keywords[name]
-        assert name in ("learner", "ceiling") or estimator.ledger_["options"][name] == keywords[name]
+        assert name in ("learner", "ceiling", "horizon") or estimator.ledger_["options"][name] == keywords[name]
     stream = river.OnlinePCA(2, **keywords).clone()
     assert getattr(stream, name) == keywords[name]
     if name in ("items", "substring"):
@@ -53,7 +53,7 @@ def test_an_option_is_a_keyword_of_everything_that_learns(name):
             stream.learn_one(dict(zip("abcde", ROWS[0], strict=True)))
         return
     stream.learn_one(dict(zip("abcde", ROWS[0], strict=True)))
-    assert name in ("learner", "ceiling", "seed") or stream.ledger["options"][name] == keywords[name]
+    assert name in ("learner", "ceiling", "horizon", "seed") or stream.ledger["options"][name] == keywords[name]
 
 
 @pytest.mark.parametrize("taker", [eigenhedge.run, OnlineKernelPCA, river.OnlinePCA])

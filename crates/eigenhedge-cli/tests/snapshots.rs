@@ -95,7 +95,7 @@ fn every_option_can_be_typed_is_remembered_and_may_not_change() {
         assert!(outcome.err.starts_with(&format!("eigenhedge: --{name} must be as in run.snap, ")), "{}", outcome.err);
         assert_eq!(outcome.status, 1, "{name}");
         // What is not told by the learner's state is not in the summary.
-        if !["learner", "ceiling", "eta", "seed"].contains(&name) {
+        if !["learner", "ceiling", "horizon", "eta", "seed"].contains(&name) {
             assert_eq!(&summary["options"][name.replace('-', "_")], value, "{name}");
             assert!(ok(&place, "inspect run.snap").contains(&format!("{name} {}", shown(value))), "{name}");
         }

@@ -161,7 +161,7 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
             }
         }
     };
-    predict(args, length, (&points, &targets), &asked).map_err(|error| anyhow!("{}: {error}", table.source))
+    predict(args, &table.source, length, (&points, &targets), &asked)
 }
 
 /// The same for texts or sets: the target is a column beside them.
@@ -176,18 +176,20 @@ fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems) -> Result<()> {
     let targets = table.kept.iter().enumerate().map(target).collect::<Result<Vec<f64>>>()?;
     let asked = args.predict.as_ref().map(|path| read(path, &[])).transpose()?;
     let asked = asked.as_ref().map_or(&table.rows, |asked| &asked.rows);
-    predict(args, 1, (&table.rows, &targets), asked).map_err(|error| anyhow!("{}: {error}", table.source))
+    predict(args, &table.source, 1, (&table.rows, &targets), asked)
 }
 
-/// Fits to rows of this length, and writes predictions for others.
+/// Fits to rows of this length from a table, and writes predictions for others.
 fn predict(
     args: &KernelRidgeArgs,
+    source: &str,
     length: usize,
     (points, targets): (&[Vec<f64>], &[f64]),
     asked: &[Vec<f64>],
 ) -> Result<()> {
     let dictionary = Vectors::new(kernel(&args.kernel, length)?, length)?;
-    let mut model = KernelRidge::fit(dictionary, points, targets, args.rho)?;
+    let model = KernelRidge::fit(dictionary, points, targets, args.rho);
+    let mut model = model.map_err(|error| anyhow!("{source}: {error}"))?;
     let header = ["prediction", "deviation"].map(str::to_owned);
     let mut sheet = CsvWriter::create(args.out.as_deref(), &header)?;
     for point in asked {

@@ -151,7 +151,7 @@ impl Partitions {
         let (length, count) = (rows.rows(), rows.columns());
         let segments_work = |blocks: usize| (blocks * blocks) as f64 / 2.0 * (length as f64).powi(3);
         let mut blocks = 2 * Self::BLOCKS - 1;
-        while blocks > 4 * most && segments_work(blocks) > Self::WORK {
+        while blocks > most.saturating_mul(4) && segments_work(blocks) > Self::WORK {
             blocks /= 2;
         }
         let grid = count.div_ceil(blocks);
