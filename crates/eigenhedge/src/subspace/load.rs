@@ -1,0 +1,152 @@
+//! Instances on their way in: measured and checked, then projected on the span's columns and on the rule's directions.
+
+use super::{DEFECT, Instance, NEGLIGIBLE, NormBound, Rule, SLACK, Subspace, Working};
+use crate::error::{self, Error};
+use crate::linalg::{Matrix, symmetric_eigen};
+use crate::num::{dot, unit};
+use crate::span::Span;
+
+/// True if the squared lengths of the parts of a point add up to that of the point.
+fn adds_up(parts: f64, whole: f64) -> bool {
+    (parts - whole).abs() <= DEFECT * whole
+}
+
+impl<S: Span, R: Rule> Subspace<S, R> {
+    /// Projects the loaded point, which has this squared norm; returns the norm of the residual. Coordinates and
+    /// residual must add up to the point: if they do not, the columns are orthonormalised first, and what a span cannot put
+    /// right is scaled to the point.
+    pub(super) fn project(&mut self, point: &S::Point, square: f64) -> f64 {
+        let whole = square / self.span.unit().powi(2);
+        let columns = &mut self.scratch.0.columns;
+        let mut residual = self.span.project(columns);
+        let mut found = dot(columns, columns) + residual * residual;
+        if adds_up(found, whole) {
+            return residual;
+        }
+        if (found - whole).abs() > self.span.rounding() {
+            self.healed += 1;
+            self.span.heal();
+            self.or_negligible(|span| span.load_point(point))
+                .unwrap_or_else(|_| unreachable!("the instance was checked"));
+            residual = self.span.project(&mut self.scratch.0.columns);
+            let columns = &self.scratch.0.columns;
+            found = dot(columns, columns) + residual * residual;
+        }
+        if !adds_up(found, whole) && found > 0.0 {
+            let scale = (whole / found).sqrt();
+            self.scratch.0.columns.iter_mut().for_each(|c| *c *= scale);
+            residual *= scale;
+        }
+        residual
+    }
+
+    /// Finds the coordinates of a point, which is in `scratch.columns`, in the rule's directions; returns the squared length
+    /// of what lies outside them. The same care as in [`Self::project`].
+    pub(super) fn observe(&mut self) -> f64 {
+        let columns = &self.scratch.0.columns;
+        let outside = self.rule.observe(columns);
+        let coordinates = self.rule.coordinates();
+        if adds_up(dot(coordinates, coordinates) + outside, dot(columns, columns)) {
+            return outside;
+        }
+        self.rule.heal();
+        self.healed += 1;
+        self.rule.observe(columns)
+    }
+
+    /// Factor from the unit of the span to that of the instance: both are powers of two.
+    pub(super) fn to_unit(&self) -> f64 {
+        self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
+    }
+
+    /// Gives the residual of the last projection a column of its own, as far as the span can carry it; returns the
+    /// squared length of what it cannot, in the unit of the instance.
+    pub(super) fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
+        if residual == 0.0 {
+            return 0.0;
+        }
+        let to_unit = self.to_unit();
+        let coordinate = self.span.append_residual(point);
+        if coordinate > 0.0 {
+            self.scratch.0.columns.push(coordinate);
+            self.rule.grow(self.span.columns());
+        }
+        let (residual, coordinate) = (residual * to_unit, coordinate * to_unit);
+        (residual * residual - coordinate * coordinate).max(0.0)
+    }
+
+    /// Rejects an instance whose largest eigenvalue exceeds what was promised.
+    pub(super) fn within_bound(&self, square: f64) -> Result<(), Error> {
+        match self.options.norm_bound {
+            NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {
+                Err(Error::Norm { norm: square.sqrt(), bound })
+            }
+            _ => error::add_square(self.energy, square).map(|_| ()),
+        }
+    }
+
+    /// Takes note of an instance that has been checked.
+    pub(super) fn admit(&mut self, square: f64) {
+        let Working { square: own, is_loaded, observed, .. } = &mut self.scratch.0;
+        (*own, *is_loaded) = (square, false);
+        observed.unit_square = unit(square.sqrt()).powi(2);
+    }
+
+    /// The squared norm that the span finds; zero when it is no normal number and the row is nothing beside earlier ones, or
+    /// only fixes the center.
+    pub(super) fn or_negligible(&mut self, look: impl FnOnce(&mut S) -> Result<f64, Error>) -> Result<f64, Error> {
+        let nothing = NEGLIGIBLE * self.largest_square.sqrt();
+        match look(&mut self.span) {
+            Err(Error::Underflow { largest }) if largest <= nothing || self.fixes_center() => Ok(0.0),
+            other => other,
+        }
+    }
+
+    /// Largest eigenvalue of the instance.
+    pub(super) fn instance_square(&mut self, instance: &Instance<'_, S::Point>) -> Result<f64, Error> {
+        self.scratch.0.row_weight = 1.0;
+        let dyads = match instance {
+            Instance::Point(point) => {
+                let square = self.or_negligible(|span| span.load_point(point))?;
+                self.scratch.0.energy = square;
+                return Ok(square);
+            }
+            Instance::Dyads(dyads) if dyads.len() == 1 && dyads[0].0 > 0.0 => {
+                self.scratch.0.row_weight = dyads[0].0;
+                dyads
+            }
+            Instance::Dyads(_) if self.options.center.is_some() => {
+                return Err(Error::Unsupported(
+                    "a learner that centers takes rows one by one, not several or a matrix at once",
+                ));
+            }
+            Instance::Dyads(dyads) => dyads,
+        };
+        let mut trace = 0.0;
+        for (index, (weight, point)) in dyads.iter().enumerate() {
+            if !(*weight >= 0.0 && weight.is_finite()) {
+                let (what, rule) = ("weights of the dyads", "finite and not negative");
+                return Err(Error::Entry { what, index, rule, value: *weight });
+            }
+            trace += weight * self.or_negligible(|span| span.load_point(point))?;
+        }
+        self.scratch.0.energy = trace;
+        match self.options.norm_bound {
+            _ if dyads.len() == 1 => Ok(trace),
+            // The trace bounds the largest eigenvalue: often there is nothing to compute.
+            NormBound::Given(bound) if trace <= bound * bound => Ok(trace),
+            _ => Ok(self.largest_eigenvalue(dyads)),
+        }
+    }
+
+    /// Largest eigenvalue of a sum of dyads, from the Gram matrix of the scaled points.
+    pub(super) fn largest_eigenvalue(&self, dyads: &[(f64, &S::Point)]) -> f64 {
+        let mut gram = Matrix::zeros(dyads.len(), dyads.len());
+        for (j, (weight, point)) in dyads.iter().enumerate() {
+            for (i, (other_weight, other)) in dyads.iter().enumerate() {
+                gram.column_mut(j)[i] = weight.sqrt() * other_weight.sqrt() * self.span.inner(point, other);
+            }
+        }
+        symmetric_eigen(&gram).values.last().copied().unwrap_or(0.0)
+    }
+}
