@@ -144,7 +144,7 @@ impl From<When> for Choose<bool> {
     }
 }
 
-/// What a missing cell does.
+/// The treatment of missing cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnMissing {
     /// End the run

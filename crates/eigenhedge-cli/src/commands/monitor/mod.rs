@@ -26,7 +26,7 @@ use std::path::Path;
 #[error("{0}")]
 pub struct Alarmed(String);
 
-/// Where answers and events go.
+/// The files of answers and events.
 pub struct Outputs {
     pub answers: (Target, Form),
     pub events: (Target, Form),
