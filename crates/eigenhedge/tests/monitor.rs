@@ -191,6 +191,23 @@ fn causes_events_and_stuck_columns_are_told() {
 }
 
 #[test]
+fn a_large_fault_in_any_column_is_named_first() {
+    for lags in [0, 2] {
+        let mut all = rows(400, 7, 0.0, 12);
+        let mut random = Random::seeded(13);
+        // Two columns that go with no other one.
+        all.iter_mut().for_each(|row| row[5..].iter_mut().for_each(|cell| *cell = random.normal()));
+        let monitor = Monitor::new(MonitorOptions { lags: Choose::Fixed(lags), ..options() }, 7).unwrap();
+        for column in 0..7 {
+            let mut faulty = all.clone();
+            faulty[399][column] += 30.0;
+            let last = verdicts(&mut monitor.clone(), &faulty).pop().unwrap();
+            assert!(last.alarm && last.causes[0].unwrap().column == column, "{lags} {column}: {last:?}");
+        }
+    }
+}
+
+#[test]
 fn a_shift_is_located_and_told_once() {
     let mut all = rows(1000, 8, 0.0, 8);
     all.iter_mut().skip(600).for_each(|row| row[2] += 8.0);

@@ -1,10 +1,12 @@
 //! Columns that make a row unusual.
 //!
 //! Shares are exact: with `c = x - mean` and e its part outside the directions, `Q = Σ c_j e_j` and
-//! `T² = Σ c_j Σ_a P_ja t_a/s_a²`. Columns are *ranked* by `e_j²/r_j²`, which names the right sensor more often than shares do:
-//! those of T² spread a fault over all columns that go with it. A column with lags has the sum over its lags.
+//! `T² = Σ c_j Σ_a P_ja t_a/s_a²`. Columns are *ranked* by how far each is from what the other columns tell (`factor_model`), which names
+//! the right sensor more often than shares do: those of T² spread a fault over all columns that go with it. A column with lags
+//! has the sum over its lags.
 
 use super::directions::{Directions, Parts};
+use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 
 /// Causes that are named for each row.
@@ -22,17 +24,21 @@ pub struct Cause {
 /// Causes by column, of one row or of several.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Causes {
-    /// `Σ e_j²/r_j²`.
+    /// Squared deviations, given the other columns.
     pub ranks: Vec<f64>,
     /// `Σ c_j e_j`, and their sum Q.
     pub shares: Vec<f64>,
     pub q: f64,
+    #[serde(skip)]
+    coordinates: Scratch<Vec<f64>>,
+    #[serde(skip)]
+    deviations: Scratch<Vec<f64>>,
 }
 
 impl Causes {
     /// None yet.
     pub fn new(width: usize) -> Self {
-        Self { ranks: vec![0.0; width], shares: vec![0.0; width], q: 0.0 }
+        Self { ranks: vec![0.0; width], shares: vec![0.0; width], ..Self::default() }
     }
 
     /// Begins again.
@@ -46,12 +52,13 @@ impl Causes {
     pub fn load(&mut self, directions: &Directions, parts: &Parts) {
         self.clear();
         let width = self.ranks.len();
-        let energies = directions.residual_energy.chunks(width);
-        for ((e, c), r) in parts.residual.chunks(width).zip(parts.centered.chunks(width)).zip(energies) {
-            for j in 0..width {
-                self.ranks[j] += e[j] * e[j] / r[j];
-                self.shares[j] += c[j] * e[j];
-            }
+        let deviations = &mut self.deviations.0;
+        directions.squared_deviations(parts, &mut self.coordinates.0, deviations);
+        for (rank, deviation) in (0..width).cycle().zip(&*deviations) {
+            self.ranks[rank] += deviation;
+        }
+        for (share, (c, e)) in (0..width).cycle().zip(parts.centered.iter().zip(&parts.residual)) {
+            self.shares[share] += c * e;
         }
         self.q = self.shares.iter().sum();
     }

@@ -10,6 +10,7 @@
 //!
 //! Not done: more than [`LARGEST`] numbers, lags included; the matrix would take too much memory and time.
 
+use super::factor_model::FactorModel;
 use crate::error::Error;
 use crate::impute::{Imputation, ridge};
 use crate::linalg::{Eigen, Matrix, add_lower_product};
@@ -51,6 +52,8 @@ pub(super) struct Directions {
     pub basis: Matrix,
     pub variances: Vec<f64>,
     pub residual_energy: Vec<f64>,
+    /// Directions and residual energies as a factor model.
+    factors: FactorModel,
     /// Smallest number that counts as an energy.
     pub floor: f64,
     #[serde(skip)]
@@ -99,6 +102,7 @@ impl Directions {
             basis: Matrix::zeros(d, 0),
             variances: Vec::new(),
             residual_energy: vec![0.0; d],
+            factors: FactorModel::default(),
             floor: f64::MIN_POSITIVE,
             eigen: Scratch::default(),
             working: Scratch::default(),
@@ -125,6 +129,11 @@ impl Directions {
         let t2 = coordinates.iter().zip(&self.variances).map(|(t, s)| t * t / s).sum();
         let m = residual.iter().zip(&self.residual_energy).fold(0.0, |most: f64, (e, r)| most.max(e * e / r));
         [q, t2, m]
+    }
+
+    /// Writes how far each number of a row is from what the others tell, as a squared number of deviations.
+    pub fn squared_deviations(&self, parts: &Parts, coordinates: &mut Vec<f64>, out: &mut Vec<f64>) {
+        self.factors.squared_deviations(&parts.centered, &self.residual_energy, coordinates, out);
     }
 
     /// Mean of the rows that were learned.
@@ -214,6 +223,7 @@ impl Directions {
         let mean = self.residual_energy.iter().map(|energy| energy.max(0.0)).sum::<f64>() / d.max(1) as f64;
         let least = (LEAST_RESIDUAL * mean).max(self.floor);
         self.residual_energy.iter_mut().for_each(|energy| *energy = energy.max(least));
+        self.factors.fit(&self.basis, &self.variances, &self.residual_energy, &mut self.eigen.0);
     }
 
     /// Checks what was read from bytes, for rows of d numbers.
@@ -233,6 +243,7 @@ impl Directions {
         }
         entries("the variances of a monitor", &self.variances, f64::MIN_POSITIVE..=state::LARGEST)?;
         entries("the residual energies of a monitor", &self.residual_energy, f64::MIN_POSITIVE..=state::LARGEST)?;
+        self.factors.check_state(d, k)?;
         energy("the floor of a monitor", self.floor)?;
         state::within("the scale of the scatter", self.scale, 1e-100..=1.0)?;
         state::within("the weight of the rows of a monitor", self.weight, 1.0..=state::LARGEST)?;

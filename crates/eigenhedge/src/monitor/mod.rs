@@ -13,9 +13,7 @@
 //!
 //! Cost: O(d²) for a row that is learned, with d columns times lags; O(d³) every 25 rows.
 //!
-//! Not done: kernels, and learners other than a forgetting mean and scatter; both would need limits of their own. Causes are ranked
-//! by what the subspace does not explain: a fault of a column that goes with no other one, and has a direction of its own, alarms
-//! by T² and may be put down to another column.
+//! Not done: kernels, and learners other than a forgetting mean and scatter; both would need limits of their own.
 //!
 //! References: Jackson and Mudholkar (1979) for Q; Alcala and Qin (2009) for contributions; Siffer et al. (2017) for peaks over
 //! a threshold; Siegmund and Venkatraman (1995) for the likelihood ratio.
@@ -26,6 +24,7 @@ mod changes;
 mod detector;
 mod directions;
 mod events;
+mod factor_model;
 mod fit;
 mod lags;
 mod options;
