@@ -1,5 +1,6 @@
 //! Development commands: `cargo xtask help` lists them.
 
+mod book;
 mod count;
 mod layers;
 mod python;
@@ -23,6 +24,7 @@ cargo xtask soak           check every learner at every row of streams that neve
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
 cargo xtask options        write the table of options into the book and the Python package
+cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
 
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
             let write = step("options", "test --package eigenhedge --test all --locked texts_made_from_the_table");
             outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..write }.command()))
         }
+        ["pictures"] => outcome(book::pictures(&root())),
         ["test", "python"] => outcome(python::test(&root())),
         ["layers"] => outcome(layers::check(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
@@ -105,7 +108,7 @@ fn test() -> ExitCode {
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
         Ok(())
     };
-    let layers = timed("layers", &|| layers::check(&root()));
+    let layers = timed("layers", &|| layers::check(&root())).and_then(|()| timed("book", &|| book::build(&root())));
     let checks =
         layers.and_then(|()| CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command()))));
     // Last: they use the programs that the tests have built.

@@ -83,3 +83,41 @@ fn every_page_is_in_the_table_of_contents() {
         assert!(folder.join(name).exists(), "{name}");
     }
 }
+
+/// The name that a heading has in the address of its page.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    kept.chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut texts: Vec<PathBuf> = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    texts.retain(|path| path.extension().is_some_and(|end| end == "md"));
+    texts.extend(pages());
+    let mut followed = 0;
+    for text in texts {
+        let page = std::fs::read_to_string(&text).unwrap();
+        for target in page.split("](").skip(1).filter_map(|part| part.split(')').next()) {
+            if target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            let (file, place) = target.split_once('#').unwrap_or((target, ""));
+            let file = if file.is_empty() { text.clone() } else { text.parent().unwrap().join(file) };
+            assert!(file.exists(), "{}: {target} leads nowhere", text.display());
+            let headings = || std::fs::read_to_string(&file).unwrap();
+            let leads = |text: &str| {
+                text.lines()
+                    .filter(|line| line.starts_with('#'))
+                    .any(|line| anchor(line.trim_start_matches('#')) == place)
+            };
+            assert!(place.is_empty() || leads(&headings()), "{}: {target} has no such heading", text.display());
+            followed += 1;
+        }
+    }
+    assert!(followed > 60, "{followed}");
+}
