@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from ._core import options
@@ -29,6 +29,7 @@ class Options(TypedDict, total=False):
     stage: int | None
     center: str | bool | None
     center_prior: float | None
+    start_center: float | Sequence[float] | str | None
     clip: float | Literal["none"] | None
     missing: str | None
     norm_bound: float | Literal["auto"] | None

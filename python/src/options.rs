@@ -71,6 +71,13 @@ impl Named<'_, '_> {
                     None => Err(self.none_of(&text, &names)),
                 };
             }
+            (Type::Numbers, Some(text)) => values.parse(&text),
+            (Type::Numbers, None) => {
+                let numbers = self.value.extract().or_else(|_| self.value.extract().map(|number| vec![number]));
+                let numbers: Vec<f64> = numbers.unwrap_or_default();
+                let is_list = !numbers.is_empty() && numbers.iter().all(|number| number.is_finite());
+                is_list.then(|| Value::list(&numbers))
+            }
             (_, Some(text)) => values.word().filter(|word| *word == text).map(Value::from),
             (Type::Flag, None) => self.value.extract().ok().map(Value::Flag),
             (Type::Number(..), None) => self.value.extract().ok().map(Value::Number),
@@ -176,6 +183,7 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             Type::Number(..) => ("number", Vec::new()),
             Type::Count(..) => ("count", Vec::new()),
             Type::Flag => ("flag", Vec::new()),
+            Type::Numbers => ("numbers", Vec::new()),
             Type::Choice(list) => ("choice", list().iter().map(Choice::shown).collect()),
         };
         found.set_item("type", kind)?;

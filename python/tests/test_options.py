@@ -43,6 +43,10 @@ def test_an_option_is_a_keyword_of_everything_that_learns(name):
             with pytest.raises(ValueError, match="missing fill is for plain rows"):
                 model(2, **keywords).fit(ROWS)
             continue
+        if name == "start_center" and model is OnlineKernelPCA:
+            with pytest.raises(ValueError, match="start_center is a row of numbers"):
+                model(2, **keywords).fit(ROWS)
+            continue
         estimator = clone(model(2, **{"learner": "auto", **keywords})).fit(ROWS)
         assert estimator.get_params()[name] == keywords[name]
         assert name in ("learner", "ceiling", "horizon") or estimator.ledger_["options"][name] == keywords[name]
@@ -84,3 +88,16 @@ def test_center_is_a_word_or_a_yes_or_no():
     assert [ledger["options"]["center"] for ledger in ledgers] == ["mean", "mean", "mean", "none", "none"]
     with pytest.raises(ValueError, match="mixing must be one of none, fixed-share, past-average, got True"):
         Learner(5, 2, learner="tracking", mixing=True)
+
+
+def test_a_start_center_is_a_number_a_list_or_an_array():
+    rows = ROWS + 7.0
+    for start in [7.0, [7.0] * 5, np.full(5, 7.0), "7", "7,7,7,7,7"]:
+        found = eigenhedge.run(rows, 2, center_prior=4.0, start_center=start).ledger
+        assert found["options"]["start_center"] == "7"
+    shifted = eigenhedge.run(ROWS, 2, center_prior=4.0).ledger
+    assert found["expected_loss"] == pytest.approx(shifted["expected_loss"], rel=1e-9)
+    with pytest.raises(ValueError, match="start_center must be finite numbers"):
+        eigenhedge.run(rows, 2, center_prior=4.0, start_center=[1.0, float("nan")])
+    with pytest.raises(ValueError, match="5"):
+        eigenhedge.run(rows, 2, center_prior=4.0, start_center=[1.0, 2.0])

@@ -127,6 +127,7 @@ fn misuse_is_one_sentence() {
         ("--learner gha --as-printed", "as-printed is not read by the learner gha"),
         ("--clip 0", "clip must be positive and finite, got 0"),
         ("--gamma 2", "gamma needs a kernel"),
+        ("--start-center 1,2", "start-center needs a center-prior, which says how many rows it counts for"),
         ("--kernel rbf --degree 2", "degree is not read by the kernel rbf"),
         ("--kernel rbf --budget 0", "budget must be at least 1, got 0"),
     ];
@@ -172,6 +173,7 @@ fn python() -> String {
             Type::Number(..) => "float",
             Type::Count(..) => "int",
             Type::Flag => "bool",
+            Type::Numbers => "float | Sequence[float] | str",
             Type::Choice(_) if option.name == "center" => "str | bool",
             Type::Choice(_) if option.name == "kernel" => "str | Callable[[Any, Any], float]",
             Type::Choice(_) => "str",

@@ -70,7 +70,7 @@ fn argument(option: &'static OptionEntry) -> Arg {
         values => argument
             .value_name(option.placeholder)
             .value_parser(parser(values))
-            .allow_hyphen_values(matches!(values, Type::Number(..))),
+            .allow_hyphen_values(matches!(values, Type::Number(..) | Type::Numbers)),
     }
 }
 

@@ -195,6 +195,9 @@ impl Setup {
     /// The setup with its kernel and its rate, for rows of this length.
     pub fn for_rows(&self, length: usize) -> Result<Self, Error> {
         let mut setup = self.clone();
+        if let Some([number]) = self.spec.start.as_deref() {
+            setup.spec.start = Some(vec![*number; length]);
+        }
         if let Some(kernel) = self.kernel.and_then(|name| VectorKernel::from_name(name, &self.parameters, length)) {
             setup.spec.kernel = Some(kernel);
         }

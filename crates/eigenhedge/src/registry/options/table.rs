@@ -300,7 +300,31 @@ pub const OPTIONS: &[OptionEntry] = &[
             "center-prior",
             Type::Number(check_center_prior, None),
             "F",
-            "Imaginary rows at the origin that the running mean starts from",
+            "Imaginary rows at the origin, or at {start-center}, that the running mean starts from",
+        )
+    },
+    OptionEntry {
+        readers: Readers::AllBut(HEBBIAN),
+        set: |setup, value| setup.spec.start = Some(value.numbers()),
+        get: |setup| setup.spec.start.as_deref().map(Value::list),
+        conflict: |_, setup| {
+            let counts = setup.spec.center.is_some_and(|center| center.prior > 0.0);
+            match (setup.kernel, counts) {
+                (Some(_), _) => {
+                    Some("{start-center} is a row of numbers: it has no place among the features of a {kernel}".into())
+                }
+                (None, false) => {
+                    Some("{start-center} needs a {center-prior}, which says how many rows it counts for".into())
+                }
+                (None, true) => None,
+            }
+        },
+        example: "--center-prior 10 --start-center 0.5",
+        ..OptionEntry::new(
+            "start-center",
+            Type::Numbers,
+            "LIST",
+            "Where the imaginary rows of {center-prior} lie: a number for each column, or one for all",
         )
     },
     OptionEntry {

@@ -28,6 +28,8 @@ pub enum Type {
     Count(u64, Option<&'static str>),
     /// A word of a list.
     Choice(fn() -> Vec<Choice>),
+    /// Finite numbers with commas between them.
+    Numbers,
     /// On or off; off unless given.
     Flag,
 }
@@ -74,6 +76,10 @@ impl Type {
             Self::Number(..) => Value::Number(text.parse().ok()?),
             Self::Count(..) => Value::Count(text.parse().ok()?),
             Self::Flag => Value::Flag(text.parse().ok()?),
+            Self::Numbers => {
+                let numbers = text.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<f64>>>()?;
+                return numbers.iter().all(|number| number.is_finite()).then(|| Value::list(&numbers));
+            }
             Self::Choice(list) => list().iter().find_map(|choice| choice.parse(text))?,
         };
         Some(value)
@@ -94,7 +100,7 @@ impl Type {
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Number(_, word) | Self::Count(_, word) => word,
-            Self::Choice(_) | Self::Flag => None,
+            Self::Choice(_) | Self::Numbers | Self::Flag => None,
         }
     }
 
@@ -104,6 +110,7 @@ impl Type {
             Self::Number(..) => "a number".to_owned(),
             Self::Count(..) => "a whole number".to_owned(),
             Self::Flag => "true or false".to_owned(),
+            Self::Numbers => "finite numbers with commas between them".to_owned(),
             Self::Choice(list) => {
                 format!("one of {}", list().iter().map(Choice::shown).collect::<Vec<_>>().join(", "))
             }
@@ -132,6 +139,18 @@ impl Value {
             Self::Text(text) => text.split_once(':').and_then(|(_, number)| number.parse().ok()).unwrap_or(f64::NAN),
             _ => f64::NAN,
         }
+    }
+
+    /// Numbers as a list; those that are all equal are written once.
+    pub fn list(numbers: &[f64]) -> Self {
+        let is_one = numbers.iter().all(|number| *number == numbers[0]);
+        let written = &numbers[..if is_one { numbers.len().min(1) } else { numbers.len() }];
+        Self::Text(written.iter().map(|number| exact(*number)).collect::<Vec<_>>().join(","))
+    }
+
+    /// The numbers of a list; empty for other values.
+    pub fn numbers(&self) -> Vec<f64> {
+        self.text().split(',').filter_map(|number| number.parse().ok()).collect()
     }
 
     /// The whole number; 0 for other values.
