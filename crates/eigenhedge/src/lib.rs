@@ -89,6 +89,50 @@
 //! assert!(pca.explained_ratio()[0] > 0.99);
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
+//!
+//! # A kernel of your own
+//!
+//! [`kernel`] has an example: a function of two points of any type, and a learner over it.
+//!
+//! # A learner of your own
+//!
+//! Whatever implements [`Learner`] is driven in the one order of a [`trial`]: check, choose, pay, learn.
+//!
+//! ```
+//! use eigenhedge::{Error, Learner, Loss, Random, trial};
+//!
+//! /// Keeps the column that had the largest energy so far, and loses the others.
+//! #[derive(Default)]
+//! struct LoudestColumn {
+//!     energies: Vec<f64>,
+//!     kept: usize,
+//! }
+//!
+//! impl Learner<[f64]> for LoudestColumn {
+//!     fn check(&mut self, row: &[f64]) -> Result<(), Error> {
+//!         self.energies.resize(row.len(), 0.0);
+//!         Ok(())
+//!     }
+//!     fn choose(&mut self, _: &mut Random) {
+//!         let loudest = |a: &usize, b: &usize| self.energies[*a].total_cmp(&self.energies[*b]);
+//!         self.kept = (0..self.energies.len()).max_by(loudest).unwrap_or(0);
+//!     }
+//!     fn incur(&mut self, row: &[f64]) -> Loss {
+//!         let lost = row.iter().enumerate().filter(|(j, _)| *j != self.kept).map(|(_, x)| x * x).sum();
+//!         Loss { expected: lost, realised: lost } // nothing was drawn
+//!     }
+//!     fn update(&mut self, row: &[f64]) {
+//!         self.energies.iter_mut().zip(row).for_each(|(energy, x)| *energy += x * x);
+//!     }
+//! }
+//!
+//! let mut learner = LoudestColumn::default();
+//! let mut random = Random::seeded(0);
+//! let first = trial(&mut learner, &[3.0, 1.0][..], &mut random)?;
+//! let second = trial(&mut learner, &[3.0, 1.0][..], &mut random)?;
+//! assert_eq!((first.expected, second.expected), (9.0, 1.0));
+//! # Ok::<(), Error>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod batch;

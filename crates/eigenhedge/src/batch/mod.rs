@@ -6,6 +6,15 @@
 //!
 //! Methods over kernels take an empty [`Dictionary`], which names the kernel, and the points,
 //! of any type the kernel understands. They own the dictionary afterwards.
+//!
+//! ```
+//! use eigenhedge::batch::{Center, Pca};
+//!
+//! let rows = [[1.0, 1.0], [2.0, 2.1], [3.0, 2.9], [4.0, 4.2]].map(Vec::from);
+//! let pca = Pca::fit(&rows, 1, Center::Mean)?;
+//! assert!(pca.explained_ratio()[0] > 0.99);
+//! # Ok::<(), eigenhedge::Error>(())
+//! ```
 
 mod cholesky;
 mod expansion;

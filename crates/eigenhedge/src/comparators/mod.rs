@@ -6,6 +6,16 @@
 //! - [`partition`]: what the best subspaces for stretches of the stream would have lost; [`Partitions`]: the same for a
 //!   stream of any length and kind, with cuts to the row.
 //! - [`BestPair`]: the best directions for pairs of rows.
+//!
+//! ```
+//! use eigenhedge::comparators::BestSubspace;
+//!
+//! let mut best = BestSubspace::new(3, false).unwrap(); // rows of three numbers, measured from zero
+//! for row in [[1.0, 0.0, 0.1], [0.0, 2.0, 0.0], [3.0, 0.0, 0.0]] {
+//!     best.add(&row);
+//! }
+//! assert!(best.loss(2) < 0.01 && best.loss(1) > 3.9); // two directions hold nearly everything, one does not
+//! ```
 
 mod best;
 mod best_pair;

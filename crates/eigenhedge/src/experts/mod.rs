@@ -9,6 +9,19 @@
 //! - [`Leader`]: the set that was best so far.
 //! - [`PerturbedLeader`]: the set that was best so far, after random noise.
 //! - [`ProductSets`]: Hedge over all sets, with weights that are products.
+//!
+//! ```
+//! use eigenhedge::experts::CappedHedge;
+//! use eigenhedge::{Random, trial};
+//!
+//! let mut learner = CappedHedge::new(4, 2, 1.0)?; // keep 2 of 4 experts, rate 1
+//! let mut random = Random::seeded(0);
+//! for _ in 0..50 {
+//!     trial(&mut learner, &[1.0, 0.9, 0.1, 0.0][..], &mut random)?;
+//! }
+//! assert!(learner.log_dropped()[0] < -5.0 && learner.log_dropped()[3] > -0.01); // the first is kept, the last is dropped
+//! # Ok::<(), eigenhedge::Error>(())
+//! ```
 
 mod capped;
 mod leader;

@@ -11,6 +11,27 @@
 //! | lists of numbers that mean what you like | [`Function`] | [`Vectors`] |
 //! | indices into a Gram matrix | [`Precomputed`] | [`Items`] |
 //! | anything else | a [`Kernel`] of your own | [`Items`] |
+//!
+//! ```
+//! use eigenhedge::kernel::{Items, Kernel};
+//! use eigenhedge::{Instance, Kind, Random, Spec, trial};
+//!
+//! /// Two words are alike in the letters that they share.
+//! struct Letters;
+//! impl Kernel<str> for Letters {
+//!     fn value(&self, a: &str, b: &str) -> f64 {
+//!         ('a'..='z').filter(|letter| a.contains(*letter) && b.contains(*letter)).count() as f64
+//!     }
+//! }
+//!
+//! let mut learner = Spec::new(Kind::Tracking, 2).features(Items::<_, str>::new(Letters))?;
+//! let mut random = Random::seeded(0);
+//! for word in ["pressure", "measure", "pleasure", "pressure"] {
+//!     let loss = trial(&mut learner, &Instance::from(word), &mut random)?;
+//!     assert!(loss.expected <= Letters.value(word, word) + 1e-9);
+//! }
+//! # Ok::<(), eigenhedge::Error>(())
+//! ```
 
 mod item_dictionary;
 mod items;

@@ -1,6 +1,14 @@
 //! The one registry of learners: names, what is known about them, and how to build them.
 //!
 //! The command line, saved files, documentation and the tests that hold for every learner all read it here.
+//!
+//! ```
+//! use eigenhedge::Kind;
+//! use eigenhedge::registry::REGISTRY;
+//!
+//! assert!(REGISTRY.iter().any(|entry| entry.name == "tracking" && entry.kind == Kind::Tracking));
+//! assert_eq!(Kind::from_name("auto"), Some(Kind::Auto));
+//! ```
 
 mod experts;
 mod learners;

@@ -5,6 +5,14 @@
 //!
 //! [`cap_by_sorting`] projects weights onto this set, [`decompose`] writes a point of it as a mixture of sets, and
 //! [`Select`] names the ways to draw a set with given probabilities.
+//!
+//! ```
+//! use eigenhedge::simplex::decompose;
+//!
+//! let mixture = decompose(&[0.5, 0.5, 1.0])?; // keep two of three: the last one always
+//! assert!(mixture.corners.iter().all(|corner| corner.members.contains(&2)));
+//! # Ok::<(), eigenhedge::Error>(())
+//! ```
 
 pub(crate) mod cap;
 mod cap_scale;

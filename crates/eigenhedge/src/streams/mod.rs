@@ -9,6 +9,13 @@
 //!
 //! Rows of the groups up to the adversaries have norm at most one, except those of [`signal_and_noise`] and [`faults`]. The same seed gives the same
 //! rows.
+//!
+//! ```
+//! use eigenhedge::streams;
+//!
+//! let stream = streams::recurring(10, 2, &[0, 1, 0], 100, 7); // two planes, the first of which comes back
+//! assert_eq!((stream.rows.len(), stream.cuts()), (300, vec![100, 200]));
+//! ```
 
 mod adversary;
 mod drift;
