@@ -13,10 +13,19 @@ loses of the row, and then learns.
 - :func:`pair`, :class:`Pair`: pairs of rows. :class:`Average`: one hypothesis out of a run.
 - :mod:`eigenhedge.bounds`: the theorems, as functions of numbers.
 - :func:`preimage`, :func:`kernel_mean`, :func:`mmd`: combinations of features.
-- :func:`load`, :func:`save`, :func:`export`, :func:`set_threads`, :mod:`eigenhedge.plot`.
+- :func:`load`, :func:`save`, :func:`export`, :func:`set_threads`.
+- :mod:`eigenhedge.plot`: pictures. :mod:`eigenhedge.typing`: types to annotate programs with.
+
+The default learner of everything that takes a stream is ``"auto"``, which follows changes; that of the estimators, which are
+fitted to a set of rows, is ``"anchored"``, whose components are those of PCA and do not depend on the order of the rows.
+
+NumPy is all that is needed: scikit-learn for the estimators, River and matplotlib are imported when they are used.
 """
 
-from . import bounds
+import importlib
+from typing import TYPE_CHECKING
+
+from . import bounds, plot
 from ._core import (
     Average,
     CappedHedge,
@@ -34,14 +43,42 @@ from ._core import (
 )
 from ._experts import Hedge
 from ._fleet import Fleet
-from ._kernel_methods import KernelPCA, KernelRidge
-from ._kernel_pca import OnlineKernelPCA
-from ._monitor import Alarms, Monitor
-from ._pca import OnlinePCA
 from ._preimage import Discrepancy, KernelMean, Preimage, kernel_mean, mmd, preimage
 from ._run import Run, run
 from ._settings import ExpertsRun, PairRun, experts, pair
 from ._snapshot import export, load, save
+
+if TYPE_CHECKING:
+    from ._kernel_methods import KernelPCA, KernelRidge
+    from ._kernel_pca import OnlineKernelPCA
+    from ._monitor import Alarms, Monitor
+    from ._pca import OnlinePCA
+else:
+    #: Modules of what is imported when it is used.
+    _LATER = {
+        "Alarms": "_monitor",
+        "KernelPCA": "_kernel_methods",
+        "KernelRidge": "_kernel_methods",
+        "Monitor": "_monitor",
+        "OnlineKernelPCA": "_kernel_pca",
+        "OnlinePCA": "_pca",
+    }
+
+    def __getattr__(name):
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            module = importlib.import_module(f".{_LATER[name]}", __name__)
+        except ModuleNotFoundError as error:
+            if error.name != "sklearn":
+                raise
+            raise ImportError(f"eigenhedge.{name} needs scikit-learn: pip install eigenhedge[sklearn]") from None
+        globals()[name] = found = getattr(module, name)
+        return found
+
+    def __dir__():
+        return sorted({*globals(), *_LATER})
+
 
 __all__ = [
     "Alarms",
@@ -77,6 +114,7 @@ __all__ = [
     "mmd",
     "options",
     "pair",
+    "plot",
     "preimage",
     "run",
     "save",

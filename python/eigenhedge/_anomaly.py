@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from river import base
@@ -73,10 +73,10 @@ class SubspaceAnomaly(base.AnomalyDetector):
         share: float = 0.85,
         mode: str = "gated",
         limit: str = "auto:0.01",
-        lags: int | str = 0,
-        differences: bool | str = "auto",
+        lags: int | Literal["auto"] = 0,
+        differences: bool | Literal["auto"] = "auto",
         standardize: bool = True,
-        missing: str = "fill",
+        missing: Literal["fail", "skip", "fill"] = "fill",
         warm_up: int | None = None,
     ) -> None:
         self.n_components = n_components

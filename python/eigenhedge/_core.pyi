@@ -1,10 +1,11 @@
-from typing import Any, final
+from inspect import Signature
+from typing import Any, ClassVar, Literal, final
 
 from numpy.typing import ArrayLike
 from typing_extensions import Self, Unpack
 
-from ._options import Options
-from ._types import Floats, Ledger, Path, Table
+from ._option_types import Options
+from ._types import Event, ExpertsName, Floats, Ledger, Mixing, Path, Select, Table
 
 __all__ = [
     "Average",
@@ -73,6 +74,7 @@ class Groups:
 
 @final
 class Learner:
+    __signature__: ClassVar[Signature]
     def __new__(
         cls, dim: int | None, k: int, *, hindsight: bool = True, standardize: str = "none", **options: Unpack[Options]
     ) -> Self: ...
@@ -134,9 +136,9 @@ class CappedHedge:
         k: int,
         eta: float,
         *,
-        mixing: str | None = None,
+        mixing: Mixing = None,
         alpha: float | None = None,
-        select: str | None = None,
+        select: Select = None,
         seed: int = 0,
     ) -> Self: ...
     def step(self, losses: ArrayLike) -> tuple[float, float]: ...
@@ -157,11 +159,11 @@ class Experts:
         n: int,
         k: int,
         *,
-        learner: str | None = None,
+        learner: ExpertsName | None = None,
         eta: float = 1.0,
-        mixing: str | None = None,
+        mixing: Mixing = None,
         alpha: float | None = None,
-        select: str | None = None,
+        select: Select = None,
         seed: int = 0,
     ) -> Self: ...
     def step(self, losses: ArrayLike) -> tuple[float, float]: ...
@@ -181,7 +183,7 @@ class Pair:
         *,
         eta: float = 1.0,
         alpha: float = 1e-3,
-        norm_bound: float | str | None = None,
+        norm_bound: float | Literal["auto"] | None = None,
         seed: int = 0,
     ) -> Self: ...
     def step(self, x: ArrayLike, y: ArrayLike) -> tuple[float, float]: ...
@@ -207,7 +209,9 @@ class Average:
 
 @final
 class Setting:
-    def __new__(cls, eta: float, k: int, dimension: float | str, norm_square: float = 1.0, price: float = 0.0) -> Self: ...
+    def __new__(
+        cls, eta: float, k: int, dimension: float | Literal["inf"], norm_square: float = 1.0, price: float = 0.0
+    ) -> Self: ...
 
 @final
 class KernelComponents:
@@ -301,9 +305,9 @@ class Detector:
     def update(self, rows: Table, with_contributions: bool) -> dict[str, Any]: ...
     def score(self, rows: Table) -> tuple[Floats, float | None]: ...
     def look(self, row: ArrayLike) -> tuple[float, float] | None: ...
-    def close_event(self) -> dict[str, Any] | None: ...
+    def close_event(self) -> Event | None: ...
     @property
-    def open_event(self) -> dict[str, Any] | None: ...
+    def open_event(self) -> Event | None: ...
     @property
     def limit(self) -> float | None: ...
     @property

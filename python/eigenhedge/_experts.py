@@ -1,11 +1,18 @@
 """Hedge: the smallest case of capped Hedge."""
 
-from typing import Any
-
 from ._core import CappedHedge
+from ._types import Mixing, Select
 
 
-def Hedge(n: int, eta: float, **options: Any) -> CappedHedge:
+def Hedge(
+    n: int,
+    eta: float,
+    *,
+    mixing: Mixing = None,
+    alpha: float | None = None,
+    select: Select = None,
+    seed: int = 0,
+) -> CappedHedge:
     """Hedge over ``n`` experts: one is followed, and paid for, in each trial.
 
     Parameters
@@ -14,8 +21,8 @@ def Hedge(n: int, eta: float, **options: Any) -> CappedHedge:
         Number of experts.
     eta : float
         Learning rate.
-    **options
-        ``mixing``, ``alpha``, ``select`` and ``seed`` of :class:`CappedHedge`.
+    mixing, alpha, select, seed : str, float, str, int
+        Options of :class:`CappedHedge`.
 
     Returns
     -------
@@ -31,4 +38,4 @@ def Hedge(n: int, eta: float, **options: Any) -> CappedHedge:
     >>> hedge.dropped_probabilities.round(3)
     array([0.731, 0.269])
     """
-    return CappedHedge(n, n - 1, eta, **options)
+    return CappedHedge(n, n - 1, eta, mixing=mixing, alpha=alpha, select=select, seed=seed)

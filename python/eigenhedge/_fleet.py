@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._core import Groups, Learner
+from ._options import takes_options
 from ._rows import as_rows
 from ._types import Floats, Path, Table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import Options
+    from ._option_types import Options
 
 
 class Fleet:
@@ -50,6 +51,7 @@ class Fleet:
     (['pump', 'fan'], 50)
     """
 
+    @takes_options
     def __init__(
         self,
         k: int,

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ._core import kernels
-from ._rows import as_rows
+from ._rows import as_rows, is_sparse
 from ._types import Kernel, Table
 
 #: Names of the kernels of texts and sets.
@@ -35,7 +34,7 @@ def takes_items(kernel: Kernel | None) -> bool:
 
 def are_objects(X: Any) -> bool:
     """True if ``X`` is a list of something else than numbers and rows of numbers."""
-    if sparse.issparse(X) or getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
+    if is_sparse(X) or getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
         return False
     first = next(iter(X), None)
     return first is not None and not isinstance(first, (list, tuple, np.ndarray, numbers.Number))

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._core import KernelComponents, KernelRegression
 from ._items import PARAMETERS, are_objects, as_items, takes_items
 from ._lift import Lift, is_given, needs_kernel_name
-from ._online import Transformer
+from ._online import Transformer, check_n_components
 from ._preimage import preimage
-from ._rows import as_rows, check_numbers
-from ._types import Floats, Kernel, Table
+from ._rows import as_rows, check_numbers, scaled_gamma
+from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validate_data
+from ._types import Floats, Gamma, Kernel, RowKernel, Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-KERNEL = {
-    "kernel": [str, callable],
-    "gamma": [Interval(numbers.Real, 0, None, closed="neither"), None],
-    "degree": [Interval(numbers.Integral, 1, None, closed="left"), None],
-    "coef0": [Interval(numbers.Real, None, None, closed="neither"), None],
-    "length_scale": [Interval(numbers.Real, 0, None, closed="neither"), None],
-    "items": [str, None],
-    "substring": [Interval(numbers.Integral, 1, None, closed="left"), None],
-}
 
 
 class KernelPCA(Transformer):
@@ -47,8 +34,11 @@ class KernelPCA(Transformer):
     kernel : str or callable, default="linear"
         A name of :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows, which may be any objects. Rows
         are texts or sets for the kernels of those.
-    gamma, degree, coef0 : float, int, float, default=None
-        Parameters of the kernel; None is one over the number of features, 3 and 1.
+    gamma : float or "scale", default=None
+        The γ of the kernel. ``"scale"`` is one over the number of features times the variance of all entries; None is one
+        over the number of features.
+    degree, coef0 : int, float, default=None
+        Other parameters of the kernel; None is 3 and 1.
     length_scale : float, default=None
         Of a Matérn kernel; None is that of the RBF kernel with this gamma.
     items, substring : {"words", "chars"}, int, default=None
@@ -86,28 +76,19 @@ class KernelPCA(Transformer):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(numbers.Integral, 1, None, closed="left"), None],
-        **KERNEL,
-        "center": ["boolean"],
-        "solver": [StrOptions({"dense", "partial", "cholesky"})],
-        "tolerance": [Interval(numbers.Real, 0, 1, closed="both")],
-        "max_rank": [Interval(numbers.Integral, 1, None, closed="left"), None],
-    }
-
     def __init__(
         self,
         n_components: int | None = None,
         *,
         kernel: Kernel = "linear",
-        gamma: float | None = None,
+        gamma: Gamma = None,
         degree: int | None = None,
         coef0: float | None = None,
         length_scale: float | None = None,
-        items: str | None = None,
+        items: Literal["words", "chars"] | None = None,
         substring: int | None = None,
         center: bool = True,
-        solver: str = "dense",
+        solver: Literal["dense", "partial", "cholesky"] = "dense",
         tolerance: float = 1e-6,
         max_rank: int | None = None,
     ) -> None:
@@ -138,19 +119,18 @@ class KernelPCA(Transformer):
         -------
         self : object
         """
-        self._validate_params()
-        X = _checked(self, X, reset=True)
-        kept = X.shape[0] if self.n_components is None else min(self.n_components, X.shape[0])
+        check_n_components(self.n_components)
+        rows = _checked(self, X, reset=True)
+        kept = rows.shape[0] if self.n_components is None else min(self.n_components, rows.shape[0])
         max_rank = max(10 * kept, 100) if self.max_rank is None else self.max_rank
+        self.gamma_ = _gamma(self, rows)
         kernel = _chosen(self)
         self._lift = None
-        rows = X
         if is_given(self.kernel):
-            self._lift = Lift(self.kernel, X, self.n_components or 0)
-            rows, kernel = self._lift(X), {"kernel": "linear"}
+            self._lift = Lift(self.kernel, rows, self.n_components or 0)
+            rows, kernel = self._lift(rows), {"kernel": "linear"}
         self._model = KernelComponents(rows, kept, kernel, self.center, self.solver, self.tolerance, max_rank)
         self._n_features_out = kept
-        self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         self.eigenvalues_ = self._model.eigenvalues
         self.explained_variance_ratio_ = self._model.explained_ratio
         self.trace_error_ = self._model.trace_error
@@ -178,8 +158,8 @@ class KernelPCA(Transformer):
 
     def _embed(self, X: Table) -> tuple[Floats, Floats]:
         check_is_fitted(self)
-        X = _checked(self, X, reset=False)
-        return self._model.embed(X if self._lift is None else self._lift(X))
+        rows = _checked(self, X, reset=False)
+        return self._model.embed(rows if self._lift is None else self._lift(rows))
 
     def _invert(self, coordinates: Floats) -> Floats:
         if takes_items(self.kernel):
@@ -198,8 +178,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     kernel : str or callable, default="linear"
         A name of :func:`eigenhedge.kernels`, or a function of two rows, which may be any objects. Rows are texts or sets for
         the kernels of those.
-    gamma, degree, coef0 : float, int, float, default=None
-        Parameters of the kernel; None is one over the number of features, 3 and 1.
+    gamma : float or "scale", default=None
+        The γ of the kernel. ``"scale"`` is one over the number of features times the variance of all entries; None is one
+        over the number of features.
+    degree, coef0 : int, float, default=None
+        Other parameters of the kernel; None is 3 and 1.
     length_scale : float, default=None
         Of a Matérn kernel; None is that of the RBF kernel with this gamma.
     items, substring : {"words", "chars"}, int, default=None
@@ -208,6 +191,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
+    gamma_ : float
+        The γ in use.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Weights on the rows of the fit.
     leave_one_out_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
@@ -226,21 +211,16 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     (True, True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(numbers.Real, 0, None, closed="neither")],
-        **KERNEL,
-    }
-
     def __init__(
         self,
         alpha: float = 1.0,
         *,
-        kernel: str | Callable[[Any, Any], float] = "linear",
-        gamma: float | None = None,
+        kernel: RowKernel = "linear",
+        gamma: Gamma = None,
         degree: int | None = None,
         coef0: float | None = None,
         length_scale: float | None = None,
-        items: str | None = None,
+        items: Literal["words", "chars"] | None = None,
         substring: int | None = None,
     ) -> None:
         self.alpha = alpha
@@ -266,18 +246,19 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         -------
         self : object
         """
-        self._validate_params()
         check_numbers(y)
         if _are_items(self.kernel, X):
-            X = _checked(self, X, reset=True)
-            y = check_array(y, dtype=np.float64, ensure_2d=False)
-            check_consistent_length(X, y)
+            rows = _checked(self, X, reset=True)
+            targets = check_array(y, dtype=np.float64, ensure_2d=False)
+            check_consistent_length(rows, targets)
         else:
             check_numbers(X)
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", multi_output=True, y_numeric=True)
-        self._one_target = y.ndim == 1
-        targets = np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
-        self._model = KernelRegression(_dense(X), targets, float(self.alpha), _chosen(self))
+            rules: dict[str, Any] = {"dtype": np.float64, "order": "C", "multi_output": True, "y_numeric": True}
+            rows, targets = validate_data(self, X, y, accept_sparse="csr", **rules)
+        self._one_target = targets.ndim == 1
+        targets = np.ascontiguousarray(targets.reshape(len(targets), -1), dtype=np.float64)
+        self.gamma_ = _gamma(self, rows)
+        self._model = KernelRegression(_dense(rows), targets, float(self.alpha), _chosen(self))
         self.dual_coef_ = self._shaped(self._model.coefficients.T)
         likelihood = self._model.log_likelihood()
         self.log_likelihood_ = float(likelihood[0]) if self._one_target else likelihood
@@ -310,8 +291,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Only with ``return_std``.
         """
         check_is_fitted(self)
-        X = _checked(self, X, reset=False)
-        mean, variance = self._model.predict(X, return_std)
+        mean, variance = self._model.predict(_checked(self, X, reset=False), return_std)
         mean = self._shaped(mean)
         return (mean, np.sqrt(variance)) if return_std else mean
 
@@ -325,8 +305,17 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 
 def _chosen(estimator: Any) -> dict[str, Any]:
-    """The kernel of an estimator with its parameters."""
-    return {"kernel": estimator.kernel, **{name: getattr(estimator, name) for name in PARAMETERS}}
+    """The kernel of a fitted estimator with its parameters."""
+    parameters = {name: getattr(estimator, name) for name in PARAMETERS}
+    return {"kernel": estimator.kernel, **parameters, "gamma": None if estimator.gamma is None else estimator.gamma_}
+
+
+def _gamma(estimator: Any, X: Any) -> float:
+    """The γ that counts for these rows."""
+    if estimator.gamma == "scale" and not takes_items(estimator.kernel):
+        return scaled_gamma(X)
+    gamma: float = 1 / X.shape[1] if estimator.gamma in (None, "scale") else estimator.gamma
+    return gamma
 
 
 def _are_items(kernel: Kernel, X: Table) -> bool:

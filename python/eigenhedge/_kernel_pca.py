@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._core import kernels
 from ._items import ItemRows, are_objects, as_items, takes_items
 from ._lift import Lift, is_given, needs_kernel_name, needs_stream
-from ._online import OWN, Online
-from ._options import OF_KERNELS, constraints, constructor
-from ._rows import as_rows
-from ._types import Kernel, Table
+from ._online import Online, check_n_components
+from ._options import OF_KERNELS, constructor
+from ._rows import as_rows, scaled_gamma
+from ._types import Gamma, Kernel, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import FeatureOptions, LearnerName
 
 
 class OnlineKernelPCA(Online):
@@ -32,6 +37,9 @@ class OnlineKernelPCA(Online):
         of those, and any objects for a function of two rows; neither has an ``inverse_transform``, and a function cannot be
         saved. With ``"precomputed"`` kernel values there is ``fit`` but no ``partial_fit``: features are made out of the rows
         of the fit.
+    gamma : float or "scale", default=None
+        The γ of the kernel. ``"scale"`` is one over the number of features times the variance of all entries of the first
+        call; None is one over the number of features.
     hindsight : bool, default=False
         Remember all rows, so that there is a regret.
     standardize : str, default="none"
@@ -76,36 +84,34 @@ class OnlineKernelPCA(Online):
 
     kernel: Kernel
     standardize: str
-    gamma: float | None
+    gamma: Gamma
 
     @constructor(without={"seed", "segments"})
     def __init__(
         self,
         n_components: int | None = None,
         *,
-        learner: str = "anchored",
+        learner: LearnerName = "anchored",
         kernel: Kernel = "linear",
+        gamma: Gamma = None,
         hindsight: bool = False,
         standardize: str = "none",
         random_state: Any = None,
-        **options: Any,
+        **options: Unpack[FeatureOptions],
     ) -> None:
         pass
-
-    _parameter_constraints = constraints(__init__, kernel=[str, callable], **OWN)
 
     @property
     def gamma_(self) -> float:
         """float: the γ in use."""
-        self._fitted()
-        return 1 / self.n_features_in_ if self.gamma is None else self.gamma
+        return float(self._fitted()._changed_options().get("gamma", 1 / self.n_features_in_))
 
     partial_fit = needs_stream(Online.partial_fit)
     inverse_transform = needs_kernel_name(Online.inverse_transform)
     save = needs_stream(Online.save)
 
-    def _options(self) -> dict[str, Any]:
-        options = super()._options()
+    def _options(self, X: Any) -> dict[str, Any]:
+        options = super()._options(X)
         if is_given(self.kernel):
             if self.standardize != "none":
                 raise ValueError(f"standardize must be 'none' with a kernel that has no name, got {self.standardize!r}")
@@ -117,9 +123,12 @@ class OnlineKernelPCA(Online):
         for name in OF_KERNELS - {"kernel", "budget"}:
             if name not in reads.get(self.kernel, ()):
                 options[name] = None
+        if options["gamma"] == "scale":
+            # Columns of standard units have variance one, so that both ways are the same.
+            options["gamma"] = scaled_gamma(X) if self.standardize == "none" else None
         return options
 
-    def _prepared(self, X: Table, reset: bool) -> Table:
+    def _prepared(self, X: Table, reset: bool) -> Any:
         if takes_items(self.kernel) and (not callable(self.kernel) or are_objects(X)):
             rows = as_items(X, self.kernel)
             if not rows:
@@ -127,20 +136,22 @@ class OnlineKernelPCA(Online):
             if reset:
                 self.n_features_in_ = 1
             return rows
-        X = super()._prepared(X, reset)
+        numbers = super()._prepared(X, reset)
         if not is_given(self.kernel):
-            return X
-        X = X if isinstance(X, np.ndarray) else as_rows(X)
+            return numbers
+        numbers = numbers if isinstance(numbers, np.ndarray) else as_rows(numbers)
         if callable(self.kernel):
-            return ItemRows(X)
+            return ItemRows(numbers)
         if reset:
-            self._lift = Lift(self.kernel, X, int(self.n_components or 0))
-        return self._lift(X)
+            check_n_components(self.n_components)
+            self._lift = Lift(self.kernel, numbers, int(self.n_components or 0))
+        return self._lift(numbers)
 
-    def _is_plain(self, X: Table) -> bool:
+    def _is_plain(self, X: object) -> bool:
         return not is_given(self.kernel) and not takes_items(self.kernel) and super()._is_plain(X)
 
-    def _kept(self, X: Table) -> int:
+    def _kept(self, X: Any) -> int:
+        check_n_components(self.n_components)
         if self.n_components is not None:
             return int(self.n_components)
         return int(min(X.shape) if self._is_linear() else X.shape[0])

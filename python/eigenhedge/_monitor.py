@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import math
-import numbers
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.exceptions import NotFittedError
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
 from . import _snapshot
 from ._core import Detector
+from ._optional import needed
 from ._rows import check_numbers
-from ._types import Floats, Path, Table
+from ._sklearn import BaseEstimator, NotFittedError, OutlierMixin, validate_data
+from ._types import Event, Floats, Path, Table
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
     from typing_extensions import Self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Alarms:
     """The answers of a :class:`Monitor` to rows: what ``eigenhedge monitor`` writes about them.
 
@@ -76,18 +74,26 @@ class Alarms:
     shares: Floats
     q_limit: Floats
     t2_limit: Floats
-    events: list[dict[str, Any]] = field(repr=False)
-    changes: list[dict[str, Any]] = field(repr=False)
-    columns: list[Any] = field(repr=False)
-    contributions: Floats | None = field(default=None, repr=False)
+    events: list[Event]
+    changes: list[Event]
+    columns: list[Any]
+    contributions: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.row)
 
+    def __repr__(self) -> str:
+        return f"<Alarms: rows {len(self)}, alarms {self.alarm.sum()}, events {len(self.events)}, changes {len(self.changes)}>"
+
+    def plot(self, times: Any = None) -> Figure:
+        """Draw scores, limits, events and changes: :func:`eigenhedge.plot.monitor`."""
+        from . import plot
+
+        return plot.monitor(self, times)
+
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with the columns of the command line's answers."""
-        import pandas as pd
-
+        pd = needed("pandas", "Alarms.to_frame", "pandas")
         columns: dict[str, Any] = {name: getattr(self, name) for name in ["row", "score", "q", "t2", "limit", "alarm"]}
         columns["change"] = pd.array([None if row < 0 else row for row in self.change.tolist()], dtype="Int64")
         for i in range(self.causes.shape[1]):
@@ -155,20 +161,6 @@ class Monitor(OutlierMixin, BaseEstimator):
     (True, 4)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(numbers.Integral, 1, None, closed="left"), None],
-        "share": [Interval(numbers.Real, 0, 1, closed="neither")],
-        "mode": [str],
-        "limit": [str],
-        "lags": [Interval(numbers.Integral, 0, 100, closed="both"), StrOptions({"auto"})],
-        "differences": ["boolean", StrOptions({"auto"})],
-        "standardize": ["boolean"],
-        "missing": [StrOptions({"fail", "skip", "fill"})],
-        "warm_up": [Interval(numbers.Integral, 1, None, closed="left"), None],
-        "event_gap": [Interval(numbers.Integral, 0, None, closed="left")],
-        "change_time": [Interval(numbers.Real, 10, 1e9, closed="both")],
-    }
-
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _detector: Detector
@@ -180,10 +172,10 @@ class Monitor(OutlierMixin, BaseEstimator):
         share: float = 0.85,
         mode: str = "gated",
         limit: str = "auto:0.01",
-        lags: int | str = 0,
-        differences: bool | str = "auto",
+        lags: int | Literal["auto"] = 0,
+        differences: bool | Literal["auto"] = "auto",
         standardize: bool = True,
-        missing: str = "fail",
+        missing: Literal["fail", "skip", "fill"] = "fail",
         warm_up: int | None = None,
         event_gap: int = 5,
         change_time: float = 10_000.0,
@@ -215,10 +207,10 @@ class Monitor(OutlierMixin, BaseEstimator):
         -------
         self : object
         """
-        X = self._begin(X)
-        if not self._detector.fit(X):
+        rows = self._begin(X)
+        if not self._detector.fit(rows):
             warnings.warn(
-                f"rows have no score yet: there must be at least {20 + self._detector.lags} normal rows, got {len(X)}",
+                f"rows have no score yet: there must be at least {20 + self._detector.lags} normal rows, got {len(rows)}",
                 UserWarning,
                 stacklevel=2,
             )
@@ -239,8 +231,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         Alarms
             Scores, limits, alarms, causes, events and changes.
         """
-        X = self._prepared(X, reset=False) if self.__sklearn_is_fitted__() else self._begin(X)
-        found = self._detector.update(X, contributions)
+        rows = self._prepared(X, reset=False) if self.__sklearn_is_fitted__() else self._begin(X)
+        found = self._detector.update(rows, contributions)
         names = self._feature_names()
         columns: Sequence[Any] = range(self.n_features_in_) if names is None else names
         causes = found.pop("causes").reshape(-1, 3)
@@ -336,7 +328,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         return self._fitted().directions
 
     @property
-    def open_event_(self) -> dict[str, Any] | None:
+    def open_event_(self) -> Event | None:
         """dict: the event that goes on, as in ``Alarms.events``; None if there is none."""
         event = self._fitted().open_event
         names = self._feature_names()
@@ -355,7 +347,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         _snapshot.save(self, path)
 
     def _begin(self, X: Table) -> Floats:
-        self._validate_params()
+        if self.differences not in (True, False, "auto"):
+            raise ValueError(f"differences must be True, False or 'auto', got {self.differences!r}")
         rows = self._prepared(X, reset=True)
         self._detector = Detector(rows.shape[1], names=self._feature_names(), **self.get_params(deep=False))
         return rows

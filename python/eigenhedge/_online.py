@@ -8,27 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _snapshot
 from ._core import Learner
 from ._rows import blocks, check_numbers, is_plain
+from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin, validate_data
 from ._types import Floats, Ledger, Path, Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Arguments of every online estimator that are no options, and what scikit-learn may check of them.
-OWN = {
-    "n_components": [Interval(numbers.Integral, 1, None, closed="left"), None],
-    "hindsight": ["boolean"],
-    "standardize": [str],
-    "random_state": ["random_state"],
-}
+
+def check_n_components(n_components: Any) -> None:
+    """Raise a ``ValueError`` if the number of components is neither a whole number, at least 1, nor None."""
+    is_whole = isinstance(n_components, numbers.Integral) and not isinstance(n_components, bool)
+    if n_components is not None and not (is_whole and n_components >= 1):
+        raise ValueError(f"n_components must be a whole number, at least 1, got {n_components!r}")
 
 
 def seed_of(random_state: Any) -> int:
@@ -110,6 +107,7 @@ class Online(Transformer):
     feature_names_in_: NDArray[np.object_]
     random_state: Any
     _learner: Learner
+    #: Arguments that the learner does not take.
     _not_options = frozenset({"n_components", "random_state"})
 
     def fit(self, X: Table, y: object = None) -> Self:
@@ -126,10 +124,9 @@ class Online(Transformer):
         -------
         self : object
         """
-        self._validate_params()
-        X = self._prepared(X, reset=True)
-        self._begin(X)
-        self._learn(X)
+        rows = self._prepared(X, reset=True)
+        self._begin(rows)
+        self._learn(rows)
         return self
 
     def partial_fit(self, X: Table, y: object = None) -> Self:
@@ -242,7 +239,7 @@ class Online(Transformer):
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet: call fit or partial_fit first.")
         return learner
 
-    def _prepared(self, X: Table, reset: bool) -> Table:
+    def _prepared(self, X: Table, reset: bool) -> Any:
         check_numbers(X)
         finite: Any = "allow-nan" if self._allows_nan() else True
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=finite)
@@ -256,30 +253,32 @@ class Online(Transformer):
         tags.input_tags.allow_nan = self._allows_nan()
         return tags
 
-    def _is_plain(self, X: Table) -> bool:
+    def _is_plain(self, X: object) -> bool:
         """True if rows can go to the learner as they are."""
         return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
 
-    def _begin(self, X: Table) -> None:
+    def _begin(self, X: Any) -> None:
         kept = self._kept(X)
-        options = self._options()
+        options = self._options(X)
         if options["feature_dim"] is None:
             options["feature_dim"] = self._room(kept, X.shape[1])
         learner = Learner(X.shape[1], kept, seed=seed_of(self.random_state), **options)
         self._learner, self.n_components_ = learner, kept
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self, X: Any) -> dict[str, Any]:
+        """Options of a learner that begins with these rows."""
         parameters = self.get_params(deep=False)
         return {name: value for name, value in parameters.items() if name not in self._not_options}
 
-    def _kept(self, X: Table) -> int:
+    def _kept(self, X: Any) -> int:
+        check_n_components(self.n_components)
         return min(X.shape) if self.n_components is None else int(self.n_components)
 
     def _room(self, kept: int, n_features: int) -> int | None:
         """Dimension of a space with room for one more direction than are kept, when the rows' own space has none."""
         return None if kept < n_features else kept + 1
 
-    def _learn(self, X: Table) -> None:
+    def _learn(self, X: Any) -> None:
         # A warm-up takes its scale from the whole table, which may come in blocks.
         if self._learner.standardize.startswith("warmup") and self._learner.rows == 0:
             any(not self._learner._warm_up(block) for block in blocks(X))
@@ -293,7 +292,6 @@ class Online(Transformer):
         learner = self._fitted()
         if self._is_plain(X):
             return learner._embed(X)
-        X = self._prepared(X, reset=False)
-        pieces = [learner._embed(block) for block in blocks(X)]
+        pieces = [learner._embed(block) for block in blocks(self._prepared(X, reset=False))]
         coordinates, losses = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True))
         return coordinates, losses

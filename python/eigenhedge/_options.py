@@ -2,62 +2,22 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, Literal, TypedDict, TypeVar, cast
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar, cast
 
-from ._core import options
+from ._core import Learner, options
 
 #: The table, by name.
 TABLE = {entry["name"]: entry for entry in options()}
 #: The kernel, and the options that mean nothing without one.
 OF_KERNELS = frozenset({"kernel", *(name for name, entry in TABLE.items() if entry["needs_kernel"])})
 
-
-class Options(TypedDict, total=False):
-    """Types of the options; None is the default of each."""
-
-    # begin of options: `cargo xtask options` writes them
-    learner: str | None
-    eta: float | Literal["auto"] | None
-    ceiling: float | None
-    horizon: int | None
-    mixing: str | None
-    alpha: float | None
-    forget: float | None
-    half: float | None
-    beta: float | None
-    stage: int | None
-    center: str | bool | None
-    center_prior: float | None
-    start_center: float | Sequence[float] | str | None
-    clip: float | Literal["none"] | None
-    missing: str | None
-    norm_bound: float | Literal["auto"] | None
-    kernel: str | Callable[[Any, Any], float] | None
-    gamma: float | None
-    degree: int | None
-    coef0: float | None
-    length_scale: float | None
-    items: str | None
-    substring: int | None
-    budget: int | None
-    as_printed: bool | None
-    merge: float | None
-    max_rank: int | None
-    segments: int | Literal["auto"] | None
-    feature_dim: int | Literal["inf"] | None
-    select: str | None
-    coordinates: str | None
-    seed: int | None
-    # end of options
-
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def takes_options(function: Function) -> Function:
-    """Name the options in the signature of a function with ``**options``, and in the place of {options} in its docstring."""
-    vars(function)["__signature__"] = _signature(function, ())
+    """Name the options in the signature of what has ``**options``, and in the place of {options} in its docstring."""
+    setattr(function, "__signature__", _signature(function, ()))  # noqa: B010 (no type checker knows it)
     if function.__doc__:
         function.__doc__ = function.__doc__.replace("    {options}\n", "".join(map(_paragraph, TABLE.values())))
     return function
@@ -89,11 +49,6 @@ def constructor(without: Collection[str] = ()) -> Callable[[Function], Function]
     return decorate
 
 
-def constraints(function: Callable[..., None], **own: list[Any]) -> dict[str, Any]:
-    """Rules for the arguments of a constructor that scikit-learn checks; the learner checks its options itself."""
-    return {name: own.get(name, "no_validation") for name in inspect.signature(function).parameters if name != "self"}
-
-
 def _signature(function: Callable[..., Any], without: Collection[str]) -> inspect.Signature:
     signature = inspect.signature(function)
     named = [item for item in signature.parameters.values() if item.kind is not item.VAR_KEYWORD]
@@ -104,7 +59,7 @@ def _signature(function: Callable[..., Any], without: Collection[str]) -> inspec
 
 
 def _paragraph(entry: dict[str, Any]) -> str:
-    kind = {"number": "float", "count": "int", "flag": "bool", "choice": "str"}[entry["type"]]
+    kind = {"number": "float", "count": "int", "flag": "bool", "choice": "str", "numbers": "array-like"}[entry["type"]]
     if entry["word"]:
         kind += f' or "{entry["word"]}"'
     if 0 < len(entry["choices"]) < 5:
@@ -112,3 +67,7 @@ def _paragraph(entry: dict[str, Any]) -> str:
     default = f"; None is {entry['default']}" if entry["default"] else ""
     rule = f" Must be {entry['rule']}." if entry["rule"] else ""
     return f"    {entry['name']} : {kind}, default=None\n        {entry['help']}{default}.{rule}\n"
+
+
+# The class of the core names them too, so that an editor or a notebook completes them.
+takes_options(Learner)

@@ -1,15 +1,21 @@
 """Online PCA as a scikit-learn estimator."""
 
+from __future__ import annotations
+
 import numbers
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from scipy import linalg, sparse
-from sklearn.utils._param_validation import Interval, RealNotInt
 
-from ._online import OWN, Online
-from ._options import OF_KERNELS, constraints, constructor
+from ._online import Online
+from ._options import OF_KERNELS, constructor
+from ._rows import is_sparse
 from ._types import Floats, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import LearnerName, PlainOptions
 
 
 class OnlinePCA(Online):
@@ -29,6 +35,9 @@ class OnlinePCA(Online):
         A name of :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order, and its
         components are those of PCA. To follow a stream that changes, take ``"auto"`` or ``"tracking"``; the components of
         ``"auto"`` are those of its heaviest member.
+    whiten : bool, default=False
+        Divide each coordinate by its standard deviation over all rows so far (``explained_variance_``), so that all have variance
+        one; ``inverse_transform`` undoes it. Needs ``hindsight``.
     hindsight : bool, default=True
         Follow the best subspace, so that there is a regret and an explained variance. Costs O(n²) for each row.
     standardize : str, default="none"
@@ -75,6 +84,9 @@ class OnlinePCA(Online):
     A C-ordered array of float64 is read a few rows at a time. The interpreter lock is released, and Control-C ends a long
     call between rows: the rows before it have been learned.
 
+    There is no ``sample_weight``: scikit-learn asks that a row of weight 2 be as good as the row twice, in any order, and a
+    learner that is charged row by row knows an order. :meth:`eigenhedge.Learner.learn` takes weights.
+
     Examples
     --------
     >>> import numpy as np
@@ -97,16 +109,20 @@ class OnlinePCA(Online):
         self,
         n_components: int | float | None = None,
         *,
-        learner: str = "anchored",
+        learner: LearnerName = "anchored",
+        whiten: bool = False,
         hindsight: bool = True,
         standardize: str = "none",
         random_state: Any = None,
-        **options: Any,
+        **options: Unpack[PlainOptions],
     ) -> None:
         pass
 
-    _share = Interval(RealNotInt, 0, 1, closed="neither")
-    _parameter_constraints = constraints(__init__, **{**OWN, "n_components": [*OWN["n_components"], _share]})
+    whiten: bool
+    hindsight: bool
+    standardize: str
+    center: str | bool | None
+    _not_options = Online._not_options | {"whiten"}
 
     @property
     def components_(self) -> Floats:
@@ -167,20 +183,41 @@ class OnlinePCA(Online):
         -------
         precision : ndarray of shape (n_features, n_features)
         """
-        precision: Floats = linalg.inv(self.get_covariance(), check_finite=False)
-        return precision
+        return cast(Floats, np.linalg.inv(self.get_covariance()))
 
-    def _kept(self, X: Table) -> int:
+    def _embed(self, X: Table) -> tuple[Floats, Floats]:
+        coordinates, losses = super()._embed(X)
+        return (coordinates / self._deviations() if self.whiten else coordinates), losses
+
+    def _invert(self, coordinates: Floats) -> Floats:
+        return super()._invert(coordinates * self._deviations() if self.whiten else coordinates)
+
+    def _deviations(self) -> Floats:
+        """Standard deviations of the coordinates; a direction without any is left as it is."""
+        deviations = np.sqrt(self.explained_variance_)
+        return np.where(deviations > 0, deviations, 1.0)
+
+    def _begin(self, X: Any) -> None:
+        if not isinstance(self.whiten, (bool, np.bool_)):
+            raise ValueError(f"whiten must be True or False, got {self.whiten!r}")
+        if self.whiten and not self.hindsight:
+            raise ValueError("whiten needs hindsight=True: variances are not followed without it")
+        super()._begin(X)
+
+    def _kept(self, X: Any) -> int:
         if isinstance(self.n_components, numbers.Real) and not isinstance(self.n_components, numbers.Integral):
-            return self._enough_for(float(self.n_components), X)
+            share = float(self.n_components)
+            if not 0.0 < share < 1.0:
+                raise ValueError(f"n_components must be a whole number, or a share between 0 and 1, got {share}")
+            return self._enough_for(share, X)
         kept = super()._kept(X)
         if kept > X.shape[1]:
             raise ValueError(f"n_components must be at most n_features={X.shape[1]}, got {kept}")
         return kept
 
-    def _enough_for(self, share: float, X: Table) -> int:
+    def _enough_for(self, share: float, X: Any) -> int:
         """Fewest directions that keep this share of the variance of the rows."""
-        rows = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        rows = X.toarray() if is_sparse(X) else np.asarray(X, dtype=np.float64)
         seen = rows[~np.isnan(rows).any(axis=1)]
         if len(seen) < 2:
             raise ValueError(f"n_components={share} needs at least 2 complete rows at the first call, got {len(seen)}")
@@ -189,7 +226,7 @@ class OnlinePCA(Online):
         if self.standardize != "none":
             deviations = seen.std(axis=0)
             seen = seen / np.where(deviations > 0, deviations, 1.0)
-        kept = np.cumsum(linalg.svdvals(seen, check_finite=False) ** 2)
+        kept = np.cumsum(np.linalg.svd(seen, compute_uv=False) ** 2)
         return 1 if kept[-1] == 0 else int(np.searchsorted(kept, share * kept[-1]) + 1)
 
     def _energies(self) -> tuple[Floats, float]:

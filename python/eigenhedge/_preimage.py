@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 
 from ._core import _best_candidate, _kernel_mean, _mmd, _preimage
 from ._items import as_points
 from ._rows import as_numbers
-from ._types import Floats, Kernel, Table
+from ._types import Floats, KernelArguments, RowKernel, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,13 @@ def preimage(
     atoms: Table,
     weights: ArrayLike,
     *,
-    kernel: Kernel = "rbf",
+    kernel: RowKernel = "rbf",
     candidates: Table | None = None,
-    criterion: str = "distance",
+    criterion: Literal["distance", "angle"] = "distance",
     start: ArrayLike | None = None,
     steps: int = 200,
     tolerance: float = 1e-8,
-    **parameters: Any,
+    **parameters: Unpack[KernelArguments],
 ) -> Preimage:
     """Find a row whose features are near a combination of the features of other rows.
 
@@ -86,7 +89,7 @@ def preimage(
     >>> preimage(words, [0.4, 0.2, 0.4], kernel="spectrum", substring=2, candidates=["anagram", "banal", "cab"]).point
     'banal'
     """
-    chosen = {"kernel": kernel, **parameters}
+    chosen: dict[str, Any] = {"kernel": kernel, **parameters}
     points = as_points(atoms, kernel)
     if candidates is not None:
         rows = as_points(candidates, kernel)
@@ -113,7 +116,9 @@ class KernelMean:
     squared_norm: float
 
 
-def kernel_mean(X: Table, at: Table | None = None, *, kernel: Kernel = "rbf", **parameters: Any) -> KernelMean:
+def kernel_mean(
+    X: Table, at: Table | None = None, *, kernel: RowKernel = "rbf", **parameters: Unpack[KernelArguments]
+) -> KernelMean:
     """Mean of the features of a sample, as a function of rows: ``μ(y) = Σ k(x, y) / n``.
 
     Parameters
@@ -159,7 +164,7 @@ class Discrepancy:
     unbiased: float | None
 
 
-def mmd(X: Table, Y: Table, *, kernel: Kernel = "rbf", **parameters: Any) -> Discrepancy:
+def mmd(X: Table, Y: Table, *, kernel: RowKernel = "rbf", **parameters: Unpack[KernelArguments]) -> Discrepancy:
     """Squared maximum mean discrepancy: how far apart two samples are.
 
     Parameters

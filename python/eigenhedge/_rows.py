@@ -1,14 +1,14 @@
 """Tables of any kind as C-ordered arrays of float64."""
 
 import datetime
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from ._types import Floats, Table
+from ._types import Floats
 
 #: Most entries of a sparse table that are made dense at once: 8 MiB.
 BLOCK = 1 << 20
@@ -29,14 +29,28 @@ TYPES = {
 }
 
 
-def as_rows(X: Table) -> Floats:
+def is_sparse(X: object) -> bool:
+    """True if ``X`` is a sparse matrix, which it can only be when SciPy has been imported."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def column_names(X: Any) -> NDArray[np.object_] | None:
+    """Return the names of the columns of a table, if all are texts."""
+    names = getattr(X, "columns", None) if hasattr(X, "to_numpy") else getattr(X, "column_names", None)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    return np.array(list(names), dtype=object)
+
+
+def as_rows(X: Any) -> Floats:
     """Return a two-dimensional C-ordered float64 array with the rows of ``X``.
 
     NumPy arrays of float64 in C order are returned as they are. Accepted are other arrays, nested lists, SciPy sparse
     matrices, and tables of pandas, polars and Arrow. Masked entries, dates, durations and complex numbers are refused.
     """
     check_numbers(X)
-    if sparse.issparse(X):
+    if is_sparse(X):
         X = X.toarray()
     elif hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
         X = X.to_numpy()
@@ -53,12 +67,12 @@ def as_numbers(x: Any) -> Floats:
     return _required(x, 1, "must be a list of numbers of 1 dimension")
 
 
-def check_numbers(X: Table) -> None:
+def check_numbers(X: Any) -> None:
     """Raise a ``ValueError`` if ``X`` has masked entries, or holds what is no number but would be converted to one."""
     if isinstance(X, np.ndarray):
         _check_mask(X)
         _check_array(X, "")
-    elif sparse.issparse(X):
+    elif is_sparse(X):
         _check_array(np.empty(0, X.dtype), "")
     elif hasattr(X, "iloc") and np.ndim(X) == 2:
         for place, dtype in enumerate(X.dtypes):
@@ -87,9 +101,9 @@ def check_value(value: object, place: str) -> None:
         raise _refused(kind, type(value).__name__, place)
 
 
-def blocks(X: Table) -> Iterator[Floats]:
+def blocks(X: Any) -> Iterator[Floats]:
     """Yield C-ordered dense pieces of a table, so that a sparse one is never dense as a whole."""
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         yield X
         return
     X = X.tocsr()
@@ -98,7 +112,14 @@ def blocks(X: Table) -> Iterator[Floats]:
         yield np.ascontiguousarray(X[start : start + step].toarray(), dtype=np.float64)
 
 
-def is_plain(X: Table, width: int) -> bool:
+def scaled_gamma(X: Any) -> float:
+    """One over the number of columns times the variance of all entries: the ``"scale"`` of scikit-learn's kernels."""
+    mean, squares = X.mean(), (X.multiply(X) if is_sparse(X) else np.square(X)).mean()
+    variance = float(squares - mean * mean)
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def is_plain(X: Any, width: int) -> bool:
     """True if ``X`` needs no preparation: finite float64 rows of this width, in C order."""
     return (
         type(X) is np.ndarray

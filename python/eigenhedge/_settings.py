@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from ._core import Experts, Pair
 from ._rows import as_rows
-from ._types import Floats, Table
+from ._types import ExpertsName, Floats, Mixing, Select, Table
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,17 @@ class ExpertsRun:
     theorem: str | None
 
 
-def experts(losses: Table, k: int, **options: Any) -> ExpertsRun:
+def experts(
+    losses: Table,
+    k: int,
+    *,
+    learner: ExpertsName = "capped-hedge",
+    eta: float = 1.0,
+    mixing: Mixing = None,
+    alpha: float | None = None,
+    select: Select = None,
+    seed: int = 0,
+) -> ExpertsRun:
     """Run a learner over experts: k of them are kept in each row, the others are dropped and paid for.
 
     Parameters
@@ -47,8 +57,8 @@ def experts(losses: Table, k: int, **options: Any) -> ExpertsRun:
         The loss of each expert in each row, between 0 and 1.
     k : int
         Experts kept.
-    **options
-        Those of :class:`Experts`: ``learner``, ``eta``, ``mixing``, ``alpha``, ``select``, ``seed``.
+    learner, eta, mixing, alpha, select, seed : str, float, str, float, str, int
+        Options of :class:`Experts`.
 
     Returns
     -------
@@ -64,14 +74,14 @@ def experts(losses: Table, k: int, **options: Any) -> ExpertsRun:
     np.float64(0.0)
     """
     rows = as_rows(losses)
-    learner = Experts(rows.shape[1], k, **options)
+    learning = Experts(rows.shape[1], k, learner=learner, eta=eta, mixing=mixing, alpha=alpha, select=select, seed=seed)
     kept, pairs = [], []
     for row in rows:
-        kept.append(learner.kept_probabilities)
-        pairs.append(learner.step(row))
+        kept.append(learning.kept_probabilities)
+        pairs.append(learning.step(row))
     expected, realised = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
     best = float(np.sort(rows.sum(axis=0))[: rows.shape[1] - k].sum())
-    bound = learner.bound(best)
+    bound = learning.bound(best)
     known = None if not kept or kept[0] is None else np.array(kept)
     return ExpertsRun(expected.copy(), realised.copy(), known, best, *(bound or (None, None)))
 

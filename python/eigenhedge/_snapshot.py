@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import pathlib
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from ._core import Detector, Learner
+from ._optional import needed
 from ._types import Path
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     #: What a file can hold.
     Saved: TypeAlias = Learner | OnlinePCA | OnlineKernelPCA | Monitor | river.OnlinePCA | river.SubspaceAnomaly
+
+Model = TypeVar("Model")
 
 #: Classes that are over a monitor, and the first bytes of their files.
 OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
@@ -73,13 +76,19 @@ def save(model: Saved | Online | river.Stream, path: Path) -> None:
     learner.save(path)
 
 
-def load(path: Path) -> Saved:
+@overload
+def load(path: Path) -> Saved: ...
+@overload
+def load(path: Path, kind: type[Model]) -> Model: ...
+def load(path: Path, kind: type[Any] | None = None) -> Any:
     """Read a snapshot that Python or the command line has written.
 
     Parameters
     ----------
     path : path-like
         The file.
+    kind : class, default=None
+        The class that the file must hold. :class:`Learner` is the learner inside of any model but a monitor.
 
     Returns
     -------
@@ -87,11 +96,26 @@ def load(path: Path) -> Saved:
         What was saved. A model of the command line comes as an :class:`OnlinePCA`, or as an :class:`OnlineKernelPCA` if it has
         a kernel, with the names and the scale of its columns. All of them go on learning.
 
+    Examples
+    --------
+    >>> import eigenhedge, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.eh")
+    >>> eigenhedge.run([[1.0, 2.0], [2.0, 1.0]], 1).model.save(path)
+    >>> eigenhedge.load(path, eigenhedge.Learner).rows
+    2
+
     Raises
     ------
     ValueError
-        When the file is damaged, cut short, of a newer version, or something else.
+        When the file is damaged, cut short, of a newer version, or holds something else.
     """
+    model = _load(path, kind is Learner)
+    if kind is not None and not isinstance(model, kind):
+        raise ValueError(f"{path}: must hold a {kind.__name__}, got a {type(model).__name__}")
+    return model
+
+
+def _load(path: Path, is_bare: bool) -> Saved:
     data = pathlib.Path(path).read_bytes()
     is_monitor = data.startswith(OF_MONITORS)
     learner: Learner | Detector
@@ -99,6 +123,8 @@ def load(path: Path) -> Saved:
         learner = Detector.from_bytes(data) if is_monitor else Learner.from_bytes(data)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+    if is_bare and isinstance(learner, Learner):
+        return learner
     around = _around(learner)
     saved = around.get("python")
     if isinstance(saved, dict) and isinstance(saved.get("parameters"), dict):
@@ -177,6 +203,8 @@ def export(model: Saved | Online | river.Stream, path: Path) -> None:
 def _export_onnx(learner: Learner, path: Path) -> bool:
     """Write the map as an ONNX graph; False through a kernel."""
     import numpy as np
+
+    needed("onnx", "an export to ONNX", "eigenhedge[onnx]")
     from onnx import TensorProto, checker, helper, numpy_helper, save_model
 
     linear = learner._linear_map()

@@ -1,18 +1,131 @@
-"""Types that several signatures name."""
+"""Types that several signatures name. Those for users are in :mod:`eigenhedge.typing`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._option_types import KernelName, KernelParameters
+
 Floats: TypeAlias = NDArray[np.float64]
-#: Everything that :func:`eigenhedge._rows.as_rows` takes; the libraries of sparse matrices and tables declare no types.
-Table: TypeAlias = Any
 Path: TypeAlias = str | PathLike[str]
-#: Kernels without a name, and all kernels.
+
+
+class _Array(Protocol):
+    def __array__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class _Frame(Protocol):
+    def to_numpy(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class _Sparse(Protocol):
+    def toarray(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+#: Rows: arrays, lists, tables of pandas, polars and Arrow, sparse matrices. No text, and not the name of a file.
+Table: TypeAlias = _Array | _Frame | _Sparse | list[Any] | tuple[Any, ...] | Sequence[Sequence[float]]
+#: Kernels of two rows, kernels without a name, and all kernels.
+RowKernel: TypeAlias = KernelName | Callable[[Any, Any], float]
 Given: TypeAlias = Literal["precomputed"] | Callable[[Any, Any], float]
-Kernel: TypeAlias = str | Given
-#: The account of a run, with the keys of the command line's summary.
-Ledger: TypeAlias = dict[str, Any]
+Kernel: TypeAlias = RowKernel | Given
+#: Words of learners over experts.
+Mixing: TypeAlias = Literal["none", "fixed-share", "past-average"] | None
+Select: TypeAlias = Literal["systematic", "corners", "top"] | None
+ExpertsName: TypeAlias = Literal["capped-hedge", "leader", "perturbed-leader", "product-sets"]
+#: The gamma of a kernel in an estimator; "scale" is one over the number of features times the variance of the entries.
+Gamma: TypeAlias = float | Literal["scale"] | None
+
+
+class KernelArguments(KernelParameters, total=False):
+    """All parameters of kernels."""
+
+    gamma: float | None
+
+
+class Between(TypedDict):
+    """A number that is known to lie between two."""
+
+    low: float
+    high: float
+
+
+class Certificate(TypedDict):
+    """Cost of approximations; see the page about the ledger in the book."""
+
+    price: float | None
+    hedge_term: float
+    budget_error: float
+    healed_rows: int
+    clipped_rows: int
+    filled_rows: int
+    missing_cells: int
+
+
+class Member(TypedDict):
+    """A member of a portfolio."""
+
+    name: str
+    weight: float
+    expected_loss: float
+
+
+class Partition(TypedDict):
+    """Segments of a stream, each with its best subspace."""
+
+    loss: float
+    cuts: list[int]
+
+
+class ShiftingBound(TypedDict):
+    """A bound beside a comparator that may change its subspace."""
+
+    segments: int
+    best_loss: float
+    bound: float
+    holds: bool
+    theorem: str
+
+
+class Ledger(TypedDict):
+    """The account of a run, with the keys of the command line's summary; what does not exist is None."""
+
+    rows: int
+    skipped_rows: int
+    dim: int
+    feature_dim: int | Literal["inf"]
+    k: int
+    learner: str
+    eta: float | None
+    options: dict[str, Any]
+    first_row_loss: float | None
+    expected_loss: float
+    loss: float
+    kept_energy: float
+    best_loss: float | Between | None
+    regret: float | Between | None
+    bound: float | None
+    bound_holds: bool | None
+    bound_reason: str
+    certificate: Certificate
+    members: list[Member]
+    partitions: list[Partition]
+    shifting_bound: ShiftingBound | None
+    rank_mean: float
+    rank_max: int
+    seconds: float
+    rows_per_second: float | None
+
+
+class Event(TypedDict):
+    """Alarms of a monitor that belong together, or a change of the level of its scores."""
+
+    kind: Literal["alarms", "stuck", "rise", "fall"]
+    start: int
+    end: int
+    peak: int
+    strength: float
+    alarms: int
+    causes: list[tuple[Any, float]]

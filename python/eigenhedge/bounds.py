@@ -15,16 +15,8 @@ Examples
 0.0835
 """
 
-from collections.abc import Callable
-from typing import Any
-
 from ._core import Setting, _bounds
-
-__all__ = ["Setting"]
 
 globals().update(_bounds())
 
-
-def __getattr__(name: str) -> Callable[..., Any]:
-    # For type checkers: the functions are bound above.
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ = ["Setting", *_bounds()]

@@ -20,8 +20,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from river import base
-from river.base.typing import FeatureName
+
+try:
+    from river import base
+    from river.base.typing import FeatureName
+except ModuleNotFoundError:
+    raise ImportError("eigenhedge.river needs river: pip install eigenhedge[river]") from None
 
 from . import _snapshot
 from ._anomaly import SubspaceAnomaly, check_values, savable, sortable
@@ -33,7 +37,9 @@ from ._types import Floats, Ledger, Path
 
 if TYPE_CHECKING:
     import pandas as pd
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
+
+    from ._option_types import KernelName, LearnerName, StreamOptions
 
 __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
@@ -43,7 +49,7 @@ class Stream(base.Estimator):
 
     n_components: int
     max_features: int | None
-    kernel: str | None
+    kernel: KernelName | None
     missing: str | None
     _places: dict[FeatureName, int]
     _learner: Learner | None
@@ -206,7 +212,13 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
 
     @constructor()
     def __init__(
-        self, n_components: int = 2, *, learner: str = "auto", max_features: int | None = None, seed: int = 0, **options: Any
+        self,
+        n_components: int = 2,
+        *,
+        learner: LearnerName = "auto",
+        max_features: int | None = None,
+        seed: int = 0,
+        **options: Unpack[StreamOptions],
     ) -> None:
         self._places, self._learner = {}, None
 

@@ -236,3 +236,16 @@ def test_an_onnx_graph_gives_the_coordinates(tmp_path, rng, how):
     assert np.abs(coordinates - pca.transform(X)).max() < 1e-5
     assert np.abs(losses + pca.score_samples(X)).max() < 1e-5
     assert json.loads(session.get_modelmeta().custom_metadata_map["columns"]) == NAMES
+
+
+def test_the_class_of_a_file_can_be_asked_for(tmp_path, X):
+    pca, path = OnlinePCA(2).fit(X), tmp_path / "model.eh"
+    pca.save(path)
+    assert (eigenhedge.load(path, OnlinePCA).components_ == pca.components_).all()
+    learner = eigenhedge.load(path, Learner)
+    assert isinstance(learner, Learner) and learner.rows == len(X)
+    with pytest.raises(ValueError, match="must hold a Monitor, got a OnlinePCA"):
+        eigenhedge.load(path, eigenhedge.Monitor)
+    eigenhedge.Monitor().fit(X).save(path)
+    with pytest.raises(ValueError, match="must hold a Learner, got a Monitor"):
+        eigenhedge.load(path, Learner)

@@ -1,6 +1,7 @@
 """Every option of the table goes through every door of the package."""
 
 import inspect
+import typing
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from sklearn.base import clone
 
 import eigenhedge
 from eigenhedge import Learner, OnlineKernelPCA, OnlinePCA, _options, river
+from eigenhedge.typing import Options
 
 TABLE = {entry["name"]: entry for entry in eigenhedge.options()}
 ROWS = np.random.default_rng(0).normal(size=(30, 5))
@@ -60,20 +62,21 @@ def test_an_option_is_a_keyword_of_everything_that_learns(name):
     assert name in ("learner", "ceiling", "horizon", "seed") or stream.ledger["options"][name] == keywords[name]
 
 
-@pytest.mark.parametrize("taker", [eigenhedge.run, OnlineKernelPCA, river.OnlinePCA])
+@pytest.mark.parametrize("taker", [eigenhedge.run, Learner, eigenhedge.Fleet, OnlineKernelPCA, river.OnlinePCA])
 def test_signatures_name_every_option(taker):
     named = set(inspect.signature(taker).parameters)
     assert set(TABLE) - named == ({"seed", "segments"} if taker is OnlineKernelPCA else set())
     assert not any(item.kind is item.VAR_KEYWORD for item in inspect.signature(taker).parameters.values())
     with pytest.raises(TypeError, match="unexpected keyword argument 'etta'"):
-        taker(*([ROWS, 2] if taker is eigenhedge.run else []), etta=1.0)
+        made = taker(*{eigenhedge.run: [ROWS, 2], Learner: [5, 2], eigenhedge.Fleet: [2]}.get(taker, []), etta=1.0)
+        made.update("a" * len(ROWS), ROWS)
 
 
 def test_documentation_and_types_name_every_option():
     for name, entry in TABLE.items():
         assert f"\n    {name} : " in eigenhedge.run.__doc__, name
         assert entry["help"] in eigenhedge.run.__doc__, name
-    assert list(_options.Options.__annotations__) == list(TABLE)
+    assert set(typing.get_type_hints(Options)) == set(TABLE)
 
 
 def test_learners_tell_which_options_they_read():

@@ -9,6 +9,7 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 from conftest import low_rank, projector
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_outlier_detector, is_regressor
 from sklearn.decomposition import PCA
 from sklearn.decomposition import KernelPCA as TheirKernelPCA
@@ -43,7 +44,7 @@ OTHERS = [estimator for estimator in ESTIMATORS if is_regressor(estimator) or is
 
 # Defined by scikit-learn, and run on its own estimators, but not part of check_estimator.
 LEFT_OUT = """check_dataframe_column_names_consistency check_transformer_get_feature_names_out
-check_transformer_get_feature_names_out_pandas check_get_feature_names_out_error check_param_validation
+check_transformer_get_feature_names_out_pandas check_get_feature_names_out_error
 check_set_output_transform check_set_output_transform_pandas check_global_output_transform_pandas
 check_set_output_transform_polars check_global_set_output_transform_polars check_inplace_ensure_writeable
 check_estimators_pickle check_dict_unchanged check_methods_sample_order_invariance check_methods_subset_invariance
@@ -67,7 +68,8 @@ def test_estimator_check(estimator, check):
 
 
 def test_every_estimator_is_checked():
-    offered = {item for item in vars(eigenhedge).values() if inspect.isclass(item) and issubclass(item, BaseEstimator)}
+    public = [getattr(eigenhedge, name) for name in eigenhedge.__all__]
+    offered = {item for item in public if inspect.isclass(item) and issubclass(item, BaseEstimator)}
     assert offered == {type(estimator) for estimator in ESTIMATORS}
     assert offered == {OnlinePCA, OnlineKernelPCA, KernelPCA, KernelRidge, Monitor}
 
@@ -251,3 +253,72 @@ def test_a_share_as_n_components_takes_the_fewest_directions_that_keep_it():
         eigenhedge.OnlinePCA(0.9).partial_fit(X[:1])
     with pytest.raises(ValueError, match="n_components"):
         eigenhedge.OnlinePCA(1.5).fit(X)
+
+
+#: Arguments that are no options of learners.
+OWN = {
+    OnlinePCA: "n_components whiten hindsight standardize",
+    OnlineKernelPCA: "n_components hindsight standardize",
+    KernelPCA: "n_components center solver tolerance max_rank",
+    KernelRidge: "alpha",
+    Monitor: "k share mode limit lags differences standardize missing warm_up event_gap change_time",
+}
+
+
+@pytest.mark.parametrize("estimator, name", [(cls, name) for cls, names in OWN.items() for name in names.split()])
+def test_arguments_without_sense_are_refused_at_fit(estimator, name, rng):
+    # The core has other names for two of them.
+    pattern = {"center": "centered", "alpha": "float"}.get(name, name)
+    X = rng.normal(size=(60, 4))
+    with pytest.raises((ValueError, TypeError), match=pattern):
+        estimator(**{name: object()}).fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("n_components", [0, -1, True, "two", 1.5, 0.0, np.nan])
+def test_numbers_of_components_without_sense_are_refused(n_components, rng):
+    for estimator in [OnlinePCA, OnlineKernelPCA, KernelPCA]:
+        with pytest.raises(ValueError, match="n_components must be a whole number"):
+            estimator(n_components).fit(rng.normal(size=(9, 4)))
+
+
+@pytest.mark.parametrize("options", [{}, {"learner": "auto"}, {"standardize": "warmup:300"}, {"center": False}], ids=str)
+def test_whitened_coordinates_have_variance_one_and_come_back(rng, options):
+    X = low_rank(rng, rows=300) * np.arange(1, 9)
+    pca, plain = OnlinePCA(3, whiten=True, **options).fit(X), OnlinePCA(3, **options).fit(X)
+    z = pca.transform(X)
+    np.testing.assert_allclose((z**2).sum(axis=0) / 299, 1.0, rtol=1e-6)
+    np.testing.assert_allclose(pca.inverse_transform(z), plain.inverse_transform(plain.transform(X)), atol=1e-9)
+    assert (pca.score_samples(X) == plain.score_samples(X)).all()
+    theirs = PCA(3, whiten=True).fit(X).transform(X)
+    if not options:
+        np.testing.assert_allclose(np.abs(z), np.abs(theirs), atol=1e-6)
+
+
+def test_whitening_leaves_directions_without_variance_as_they_are():
+    X = np.outer(np.arange(20.0), [1.0, 2.0, 0.0])
+    assert np.isfinite(OnlinePCA(2, whiten=True).fit(X).transform(X)).all()
+    with pytest.raises(ValueError, match="whiten needs hindsight=True"):
+        OnlinePCA(2, whiten=True, hindsight=False).fit(X)
+
+
+def test_a_scaled_gamma_is_that_of_scikit_learn(rng):
+    X = rng.normal(size=(80, 4)) * [1, 2, 3, 4] + 1.0
+    wanted = 1 / (4 * X.var())
+    theirs = TheirKernelPCA(3, kernel="rbf", gamma=wanted).fit(X).transform(X)
+    for estimator in [KernelPCA, OnlineKernelPCA]:
+        for table in [X, sparse.csr_array(X)]:
+            pca = estimator(3, kernel="rbf", gamma="scale").fit(table)
+            assert pca.gamma_ == pytest.approx(wanted, rel=1e-12)
+            np.testing.assert_allclose(np.abs(pca.transform(X)), np.abs(theirs), atol=1e-6)
+        assert estimator(2, kernel="rbf", gamma="scale").fit(np.ones((9, 4))).gamma_ == 1.0
+        estimator(1, kernel="spectrum", gamma="scale").fit(["ab", "ba", "bab"])
+    assert KernelRidge(kernel="rbf", gamma="scale").fit(X, X[:, 0]).gamma_ == pytest.approx(wanted)
+    standard = OnlineKernelPCA(2, kernel="rbf", gamma="scale", standardize="running").fit(X)
+    assert standard.gamma_ == 0.25
+    with pytest.raises(ValueError, match="gamma must be a number, got 'wide'"):
+        KernelPCA(2, kernel="rbf", gamma="wide").fit(X)
+
+
+def test_estimators_keep_the_repr_of_scikit_learn(rng):
+    assert repr(OnlinePCA(3, learner="auto")) == "OnlinePCA(learner='auto', n_components=3)"
+    assert "OnlinePCA" in OnlinePCA(3)._repr_html_() and "sk-" in OnlinePCA(3)._repr_html_()

@@ -17,7 +17,6 @@ OTHERWISE = {
     "test_incremental_pca_validation": "the words of their error; ours begins with any number of rows",
     "test_incremental_pca_partial_fit_float_division": "sets n_samples_seen_ by hand",
     "test_incremental_pca_feature_names_out": "the name of their class",
-    "test_whitening": "the argument whiten",
     "test_kernel_pca_invalid_parameters": "the argument fit_inverse_transform",
     "test_kernel_pca_sparse": "expects no inverse_transform without the argument fit_inverse_transform",
     "test_remove_zero_eig": "the argument remove_zero_eig",
@@ -29,7 +28,7 @@ OTHERWISE = {
     "test_kernel_pca_feature_names_out": "the name of their class",
 }
 
-THEIR_ARGUMENTS = {"batch_size", "whiten", "eigen_solver", "fit_inverse_transform", "remove_zero_eig"}
+THEIR_ARGUMENTS = {"batch_size", "eigen_solver", "fit_inverse_transform", "remove_zero_eig"}
 
 
 def ours(cls):

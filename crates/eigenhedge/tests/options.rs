@@ -165,23 +165,65 @@ fn book() -> String {
     text
 }
 
-/// The types of the keyword arguments of Python.
+/// The types of the keyword arguments of Python: names of learners and kernels, and options in the groups in which signatures
+/// take them, because a signature cannot name an option that is part of its group.
 fn python() -> String {
     let mut text = String::new();
-    for option in OPTIONS {
-        let kind = match option.values {
-            Type::Number(..) => "float",
-            Type::Count(..) => "int",
-            Type::Flag => "bool",
-            Type::Numbers => "float | Sequence[float] | str",
-            Type::Choice(_) if option.name == "center" => "str | bool",
-            Type::Choice(_) if option.name == "kernel" => "str | Callable[[Any, Any], float]",
-            Type::Choice(_) => "str",
-        };
-        let word = option.values.word().map_or(String::new(), |word| format!(" | Literal[\"{word}\"]"));
-        writeln!(text, "    {}: {kind}{word} | None", option.name.replace('-', "_")).unwrap();
+    for (alias, option) in [("LearnerName", "learner"), ("KernelName", "kernel")] {
+        let words: String = words(option).iter().map(|word| format!("    \"{word}\",\n")).collect();
+        writeln!(text, "{alias}: TypeAlias = Literal[\n{words}]").unwrap();
     }
-    text
+    let groups: [(&str, &str, &str, &[&str]); 6] = [
+        (
+            "SharedOptions",
+            "TypedDict, total=False",
+            "Options of everything that learns; None is the default of each.",
+            &[],
+        ),
+        ("KernelParameters", "TypedDict, total=False", "Parameters of kernels, but for gamma.", &KERNEL_PARAMETERS),
+        ("FeatureOptions", "SharedOptions, KernelParameters, total=False", "Options of kernel PCA.", &["budget"]),
+        ("PlainOptions", "SharedOptions, total=False", "Options without those of kernels.", &["segments"]),
+        ("StreamOptions", "FeatureOptions, total=False", "Options of streams.", &["kernel", "gamma", "segments"]),
+        ("Options", "StreamOptions, total=False", "All options.", &["learner", "seed"]),
+    ];
+    let is_shared = |name: &str| groups.iter().all(|group| !group.3.contains(&name));
+    for (group, bases, summary, members) in groups {
+        write!(text, "\n\nclass {group}({bases}):\n    \"\"\"{summary}\"\"\"\n\n").unwrap();
+        for option in OPTIONS {
+            let is_member = if members.is_empty() { is_shared(option.name) } else { members.contains(&option.name) };
+            if is_member {
+                writeln!(text, "    {}: {} | None", option.name.replace('-', "_"), python_type(option)).unwrap();
+            }
+        }
+    }
+    text + "\n\n"
+}
+
+const KERNEL_PARAMETERS: [&str; 5] = ["degree", "coef0", "length-scale", "items", "substring"];
+
+/// The words that an option takes, short ones too.
+fn words(option: &str) -> Vec<&'static str> {
+    match OptionEntry::find(option).map(|option| option.values) {
+        Some(Type::Choice(list)) => {
+            list().iter().flat_map(|choice| [Some(choice.name), choice.alias]).flatten().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn python_type(option: &OptionEntry) -> String {
+    let kind = match option.values {
+        Type::Number(..) => "float".to_owned(),
+        Type::Count(..) => "int".to_owned(),
+        Type::Flag => "bool".to_owned(),
+        Type::Numbers => "ArrayLike".to_owned(),
+        Type::Choice(_) if option.name == "learner" => "LearnerName".to_owned(),
+        Type::Choice(_) if option.name == "kernel" => "KernelName | Callable[[Any, Any], float]".to_owned(),
+        // Words with a number behind a colon have no type of their own.
+        Type::Choice(list) if list().iter().any(|choice| choice.number.is_some()) => "str | bool".to_owned(),
+        Type::Choice(_) => format!("Literal[\"{}\"]", words(option.name).join("\", \"")),
+    };
+    kind + &option.values.word().map_or(String::new(), |word| format!(" | Literal[\"{word}\"]"))
 }
 
 fn names(learners: &[Kind]) -> String {
@@ -193,7 +235,7 @@ fn names(learners: &[Kind]) -> String {
 fn texts_made_from_the_table_are_up_to_date() {
     let files = [
         ("docs/src/options.md", "<!-- begin of options -->\n", "<!-- end of options -->", book()),
-        ("python/eigenhedge/_options.py", "`cargo xtask options` writes them\n", "    # end of options", python()),
+        ("python/eigenhedge/_option_types.py", "`cargo xtask options` writes them\n", "# end of options", python()),
     ];
     for (file, begin, end, wanted) in files {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);

@@ -1,0 +1,76 @@
+"""The bases of scikit-learn that have no types of their own; and without scikit-learn what the monitor needs of them."""
+
+try:
+    from sklearn.base import (
+        BaseEstimator,
+        ClassNamePrefixFeaturesOutMixin,
+        MultiOutputMixin,
+        OutlierMixin,
+        RegressorMixin,
+        TransformerMixin,
+    )
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import validate_data
+except ModuleNotFoundError:
+    import inspect
+
+    from ._rows import as_rows, column_names
+
+    class NotFittedError(ValueError, AttributeError):
+        """Raised by what needs rows to have been seen first."""
+
+    class BaseEstimator:
+        """Arguments of the constructor by name."""
+
+        def get_params(self, deep=True):
+            """Return the arguments by name."""
+            return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+        def set_params(self, **params):
+            """Change arguments; they count from the next ``fit`` on."""
+            for name, value in params.items():
+                if name not in self.get_params():
+                    raise ValueError(f"{type(self).__name__} has no parameter {name!r}")
+                setattr(self, name, value)
+            return self
+
+        def __repr__(self):
+            defaults = inspect.signature(type(self)).parameters
+            changed = (f"{name}={value!r}" for name, value in self.get_params().items() if value != defaults[name].default)
+            return f"{type(self).__name__}({', '.join(changed)})"
+
+    class OutlierMixin:
+        """A detector that is fitted to the rows that it judges."""
+
+        def fit_predict(self, X, y=None):
+            """Fit to the rows, and judge them."""
+            return self.fit(X).predict(X)
+
+    def validate_data(estimator, X, *, reset, **rules):
+        """Return the rows, whose number of columns and names must be those of the first ones; the core checks the rest."""
+        rows, names = as_rows(X), column_names(X)
+        if len(rows) == 0:
+            raise ValueError("there must be at least one row, got 0")
+        if reset:
+            vars(estimator).pop("feature_names_in_", None)
+            estimator.n_features_in_ = rows.shape[1]
+            if names is not None:
+                estimator.feature_names_in_ = names
+        if rows.shape[1] != estimator.n_features_in_:
+            raise ValueError(f"the rows must have {estimator.n_features_in_} columns, got {rows.shape[1]}")
+        known = getattr(estimator, "feature_names_in_", names)
+        if names is not None and list(known) != list(names):
+            raise ValueError(f"the columns must be {list(known)}, in this order, got {list(names)}")
+        return rows
+
+
+__all__ = [
+    "BaseEstimator",
+    "ClassNamePrefixFeaturesOutMixin",
+    "MultiOutputMixin",
+    "NotFittedError",
+    "OutlierMixin",
+    "RegressorMixin",
+    "TransformerMixin",
+    "validate_data",
+]
