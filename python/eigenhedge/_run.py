@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from . import _summary
 from ._core import Learner
-from ._items import as_points
+from ._items import as_points, takes_items
+from ._optional import needed
 from ._options import takes_options
+from ._rows import column_names
 from ._types import Floats, Ledger, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
     from typing_extensions import Unpack
 
-    from ._options import Options
+    from ._option_types import Options
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """The result of :func:`run`.
 
@@ -44,6 +49,24 @@ class Run:
     ledger: Ledger
     model: Learner
     reconstructions: Floats | None = None
+
+    def __repr__(self) -> str:
+        return _summary.sentence(self.ledger)
+
+    def _repr_html_(self) -> str:
+        return _summary.html(self.ledger, self.expected_losses)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with the columns of the command line's answers: row, expected_loss, loss, z0, z1, …"""
+        pd = needed("pandas", "Run.to_frame", "pandas")
+        columns: dict[str, Any] = {"row": range(len(self.losses)), "expected_loss": self.expected_losses, "loss": self.losses}
+        return pd.DataFrame({**columns, **{f"z{i}": column for i, column in enumerate(self.coordinates.T)}})
+
+    def plot(self) -> Figure:
+        """Draw losses, energy over time, and the directions that were learned: :func:`eigenhedge.plot.overview`."""
+        from . import plot
+
+        return plot.overview(self)
 
 
 @takes_options
@@ -93,7 +116,9 @@ def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = 
     >>> eigenhedge.run(baskets, 1, kernel="jaccard").coordinates.shape
     (4, 1)
     """
-    rows = as_points(X, options.get("kernel"))
+    kernel = options.get("kernel")
+    rows, names = as_points(X, kernel), None if takes_items(kernel) else column_names(X)
     model = Learner(rows.shape[1], k, standardize=standardize, **options)
+    model._set_feature_names(None if names is None else list(names))
     answers, projections = model._answer(rows, reconstructions)
     return Run(*answers, model.ledger, model, projections)

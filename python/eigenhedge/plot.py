@@ -1,10 +1,27 @@
-"""Pictures of a run or of a monitor. Need matplotlib, which is imported when one is drawn."""
+"""Pictures of runs, models and monitors. Need matplotlib, which is imported when one is drawn.
+
+Every function draws on the axes that it is given, or on new ones, and returns them.
+
+Examples
+--------
+>>> import numpy as np
+>>> import eigenhedge
+>>> X = np.random.default_rng(0).normal(size=(200, 5)) * [5, 3, 1, 1, 1]
+>>> run = eigenhedge.run(X, 2)
+>>> ax = eigenhedge.plot.losses(run)
+>>> ax.get_xlabel(), ax.get_ylabel()
+('row', 'total loss')
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+
+from ._optional import needed
+from ._summary import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,27 +31,19 @@ if TYPE_CHECKING:
     from ._monitor import Alarms
     from ._online import Online
     from ._run import Run
-    from ._types import Ledger
+    from ._types import Event, Floats, Ledger, Table
 
-__all__ = ["losses", "monitor", "portfolio", "scree"]
+__all__ = ["biplot", "loadings", "losses", "monitor", "overview", "portfolio", "scree", "spectrum"]
 
-
-def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError("eigenhedge.plot needs matplotlib: pip install eigenhedge[plot]") from None
-    return pyplot
-
-
-def _axes(ax: Axes | None) -> Axes:
-    return cast("Axes", _pyplot().subplots()[1]) if ax is None else ax
+#: Most names of columns on an axis, most letters of a name, and most points of a curve.
+NAMES, LONGEST, POINTS = 40, 16, 1000
 
 
 def losses(run: Run, ax: Axes | None = None) -> Axes:
     """Draw total loss against rows: expected, of the choices drawn, and where the best subspace and the bound end.
 
-    A first row that only fixes the center is no part of the totals.
+    A first row that only fixes the center is no part of the totals. What is far above the losses is named in the legend, and not
+    drawn, so that it does not flatten them.
 
     Parameters
     ----------
@@ -49,18 +58,27 @@ def losses(run: Run, ax: Axes | None = None) -> Axes:
     """
     ax = _axes(ax)
     first = 0 if run.ledger["first_row_loss"] is None else 1
-    rows = np.arange(first + 1, len(run.losses) + 1)
-    ax.plot(rows, np.cumsum(run.losses[first:]), lw=1, alpha=0.6, label="loss of the choices drawn")
-    ax.plot(rows, np.cumsum(run.expected_losses[first:]), lw=2, label="expected loss")
-    for key, style in (("best_loss", ":"), ("bound", "--")):
-        value = run.ledger[key]
-        if isinstance(value, dict):
-            ax.axhspan(value["low"], value["high"], alpha=0.2, label=key.replace("_", " "))
-        elif value is not None:
-            ax.axhline(value, ls=style, color="black", lw=1, label=key.replace("_", " "))
-    ax.set(xlabel="row", ylabel="total loss", title=f"{run.ledger['learner']}, k = {run.ledger['k']}")
-    ax.legend()
-    return ax
+    rows = np.arange(first, len(run.losses))
+    drawn, expected = np.cumsum(run.losses[first:]), np.cumsum(run.expected_losses[first:])
+    shown = _thinned(len(rows))
+    ax.plot(rows[shown], drawn[shown], lw=1, alpha=0.6, label="loss of the choices drawn")
+    ax.plot(rows[shown], expected[shown], lw=2, label="expected loss")
+    highest = top = max(float(drawn.max(initial=0.0)), float(expected.max(initial=0.0)), 1e-300)
+    for name, value, style in [("best fixed subspace", run.ledger["best_loss"], ":"), ("bound", run.ledger["bound"], "--")]:
+        if value is None:
+            continue
+        low, high = (value["low"], value["high"]) if isinstance(value, dict) else (value, value)
+        if high > 3 * highest:
+            ax.plot([], [], ls=style, color="black", lw=1, label=f"{name} {rounded(value)}, above the picture")
+            continue
+        top = max(top, high)
+        ax.axhline(high, ls=style, color="black", lw=1, label=f"{name} {rounded(value)}")
+        if low < high:
+            ax.axhspan(low, high, color="black", alpha=0.1, lw=0)
+    ax.set(xlabel="row", ylabel="total loss", ylim=(0, 1.05 * top), title=f"{run.ledger['learner']}, k = {run.ledger['k']}")
+    # Totals grow, so that there is room under their ends.
+    ax.legend(frameon=False, loc="lower right")
+    return _plain(ax)
 
 
 def portfolio(run: Run | Learner | Online, ax: Axes | None = None) -> Axes:
@@ -84,16 +102,16 @@ def portfolio(run: Run | Learner | Online, ax: Axes | None = None) -> Axes:
     ax.barh([member["name"] for member in members], [member["weight"] for member in members])
     ax.invert_yaxis()
     ax.set(xlabel="weight", xlim=(0, 1))
-    return ax
+    return _plain(ax)
 
 
 def scree(model: Run | Learner | Online, ax: Axes | None = None) -> Axes:
-    """Draw how surely each direction is kept, and the share of the energy along those that are.
+    """Draw the share of the energy along each direction, the shares added up, and how surely each direction is kept.
 
     Parameters
     ----------
     model : Run, Learner or fitted online estimator
-        The model.
+        The model. Without ``hindsight`` only the probabilities are known.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure.
 
@@ -103,15 +121,164 @@ def scree(model: Run | Learner | Online, ax: Axes | None = None) -> Axes:
     """
     ax = _axes(ax)
     learner = _learner(model)
-    kept = learner.probabilities
-    ax.bar(np.arange(1, len(kept) + 1), kept, alpha=0.4, label="probability of being kept")
-    if learner.energies is not None:
-        energies, total = learner.energies
-        if total > 0:
-            ax.plot(np.arange(1, len(energies) + 1), energies / total, "o-", label="share of the energy")
-    ax.set(xlabel="direction", ylim=(0, 1.05))
-    ax.legend()
+    kept, energies = learner.inclusion, learner.energies
+    directions = np.arange(1, len(kept) + 1)
+    if energies is not None and energies[1] > 0:
+        shares = energies[0] / energies[1]
+        ax.bar(directions, shares, color="tab:blue", alpha=0.4, label="share of the energy")
+        ax.plot(directions, np.cumsum(shares), "o-", color="tab:blue", label="shares added up")
+        ax.annotate(f"{shares.sum():.1%}", (directions[-1], shares.sum()), (0, -14), textcoords="offset points", ha="center")
+    ax.plot(directions, kept, "_", ms=16, mew=2, color="tab:orange", label="probability of being kept")
+    ax.set(xlabel="direction", ylim=(0, 1.05), xlim=(0.4, len(kept) + 0.6))
+    ax.locator_params(axis="x", integer=True)
+    ax.legend(frameon=False)
+    return _plain(ax)
+
+
+def loadings(model: Run | Learner | Online, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the part of every column in every direction.
+
+    Parameters
+    ----------
+    model : Run, Learner or fitted online estimator
+        The model; through a kernel there are no loadings.
+    names : sequence of str, default=None
+        Names of the columns; None is those that the model has.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    components, labels = _components(model, names)
+    ax = _axes(ax)
+    limit = float(np.abs(components).max()) or 1.0
+    image = ax.imshow(components, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
+    shown = np.arange(0, len(labels), -(-len(labels) // NAMES))
+    texts = [labels[i] if len(labels[i]) <= LONGEST else labels[i][: LONGEST - 1] + "…" for i in shown]
+    ax.set_xticks(shown, texts, rotation=90 if max(map(len, texts)) > 3 else 0)
+    ax.set_yticks(np.arange(len(components)), [f"direction {i + 1}" for i in range(len(components))])
+    ax.figure.colorbar(image, ax=ax, label="loading")
     return ax
+
+
+def biplot(
+    model: Run | Learner | Online,
+    X: Table,
+    names: Sequence[str] | None = None,
+    *,
+    directions: tuple[int, int] = (0, 1),
+    arrows: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw rows along two directions, and the columns as arrows.
+
+    Parameters
+    ----------
+    model : Run, Learner or fitted online estimator
+        The model, with at least two directions; not through a kernel.
+    X : array-like of shape (n_rows, n_columns)
+        The rows; later ones are darker.
+    names : sequence of str, default=None
+        Names of the columns; None is those that the model has.
+    directions : tuple of int, default=(0, 1)
+        The two directions, counted from 0.
+    arrows : int, default=10
+        Most columns that are drawn: those with the largest loadings.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    components, labels = _components(model, names)
+    if max(directions) >= len(components):
+        raise ValueError(f"directions must be less than {len(components)}, got {directions}")
+    z = _learner(model).transform(X)[:, list(directions)]
+    ax = _axes(ax)
+    ax.scatter(z[:, 0], z[:, 1], c=np.arange(len(z)), cmap="Blues", vmin=-len(z) / 2, s=6)
+    loads = components[list(directions)].T
+    longest = np.argsort(-(loads**2).sum(axis=1))[:arrows]
+    # The longest arrow reaches as far as all but a hundredth of the rows.
+    reach = float(np.quantile(np.hypot(*z.T), 0.99)) / max(float(np.hypot(*loads[longest[0]])), 1e-300)
+    for i in longest:
+        tip = reach * loads[i]
+        ax.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": "tab:red", "alpha": 0.8})
+        ax.annotate(labels[i], tip, 1.08 * tip, color="tab:red", ha="center", va="center")
+    limit = 1.2 * max(float(np.abs(z).max()), reach * float(np.abs(loads).max()))
+    shares = _shares(model)
+    x, y = (f"direction {i + 1}" + ("" if shares is None else f" ({shares[i]:.1%} of the energy)") for i in directions)
+    ax.set(xlabel=x, ylabel=y, xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
+    return _plain(ax)
+
+
+def spectrum(run: Run, window: int | None = None, ax: Axes | None = None) -> Axes:
+    """Draw over time how much of the energy of rows lies along each direction that is kept, and how much is lost.
+
+    The directions of a window of rows are the principal ones of its coordinates, so that it does not matter how the basis of the
+    subspace is turned.
+
+    Parameters
+    ----------
+    run : Run
+        What :func:`eigenhedge.run` returned.
+    window : int, default=None
+        Rows of a window; None is a sixtieth of all, and at least 20 and four for each direction.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    rows, k = run.coordinates.shape
+    window = max(1, min(rows, max(rows // 60, 4 * k, 20))) if window is None else window
+    if not 1 <= window <= max(rows, 1):
+        raise ValueError(f"window must be from 1 to the {rows} rows, got {window}")
+    starts = np.arange(0, rows - window + 1, max(1, window // 2))
+    energies = np.empty((k + 1, len(starts)))
+    for place, start in enumerate(starts):
+        z = run.coordinates[start : start + window]
+        energies[:k, place] = np.linalg.eigvalsh(z.T @ z)[::-1]
+        energies[k, place] = run.expected_losses[start : start + window].sum()
+    energies = np.maximum(energies, 0.0)
+    ax = _axes(ax)
+    blues = _pyplot().get_cmap("Blues")(np.linspace(0.85, 0.35, k))
+    labels = [*(f"direction {i + 1}" for i in range(k)), "lost"]
+    shares = energies / np.maximum(energies.sum(axis=0), 1e-300)
+    ax.stackplot(starts + window / 2, shares, colors=[*blues, "tab:orange"], labels=labels)
+    ax.set(xlabel="row", ylabel=f"share of the energy of {window} rows", ylim=(0, 1), xlim=(0, max(rows - 1, 1)))
+    if k < 8:
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(k + 1, 4), frameon=False, fontsize="small")
+    return _plain(ax)
+
+
+def overview(run: Run) -> Figure:
+    """Draw a run on one page: losses, energy over time, shares, and loadings or, through a kernel, the weights of members.
+
+    Parameters
+    ----------
+    run : Run
+        What :func:`eigenhedge.run` returned.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    figure = _pyplot().figure(figsize=(10, 7), layout="constrained")
+    axes = figure.subplots(2, 2)
+    losses(run, axes[0, 0])
+    scree(run, axes[0, 1])
+    spectrum(run, ax=axes[1, 0])
+    if run.model.components is not None:
+        loadings(run, ax=axes[1, 1])
+    elif run.ledger["members"]:
+        portfolio(run, axes[1, 1])
+    else:
+        axes[1, 1].remove()
+    return cast("Figure", figure)
 
 
 def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> Figure:
@@ -134,7 +301,8 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> 
     if len(x) != len(alarms):
         raise ValueError(f"there must be a time for each of the {len(alarms)} rows, got {len(x)}")
     count = 3 if alarms.contributions is None else 4
-    figure = _pyplot().figure(figsize=(9, 2.2 * count), layout="constrained") if figure is None else figure
+    if figure is None:
+        figure = cast("Figure", _pyplot().figure(figsize=(9, 2.2 * count), layout="constrained"))
     axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
     shown = [("score", alarms.score, alarms.limit), ("Q", alarms.q, alarms.q_limit), ("T²", alarms.t2, alarms.t2_limit)]
     first = int(alarms.row[0]) if len(alarms) else 0
@@ -142,25 +310,68 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> 
         ax.plot(x, values, lw=0.8, label=name)
         ax.plot(x, limits, ls="--", color="black", lw=1, label="limit")
         for event in alarms.events:
-            _span(ax, x, event["start"] - first, event["end"] - first)
+            _span(ax, x, event, first)
         for change in alarms.changes:
             if 0 <= change["start"] - first < len(x):
                 ax.axvline(x[change["start"] - first], color="tab:red", ls=":", lw=1)
         ax.set(ylabel=name, yscale="log")
+        _plain(ax)
     if alarms.contributions is not None and len(x) > 1:
         with np.errstate(invalid="ignore"):
             shares = np.clip(alarms.contributions / alarms.q_limit[:, None], 0.05, 20.0)
-        mesh = axes[3].pcolormesh(x, np.arange(len(alarms.columns)), np.log10(shares).T, shading="nearest", cmap="Oranges")
+        mesh = axes[3].pcolormesh(
+            x, np.arange(len(alarms.columns)), np.log10(shares).T, shading="nearest", cmap="Oranges", rasterized=True
+        )
         axes[3].set_yticks(np.arange(len(alarms.columns)), [str(name) for name in alarms.columns])
         figure.colorbar(mesh, ax=axes[3], label="log₁₀ of limits of Q")
     axes[-1].set_xlabel("row" if times is None else "time")
     return figure
 
 
-def _span(ax: Axes, x: Any, start: int, end: int) -> None:
-    """Shade rows, as far as they are there."""
+def _span(ax: Axes, x: Any, event: Event, first: int) -> None:
+    """Shade the rows of an event, as far as they are there."""
+    start, end = event["start"] - first, event["end"] - first
     if end >= 0 and start < len(x):
         ax.axvspan(x[max(start, 0)], x[min(end + 1, len(x) - 1)], color="tab:red", alpha=0.15, lw=0)
+
+
+def _pyplot() -> Any:
+    return needed("matplotlib.pyplot", "eigenhedge.plot", "eigenhedge[plot]")
+
+
+def _axes(ax: Axes | None) -> Axes:
+    return cast("Axes", _pyplot().subplots(layout="constrained")[1]) if ax is None else ax
+
+
+def _plain(ax: Axes) -> Axes:
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _thinned(count: int) -> Any:
+    """Places of the points of a curve, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, POINTS)).astype(int))
+
+
+def _components(model: Run | Learner | Online, names: Sequence[str] | None) -> tuple[Floats, list[str]]:
+    """Directions, and names of the columns."""
+    learner = _learner(model)
+    components = learner.components
+    if components is None:
+        raise ValueError("through a kernel there are no loadings of columns")
+    if names is None:
+        names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = learner.feature_names
+    labels = [str(i) for i in range(learner.dim)] if names is None else [str(name) for name in names]
+    if len(labels) != learner.dim:
+        raise ValueError(f"there must be a name for each of the {learner.dim} columns, got {len(labels)}")
+    return components, labels
+
+
+def _shares(model: Run | Learner | Online) -> Floats | None:
+    energies = _learner(model).energies
+    return None if energies is None or not energies[1] > 0 else energies[0] / energies[1]
 
 
 def _learner(model: Run | Learner | Online) -> Learner:

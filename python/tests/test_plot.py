@@ -1,19 +1,37 @@
 """Pictures show the numbers of the ledger."""
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import low_rank
 
 import eigenhedge
-from eigenhedge import OnlinePCA, plot
+from eigenhedge import OnlineKernelPCA, OnlinePCA, plot
+from eigenhedge._summary import rounded
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
 
 
 def test_losses_end_at_the_totals_of_the_ledger(rng):
-    run = eigenhedge.run(low_rank(rng), 2, learner="anchored")
+    run = eigenhedge.run(low_rank(rng, rows=3000), 2, learner="anchored")
     drawn, expected, best, bound = plot.losses(run).lines
-    assert drawn.get_ydata()[-1] == pytest.approx(run.ledger["loss"])
-    assert expected.get_ydata()[-1] == pytest.approx(run.ledger["expected_loss"])
+    for line, total in [(drawn, run.ledger["loss"]), (expected, run.ledger["expected_loss"])]:
+        assert len(line.get_xdata()) == 1000 and line.get_xdata()[-1] == 2999
+        assert line.get_ydata()[-1] == pytest.approx(total)
     assert best.get_ydata()[0] == run.ledger["best_loss"] and bound.get_ydata()[0] == run.ledger["bound"]
+
+
+def test_a_bound_far_above_the_losses_does_not_flatten_them(rng):
+    run = eigenhedge.run(low_rank(rng, noise=0.001), 3, learner="tracking", norm_bound=1e4, center=False)
+    ax = plot.losses(run)
+    assert run.ledger["bound"] > 100 * run.ledger["loss"]
+    assert ax.get_ylim()[1] < 3 * run.ledger["loss"]
+    assert f"bound {rounded(run.ledger['bound'])}, above the picture" in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def test_portfolio_shows_the_weights(rng):
@@ -25,11 +43,66 @@ def test_portfolio_shows_the_weights(rng):
         plot.portfolio(eigenhedge.run(low_rank(rng), 2, learner="leader"))
 
 
-def test_scree_shows_probabilities_that_total_k(rng):
-    pca = OnlinePCA(2).fit(low_rank(rng))
+def test_scree_shows_shares_their_sums_and_probabilities(rng):
+    pca = OnlinePCA(3).fit(low_rank(rng))
     ax = plot.scree(pca)
-    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(2, abs=1e-6)
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), pca.explained_variance_ratio_)
+    np.testing.assert_allclose([bar.get_height() for bar in ax.patches], pca.explained_variance_ratio_)
+    cumulative, kept = ax.lines
+    np.testing.assert_allclose(cumulative.get_ydata(), np.cumsum(pca.explained_variance_ratio_))
+    np.testing.assert_allclose(kept.get_ydata(), pca.inclusion_)
+    assert len(plot.scree(OnlinePCA(3, hindsight=False).fit(low_rank(rng))).lines) == 1
+
+
+def test_loadings_are_the_components_under_their_names(rng):
+    frame = pd.DataFrame(low_rank(rng), columns=list("abcdefgh"))
+    for model, components in [
+        (pca := OnlinePCA(2).fit(frame), pca.components_),
+        (run := eigenhedge.run(frame, 2), run.model.components),
+    ]:
+        ax = plot.loadings(model)
+        np.testing.assert_array_equal(ax.images[0].get_array(), components)
+        assert [label.get_text() for label in ax.get_xticklabels()] == list("abcdefgh")
+    assert plot.loadings(pca, names=["a" * 20, *"BCDEFGH"]).get_xticklabels()[0].get_text() == "a" * 15 + "…"
+    assert len(plot.loadings(OnlinePCA(2).fit(rng.normal(size=(50, 100)))).get_xticks()) <= 40
+    with pytest.raises(ValueError, match="a name for each of the 8 columns, got 3"):
+        plot.loadings(pca, names="abc")
+    with pytest.raises(ValueError, match="through a kernel there are no loadings"):
+        plot.loadings(OnlineKernelPCA(2, kernel="rbf").fit(frame))
+
+
+def test_a_biplot_shows_rows_and_the_largest_loadings(rng):
+    X = low_rank(rng)
+    pca = OnlinePCA(3).fit(X)
+    ax = plot.biplot(pca, X, names=list("abcdefgh"), directions=(0, 2), arrows=4)
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), pca.transform(X)[:, [0, 2]])
+    longest = np.argsort(-(pca.components_[[0, 2]] ** 2).sum(axis=0))[:4]
+    assert [text.get_text() for text in ax.texts if text.get_text()] == ["abcdefgh"[i] for i in longest]
+    assert f"direction 3 ({pca.explained_variance_ratio_[2]:.1%} of the energy)" == ax.get_ylabel()
+    with pytest.raises(ValueError, match=r"directions must be less than 3, got \(0, 3\)"):
+        plot.biplot(pca, X, directions=(0, 3))
+
+
+def test_the_spectrum_over_time_adds_up_and_shows_a_change():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(2, 2, 6))
+    X = np.vstack([rng.normal(size=(300, 2)) @ first, rng.normal(size=(300, 2)) @ second])
+    run = eigenhedge.run(X, 2)
+    ax = plot.spectrum(run, window=20)
+    strips = [strip.get_paths()[0] for strip in ax.collections]
+    assert len(strips) == 3
+    assert strips[-1].vertices[:, 1].max() == pytest.approx(1.0)
+    heights = strips[-1].vertices
+    bottom = {x: heights[heights[:, 0] == x, 1].min() for x in (290.0, 310.0, 400.0)}
+    assert bottom[310.0] < bottom[400.0] - 0.1 and bottom[290.0] > 0.99
+    with pytest.raises(ValueError, match="window must be from 1 to the 600 rows, got 601"):
+        plot.spectrum(run, window=601)
+
+
+def test_a_run_is_drawn_on_one_page(rng):
+    X = low_rank(rng)
+    assert len(eigenhedge.run(X, 2).plot().axes) == 5
+    assert len(eigenhedge.run(X[:60], 2, kernel="rbf").plot().axes) == 4
+    assert len(eigenhedge.run(X[:60], 2, kernel="rbf", learner="leader").plot().axes) == 3
 
 
 def test_a_monitor_is_drawn_with_its_limits_events_and_columns(rng):
@@ -50,6 +123,7 @@ def test_a_monitor_is_drawn_with_its_limits_events_and_columns(rng):
     cells = columns.collections[0].get_array().reshape(5, 700)
     assert cells[:, 515].argmax() == alarms.contributions[515].argmax()
     assert cells[3, 500:530].mean() > cells[3, 420:500].mean() + 0.3
-    assert len(plot.monitor(eigenhedge.Monitor().update(X)).axes) == 3
+    assert len(eigenhedge.Monitor().update(X).plot().axes) == 3
+    assert repr(alarms) == f"<Alarms: rows 700, alarms {alarms.alarm.sum()}, events {len(alarms.events)}, changes 1>"
     with pytest.raises(ValueError, match="a time for each of the 700 rows, got 699"):
         plot.monitor(alarms, times=hours[1:])

@@ -3,12 +3,16 @@
 import json
 import os
 import subprocess
+from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import low_rank
+from pandas.testing import assert_frame_equal
 
 import eigenhedge
+from eigenhedge import _summary
 
 PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 
@@ -106,6 +110,7 @@ def test_the_command_line_gives_the_same_bits(tmp_path, rng, options, arguments)
     assert (answers[:, 1] == run.expected_losses).all()
     assert (answers[:, 2] == run.losses).all()
     assert (answers[:, 3:] == run.coordinates).all()
+    assert_frame_equal(run.to_frame(), pd.read_csv(out), check_exact=True)
     timing = {"seconds", "rows_per_second"}
     ledger = {key: value for key, value in run.ledger.items() if key not in timing}
     assert ledger == {key: value for key, value in summary.items() if key not in timing}
@@ -184,3 +189,46 @@ def test_infinity_is_no_missing_cell():
     X[7, 2] = np.inf
     with pytest.raises(ValueError, match="must be finite or missing, got inf"):
         eigenhedge.run(X, 2, missing="fill")
+
+
+def test_a_run_shows_its_account(rng):
+    run = eigenhedge.run(low_rank(rng), 3)
+    ledger = run.ledger
+    energy = ledger["loss"] + ledger["kept_energy"]
+    heaviest = max(ledger["members"], key=lambda member: member["weight"])
+    shown = [
+        "auto, k = 3, 400 rows of 8",
+        f"{ledger['expected_loss']:.4g} ({ledger['expected_loss'] / energy:.2%} of the energy)",
+        f"best fixed subspace{_summary.rounded(ledger['best_loss'])}",
+        f"bound{_summary.rounded(ledger['bound'])}, holds",
+        f"{heaviest['name']} ({heaviest['weight']:.0%})",
+    ]
+    page = ElementTree.fromstring(run._repr_html_())
+    assert all(text in "".join(page.itertext()) for text in shown)
+    assert all(text in repr(run).replace("subspace ", "subspace").replace("bound ", "bound") for text in shown)
+    assert [_summary.rounded(value) for value in (0.0012346, 999.96, 16768.4, {"low": 1.0, "high": 2e12})] == [
+        "0.001235",
+        "1000",
+        "16,768",
+        "1 to 2e+12",
+    ]
+    points = [tuple(map(float, point.split(","))) for point in page.find(".//polyline").get("points").split()]
+    assert len(points) == 120 and all(0 <= x <= 240 and 0 <= y <= 36 for x, y in points)
+    # The first rows lose most, so that the line begins at the top.
+    assert min(points[:5], key=lambda point: point[1])[1] == min(y for _, y in points)
+
+
+def test_accounts_without_a_bound_or_rows_are_shown(rng):
+    assert "bound" not in repr(eigenhedge.run(low_rank(rng), 3, learner="leader"))
+    for rows in (0, 1):
+        empty = eigenhedge.run(np.zeros((rows, 3)), 1)
+        assert "expected loss 0" in repr(empty) and "<table>" in empty._repr_html_()
+    wide = eigenhedge.run(rng.normal(size=(20, 5000)), 1)
+    assert wide.ledger["best_loss"] is None or " to " in repr(wide)
+
+
+def test_a_run_knows_the_names_of_its_columns(rng):
+    frame = pd.DataFrame(low_rank(rng), columns=list("abcdefgh"))
+    assert eigenhedge.run(frame, 2).model.feature_names == list("abcdefgh")
+    assert eigenhedge.run(frame.to_numpy(), 2).model.feature_names is None
+    assert eigenhedge.run(frame.rename(columns={"a": 1}), 2).model.feature_names is None
