@@ -14,7 +14,8 @@ import eigenhedge
 
 BOOK = pathlib.Path(__file__).parents[2] / "docs" / "src"
 BLOCKS = {page: re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL) for page in BOOK.glob("*.md")}
-PAGES = sorted(page for page, blocks in BLOCKS.items() if blocks)
+# Those of notebooks are run by test_notebooks.py.
+PAGES = sorted(page for page, blocks in BLOCKS.items() if blocks and not page.stem.startswith("notebook-"))
 
 
 def test_the_book_has_python():
