@@ -44,6 +44,11 @@ fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::R
     Ok(bytes)
 }
 
+/// The name of a source without the folders of this machine, for the title of a page.
+pub fn file_name(source: &str) -> &str {
+    source.rsplit(['/', '\\']).next().unwrap_or(source)
+}
+
 /// Finds out before the work that a file could not be written after it.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -10,9 +10,9 @@ use driver::Browser;
 use eigenhedge::streams;
 use serde_json::Value;
 
-/// Cells of all rows of all tables but the legends of charts, which are tables too.
+/// Cells of all rows of the tables of the account, with all their digits.
 const CELLS: &str =
-    "[...document.querySelectorAll('table:not(.u-legend) tr')].map(r => [...r.cells].map(c => c.textContent))";
+    "[...document.querySelectorAll('details tr')].map(r => [...r.cells].map(c => c.title || c.textContent))";
 
 fn cell(cells: &Value, key: &str) -> String {
     let row = cells.as_array().unwrap().iter().find(|row| row[0] == key).unwrap_or_else(|| panic!("no {key}: {cells}"));
@@ -30,11 +30,11 @@ fn pages_open_without_a_word_and_show_the_numbers_of_the_summary() {
     place.write("data.csv", table(&streams::three_subspaces(1)));
     place.write("long.csv", table(&streams::switching(600, 2, 2, 20, 3)));
     let cases = [
-        ("data.csv -k 2", 6),
-        ("data.csv -k 2 --learner tracking --mixing none --center none --norm-bound 2", 5),
-        ("data.csv -k 1 --learner oja", 4),
-        ("long.csv -k 2 --learner leader --segments 0", 5),
-        ("data.csv -k 3 --learner tracking --kernel rbf --budget 40", 5),
+        ("./data.csv -k 2", 7),
+        ("./data.csv -k 2 --learner tracking --mixing none --center none --norm-bound 2", 7),
+        ("./data.csv -k 1 --learner oja", 6),
+        ("long.csv -k 2 --learner leader --segments 0", 6),
+        ("./data.csv -k 3 --learner tracking --kernel rbf --budget 40", 6),
     ];
     for (arguments, charts) in cases {
         let outcome = place.run(&format!("run {arguments} --report page.html --summary json"));
@@ -43,6 +43,8 @@ fn pages_open_without_a_word_and_show_the_numbers_of_the_summary() {
         browser.open(&place.path("page.html"));
         assert_eq!(browser.console(), Vec::<Value>::new(), "{arguments}");
         assert_eq!(browser.value("eigenhedge.charts.length"), charts, "{arguments}");
+        let file = if arguments.starts_with("long") { "long.csv" } else { "data.csv" };
+        assert_eq!(browser.value("document.title"), file, "without the folders of the machine");
         let cells = browser.value(CELLS);
         for key in ["rows", "skipped_rows", "dim", "k", "expected_loss", "loss", "rank_mean", "rank_max"] {
             assert_eq!(number(&cell(&cells, key)), summary[key].as_f64().unwrap(), "{arguments}: {key}");
@@ -67,11 +69,39 @@ fn pages_open_without_a_word_and_show_the_numbers_of_the_summary() {
     }
     assert_eq!(place.run("demo --draws 2 --report demo.html").status, 0);
     assert_eq!(place.run("compare data.csv -k 2 --report compare.html --plot compare.svg").status, 0);
-    for (page, charts) in [("demo.html", 6), ("compare.html", 1)] {
+    // Small pictures, charts to zoom into, and sliders.
+    for (page, shown) in [("demo.html", [11, 0, 1]), ("compare.html", [7, 1, 0])] {
         browser.open(&place.path(page));
         assert_eq!(browser.console(), Vec::<Value>::new(), "{page}");
-        assert_eq!(browser.value("eigenhedge.charts.length"), charts, "{page}");
+        let found = "['.multiples:not(.steps-static) > svg', '.drawn', 'input[type=range]'].map(s => document.querySelectorAll(s).length)";
+        assert_eq!(browser.value(found), serde_json::json!(shown), "{page}");
     }
+    let losses =
+        browser.value("[...document.querySelectorAll('section td:nth-child(2)')].slice(2).map(c => Number(c.title))");
+    let losses: Vec<f64> = losses.as_array().unwrap().iter().map(|loss| loss.as_f64().unwrap()).collect();
+    assert!(losses.len() == 6 && losses.is_sorted(), "learners stand in the order of their losses: {losses:?}");
+}
+
+#[test]
+fn a_page_tells_what_directions_are_made_of_and_how_they_turned() {
+    let place = Place::new();
+    // The first column varies, then the third one.
+    let rows = (0..2000).map(|t| {
+        let wave = f64::from(t).sin();
+        let row = if t < 1000 { [wave, 0.01 * wave.cos(), 0.0] } else { [0.0, 0.01 * wave.cos(), wave] };
+        format!("{},{},{}\n", row[0], row[1], row[2])
+    });
+    place.write("data.csv", "flow,</script>,volt\n".to_owned() + &rows.collect::<String>());
+    assert_eq!(place.run("run data.csv -k 1 --learner forgetting-leader --forget 0.9 --report page.html").status, 0);
+    let page = place.read("page.html");
+    assert!(page.contains("volt (1.00)") && !page.contains("flow (1.00)"), "the direction at the end");
+    let (_, rest) = page.split_once("id=\"report-data\">").unwrap();
+    let data: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+    let charts = data["charts"].as_array().unwrap();
+    let turns = charts.iter().find(|chart| chart["title"] == "How much they turned").unwrap();
+    let line = |i: usize| turns["series"][i]["y"].as_array().unwrap().iter().map(|y| y.as_f64().unwrap());
+    assert!(line(0).next().unwrap() < 0.01 && line(0).next_back().unwrap() > 0.99, "{turns}");
+    assert_eq!(line(1).filter(|common| *common < 0.5).count(), 1, "they turned once: {turns}");
 }
 
 #[test]

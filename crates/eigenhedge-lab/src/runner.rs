@@ -78,6 +78,7 @@ fn page(reproduction: &Reproduction, outcome: &Outcome) -> Page {
         title: "Claims".into(),
         columns: vec!["verdict".into(), "claim".into()],
         rows: claims.collect(),
+        ..Default::default()
     };
     let charts = outcome.charts.iter().cloned().map(Block::Chart);
     Page {

@@ -41,6 +41,12 @@ impl Extent {
         }
     }
 
+    /// The same kind of axis over this range alone; an end that cannot be drawn stays as it was.
+    pub fn only(self, low: f64, high: f64) -> Self {
+        let or = |value: f64, end: f64| if self.admits(value) { value } else { end };
+        Self { low: or(low, self.low), high: or(high, self.high), ..self }
+    }
+
     /// The range with a small margin at both ends, so that points at the ends are whole.
     pub fn with_margin(mut self) -> Self {
         if let Some((low, high)) = self.range() {
@@ -119,15 +125,20 @@ impl Axis {
 
     /// Where a value lies: 0 at the low end, 1 at the high end. None if it cannot be drawn or lies outside.
     pub fn place(&self, value: f64) -> Option<f64> {
-        if !(self.low..=self.high).contains(&value) {
-            return None;
-        }
-        let place = if self.log {
+        (self.low..=self.high).contains(&value).then(|| self.part(value).clamp(0.0, 1.0))
+    }
+
+    /// The same for values outside too: below 0 or above 1, and no further away than the axis is long.
+    pub fn place_near(&self, value: f64) -> Option<f64> {
+        Extent::empty(self.log).admits(value).then(|| self.part(value).clamp(-1.0, 2.0))
+    }
+
+    fn part(&self, value: f64) -> f64 {
+        if self.log {
             (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
         } else {
             (value - self.low) / (self.high - self.low)
-        };
-        Some(place.clamp(0.0, 1.0))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Values that cannot be drawn (not finite, beyond ±10³⁰⁰, not positive on a logarithmic axis) leave a gap in a line.
 
 use crate::axis::Extent;
+use crate::number::{grouped, short};
 
 /// One picture: curves over a common pair of axes.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -19,6 +20,14 @@ pub struct Chart {
     pub dated_x: bool,
     /// True if the vertical axis is logarithmic.
     pub log_y: bool,
+    /// True if a page has a switch between a plain and a logarithmic vertical axis; one that is logarithmic always has.
+    pub scale_switch: bool,
+    /// Horizontal range that is shown first, if not all of it; the page has a switch to the whole.
+    pub focus_x: Option<(f64, f64)>,
+    /// The same, vertically: the range that a share can have, or that of all but a few outliers ([`crate::focus`]).
+    pub focus_y: Option<(f64, f64)>,
+    /// Vertical range of a logarithmic chart when it is switched to a plain axis, if not all of it.
+    pub focus_plain: Option<(f64, f64)>,
     /// Curves, in the order of the legend.
     pub series: Vec<Series>,
     /// Places on the horizontal axis, e.g. where one segment ends and the next begins.
@@ -154,6 +163,11 @@ impl Series {
     }
 }
 
+/// The values of a point that are drawn.
+fn drawn(kind: Kind, point: &Point) -> [f64; 3] {
+    [if kind == Kind::Band { point.low } else { point.y }, point.low, point.high]
+}
+
 impl Chart {
     /// A chart without series.
     pub fn new(title: impl Into<String>, x_label: impl Into<String>, y_label: impl Into<String>) -> Self {
@@ -172,14 +186,49 @@ impl Chart {
         let places = self.annotations.iter().map(|place| Point::new(place.x, place.y));
         let points = self.series.iter().flat_map(|series| series.points.iter().map(|point| (series.kind, *point)));
         for (kind, point) in points.chain(places.map(|point| (Kind::Points, point))) {
-            let drawn =
-                if kind == Kind::Band { [point.low, point.low, point.high] } else { [point.y, point.low, point.high] };
+            let drawn = drawn(kind, &point);
             if horizontal.admits(point.x) && drawn.iter().any(|&y| vertical.admits(y)) {
                 horizontal.include(point.x);
                 drawn.iter().for_each(|&y| vertical.include(y));
             }
         }
         (horizontal, vertical)
+    }
+
+    /// True if a series has a point that can be drawn.
+    pub fn shows(&self, series: &Series) -> bool {
+        let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
+        let drawn = |point: &Point| drawn(series.kind, point).iter().any(|y| vertical.admits(*y));
+        series.points.iter().any(|point| horizontal.admits(point.x) && drawn(point))
+    }
+
+    /// The ranges that are shown first: those of the focus, or all that can be drawn.
+    pub fn shown(&self) -> (Extent, Extent) {
+        let (horizontal, vertical) = self.extents();
+        let focused = |extent: Extent, focus: Option<(f64, f64)>| match focus.filter(|_| extent.range().is_some()) {
+            Some((low, high)) => extent.only(low, high),
+            None => extent,
+        };
+        (focused(horizontal, self.focus_x), focused(vertical, self.focus_y))
+    }
+
+    /// A sentence about the points that the focus leaves out, if there are any.
+    pub fn left_out(&self) -> Option<String> {
+        let (horizontal, vertical) = self.extents();
+        let beyond =
+            |focus: Option<(f64, f64)>, value: f64| focus.is_some_and(|(low, high)| value < low || value > high);
+        let points = self.series.iter().flat_map(|series| &series.points);
+        let out = points.filter(|point| {
+            let drawn = horizontal.admits(point.x) && vertical.admits(point.y);
+            drawn && (beyond(self.focus_x, point.x) || beyond(self.focus_y, point.y))
+        });
+        let (mut count, mut low, mut high) = (0u64, f64::INFINITY, f64::NEG_INFINITY);
+        for point in out {
+            (count, low, high) = (count + 1, low.min(point.y), high.max(point.y));
+        }
+        let ends = if low == high { short(low) } else { format!("from {} to {}", short(low), short(high)) };
+        let verb = if count == 1 { "point lies" } else { "points lie" };
+        (count > 0).then(|| format!("{} {verb} outside the range that is shown first: {ends}.", grouped(count)))
     }
 
     /// Number of values that were given but cannot be drawn. NaN is not counted: it is how a gap is asked for.

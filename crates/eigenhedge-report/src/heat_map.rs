@@ -1,21 +1,26 @@
-//! Values of many columns over rows or times, as cells whose shade is the logarithm of the value.
+//! Values of many columns over rows or times, as cells whose shade is the value or its logarithm.
 
 use crate::axis::{Axis, Ends, Extent};
-use crate::escape::markup;
+use crate::number::short;
 use crate::palette::{FAINT, INK, SERIES};
+use crate::svg::panel::{Panel, TITLE_SIZE, label};
 use crate::svg::{self, number};
 use crate::text_layout;
 use std::fmt::Write as _;
 
-const WIDTH: f64 = 720.0;
+/// Widths of the picture, on a screen or paper and on a phone.
+const WIDE: f64 = 720.0;
+const NARROW: f64 = 380.0;
 const TEXT_SIZE: f64 = 12.0;
 const MARGIN: f64 = 12.0;
 /// Height of a line of cells.
 const LINE: f64 = 16.0;
-/// Most room for the names of lines.
-const NAMES: f64 = 160.0;
+/// Most room for the names of lines, as a part of the width.
+const NAMES: f64 = 0.36;
 /// Shades, besides none at all.
 const SHADES: usize = 8;
+/// Size of a shade in the key.
+const KEY: f64 = 12.0;
 
 /// Lines of cells over a common horizontal axis.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -32,50 +37,96 @@ pub struct HeatMap {
     pub lines: Vec<(String, Vec<f64>)>,
     /// Values without a shade, at most, and with the darkest one, at least.
     pub range: (f64, f64),
+    /// True if shades are even steps of the value; otherwise they are steps of its logarithm.
+    pub linear: bool,
     /// A sentence below the picture; may be empty.
     pub caption: String,
 }
 
 impl HeatMap {
-    /// The picture, to stand in a page that has the style sheet and shows the title itself.
-    pub(crate) fn inline(&self) -> String {
+    /// Both pictures, of which a page shows the one that fits the screen.
+    pub(crate) fn html(&self) -> String {
+        let picture = |width: f64| {
+            let Panel { body, height, description } = self.panel(width, false);
+            svg::document(&self.title, &description, (width, height), &body, false)
+        };
+        format!("<div class=\"cells\">{}</div><div class=\"cells narrow\">{}</div>", picture(WIDE), picture(NARROW))
+    }
+
+    /// The picture in this width.
+    pub(crate) fn panel(&self, page_width: f64, titled: bool) -> Panel {
         let names = self.lines.iter().map(|(name, _)| text_layout::width(name, TEXT_SIZE)).fold(0.0, f64::max);
-        let left = MARGIN + names.min(NAMES) + 8.0;
-        let (width, height) = (WIDTH - left - 3.0 * MARGIN, LINE * self.lines.len() as f64);
-        let mut extent = Extent::empty(false);
-        self.places.iter().for_each(|x| extent.include(*x));
-        let axis = if self.dated_x { Axis::dated(&extent, 6) } else { Axis::new(&extent, Ends::Data, 8) };
-        let place = |x: f64| left + axis.place(x).unwrap_or(0.0) * width;
+        let names = names.min(NAMES * page_width);
         let mut body = String::new();
+        let mut top = MARGIN;
+        if titled {
+            let place = (page_width / 2.0, MARGIN + 10.0);
+            let title = text_layout::fit(&self.title, TITLE_SIZE, page_width - 2.0 * MARGIN);
+            body += &label(INK, "ink", place, TITLE_SIZE, "font-weight=\"600\" text-anchor=\"middle\"", &title);
+            top += 22.0;
+        }
+        let left = MARGIN + names + 8.0;
+        let (width, height) = (page_width - left - 3.0 * MARGIN, LINE * self.lines.len() as f64);
+        let axis = self.axis(width);
+        let place = |x: f64| left + axis.place(x).unwrap_or(0.0) * width;
         for (i, (name, _)) in self.lines.iter().enumerate() {
-            let name = text_layout::fit(name, TEXT_SIZE, NAMES);
-            body += &label(INK.light, "ink", (left - 7.0, MARGIN + LINE * (i as f64 + 0.78)), "end", &name);
+            let name = text_layout::fit_ends(name, TEXT_SIZE, names);
+            let y = top + LINE * (i as f64 + 0.78);
+            body += &label(INK, "ink", (left - 7.0, y), TEXT_SIZE, "text-anchor=\"end\"", &name);
         }
+        let bottom = top + height;
         for (tick, name) in axis.ticks() {
-            body += &label(FAINT.light, "faint", (place(tick), MARGIN + height + 17.0), "middle", name);
+            body += &label(FAINT, "faint", (place(tick), bottom + 17.0), TEXT_SIZE, "text-anchor=\"middle\"", name);
         }
-        body += &label(INK.light, "ink", (left + width / 2.0, MARGIN + height + 35.0), "middle", &self.x_label);
-        for (shade, cells) in self.cells(place).iter().enumerate().filter(|(_, cells)| !cells.is_empty()) {
-            let opacity = (shade + 1) as f64 / SHADES as f64;
-            let colour = SERIES[1].light;
-            body += &format!("<path class=\"s1-fill\" fill=\"{colour}\" fill-opacity=\"{opacity}\" d=\"{cells}\"/>");
+        body += &label(INK, "ink", (left, bottom + 37.0), TEXT_SIZE, "", &self.x_label);
+        for (shade, cells) in self.cells(place, top).iter().enumerate().filter(|(_, cells)| !cells.is_empty()) {
+            body += &shaded(shade, cells);
         }
         body += &format!(
-            "<rect class=\"faint-stroke\" stroke=\"{}\" fill=\"none\" x=\"{}\" y=\"{MARGIN}\" width=\"{}\" height=\"{height}\"/>",
+            "<rect class=\"faint-stroke\" stroke=\"{}\" fill=\"none\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{height}\"/>",
             FAINT.light,
             number(left),
+            number(top),
             number(width)
         );
+        body += &self.key(left + width, bottom + 37.0);
         let names: Vec<&str> = self.lines.iter().map(|(name, _)| name.as_str()).collect();
         let description = format!("{} lines of {} cells: {}.", self.lines.len(), self.places.len(), names.join(", "));
-        svg::document(&self.title, &description, (WIDTH, height + 4.0 * MARGIN + 8.0), &body, false)
+        Panel { body, height: bottom + 3.0 * MARGIN + 8.0, description }
+    }
+
+    /// The horizontal axis, with as many ticks as have room.
+    fn axis(&self, width: f64) -> Axis {
+        let mut extent = Extent::empty(false);
+        self.places.iter().for_each(|x| extent.include(*x));
+        let axis = |wanted: usize| {
+            if self.dated_x { Axis::dated(&extent, wanted) } else { Axis::new(&extent, Ends::Data, wanted) }
+        };
+        let fits = |axis: &Axis| {
+            let labels = axis.ticks().map(|(_, name)| text_layout::width(name, TEXT_SIZE) + 12.0);
+            labels.fold(0.0, f64::max) * axis.ticks().count() as f64 <= width
+        };
+        (3..=8).rev().map(axis).find(fits).unwrap_or_else(|| axis(2))
+    }
+
+    /// The shades with the values at both ends, flush right.
+    fn key(&self, right: f64, y: f64) -> String {
+        let (low, high) = (short(self.range.0), short(self.range.1));
+        let end = right - text_layout::width(&high, TEXT_SIZE) - 6.0;
+        let start = end - KEY * SHADES as f64;
+        let mut body = label(FAINT, "faint", (start - 6.0, y), TEXT_SIZE, "text-anchor=\"end\"", &low);
+        for shade in 0..SHADES {
+            let x = number(start + KEY * shade as f64);
+            body += &shaded(shade, &format!("M{x} {}h{KEY}v{KEY}h-{KEY}z", number(y - KEY + 2.0)));
+        }
+        body + &label(FAINT, "faint", (right, y), TEXT_SIZE, "text-anchor=\"end\"", &high)
     }
 
     /// Cells of each shade, as paths; neighbours of one shade are one cell.
-    fn cells(&self, place: impl Fn(f64) -> f64) -> [String; SHADES] {
+    fn cells(&self, place: impl Fn(f64) -> f64, top: f64) -> [String; SHADES] {
         let mut paths = [const { String::new() }; SHADES];
         for (i, (_, values)) in self.lines.iter().enumerate() {
-            let top = MARGIN + LINE * i as f64;
+            let top = top + LINE * i as f64;
             let mut from = 0;
             while from < self.places.len() {
                 let shade = self.shade(values.get(from).copied().unwrap_or(f64::NAN));
@@ -96,18 +147,17 @@ impl HeatMap {
 
     fn shade(&self, value: f64) -> Option<usize> {
         let (low, high) = self.range;
-        let depth = SHADES as f64 * (value / low).ln() / (high / low).ln();
-        (depth > 0.0).then(|| (depth as usize).min(SHADES - 1))
+        let part = if self.linear { (value - low) / (high - low) } else { (value / low).ln() / (high / low).ln() };
+        let depth = SHADES as f64 * part;
+        // Even steps begin in the middle of the first: a value that is nearly nothing has no shade.
+        let least = if self.linear { 0.5 } else { 0.0 };
+        (depth > least).then(|| (depth as usize).min(SHADES - 1))
     }
 }
 
-fn label(colour: &str, class: &str, (x, y): (f64, f64), anchor: &str, text: &str) -> String {
-    format!(
-        "<text class=\"{class}-fill\" fill=\"{colour}\" x=\"{}\" y=\"{}\" font-size=\"{TEXT_SIZE}\" text-anchor=\"{anchor}\">{}</text>",
-        number(x),
-        number(y),
-        markup(text)
-    )
+fn shaded(shade: usize, cells: &str) -> String {
+    let opacity = (shade + 1) as f64 / SHADES as f64;
+    format!("<path class=\"s1-fill\" fill=\"{}\" fill-opacity=\"{opacity}\" d=\"{cells}\"/>", SERIES[1].light)
 }
 
 #[cfg(test)]
@@ -124,9 +174,11 @@ mod tests {
         };
         assert_eq!([0.5, -1.0, 0.0, 1.0, f64::NAN].map(|x| map.shade(x)), [None; 5]);
         assert_eq!([1.1, 10.0, 99.0, 1e9].map(|x| map.shade(x)), [Some(0), Some(4), Some(7), Some(7)]);
-        let cells = map.cells(|x| 10.0 * x);
+        let cells = map.cells(|x| 10.0 * x, 12.0);
         assert_eq!(cells[7], "M10 12h20v16h-20z");
         assert_eq!(cells[4], "M10 28h10v16h-10z");
-        assert!(map.inline().contains("&lt;a&gt;"));
+        let linear = HeatMap { linear: true, range: (0.0, 1.0), ..map.clone() };
+        assert_eq!([0.0, 0.05, 0.07, 0.5, 1.0].map(|x| linear.shade(x)), [None, None, Some(0), Some(4), Some(7)]);
+        assert!(map.html().contains("&lt;a&gt;"));
     }
 }

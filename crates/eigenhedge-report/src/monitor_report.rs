@@ -57,7 +57,7 @@ impl MonitorReport {
     /// The page.
     pub fn page(&self) -> Page {
         let facts = self.facts.iter().map(|(name, value)| vec![name.clone(), value.clone()]).collect();
-        let facts = Table { title: String::new(), columns: vec!["what".into(), "value".into()], rows: facts };
+        let facts = Table { columns: vec!["what".into(), "value".into()], rows: facts, ..Table::default() };
         let mut blocks = vec![Block::Table(facts)];
         blocks.extend(self.watched.iter().map(|watched| Block::Chart(self.chart(watched))));
         if !self.cell_rows.is_empty() && !self.contributions.is_empty() {
@@ -121,6 +121,7 @@ impl MonitorReport {
             places: self.places(&self.cell_rows),
             lines: order.into_iter().map(|i| self.contributions[i].clone()).collect(),
             range: (0.05, 20.0),
+            linear: false,
             caption: format!(
                 "What each column adds to Q, at the row with the largest score of each stretch of rows: from a twentieth of the limit \
                  of Q, the faintest, to twenty limits.{others}"

@@ -37,6 +37,22 @@ pub fn fit(text: &str, size: f64, room: f64) -> String {
     fitted.trim_end().to_string() + "…"
 }
 
+/// The text, or its first letters and as much of its end as fits, with an ellipsis between: for names that begin alike.
+pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
+    const FIRST: usize = 4;
+    if width(text, size) <= room {
+        return text.into();
+    }
+    let start: String = text.chars().take(FIRST).collect();
+    let mut used = width(&start, size) + size;
+    let kept = text.chars().rev().take_while(|character| {
+        used += character_width(*character) * size;
+        used <= room
+    });
+    let end: Vec<char> = kept.collect();
+    start + "…" + end.into_iter().rev().collect::<String>().trim_start()
+}
+
 /// The text in at most `most` lines broken between words; the last ends with an ellipsis if there is more.
 pub fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];

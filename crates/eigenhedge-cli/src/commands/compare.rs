@@ -1,7 +1,7 @@
 //! `compare`: several learners and the batch baselines on one stream.
 
 use crate::args::CompareArgs;
-use crate::files::judge_place;
+use crate::files::{file_name, judge_place};
 use crate::number::readable;
 use crate::plan;
 use crate::stdout;
@@ -11,8 +11,8 @@ use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
 use eigenhedge::{Kind, Missing, Run};
 use eigenhedge_io::write_whole;
-use eigenhedge_report::{Block, Chart, Downsampler, Keep, Page, Series, Table, svg};
-use std::fmt::{self, Write};
+use eigenhedge_report::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page, Series, Table, svg};
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// One learner at work, and what it was charged.
@@ -108,13 +108,14 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
         }
     }
     let best = charged.hindsight.best(args.k).context("no best loss")?;
-    report(&contestants, &frozen, best, &charged)?;
-    let chart = chart(&contestants, &frozen, best);
+    let lines = lines(&contestants, &frozen, best);
+    report(&lines, &frozen, best, &charged)?;
+    let chart = chart(&lines, best);
     if let Some(path) = &args.plot {
         write_whole(path, svg::chart(&chart).as_bytes())?;
     }
     if let Some(path) = &args.report {
-        let page = page(&stream.source(), chart, &contestants, &frozen, best, &charged);
+        let page = page(&stream.source(), chart, &lines, &frozen, best, &charged);
         write_whole(path, page.html().as_bytes())?;
     }
     Ok(())
@@ -157,63 +158,115 @@ impl Charged {
     }
 }
 
-fn report(contestants: &[Contestant], frozen: &Frozen, best: Best, charged: &Charged) -> Result<()> {
-    let mut out = String::new();
-    let energy = charged.hindsight.best(0).map_or(0.0, Best::high);
-    let share = |loss: f64| if energy > 0.0 { format!("{:.2} %", 100.0 * (loss / energy)) } else { "-".into() };
-    writeln!(out, "{:<34}{:>14}{:>11}{:>14}{:>12}", "learner", "expected loss", "of energy", "over best", "µs a row")?;
-    let mut line = |name: &str, loss: f64, micros: String| -> fmt::Result {
-        let over = readable(loss - best.high());
-        writeln!(out, "{name:<34}{:>14}{:>11}{over:>14}{micros:>12}", readable(loss), share(loss))
-    };
-    line("best fixed subspace in hindsight", best.high(), "-".into())?;
+/// A contender of the table: the best fixed subspace first, then the PCA, then the learners by their losses.
+struct Line<'a> {
+    name: String,
+    loss: f64,
+    micros: Option<f64>,
+    curve: Option<&'a Downsampler>,
+}
+
+fn lines<'a>(contestants: &'a [Contestant], frozen: &'a Frozen, best: Best) -> Vec<Line<'a>> {
+    let mut lines = vec![Line { name: BEST.into(), loss: best.high(), micros: None, curve: None }];
     if frozen.pca.is_some() {
-        line(&frozen.name(), frozen.total, "-".into())?;
+        lines.push(Line { name: frozen.name(), loss: frozen.total, micros: None, curve: Some(&frozen.curve) });
     }
     let mut ordered: Vec<&Contestant> = contestants.iter().collect();
     ordered.sort_by(|a, b| a.total.total_cmp(&b.total));
-    for contestant in ordered {
+    lines.extend(ordered.into_iter().map(|contestant| {
         let micros = 1e6 * contestant.spent.as_secs_f64() / contestant.run.totals().rows.max(1) as f64;
-        line(&contestant.name, contestant.total, format!("{micros:.1}"))?;
+        let (name, loss) = (contestant.name.clone(), contestant.total);
+        Line { name, loss, micros: Some(micros), curve: Some(&contestant.curve) }
+    }));
+    lines
+}
+
+/// Names of the columns of the table, and its cells.
+fn cells(lines: &[Line<'_>], best: Best, charged: &Charged) -> ([&'static str; 5], Vec<[String; 5]>) {
+    let energy = charged.hindsight.best(0).map_or(0.0, Best::high);
+    let share = |loss: f64| if energy > 0.0 { format!("{:.2} %", 100.0 * (loss / energy)) } else { "-".into() };
+    let row = |line: &Line<'_>| {
+        let micros = line.micros.map_or("-".into(), |micros| format!("{micros:.1}"));
+        [line.name.clone(), readable(line.loss), share(line.loss), readable(line.loss - best.high()), micros]
+    };
+    (["learner", "expected loss", "of energy", "over best", "µs a row"], lines.iter().map(row).collect())
+}
+
+fn report(lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) -> Result<()> {
+    let (head, rows) = cells(lines, best, charged);
+    let mut out = String::new();
+    for [name, loss, share, over, micros] in std::iter::once(head.map(String::from)).chain(rows) {
+        writeln!(out, "{name:<34}{loss:>14}{share:>11}{over:>14}{micros:>12}")?;
     }
     writeln!(out, "{}", charged.sentence(frozen))?;
     stdout::print(&out)
 }
 
-fn page(
-    source: &str,
-    chart: Chart,
-    contestants: &[Contestant],
-    frozen: &Frozen,
-    best: Best,
-    charged: &Charged,
-) -> Page {
-    let over = |name: &str, loss: f64| vec![name.to_owned(), loss.to_string(), readable(loss - best.high())];
-    let mut rows = vec![over("best fixed subspace in hindsight", best.high())];
-    rows.extend(frozen.pca.iter().map(|_| over(&frozen.name(), frozen.total)));
-    rows.extend(contestants.iter().map(|contestant| over(&contestant.name, contestant.total)));
-    let columns = ["learner", "expected loss", "over best"].map(String::from).to_vec();
-    let table = Table { title: format!("Losses ({})", charged.sentence(frozen)), columns, rows };
+fn page(source: &str, chart: Chart, lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) -> Page {
+    let (head, rows) = cells(lines, best, charged);
+    let exact = lines.iter().map(|line| vec![String::new(), line.loss.to_string()]).collect();
+    let table = Table {
+        title: "Least first".into(),
+        columns: head.map(String::from).to_vec(),
+        rows: rows.into_iter().map(Vec::from).collect(),
+        exact,
+        caption: charged.sentence(frozen) + ".",
+        ..Table::default()
+    };
     Page {
-        title: format!("eigenhedge compare: {source}"),
-        blocks: vec![Block::Chart(chart), Block::Table(table)],
+        title: file_name(source).to_owned(),
+        subtitle: "eigenhedge compare: learners beside the best fixed subspace".into(),
+        blocks: vec![Block::Table(table), Block::Multiples(multiples(lines, best)), Block::Chart(chart)],
         ..Page::default()
     }
 }
 
-fn chart(contestants: &[Contestant], frozen: &Frozen, best: Best) -> Chart {
-    let mut chart = Chart::new("Cumulated expected loss", "row", "loss");
-    for contestant in contestants {
-        let (x, y) = contestant.curve.curve(0);
-        chart = chart.with(Series::line(&contestant.name, &x, &y));
+/// The largest loss that is not far from the others: one bad contender must not hide the rest.
+fn top(lines: &[Line<'_>]) -> f64 {
+    const FAR: f64 = 4.0;
+    let mut losses: Vec<f64> = lines.iter().map(|line| line.loss).collect();
+    losses.sort_by(f64::total_cmp);
+    let usual = losses[losses.len() / 2];
+    losses.into_iter().rfind(|loss| *loss <= FAR * usual).unwrap_or(usual)
+}
+
+fn multiples(lines: &[Line<'_>], best: Best) -> Multiples {
+    let drawn = || lines.iter().filter_map(|line| Some((line, Curve::of(&line.name, line.curve?, 0))));
+    let (first, last) = ends(lines).unwrap_or_default();
+    Multiples {
+        title: "What each has lost, row after row".into(),
+        caption: "All on the same axes, with the others drawn faintly behind; one that loses far more leaves its picture. Dashed: the \
+                  whole loss of the best fixed subspace, chosen with all rows known."
+            .into(),
+        notes: drawn().map(|(line, _)| format!("lost {}", readable(line.loss))).collect(),
+        curves: drawn().map(|(_, curve)| curve).collect(),
+        reference: Some(Curve { name: BEST.into(), rows: vec![first, last], values: vec![best.high(); 2] }),
+        top: 1.05 * top(lines),
+        dated: false,
     }
-    if frozen.pca.is_some() {
-        let (x, y) = frozen.curve.curve(0);
-        chart = chart.with(Series::line("PCA of the first rows", &x, &y));
+}
+
+/// The first and the last row that are drawn.
+fn ends(lines: &[Line<'_>]) -> Option<(f64, f64)> {
+    let rows = lines.iter().find_map(|line| line.curve)?.curve(0).0;
+    Some((*rows.first()?, *rows.last()?))
+}
+
+fn chart(lines: &[Line<'_>], best: Best) -> Chart {
+    let mut chart = Chart::new("All of them, to zoom into", "row", "loss so far");
+    for line in lines {
+        if let Some(curve) = line.curve {
+            let (x, y) = curve.curve(0);
+            chart = chart.with(Series::line(&line.name, &x, &y));
+        }
     }
-    let x = contestants.first().map(|contestant| contestant.curve.curve(0).0).unwrap_or_default();
-    if let (Some(first), Some(last)) = (x.first(), x.last()) {
-        chart = chart.with(Series::dashed("best fixed subspace, in all", &[*first, *last], &[best.high(); 2]));
+    if let Some((first, last)) = ends(lines) {
+        chart = chart.with(Series::dashed("best fixed subspace, in all", &[first, last], &[best.high(); 2]));
     }
+    let (top, most) = (top(lines), lines.iter().map(|line| line.loss).fold(0.0, f64::max));
+    chart.focus_y = (most > top).then_some((0.0, 1.05 * top));
+    chart.scale_switch = true;
     chart
 }
+
+const BEST: &str = "best fixed subspace in hindsight";

@@ -1,5 +1,6 @@
-//! The keys of the summary in words, for the ledger of a page.
+//! The keys of the summary in words, for the account of a page.
 
+use crate::number::readable;
 use eigenhedge::{Member, RunSummary};
 use eigenhedge_report::{Fact, Table};
 use serde_json::{Value, json};
@@ -37,32 +38,44 @@ const MEANINGS: &[(&str, &str)] = &[
     ("rank_max", "explicit directions in use, at most"),
 ];
 
-/// The lines of the ledger, with the digits of the JSON summary.
+/// The lines of the account: rounded, and with the digits of the JSON summary.
 pub fn facts(summary: &RunSummary) -> Vec<Fact> {
     let summary = serde_json::to_value(summary).unwrap_or_default();
     let line = |(key, meaning): &(&str, &str)| {
         let value = key.split('.').try_fold(&summary, |value, part| value.get(part))?;
-        Some(Fact { key: (*key).into(), value: spoken(value), explanation: (*meaning).into() })
+        Some(Fact {
+            key: (*key).into(),
+            value: spoken(value, rounded),
+            exact: if value.is_f64() || value.is_object() { spoken(value, Value::to_string) } else { String::new() },
+            explanation: (*meaning).into(),
+        })
     };
     MEANINGS.iter().filter_map(line).collect()
 }
 
 /// The members of a portfolio.
 pub fn members(members: &[Member]) -> Option<Table> {
-    let row = |member: &Member| {
-        let Member { name, weight, expected_loss, .. } = member;
-        vec![name.clone(), json!(weight).to_string(), json!(expected_loss).to_string()]
-    };
+    let number = |value: f64| (readable(value), json!(value).to_string());
+    let cells = |member: &Member| (member.name.clone(), number(member.weight), number(member.expected_loss));
+    let (rows, exact) = members
+        .iter()
+        .map(cells)
+        .map(|(name, weight, loss)| (vec![name, weight.0, loss.0], vec![String::new(), weight.1, loss.1]))
+        .unzip();
     let columns = ["member", "weight at the end", "expected loss"].map(String::from).to_vec();
-    let rows = members.iter().map(row).collect();
-    (!members.is_empty()).then(|| Table { title: "Members".into(), columns, rows })
+    let table = Table { title: "Members".into(), columns, rows, exact, ..Table::default() };
+    (!members.is_empty()).then_some(table)
 }
 
-fn spoken(value: &Value) -> String {
+fn rounded(value: &Value) -> String {
+    value.as_f64().filter(|_| value.is_f64()).map_or_else(|| value.to_string(), readable)
+}
+
+fn spoken(value: &Value, number: fn(&Value) -> String) -> String {
     match value {
         Value::Null => "none".into(),
         Value::String(text) => text.clone(),
-        Value::Object(_) => format!("{} to {}", value["low"], value["high"]),
-        other => other.to_string(),
+        Value::Object(_) => format!("{} to {}", number(&value["low"]), number(&value["high"])),
+        other => number(other),
     }
 }

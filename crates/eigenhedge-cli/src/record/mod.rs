@@ -4,7 +4,7 @@
 //! for only at the rows that a curve keeps. The best in hindsight and the bound cost a few products with a matrix of n × n
 //! numbers on the way ([`LeadingDirections`]): they are asked for at no more than [`CHECKPOINTS`] rows at a time, evenly
 //! spaced and at least n rows apart, and not on the way in the space of a kernel. At the end they are those of the
-//! summary.
+//! summary. Directions are looked at in the same way, at [`LOOKS`] rows at most.
 //!
 //! The record depends on the rows alone, no clock among them, and can be saved: the page of a run that was stopped
 //! and resumed is the same bytes.
@@ -15,7 +15,7 @@ mod page;
 pub use page::{Heading, page};
 
 use eigenhedge::comparators::LeadingDirections;
-use eigenhedge::{AnyLearner, Loss, Run, RunSummary};
+use eigenhedge::{AnyLearner, Loss, Member, Run, RunSummary};
 use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,10 @@ const PROBABILITIES: usize = 10;
 const CHECKPOINTS: usize = 64;
 /// Fewest rows between two checkpoints: the comparator takes in rows by as many.
 const CLOSEST: u64 = 64;
+/// Most looks at the directions on the way.
+const LOOKS: usize = 40;
+/// Most numbers of the directions at a look: with more of them, those at the end alone are shown.
+const NUMBERS: usize = 2048;
 
 /// Records a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +46,10 @@ pub struct Recorder {
     weights: Option<Downsampler>,
     largest: TopK,
     checkpoints: Vec<Checkpoint>,
+    /// The directions most surely kept, now and then.
+    looks: Vec<Look>,
+    /// Rows between looks; none when there are none on the way.
+    look_stride: Option<u64>,
     /// Rows between checkpoints; none when there are none on the way.
     stride: Option<u64>,
     /// For the best in hindsight on the way.
@@ -67,18 +75,30 @@ struct Checkpoint {
     bound: Option<f64>,
 }
 
+/// The directions most surely kept after some row, one behind the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Look {
+    /// Number of the row in its table.
+    row: u64,
+    /// Rows charged.
+    rows: u64,
+    numbers: Vec<f32>,
+}
+
 impl Recorder {
     /// For a run that has not begun.
     pub fn new(run: &Run, has_time: bool) -> Self {
         let members = run.learner().members().len();
         Self {
-            totals: Downsampler::new(Keep::First, POINTS, 1),
+            totals: Downsampler::new(Keep::First, POINTS, 2),
             losses: Downsampler::new(Keep::Largest, POINTS, 1),
             plane: Downsampler::new(Keep::First, POINTS, 2),
             kept: Downsampler::new(Keep::First, FEWER_POINTS, PROBABILITIES),
             weights: (members > 0).then(|| Downsampler::new(Keep::First, FEWER_POINTS, members)),
             largest: TopK::default(),
             checkpoints: Vec::new(),
+            looks: Vec::new(),
+            look_stride: (run.spec().kernel.is_none() && run.length() * run.spec().kept <= NUMBERS).then_some(CLOSEST),
             // A checkpoint costs O(n²) for each direction, a row O(n).
             stride: run.spec().kernel.is_none().then(|| (run.length() as u64).next_power_of_two().max(CLOSEST)),
             leading: LeadingDirections::default(),
@@ -95,7 +115,7 @@ impl Recorder {
         if totals.charged() == 0 {
             return;
         }
-        self.totals.push(number, &[totals.expected_loss]);
+        self.totals.push(number, &[totals.expected_loss, totals.loss + totals.kept_energy]);
         self.losses.push(number, &[loss.realised]);
         let z = run.coordinates();
         self.plane.push(number, &[z.first().copied().unwrap_or(0.0), z.get(1).copied().unwrap_or(0.0)]);
@@ -112,6 +132,9 @@ impl Recorder {
             let summary = run.approximate_summary(&mut self.leading);
             self.check(number, &summary);
             self.thin_checkpoints();
+        }
+        if self.look_stride.is_some_and(|stride| totals.charged().is_multiple_of(stride)) {
+            self.look(number, run);
         }
     }
 
@@ -134,6 +157,21 @@ impl Recorder {
             high: best.high(),
             bound: summary.bound,
         });
+    }
+
+    /// Finding directions is no part of learning: a copy of the learner does it. Every other look goes when there are too many.
+    fn look(&mut self, number: u64, run: &Run) {
+        let (kept, rows) = (run.spec().kept, run.totals().charged());
+        if let Some(matrix) = run.learner().clone().embedding(kept).components() {
+            let numbers = (0..kept).flat_map(|j| matrix.column(j)).map(|x| *x as f32).collect();
+            self.looks.push(Look { row: number, rows, numbers });
+        }
+        if self.looks.len() >= LOOKS
+            && let Some(stride) = &mut self.look_stride
+        {
+            *stride *= 2;
+            self.looks.retain(|look| look.rows.is_multiple_of(*stride));
+        }
     }
 
     /// Every other one goes when there are too many.
@@ -161,6 +199,12 @@ impl Recorder {
         Curve::of(name, &self.totals, 0)
     }
 
+    /// Weights of these members.
+    pub fn weights(&self, members: &[Member]) -> Vec<Curve> {
+        let weights = self.weights.as_ref();
+        (0..).zip(members).filter_map(|(i, member)| Some(Curve::of(&member.name, weights?, i))).collect()
+    }
+
     /// As text, for a snapshot.
     pub fn to_text(&self) -> String {
         to_text(self)
@@ -182,10 +226,13 @@ impl Recorder {
             (Some(own), Some(built)) => own.is_like(built),
             (own, built) => own.is_none() && built.is_none(),
         });
-        let strides = match (self.stride, built.stride) {
+        let doubled = |own: Option<u64>, first: Option<u64>| match (own, first) {
             (Some(own), Some(first)) => own.is_power_of_two() && (first..1 << 53).contains(&own),
             (own, first) => own == first,
         };
+        let strides = doubled(self.stride, built.stride) && doubled(self.look_stride, built.look_stride);
+        let numbers = run.length() * run.spec().kept;
+        let seen = |look: &Look| look.numbers.len() == numbers && look.numbers.iter().all(|x| x.abs() <= 2.0);
         let told = |checkpoint: &Checkpoint| {
             let Checkpoint { rows, expected_loss, low, high, bound, .. } = checkpoint;
             *rows > 0 && [*expected_loss, *low, *high, bound.unwrap_or(0.0)].iter().all(|x| !x.is_nan())
@@ -194,6 +241,9 @@ impl Recorder {
             && strides
             && self.leading.check_state(run.length(), run.spec().kept).is_ok()
             && self.largest.capacity() == built.largest.capacity()
+            && self.looks.len() <= LOOKS
+            && self.looks.iter().all(seen)
+            && self.looks.is_sorted_by(|a, b| a.rows < b.rows && a.row < b.row)
             && self.checkpoints.len() <= CHECKPOINTS
             && self.checkpoints.iter().all(told)
             && self.checkpoints.is_sorted_by(|a, b| a.rows < b.rows && a.row < b.row)
@@ -254,6 +304,8 @@ mod tests {
         assert!((CHECKPOINTS / 2 - 1..CHECKPOINTS).contains(&long.checkpoints.len()), "{}", long.checkpoints.len());
         let gaps: Vec<u64> = long.checkpoints.windows(2).map(|pair| pair[1].rows - pair[0].rows).collect();
         assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{gaps:?}");
+        let gaps: Vec<u64> = long.looks.windows(2).map(|pair| pair[1].rows - pair[0].rows).collect();
+        assert!(gaps.len() >= LOOKS / 2 - 2 && gaps.iter().all(|gap| *gap == gaps[0]), "{gaps:?}");
     }
 
     #[test]

@@ -1,40 +1,220 @@
 //! The page of a run, out of what was recorded.
 
 use super::{Checkpoint, PROBABILITIES, Recorder, ledger};
+use crate::number::readable;
+use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Run, RunSummary};
-use eigenhedge_report::{Best, Curve, Mark, Placed, RunReport};
+use eigenhedge_report::number::{grouped, significant};
+use eigenhedge_report::{Best, Curve, Directions, Look, Mark, Placed, RunReport, Tile};
 
-/// The text above the pictures.
-pub struct Heading {
-    /// Where the rows came from.
-    pub source: String,
-    /// The sentences below the title.
-    pub summary: Vec<String>,
+/// What the page says that the run does not know.
+pub struct Heading<'a> {
+    /// Name of the table.
+    pub source: &'a str,
+    /// Names of the columns.
+    pub columns: &'a [String],
+    /// True if columns were standardized, and with them the losses.
+    pub standardized: bool,
+    /// The account in sentences.
+    pub account: Vec<String>,
 }
 
 /// The page of a run with this summary.
-pub fn page(heading: Heading, recorder: &Recorder, run: &Run, summary: &RunSummary) -> RunReport {
+pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Run, summary: &RunSummary) -> RunReport {
     let name = run.spec().learner.entry().name;
-    let weights = recorder.weights.as_ref();
     let cuts = summary.partitions.last().into_iter().flat_map(|partition| &partition.cuts);
+    let (rows, columns) = (grouped(summary.rows), summary.dim);
+    let unit = if heading.standardized { "squared standard deviations" } else { "squared units of the input" };
     RunReport {
-        title: format!("eigenhedge run: {}", heading.source),
-        subtitle: format!("{name}, {} directions kept", run.spec().kept),
-        summary: heading.summary,
-        learners: vec![recorder.totals(name)],
+        title: heading.source.to_owned(),
+        subtitle: format!("eigenhedge run: {rows} rows of {columns} columns, {} directions kept by {name}", summary.k),
+        notes: notes(recorder, summary),
+        tiles: tiles(run, summary),
+        unit: unit.into(),
+        kept_share: kept_share(recorder, run),
+        loss_per_row: loss_per_row(recorder, run),
+        learner: Some(recorder.totals(name)),
         best: best(&recorder.checkpoints),
+        no_learning: Some(recorder.no_learning(run)),
         bound: bound(&recorder.checkpoints),
         regret_per_row: regret(&recorder.checkpoints),
+        directions: directions(&heading, recorder, run),
         kept: kept(recorder),
-        weights: (0..).zip(&summary.members).filter_map(|(i, m)| Some(Curve::of(&m.name, weights?, i))).collect(),
+        weights: recorder.weights(&summary.members),
         losses: Some(Curve::of("loss", &recorder.losses, 0)),
         largest: recorder.largest.entries().to_vec(),
         rows: if run.spec().kept > 1 { Placed::of(&recorder.plane) } else { Vec::new() },
         marks: cuts.map(|row| Mark { x: *row as f64, label: "new segment".into() }).collect(),
+        account: heading.account,
         ledger: ledger::facts(summary),
         members: ledger::members(&summary.members),
         times: recorder.times.as_ref().filter(|_| recorder.is_in_order).map(|times| Curve::of("time", times, 0)),
     }
+}
+
+/// Part of the energy that directions chosen at random lose.
+fn chance(run: &Run) -> f64 {
+    match run.spec().space(run.length()) {
+        Multiplicity::Finite(dimension) => 1.0 - (run.spec().kept as f64 / dimension as f64).min(1.0),
+        Multiplicity::Infinite => 1.0,
+    }
+}
+
+fn energy(summary: &RunSummary) -> f64 {
+    summary.loss + summary.kept_energy
+}
+
+fn percent(part: f64) -> String {
+    format!("{} %", significant(100.0 * part, 3))
+}
+
+/// The few numbers that come first.
+fn tiles(run: &Run, summary: &RunSummary) -> Vec<Tile> {
+    let (lost, energy) = (summary.expected_loss, energy(summary));
+    let tile = |value: String, label: String, exact: f64| Tile { value, label, exact: exact.to_string() };
+    let mut tiles = Vec::new();
+    if energy > 0.0 {
+        let kept = (1.0 - lost / energy).clamp(0.0, 1.0);
+        let directions = if summary.k == 1 { "direction".into() } else { format!("{} directions", summary.k) };
+        tiles.push(tile(percent(kept), format!("of the energy kept by the {directions} chosen before each row"), kept));
+        let without = chance(run) * energy;
+        if without > 0.0 {
+            tiles.push(tile(percent(lost / without), "of what is lost without learning".into(), lost / without));
+        }
+    }
+    if let Some(best) = summary.best_loss.map(|best| best.high()).filter(|best| *best > 0.0) {
+        let ratio = lost / best;
+        let label = "the loss of the best fixed directions, chosen with all rows known".into();
+        tiles.push(tile(format!("{} \u{d7}", significant(ratio, 3)), label, ratio));
+    }
+    match (summary.bound, summary.bound_holds) {
+        (Some(bound), Some(holds)) if bound > 0.0 => {
+            let label =
+                if holds { "of what the guarantee allows to be lost" } else { "of the bound: IT DOES NOT HOLD" };
+            tiles.push(tile(percent(lost / bound), label.into(), lost / bound));
+        }
+        _ => tiles.push(Tile { value: "no bound".into(), label: summary.bound_reason.clone(), exact: String::new() }),
+    }
+    tiles
+}
+
+/// What must not be overlooked.
+fn notes(recorder: &Recorder, summary: &RunSummary) -> Vec<String> {
+    let mut notes = Vec::new();
+    let rows = |count: u64| if count == 1 { "1 row was".into() } else { format!("{} rows were", grouped(count)) };
+    if summary.bound_holds == Some(false) {
+        notes.push("The bound DOES NOT HOLD: more was lost than theory allows.".into());
+    }
+    let largest: f64 = recorder.largest.entries().iter().map(|entry| entry.value).sum();
+    let (count, charged) = (recorder.largest.entries().len() as u64, recorder.charged());
+    if summary.loss > 0.0 && charged >= 100 * count && largest > 0.25 * summary.loss {
+        let share = percent((largest / summary.loss).min(1.0));
+        notes.push(format!(
+            "{count} rows make up {share} of all that was lost: see \u{201c}Which rows stand out\u{201d}."
+        ));
+    }
+    if recorder.times.is_some() && !recorder.is_in_order {
+        notes.push("Times go back somewhere, so that pictures are over the numbers of rows.".into());
+    }
+    if summary.skipped_rows > 0 {
+        notes.push(format!("{} passed over.", rows(summary.skipped_rows)));
+    }
+    let certificate = &summary.certificate;
+    if certificate.clipped_rows > 0 {
+        notes.push(format!("{} learned from a shorter copy, and charged in full.", rows(certificate.clipped_rows)));
+    }
+    if certificate.filled_rows > 0 {
+        let cells = grouped(certificate.missing_cells);
+        notes.push(format!("{} learned with missing cells filled in: {cells} cells.", rows(certificate.filled_rows)));
+    }
+    if certificate.budget_error > 0.0 {
+        notes.push(format!("The budget gave up {} of the norms of features.", readable(certificate.budget_error)));
+    }
+    notes
+}
+
+impl Recorder {
+    /// Rows that were charged, to the last that was recorded.
+    fn charged(&self) -> u64 {
+        self.checkpoints.last().map_or(0, |checkpoint| checkpoint.rows)
+    }
+
+    /// Loss of directions that were chosen at random.
+    fn no_learning(&self, run: &Run) -> Curve {
+        let mut curve = Curve::of("no learning", &self.totals, 1);
+        curve.values.iter_mut().for_each(|energy| *energy *= chance(run));
+        curve
+    }
+}
+
+/// Pieces that a curve of stretches of rows has, at most.
+const STRETCHES: usize = 150;
+
+/// The same curve at some of its rows: the ends of stretches of rows.
+fn thinned(curve: Curve) -> Curve {
+    let step = curve.rows.len().div_ceil(STRETCHES).max(1);
+    let some = |values: Vec<f64>| values.into_iter().step_by(step).collect();
+    Curve { rows: some(curve.rows), values: some(curve.values), ..curve }
+}
+
+/// What a curve gains from each of its rows to the next, divided by what `over` says about the two rows.
+fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
+    let pairs = curve.rows.windows(2).zip(curve.values.windows(2));
+    let gain = |(rows, values): (&[f64], &[f64])| (values[1] - values[0]) / over(rows[0], rows[1]);
+    Curve { name: name.into(), rows: curve.rows[1.min(curve.rows.len())..].to_vec(), values: pairs.map(gain).collect() }
+}
+
+/// Loss per row in stretches of rows: of the learner, of the best fixed directions, and of no learning.
+fn loss_per_row(recorder: &Recorder, run: &Run) -> Vec<Curve> {
+    let rows = |from: f64, to: f64| to - from;
+    let learner = gains(run.spec().learner.entry().name, &thinned(recorder.totals("")), rows);
+    let without = gains("no learning", &thinned(recorder.no_learning(run)), rows);
+    let best = curve("", &recorder.checkpoints, |checkpoint| Some(checkpoint.high));
+    // Ends of brackets do not grow with the rows.
+    let best = is_exact(&recorder.checkpoints).then(|| gains("best fixed directions", &best, rows));
+    [Some(learner), best, Some(without)].into_iter().flatten().collect()
+}
+
+/// Shares of the energy, in per cent: in stretches of rows, up to each row, of the best fixed directions, and of chance.
+fn kept_share(recorder: &Recorder, run: &Run) -> Vec<Curve> {
+    let (lost, energy) = (recorder.totals(""), Curve::of("", &recorder.totals, 1));
+    let share = |lost: f64| 100.0 * (1.0 - lost).clamp(0.0, 1.0);
+    let shares = |name: &str, curve: Curve| Curve {
+        name: name.into(),
+        values: curve.values.into_iter().map(share).collect(),
+        ..curve
+    };
+    let recent = gains("", &thinned(lost.clone()), |from, to| energy.at(to) - energy.at(from));
+    let values = lost.values.iter().zip(&energy.values).map(|(lost, energy)| lost / energy).collect();
+    let all = Curve { values, ..lost };
+    let of_best = |checkpoint: &Checkpoint| Some(checkpoint.high / energy.at(checkpoint.row as f64));
+    let best = curve("", &recorder.checkpoints, of_best);
+    let rows: Vec<f64> = [energy.rows.first(), energy.rows.last()].into_iter().flatten().copied().collect();
+    let without = Curve { values: vec![chance(run); rows.len()], rows, ..Curve::default() };
+    vec![
+        shares("lately", recent),
+        shares("so far", all),
+        shares("best fixed directions so far", best),
+        shares("no learning", without),
+    ]
+}
+
+/// The directions at the end and on the way; none for features.
+fn directions(heading: &Heading<'_>, recorder: &Recorder, run: &Run) -> Option<Directions> {
+    let kept = run.spec().kept;
+    let embedding = run.learner().clone().embedding(kept);
+    let matrix = embedding.components()?;
+    let shares = run.energies(&embedding).filter(|(_, all)| *all > 0.0);
+    let looks = recorder.looks.iter().map(|look| {
+        let vectors = look.numbers.chunks(run.length()).map(|vector| vector.iter().map(|x| f64::from(*x)).collect());
+        Look { row: look.row as f64, vectors: vectors.collect() }
+    });
+    Some(Directions {
+        columns: heading.columns.to_vec(),
+        vectors: (0..kept).map(|j| matrix.column(j).to_vec()).collect(),
+        shares: shares.map(|(along, all)| along.iter().map(|x| x / all).collect()).unwrap_or_default(),
+        looks: looks.collect(),
+    })
 }
 
 fn curve(name: &str, checkpoints: &[Checkpoint], value: impl Fn(&Checkpoint) -> Option<f64>) -> Curve {
@@ -50,7 +230,7 @@ fn is_exact(checkpoints: &[Checkpoint]) -> bool {
 }
 
 fn best(checkpoints: &[Checkpoint]) -> Option<Best> {
-    const NAME: &str = "best in hindsight";
+    const NAME: &str = "best fixed directions";
     match checkpoints {
         [] => None,
         [_] => Some(Best::Points(curve(NAME, checkpoints, |checkpoint| Some(checkpoint.high)))),

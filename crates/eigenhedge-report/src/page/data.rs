@@ -24,6 +24,17 @@ struct ChartData<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     dated_x: bool,
     log_y: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    scale_switch: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    focus_x: Option<(f64, f64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    focus_y: Option<(f64, f64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    focus_plain: Option<(f64, f64)>,
+    /// True if something lies outside the focus.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    range_switch: bool,
     series: Vec<SeriesData<'a>>,
     marks: Vec<(f64, &'a str)>,
     annotations: Vec<(f64, f64, &'a str)>,
@@ -62,7 +73,8 @@ pub fn data<'a>(charts: impl Iterator<Item = &'a Chart>) -> Data<'a> {
 fn chart_data(chart: &Chart) -> ChartData<'_> {
     let (x, y) = (Extent::empty(chart.log_x), Extent::empty(chart.log_y));
     let mut series: Vec<SeriesData> = Vec::with_capacity(chart.series.len());
-    for (i, given) in chart.series.iter().enumerate() {
+    // A series that has nothing to draw has no entry in the legend either.
+    for (i, given) in chart.series.iter().enumerate().filter(|(_, series)| chart.shows(series)) {
         let mut next = series_data(i, given, chart.dated_x, &x, &y);
         if let Some(same) = series.iter().position(|earlier| earlier.x == next.x) {
             next.x = Horizontal::Same(same);
@@ -78,6 +90,11 @@ fn chart_data(chart: &Chart) -> ChartData<'_> {
         log_x: chart.log_x,
         dated_x: chart.dated_x,
         log_y: chart.log_y,
+        scale_switch: chart.scale_switch || chart.log_y,
+        focus_x: chart.focus_x,
+        focus_y: chart.focus_y,
+        focus_plain: chart.focus_plain,
+        range_switch: chart.left_out().is_some(),
         series,
         marks: marks.collect(),
         annotations: named.map(|place| (place.x, place.y, place.label.as_str())).collect(),

@@ -5,6 +5,12 @@
   const darkness = window.matchMedia("(prefers-color-scheme: dark)");
   const drawn = [];
 
+  // Ticks for times, in UTC, by their distance in seconds: a date is added to times of day where it changes.
+  const day = "{YYYY}-{MM}-{DD}", below = "\n" + day, none = [null, null, null, null, null, null, 1];
+  const DATES = [[31536000, "{YYYY}", ...none], [2419200, "{YYYY}-{MM}", ...none], [86400, day, ...none],
+    ...[[3600, "{HH}:{mm}"], [60, "{HH}:{mm}"], [1, "{HH}:{mm}:{ss}"]]
+      .map(([step, time]) => [step, time, below, below, below, null, null, null, 1])];
+
   function significant(value, digits) {
     if (value == null) return "";
     const size = Math.abs(value);
@@ -116,16 +122,18 @@
 
   function drawAnnotations(u, chart, colours, ratio) {
     const { ctx, bbox } = u;
-    const seen = chart.annotations.filter(([x, y]) =>
-      x >= u.scales.x.min && x <= u.scales.x.max && y >= u.scales.y.min && y <= u.scales.y.max);
-    const places = seen.map(([x, y, label]) => [u.valToPos(x, "x", true), u.valToPos(y, "y", true), label]);
+    // Above the axis, the name stands at the edge.
+    const { min, max } = u.scales.y;
+    const seen = chart.annotations.filter(([x, y]) => x >= u.scales.x.min && x <= u.scales.x.max && y >= min);
+    const places = seen.map(([x, y, label]) =>
+      [u.valToPos(x, "x", true), y > max ? bbox.top : u.valToPos(y, "y", true), label, y > max]);
     const r = 4 * ratio, taken = places.map(([x, y]) => [x - r, y - r, x + r, y + r]);
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
-    for (const [x, y, label] of places) {
+    for (const [x, y, label, beyond] of places) {
       ctx.strokeStyle = ctx.fillStyle = colours.ink;
       ctx.lineWidth = ratio;
-      ctx.beginPath(); ctx.arc(x, y, r, 0, 2 * Math.PI); ctx.stroke();
+      if (!beyond) { ctx.beginPath(); ctx.arc(x, y, r, 0, 2 * Math.PI); ctx.stroke(); }
       const w = ctx.measureText(label).width + 2 * ratio, h = 14 * ratio, g = 6 * ratio;
       const area = [[g, -h / 2], [-g - w, -h / 2], [-w / 2, -g - h], [-w / 2, g], [g, -g - h], [-g - w, -g - h], [g, g], [-g - w, g]]
         .map(([dx, dy]) => [x + dx, y + dy, x + dx + w, y + dy + h])
@@ -179,6 +187,24 @@
     return `url("data:image/svg+xml,${encodeURIComponent(svg)}") center no-repeat`;
   }
 
+  // Triangles at the edge for points that lie beyond what is shown.
+  function drawBeyond(u, chart, theme, ratio) {
+    const { ctx, bbox } = u, x = u.scales.x, y = u.scales.y, across = x.min, last = x.max;
+    chart.series.forEach(s => {
+      if (s.kind !== "points" || !u.series[s.column].show) return;
+      ctx.fillStyle = s.colour[theme];
+      ctx.beginPath();
+      s.x.forEach((at, i) => {
+        const v = s.y[i];
+        if (v === null || at < across || at > last || (v >= y.min && v <= y.max)) return;
+        const px = u.valToPos(at, "x", true), up = v > y.max, py = up ? bbox.top : bbox.top + bbox.height;
+        const h = (up ? 7 : -7) * ratio;
+        ctx.moveTo(px, py); ctx.lineTo(px + 4 * ratio, py + h); ctx.lineTo(px - 4 * ratio, py + h);
+      });
+      ctx.fill();
+    });
+  }
+
   function options(chart, theme, size) {
     const colours = Object.fromEntries(["paper", "ink", "faint", "grid"].map((name, i) => [name, data.colours[i][theme]]));
     const table = columns(chart.series), values = [table.xs], own = [], bands = [];
@@ -189,7 +215,7 @@
     const plain = { width: 0, class: "spread", points: { show: false } };
     chart.series.forEach((s, i) => {
       const colour = s.colour[theme], backwards = s.kind === "line" && !table.rises(s);
-      const column = values.length, points = s.kind === "points", band = s.kind === "band";
+      const column = s.column = values.length, points = s.kind === "points", band = s.kind === "band";
       const text = (u, v, index, at) => v == null ? ""
         : scattered ? "(" + significant(u.data[0][at], 5) + ", " + significant(v, 5) + ")"
         : band && at != null ? significant(u.data[column + 1][at], 6) + " to " + significant(u.data[column + 2][at], 6)
@@ -215,8 +241,20 @@
     const horizontal = (u, low, high) => {
       if (low == null) return chart.log_x ? [1, 10] : [0, 1];
       if (low === high) return chart.log_x ? [low / 2, high * 2] : [low - 1, high + 1];
+      if (chart.focus_x && !chart.whole && low === widest[0] && high === widest[1]) return chart.focus_x;
       const margin = scattered && !chart.log_x && low === widest[0] && high === widest[1] ? 0.03 * (high - low) : 0;
       return [low - margin, high + margin];
+    };
+    // Before anybody zooms: the focus, or all there is. A logarithmic axis has no place for an end at zero.
+    const log = chart.log_y;
+    const vertical = (u, low, high) => {
+      const range = !log && chart.focus_plain || chart.focus_y;
+      const focus = chart.whole || (log && range && !(range[0] > 0)) ? null : range;
+      if (focus && log) return uPlot.rangeLog(focus[0], focus[1], 10, false);
+      if (focus && !chart.range_switch && !chart.focus_plain) return focus;
+      if (focus) return uPlot.rangeNum(focus[0], focus[1], 0.1, true);
+      if (low == null) return log ? [1, 10] : [0, 1];
+      return log ? uPlot.rangeLog(low, high, 10, false) : uPlot.rangeNum(low, high, 0.1, true);
     };
     const font = "12px system-ui,sans-serif";
     const axis = (label, log) => ({
@@ -238,22 +276,23 @@
       u.ctx.save();
       u.ctx.font = 11 * ratio + "px system-ui,sans-serif";
       drawOwn(u, own, ratio);
+      drawBeyond(u, chart, theme, ratio);
       drawMarks(u, chart, colours, ratio, lines);
       drawAnnotations(u, chart, colours, ratio);
       u.ctx.restore();
     };
     const across = { ...axis(chart.x_label, chart.log_x), space: 75, size: 32 };
-    // uPlot's own ticks for times, in UTC; their second line needs room.
-    if (chart.dated_x) { delete across.values; across.size = 46; }
+    // The second line of ticks for times needs room.
+    if (chart.dated_x) { across.values = DATES; across.size = 46; }
     return [{
       ...size, series, bands,
       tzDate: at => uPlot.tzDate(new Date(1e3 * at), "Etc/UTC"),
       padding: [10 + 14 * lines, 14, 0, 4],
-      scales: { x: { time: Boolean(chart.dated_x), distr: chart.log_x ? 3 : 1, range: horizontal }, y: { distr: chart.log_y ? 3 : 1 } },
+      scales: { x: { time: Boolean(chart.dated_x), distr: chart.log_x ? 3 : 1, range: horizontal }, y: { distr: log ? 3 : 1, range: vertical } },
       axes: [across, { ...axis(chart.y_label, chart.log_y), size: room }],
       cursor: { drag: { x: true, y: true, uni: 40 }, dataIdx: nearest(table, scattered) },
       legend: { markers: { width: 0, fill: (u, i) => samples[i] } },
-      hooks: { draw: [overlay] },
+      hooks: { draw: [overlay], setCursor: [u => u.root.classList.toggle("idle", u.cursor.left < 0)] },
     }, values];
   }
 
@@ -269,23 +308,28 @@
       const [settings, values] = options(chart, darkness.matches ? 1 : 0, size(figure));
       holder.replaceChildren();
       figure.classList.add("drawn");
-      drawn[Number(holder.dataset.chart)] = new uPlot(settings, values, holder);
+      const u = drawn[Number(holder.dataset.chart)] = new uPlot(settings, values, holder);
+      u.root.classList.add("idle");
     } catch (error) {
       figure.classList.remove("drawn");
       console.error("chart " + holder.dataset.chart + " cannot be drawn: " + error);
     }
   }
 
-  // A button for charts on a logarithmic scale, which goes to a plain one and back.
-  function addSwitch(holder) {
-    const chart = data.charts[Number(holder.dataset.chart)];
-    if (!chart.log_y) return;
-    const button = document.createElement("button");
-    const name = () => { button.textContent = chart.log_y ? "plain scale" : "logarithmic scale"; };
-    button.className = "scale";
-    button.addEventListener("click", () => { chart.log_y = !chart.log_y; name(); draw(holder); });
-    name();
-    holder.before(button);
+  // Buttons that change how a chart is drawn; their names say what they would change it to.
+  function addSwitches(holder) {
+    const chart = data.charts[Number(holder.dataset.chart)], tools = document.createElement("div");
+    const add = (kind, name, flip) => {
+      const button = document.createElement("button");
+      [button.type, button.className] = ["button", kind];
+      button.textContent = name();
+      button.addEventListener("click", () => { flip(); button.textContent = name(); draw(holder); });
+      tools.append(button);
+    };
+    if (chart.range_switch) add("range", () => chart.whole ? "usual range" : "whole range", () => { chart.whole = !chart.whole; });
+    if (chart.scale_switch) add("scale", () => chart.log_y ? "plain scale" : "logarithmic scale", () => { chart.log_y = !chart.log_y; });
+    tools.className = "tools";
+    if (tools.firstChild) holder.before(tools);
   }
 
   // A horizontal axis that several series share is written once.
@@ -295,12 +339,14 @@
   const holders = [...document.querySelectorAll("[data-chart]")];
   const all = () => holders.forEach(draw);
   document.documentElement.classList.add("scripted");
-  holders.forEach(addSwitch);
+  holders.forEach(addSwitches);
   all();
   darkness.addEventListener("change", all);
   new ResizeObserver(() => holders.forEach(holder => {
     const u = drawn[Number(holder.dataset.chart)], next = size(holder.closest("figure"));
     if (u && u.width !== next.width) u.setSize(next);
   })).observe(document.querySelector("main"));
+  // Paper shows what is folded on the screen.
+  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(d => { d.open = true; }));
   window.eigenhedge = { charts: drawn };
 })();

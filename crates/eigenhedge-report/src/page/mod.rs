@@ -6,17 +6,24 @@
 //! Not done: no template language. The page is one format string, and every text in it passes through [`crate::escape`].
 
 mod data;
+mod table;
 
 use crate::chart::Chart;
 use crate::escape::{markup, script};
 use crate::heat_map::HeatMap;
+use crate::multiples::Multiples;
 use crate::palette::{self, FAINT, GRID, INK, PAPER};
+use crate::steps::Steps;
 use crate::svg;
+pub use table::Table;
 
 const UPLOT: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("../../vendor/uplot/uPlot.min.css");
 const UPLOT_LICENSE: &str = include_str!("../../vendor/uplot/LICENSE");
 const DRAW: &str = include_str!("draw.js");
+const STEP: &str = include_str!("step.js");
+const HELP: &str =
+    "<p class=\"help\">In the charts: drag to zoom, double-click to go back, click a name to hide it.</p>\n";
 const STYLE: &str = include_str!("style.css");
 
 /// A page.
@@ -41,26 +48,45 @@ pub enum Block {
     Table(Table),
     /// A picture of cells.
     HeatMap(HeatMap),
+    /// Small pictures beside each other.
+    Multiples(Multiples),
+    /// A picture that is stepped through.
+    Steps(Steps),
+    /// A few numbers in large letters.
+    Tiles(Vec<Tile>),
+    /// A heading and paragraphs.
+    Text(String, Vec<String>),
+    /// Closed until somebody opens it.
+    Folded(Folded),
 }
 
-/// A table of texts. Columns whose cells mostly read as numbers are set flush right.
+/// A number in large letters.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Table {
-    /// Heading.
+pub struct Tile {
+    /// The number, rounded for people.
+    pub value: String,
+    /// Its meaning in a few words.
+    pub label: String,
+    /// The number with all its digits, for those who point at it; may be empty.
+    pub exact: String,
+}
+
+/// Text and tables under a title that opens them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Folded {
+    /// The line that is seen.
     pub title: String,
-    /// Names of the columns.
-    pub columns: Vec<String>,
-    /// Cells, row by row.
-    pub rows: Vec<Vec<String>>,
+    /// Paragraphs.
+    pub text: Vec<String>,
+    /// Tables below them.
+    pub tables: Vec<Table>,
 }
 
 impl Page {
     /// The page as a complete HTML file.
     pub fn html(&self) -> String {
-        let charts = self.blocks.iter().filter_map(|block| match block {
-            Block::Chart(chart) => Some(chart),
-            Block::Table(_) | Block::HeatMap(_) => None,
-        });
+        let charts =
+            self.blocks.iter().filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None });
         // Serialising strings and finite numbers into memory does not fail; without data the pictures stay.
         let json = serde_json::to_string(&data::data(charts)).unwrap_or_else(|_| r#"{"charts":[]}"#.into());
         let mut count = 0;
@@ -68,6 +94,9 @@ impl Page {
         let title = markup(if self.title.trim().is_empty() { "Report" } else { &self.title });
         let subtitle = paragraph("subtitle", &self.subtitle);
         let summary: String = self.summary.iter().map(|sentence| paragraph("summary", sentence)).collect();
+        let has_steps = self.blocks.iter().any(|block| matches!(block, Block::Steps(_)));
+        let steps = if has_steps { format!("<script>\n{STEP}</script>\n") } else { String::new() };
+        let help = if count > 0 { HELP } else { "" };
         let style = format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules());
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -77,11 +106,10 @@ impl Page {
              <link rel=\"icon\" href=\"data:,\">\n\
              <title>{title}</title>\n<style>\n{style}\n</style>\n</head>\n<body>\n<main>\n\
              <header><h1>{title}</h1>{subtitle}</header>\n{summary}\n\
-             <p class=\"help\">In the charts: drag to zoom, double-click to go back, click a name to hide it.</p>\n\
-             {blocks}</main>\n\
+             {help}{blocks}</main>\n\
              <script type=\"application/json\" id=\"report-data\">{}</script>\n\
              <script>\n/* uPlot, https://github.com/leeoniya/uPlot\n{UPLOT_LICENSE}\n*/\n{UPLOT}\n</script>\n\
-             <script>\n{DRAW}</script>\n</body>\n</html>\n",
+             <script>\n{DRAW}</script>\n{steps}</body>\n</html>\n",
             script(&json)
         )
     }
@@ -89,14 +117,16 @@ impl Page {
 
 /// Colours of the page itself.
 fn variables() -> String {
-    let names = [("paper", PAPER), ("ink", INK), ("faint", FAINT), ("grid", GRID)];
+    let (plus, minus) = (palette::SERIES[0], palette::SERIES[1]);
+    let names = [("paper", PAPER), ("ink", INK), ("faint", FAINT), ("grid", GRID), ("plus", plus), ("minus", minus)];
     let light: String = names.iter().map(|(name, colour)| format!("--{name}:{};", colour.light)).collect();
     let dark: String = names.iter().map(|(name, colour)| format!("--{name}:{};", colour.dark)).collect();
     format!(":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n")
 }
 
 fn paragraph(class: &str, text: &str) -> String {
-    if text.trim().is_empty() { String::new() } else { format!("<p class=\"{class}\">{}</p>\n", markup(text)) }
+    let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+    if text.trim().is_empty() { String::new() } else { format!("<p{class}>{}</p>\n", markup(text)) }
 }
 
 fn heading(text: &str) -> String {
@@ -105,42 +135,42 @@ fn heading(text: &str) -> String {
 
 fn draw(block: &Block, count: &mut usize) -> String {
     match block {
-        Block::Table(table) => draw_table(table),
-        Block::HeatMap(map) => {
-            figure(&map.title, &format!("<div class=\"static\">{}</div>", map.inline()), &map.caption)
+        Block::Table(table) => table.html(),
+        Block::HeatMap(map) => figure(&map.title, &map.html(), &map.caption),
+        Block::Multiples(multiples) => figure(&multiples.title, &multiples.html(), &multiples.caption),
+        Block::Steps(steps) => figure(&steps.title, &steps.html(), &steps.caption),
+        Block::Tiles(tiles) => format!("<div class=\"tiles\">{}</div>\n", tiles.iter().map(tile).collect::<String>()),
+        Block::Text(title, text) => {
+            let text: String = text.iter().map(|text| paragraph("", text)).collect();
+            format!("<section>{}{text}</section>\n", heading(title))
+        }
+        Block::Folded(folded) => {
+            let text: String = folded.text.iter().map(|text| paragraph("", text)).collect();
+            let tables: String = folded.tables.iter().map(Table::html).collect();
+            format!("<details><summary>{}</summary>\n{text}{tables}</details>\n", markup(&folded.title))
         }
         Block::Chart(chart) => {
             let index = *count;
             *count += 1;
             let live = format!("<div class=\"live\" data-chart=\"{index}\"></div>");
-            figure(&chart.title, &format!("{live}<div class=\"static\">{}</div>", svg::inline(chart)), &chart.caption)
+            let caption = [Some(chart.caption.clone()), chart.left_out()].into_iter().flatten().collect::<Vec<_>>();
+            let pictures = format!("{live}<div class=\"static\">{}</div>", svg::inline(chart));
+            figure(&chart.title, &pictures, caption.join(" ").trim())
         }
     }
+}
+
+fn tile(tile: &Tile) -> String {
+    format!("<div{}><b>{}</b><span>{}</span></div>", pointed(&tile.exact), markup(&tile.value), markup(&tile.label))
+}
+
+/// The attribute that shows a text to those who point at an element; nothing for an empty text.
+fn pointed(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(" title=\"{}\"", markup(text)) }
 }
 
 fn figure(title: &str, content: &str, caption: &str) -> String {
     let caption = markup(caption);
     let caption = if caption.trim().is_empty() { caption } else { format!("<figcaption>{caption}</figcaption>") };
     format!("<figure>{}{content}{caption}</figure>\n", heading(title))
-}
-
-fn draw_table(table: &Table) -> String {
-    let is_number = |text: &String| text.trim().parse::<f64>().is_ok();
-    // A column is one of numbers if most of its cells are.
-    let numeric = |column: usize| {
-        let cells = table.rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| if is_number(cell) { 1 } else { -1 }).sum::<i64>() > 0
-    };
-    let classes: Vec<&str> =
-        (0..table.columns.len()).map(|column| if numeric(column) { " class=\"number\"" } else { "" }).collect();
-    let class = |column: usize| classes.get(column).copied().unwrap_or_default();
-    let head = |(i, name): (usize, &String)| format!("<th scope=\"col\"{}>{}</th>", class(i), markup(name));
-    let cell = |(i, text): (usize, &String)| format!("<td{}>{}</td>", class(i), markup(text));
-    let row = |row: &Vec<String>| format!("<tr>{}</tr>\n", row.iter().enumerate().map(cell).collect::<String>());
-    format!(
-        "<section>{}<div class=\"wide\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody></table></div></section>\n",
-        heading(&table.title),
-        table.columns.iter().enumerate().map(head).collect::<String>(),
-        table.rows.iter().map(row).collect::<String>()
-    )
 }

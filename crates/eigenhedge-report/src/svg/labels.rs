@@ -81,11 +81,19 @@ fn overlap(a: &Area, b: &Area) -> bool {
 pub fn annotations(chart: &Chart, frame: &Frame) -> String {
     let mut rings = String::new();
     let mut names = String::new();
-    let places = chart.annotations.iter().filter_map(|place| Some((frame.place(place.x, place.y)?, place)));
+    // Beyond the axis, the name stands at the edge.
+    let at_edge = |x: f64, y: f64| {
+        frame.x.place(x)?;
+        let (x, y) = frame.place_near(x, y)?;
+        Some((x, y.clamp(frame.top, frame.top + frame.height)))
+    };
+    let places = chart.annotations.iter().filter_map(|place| Some((at_edge(place.x, place.y)?, place)));
     let places: Vec<((f64, f64), _)> = places.collect();
     let mut taken: Vec<Area> = places.iter().map(|&((x, y), _)| [x - 5.0, y - 5.0, x + 5.0, y + 5.0]).collect();
     for &((x, y), place) in &places {
-        rings += &format!("M{} {}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", number(x - 4.0), number(y));
+        if frame.place(place.x, place.y).is_some() {
+            rings += &format!("M{} {}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", number(x - 4.0), number(y));
+        }
         let name = text_layout::fit(place.label.trim(), SIZE, LONGEST);
         if let Some(area) = free_area(text_layout::width(&name, SIZE), (x, y), &taken, frame) {
             // A rim in the colour of the paper keeps the name readable on top of lines.
@@ -96,7 +104,7 @@ pub fn annotations(chart: &Chart, frame: &Frame) -> String {
         }
     }
     if rings.is_empty() {
-        return rings;
+        return names;
     }
     format!("<path class=\"ink-stroke\" stroke=\"{}\" fill=\"none\" d=\"{rings}\"/>{names}", INK.light)
 }

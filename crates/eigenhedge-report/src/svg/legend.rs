@@ -16,7 +16,8 @@ const LONGEST: f64 = 230.0;
 /// Elements and height. A single series is named by the title.
 pub fn draw(chart: &Chart, (left, top): (f64, f64), room: f64) -> (String, f64) {
     let named = |series: &&(usize, &Series)| !series.1.name.trim().is_empty();
-    let entries: Vec<(usize, &Series)> = chart.series.iter().enumerate().collect();
+    let entries = chart.series.iter().enumerate().filter(|(_, series)| chart.shows(series));
+    let entries: Vec<(usize, &Series)> = entries.collect();
     if entries.len() < 2 {
         return (String::new(), 0.0);
     }

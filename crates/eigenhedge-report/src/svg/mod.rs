@@ -8,7 +8,7 @@
 
 mod labels;
 mod legend;
-mod panel;
+pub(crate) mod panel;
 mod series;
 mod simplify;
 #[cfg(test)]
@@ -19,11 +19,12 @@ use crate::escape::markup;
 use crate::palette::{self, INK, PAPER};
 use crate::text_layout;
 use panel::{Panel, TITLE_SIZE};
+pub(crate) use simplify::simplify as simplified;
 
 /// Width of one picture in pixels.
 const WIDTH: f64 = 720.0;
 /// Width of one picture of a grid.
-const CELL: f64 = 540.0;
+pub(crate) const CELL: f64 = 540.0;
 const FONT: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
 /// One chart as a complete SVG file.
@@ -34,7 +35,13 @@ pub fn chart(chart: &Chart) -> String {
 
 /// Charts side by side as one complete SVG file. Zero columns are taken as one.
 pub fn grid(title: &str, charts: &[Chart], columns: usize) -> String {
-    let columns = columns.clamp(1, charts.len().max(1));
+    let panels = charts.iter().map(|chart| (chart.title.as_str(), Panel::draw(chart, CELL, true)));
+    grid_of(title, &panels.collect::<Vec<_>>(), columns)
+}
+
+/// Pictures of the width of a cell, with their titles, side by side as one complete SVG file.
+pub(crate) fn grid_of(title: &str, panels: &[(&str, Panel)], columns: usize) -> String {
+    let columns = columns.clamp(1, panels.len().max(1));
     let width = CELL * columns as f64;
     let mut body = String::new();
     let mut top = 0.0;
@@ -49,22 +56,21 @@ pub fn grid(title: &str, charts: &[Chart], columns: usize) -> String {
         );
     }
     top += if top > 0.0 { 10.0 } else { 0.0 };
-    for line in charts.chunks(columns) {
-        let panels: Vec<Panel> = line.iter().map(|chart| Panel::draw(chart, CELL, true)).collect();
-        for (i, (panel, chart)) in panels.iter().zip(line).enumerate() {
+    for line in panels.chunks(columns) {
+        for (i, (name, panel)) in line.iter().enumerate() {
             body += &format!(
                 "<g role=\"img\" aria-label=\"{}\" transform=\"translate({},{})\"><title>{}</title>{}</g>",
-                markup(&chart.title),
+                markup(name),
                 i as f64 * CELL,
                 number(top),
-                markup(&chart.title),
+                markup(name),
                 panel.body
             );
         }
-        top += panels.iter().map(|panel| panel.height).fold(0.0, f64::max);
+        top += line.iter().map(|(_, panel)| panel.height).fold(0.0, f64::max);
     }
-    let names: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
-    let description = format!("{} charts: {}.", charts.len(), names.join("; "));
+    let names: Vec<&str> = panels.iter().map(|(name, _)| *name).collect();
+    let description = format!("{} charts: {}.", panels.len(), names.join("; "));
     document(title, &description, (width, top.max(40.0)), &body, true)
 }
 

@@ -42,6 +42,12 @@ impl Frame {
         Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))
     }
 
+    /// The same for points beyond the axes too, which lie outside the plotting area.
+    pub fn place_near(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        let (x, y) = (self.x.place_near(x)?, self.y.place_near(y)?);
+        Some((self.left + x * self.width, self.top + (1.0 - y) * self.height))
+    }
+
     fn right(&self) -> f64 {
         self.left + self.width
     }
@@ -56,7 +62,7 @@ impl Panel {
     pub fn draw(chart: &Chart, width: f64, titled: bool) -> Self {
         let title = if titled { text_layout::wrap(&chart.title, TITLE_SIZE, width - 2.0 * MARGIN, 2) } else { vec![] };
         let title: Vec<String> = title.into_iter().filter(|line| !line.is_empty()).collect();
-        let (horizontal, vertical) = chart.extents();
+        let (horizontal, vertical) = chart.shown();
         let mut frame = frame(chart, width, &horizontal, &vertical);
         let marks = labels::marks(chart, &frame);
         frame.top = MARGIN + title.len() as f64 * 20.0 + marks.lines as f64 * MARK_LINE;
@@ -67,7 +73,8 @@ impl Panel {
         }
         body += &axes(chart, &frame);
         body += &marks.draw(&frame);
-        body += &series::draw(chart, &frame);
+        body += &clipped(chart, &frame, series::draw(chart, &frame));
+        body += &series::edges(chart, &frame);
         body += &labels::annotations(chart, &frame);
         if horizontal.range().is_none() {
             let middle = (frame.left + frame.width / 2.0, frame.top + frame.height / 2.0);
@@ -78,6 +85,17 @@ impl Panel {
         body += &legend;
         Self { body, height: below + legend_height + MARGIN, description: describe(chart, &horizontal, &vertical) }
     }
+}
+
+/// The elements, cut off at the plotting area if some of the data lies outside.
+fn clipped(chart: &Chart, frame: &Frame, body: String) -> String {
+    if chart.left_out().is_none() {
+        return body;
+    }
+    let [x, y, width, height] = [frame.left, frame.top, frame.width, frame.height].map(number);
+    format!(
+        "<svg x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" viewBox=\"{x} {y} {width} {height}\" overflow=\"hidden\">{body}</svg>"
+    )
 }
 
 /// Chooses ticks so that their labels fit, and the margins so that they have room.

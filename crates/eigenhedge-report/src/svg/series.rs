@@ -57,7 +57,7 @@ pub fn stroke(look: &Look, width: f64) -> String {
 }
 
 fn line(series: &Series, look: &Look, frame: &Frame) -> String {
-    let placed = series.points.iter().map(|point| frame.place(point.x, point.y));
+    let placed = series.points.iter().map(|point| frame.place_near(point.x, point.y));
     let (mut lines, mut dots) = (String::new(), String::new());
     for piece in pieces(placed) {
         match piece.as_slice() {
@@ -72,7 +72,7 @@ fn line(series: &Series, look: &Look, frame: &Frame) -> String {
 
 fn band(series: &Series, look: &Look, frame: &Frame) -> String {
     let placed = series.points.iter().map(|point| {
-        let ((x, low), (_, high)) = (frame.place(point.x, point.low)?, frame.place(point.x, point.high)?);
+        let ((x, low), (_, high)) = (frame.place_near(point.x, point.low)?, frame.place_near(point.x, point.high)?);
         Some((x, low, high))
     });
     let mut area = String::new();
@@ -109,6 +109,30 @@ fn points(series: &Series, look: &Look, frame: &Frame) -> String {
         }
     }
     filled(look, 0.8, &shapes)
+}
+
+/// Triangles at the edge of the plotting area for points beyond it.
+pub fn edges(chart: &Chart, frame: &Frame) -> String {
+    let points = chart.series.iter().enumerate().filter(|(_, series)| series.kind == Kind::Points);
+    let mut body = String::new();
+    for (i, series) in points {
+        let mut beyond: Vec<(i64, i64)> = Vec::new();
+        for point in series.points.iter().filter(|point| frame.place(point.x, point.y).is_none()) {
+            let Some((x, y)) = frame.place_near(point.x, point.y) else { continue };
+            let x = x.clamp(frame.left, frame.left + frame.width);
+            beyond.push((x.round() as i64, y.clamp(frame.top, frame.top + frame.height).round() as i64));
+        }
+        beyond.sort_unstable();
+        beyond.dedup();
+        let triangle = |(x, y): &(i64, i64)| {
+            let down = if *y as f64 > frame.top + frame.height / 2.0 { -7 } else { 7 };
+            format!("M{x} {y}l4 {down}h-8z")
+        };
+        let shapes: String = beyond.iter().map(triangle).collect();
+        let shapes = filled(&look(i, series.tint, series.kind), 1.0, &shapes);
+        body += &shapes.replacen("<path", "<path data-beyond=\"1\"", 1);
+    }
+    body
 }
 
 pub fn filled(look: &Look, opacity: f64, d: &str) -> String {

@@ -46,7 +46,7 @@ fn chart() -> impl Strategy<Value = Chart> {
         series,
         marks,
         annotations,
-        caption: String::new(),
+        ..Chart::default()
     })
 }
 
@@ -170,6 +170,33 @@ fn a_gap_breaks_the_line() {
         line.matches('M').count()
     };
     assert_eq!((with(3.0), with(f64::NAN), with(f64::INFINITY)), (1, 2, 2));
+}
+
+#[test]
+fn what_the_focus_leaves_out_is_clipped_and_marked_at_the_edge() {
+    let x: Vec<f64> = (0..40).map(f64::from).collect();
+    let y: Vec<f64> = x.iter().map(|x| if *x == 7.0 { 1e9 } else { *x }).collect();
+    let mut given = Chart::new("t", "x", "y").with(Series::line("a", &x, &y)).with(Series::points("b", &x, &y));
+    assert!(!chart_text(&given).contains("overflow") && given.left_out().is_none());
+    given.focus_y = crate::focus::without_outliers(y);
+    let picture = chart_text(&given);
+    let document = Document::parse(&picture).unwrap();
+    let inner = document.descendants().find(|node| node.attribute("overflow") == Some("hidden")).unwrap();
+    assert!(inner.children().any(|node| node.attribute("class") == Some("s0-stroke")), "the line is clipped");
+    let edge = |node: &Node| node.attribute("data-beyond") == Some("1");
+    assert_eq!(document.descendants().filter(edge).count(), 1, "the point is marked");
+    assert_eq!(given.left_out().unwrap(), "2 points lie outside the range that is shown first: 1G.");
+    let range = |node: &Node| node.text().is_some_and(|text| text.contains("y from 0 to 39"));
+    assert!(document.descendants().any(|node| range(&node)), "{picture}");
+}
+
+#[test]
+fn a_series_without_points_has_no_entry_in_the_legend() {
+    let (x, none) = ([1.0, 2.0], [f64::NAN; 2]);
+    let given = Chart::new("t", "x", "y").with(Series::line("here", &x, &x)).with(Series::line("gone", &x, &none));
+    let picture = chart_text(&given.clone().with(Series::line("there", &x, &x)));
+    assert!(picture.contains(">here<") && picture.contains(">there<") && !picture.contains(">gone<"));
+    assert!(!chart_text(&given).contains(">here<"), "a single series is named by the title");
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod example;
 
 use driver::Browser;
 use eigenhedge_report::escape::HOSTILE;
-use eigenhedge_report::{Chart, Kind, Mark, RunReport, Series, palette, svg};
+use eigenhedge_report::{Block, Chart, Kind, Mark, RunReport, Series, palette, svg};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -22,12 +22,16 @@ type Step = fn(&Browser);
 #[test]
 fn pages_and_pictures_in_a_browser() {
     let Some(browser) = Browser::installed() else { return };
-    let steps: [(&str, Step); 5] = [
+    let steps: [(&str, Step); 9] = [
         ("a page is drawn in every setting", a_page_is_drawn_in_every_setting),
         ("dragging zooms, hovering shows values, double-clicking resets", dragging_zooms_hovering_shows_values),
         ("hostile names break nothing", hostile_names_break_nothing),
         ("without scripts the pictures are there", without_scripts_the_pictures_are_there),
         ("every kind of series is drawn", every_kind_of_series_is_drawn),
+        ("switches change scale and range", switches_change_scale_and_range),
+        ("the account is folded and its numbers are exact on demand", the_account_is_folded),
+        ("pictures over times have dates", pictures_over_times_have_dates),
+        ("steps follow the slider and the button", steps_follow_the_slider),
     ];
     for (name, step) in steps {
         eprintln!("step: {name}");
@@ -58,10 +62,13 @@ fn hostile_report() -> RunReport {
     let mut next = || names.next().unwrap().to_string();
     report.title = next();
     report.subtitle = next();
-    report.summary = HOSTILE.iter().map(|text| text.to_string()).collect();
-    for curves in [&mut report.learners, &mut report.regret_per_row, &mut report.kept, &mut report.weights] {
+    report.notes = HOSTILE.iter().map(|text| text.to_string()).collect();
+    for curves in [&mut report.kept_share, &mut report.regret_per_row, &mut report.kept, &mut report.weights] {
         curves.iter_mut().for_each(|curve| curve.name = next());
     }
+    report.learner.iter_mut().for_each(|curve| curve.name = next());
+    report.directions.iter_mut().flat_map(|directions| &mut directions.columns).for_each(|name| *name = next());
+    report.tiles.iter_mut().for_each(|tile| (tile.value, tile.label, tile.exact) = (next(), next(), next()));
     report.largest.iter_mut().for_each(|entry| entry.label = next());
     report.marks.iter_mut().for_each(|mark| mark.label = next());
     report.ledger.iter_mut().for_each(|fact| fact.explanation = next());
@@ -129,7 +136,7 @@ fn displays(browser: &Browser, selector: &str) -> Value {
 fn check_texts_apart(browser: &Browser, pictures: usize) {
     let found = browser.value(
         "(() => {
-            const pictures = [...document.querySelectorAll('svg.eh')], wrong = [];
+            const pictures = [...document.querySelectorAll('svg.eh')].filter(e => e.getBoundingClientRect().width > 0), wrong = [];
             const apart = (a, b) => a.left >= b.right || b.left >= a.right || a.top >= b.bottom - 2 || b.top >= a.bottom - 2;
             const inside = (a, b) => a.left >= b.left && a.right <= b.right + 1 && a.top >= b.top && a.bottom <= b.bottom + 1;
             for (const picture of pictures) {
@@ -162,12 +169,6 @@ fn a_page_is_drawn_in_every_setting(browser: &Browser) {
     check_quiet(browser);
     assert_eq!(browser.value("document.title"), json!(report.title));
     assert_eq!(displays(browser, ".static"), json!(["none"]));
-    let cells = browser.value("[...document.querySelector('table').querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.textContent))");
-    let given: Vec<[&String; 3]> =
-        report.ledger.iter().map(|fact| [&fact.key, &fact.value, &fact.explanation]).collect();
-    assert_eq!(cells, json!(given));
-    let head = "[...document.querySelector('table').querySelectorAll('th')].map(c => c.textContent)";
-    assert_eq!(browser.value(head), json!(["key", "value", "meaning"]));
     save(browser, "light");
 
     browser.show_as("screen", "dark");
@@ -178,6 +179,11 @@ fn a_page_is_drawn_in_every_setting(browser: &Browser) {
 
     browser.resize(360, 780, true);
     check_drawn(browser, &report.charts(), 360);
+    let letters =
+        "Math.min(...[...document.querySelectorAll('.cells svg')].filter(e => e.getBoundingClientRect().width > 0)
+        .map(e => 12 * e.getBoundingClientRect().width / e.viewBox.baseVal.width))";
+    let letters = browser.value(letters).as_f64().unwrap();
+    assert!(letters > 9.0, "letters of pictures of cells are {letters} pixels high on a phone");
     save(browser, "phone");
 
     // Printed from a dark screen, the page is light and holds the pictures.
@@ -186,19 +192,32 @@ fn a_page_is_drawn_in_every_setting(browser: &Browser) {
     assert_eq!(browser.value(BACKGROUND), json!(rgb(palette::PAPER.light)));
     let line = "getComputedStyle(document.querySelector('.s0-stroke')).stroke";
     assert_eq!(browser.value(line), json!(rgb(palette::SERIES[0].light)));
-    check_texts_apart(browser, report.charts().len());
+    let maps = report.page().blocks.iter().filter(|block| matches!(block, Block::HeatMap(_))).count();
+    assert!(maps >= 3);
+    check_texts_apart(browser, report.charts().len() + maps);
     assert!(browser.print().starts_with("JVBERi0"), "a PDF file begins with %PDF-");
     save(browser, "print");
     check_quiet(browser);
 }
 
+/// Position of the chart of totals.
+const TOTALS: usize = 4;
+
+/// Left, top, width and height of the plotting area of a chart, which is brought into view.
+fn place(browser: &Browser, chart: usize) -> Vec<i64> {
+    let over = format!("eigenhedge.charts[{chart}].over");
+    let place = browser.value(&format!(
+        "(r => [r.left, r.top, r.width, r.height].map(Math.round))((e => (e.scrollIntoView({{block: 'center'}}), e.getBoundingClientRect()))({over}))"
+    ));
+    place.as_array().unwrap().iter().map(|value| value.as_i64().unwrap()).collect()
+}
+
 fn dragging_zooms_hovering_shows_values(browser: &Browser) {
     let (files, report) = (Files::new(), example::made_up(5_000));
     browser.open(&files.write("page.html", &report.html()));
-    let place = browser.value("(r => [r.left, r.top, r.width, r.height].map(Math.round))((e => (e.scrollIntoView({block: 'center'}), e.getBoundingClientRect()))(eigenhedge.charts[0].over))");
-    let place: Vec<i64> = place.as_array().unwrap().iter().map(|value| value.as_i64().unwrap()).collect();
+    let place = place(browser, TOTALS);
     let at = |x: i64, y: i64| (place[0] + place[2] * x / 100, place[1] + place[3] * y / 100);
-    let range = || browser.value("[eigenhedge.charts[0].scales.x.min, eigenhedge.charts[0].scales.x.max]");
+    let range = || browser.value(&format!("(x => [x.min, x.max])(eigenhedge.charts[{TOTALS}].scales.x)"));
     assert_eq!(range(), json!([1, 5000]));
     browser.mouse(&[at(20, 50), at(40, 50), at(60, 50)], true);
     let zoomed = range();
@@ -209,11 +228,11 @@ fn dragging_zooms_hovering_shows_values(browser: &Browser) {
     browser.double_click(at(50, 50));
     assert_eq!(range(), json!([1, 5000]));
     browser.mouse(&[at(40, 50), at(50, 50)], false);
-    let shown = browser.value("[...document.querySelector('figure').querySelectorAll('.u-series:not(.spread) .u-value')].map(e => e.textContent)");
+    let shown = browser.value(&format!("[...document.querySelector('[data-chart=\"{TOTALS}\"]').querySelectorAll('.u-series:not(.spread) .u-value')].map(e => e.textContent)"));
     let shown: Vec<&str> = shown.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
     let row: f64 = shown[0].parse().unwrap();
     assert!((row - 2500.0).abs() < 30.0, "{shown:?}");
-    let curve = &report.learners[0];
+    let curve = report.learner.as_ref().unwrap();
     let index = curve.rows.iter().position(|&given| given == row).unwrap();
     let value: f64 = shown[1].parse().unwrap();
     assert!((value - curve.values[index]).abs() <= 1e-6 * curve.values[index], "{shown:?}");
@@ -286,4 +305,118 @@ fn every_kind_of_series_is_drawn(browser: &Browser) {
         save(browser, &format!("picture-{scheme}"));
     }
     assert_eq!(browser.console(), Vec::<Value>::new());
+}
+
+/// Clicks the button of a chart that has this name.
+fn press(browser: &Browser, chart: usize, name: &str) {
+    let button = format!(
+        "[...document.querySelector('[data-chart=\"{chart}\"]').closest('figure').querySelectorAll('button')].find(b => b.textContent === '{name}')"
+    );
+    assert_eq!(browser.value(&format!("({button}.click(), true)")), json!(true), "{name}");
+    browser.settle();
+}
+
+fn switches_change_scale_and_range(browser: &Browser) {
+    let (files, mut report) = (Files::new(), example::made_up(5_000));
+    report.losses.as_mut().unwrap().values[700] = 1e6;
+    report.bound.as_mut().unwrap().values.iter_mut().for_each(|value| *value *= 1e3);
+    browser.open(&files.write("page.html", &report.html()));
+    let index = report.charts().iter().position(|chart| chart.title == "Which rows stand out").unwrap();
+    let range = || {
+        let range = browser.value(&format!("(y => [y.min, y.max, y.distr])(eigenhedge.charts[{index}].scales.y)"));
+        (range[0].as_f64().unwrap(), range[1].as_f64().unwrap(), range[2].as_u64().unwrap())
+    };
+    let usual = range();
+    assert!(usual.1 < 5.0 && usual.2 == 1, "{usual:?}");
+    // Zoomed into and back again, the axis is what it was.
+    let place = place(browser, index);
+    let at = |x: i64, y: i64| (place[0] + place[2] * x / 100, place[1] + place[3] * y / 100);
+    browser.mouse(&[at(20, 20), at(40, 60), at(60, 90)], true);
+    assert_ne!(range(), usual);
+    browser.double_click(at(50, 50));
+    assert_eq!(range(), usual);
+    press(browser, index, "whole range");
+    assert!(range().1 >= 1e6);
+    press(browser, index, "logarithmic scale");
+    assert!(range().1 >= 1e6 && range().2 == 3);
+    press(browser, index, "usual range");
+    press(browser, index, "plain scale");
+    assert_eq!(range(), usual);
+    // On a plain axis, a bound far above the losses leaves the picture.
+    press(browser, TOTALS, "plain scale");
+    let top = browser.value(&format!("eigenhedge.charts[{TOTALS}].scales.y.max")).as_f64().unwrap();
+    let energy = report.no_learning.as_ref().unwrap().values.last().unwrap();
+    assert!((*energy..1.3 * energy).contains(&top), "{top} {energy}");
+    let buttons = browser.value("[...document.querySelectorAll('[data-chart=\"0\"]')].map(e => e.closest('figure').querySelectorAll('button').length)");
+    assert_eq!(buttons, json!([0]), "a share has no other scale and nothing outside");
+    check_quiet(browser);
+}
+
+fn the_account_is_folded(browser: &Browser) {
+    let (files, report) = (Files::new(), example::made_up(500));
+    browser.open(&files.write("page.html", &report.html()));
+    let is_seen = "document.querySelector('details table').checkVisibility()";
+    assert_eq!(browser.value(is_seen), json!(false));
+    browser.value("document.querySelector('summary').click()");
+    assert_eq!(browser.value(is_seen), json!(true));
+    let of = |what: &str| {
+        browser.value(&format!("[...document.querySelectorAll('details table')[0].tBodies[0].rows].map(r => {what})"))
+    };
+    let given: Vec<[&String; 3]> =
+        report.ledger.iter().map(|fact| [&fact.key, &fact.value, &fact.explanation]).collect();
+    assert_eq!(of("[...r.cells].map(c => c.textContent)"), json!(given));
+    assert_eq!(of("r.cells[1].title"), json!(report.ledger.iter().map(|fact| &fact.exact).collect::<Vec<_>>()));
+    let legend = "[...document.querySelectorAll('.u-legend tr:first-child, .u-legend .u-value')]
+        .every(e => getComputedStyle(e).visibility === 'hidden')";
+    assert_eq!(browser.value(legend), json!(true), "without a cursor, a legend has names and nothing else");
+    check_quiet(browser);
+}
+
+fn pictures_over_times_have_dates(browser: &Browser) {
+    let (files, mut report) = (Files::new(), example::made_up(500));
+    // Half of the year 2024.
+    let (first, last) = (1_704_067_200, 1_719_792_000);
+    report.times = Some(eigenhedge_report::Curve {
+        name: "when".into(),
+        rows: vec![1.0, 500.0],
+        values: vec![f64::from(first), f64::from(last)],
+    });
+    browser.open(&files.write("page.html", &report.html()));
+    check_drawn(browser, &report.charts(), 1000);
+    let axis = browser
+        .value("(u => [u.scales.x.time, u.scales.x.min, u.scales.x.max, u.series[0].label])(eigenhedge.charts[1])");
+    assert_eq!(axis, json!([true, first, last, "when"]));
+    let dates = "[...document.querySelector('.cells svg').querySelectorAll('text')].filter(t => /^2024-0[1-7]$/.test(t.textContent)).length";
+    assert!(browser.value(dates).as_u64().unwrap() >= 4);
+    check_quiet(browser);
+}
+
+fn steps_follow_the_slider(browser: &Browser) {
+    let turn = |i: i32| f64::from(i) / 100.0;
+    let steps = eigenhedge_report::Steps {
+        points: (0..100).map(|i| (turn(i).cos(), turn(i).sin())).collect(),
+        angles: (0..100).map(turn).collect(),
+        lost: (0..100).map(|i| (turn(i), 2.0 * turn(i))).collect(),
+        ..Default::default()
+    };
+    let page =
+        eigenhedge_report::Page { title: "Steps".into(), blocks: vec![Block::Steps(steps)], ..Default::default() };
+    let files = Files::new();
+    browser.open(&files.write("page.html", &page.html()));
+    assert_eq!((displays(browser, ".steps"), displays(browser, ".steps-static")), (json!(["block"]), json!(["none"])));
+    let slide = "(s => (s.value = 80, s.dispatchEvent(new Event('input')), document.querySelector('.stepping span').textContent))(document.querySelector('input'))";
+    assert_eq!(browser.value(slide), json!("row 80 of 100"));
+    let line =
+        "(l => Math.atan2(-l.y2.baseVal.value, l.x2.baseVal.value))(document.querySelectorAll('.steps line')[1])";
+    assert!((browser.value(line).as_f64().unwrap() - 0.79).abs() < 1e-3);
+    browser.value("document.querySelector('.stepping button').click()");
+    assert_eq!(browser.value("document.querySelector('.stepping button').textContent"), json!("stop"));
+    let waited = std::time::Instant::now();
+    while browser.value("document.querySelector('.stepping span').textContent") == json!("row 80 of 100") {
+        assert!(waited.elapsed().as_secs() < 10, "the picture does not move");
+    }
+    check_quiet(browser);
+    browser.show_as("print", "light");
+    assert_eq!((displays(browser, ".steps"), displays(browser, ".steps-static")), (json!(["none"]), json!(["grid"])));
+    check_texts_apart(browser, 4);
 }

@@ -1,48 +1,78 @@
-//! The page of the demo: every learner on one stream.
+//! The page of the demo: what the program does, for somebody who has never heard of it.
 
 use super::{AUTO, KEPT, Outcome};
-use crate::record::{self, Heading};
 use anyhow::{Context, Result};
+use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::BestSubspace;
-use eigenhedge_report::{Best, Curve, Fact, Mark, RunReport, Table};
+use eigenhedge::{Kind, NormBound, Random, Run, Spec};
+use eigenhedge_report::{Block, Curve, Multiples, Page, RunReport, Steps, Table, Tile};
 
 /// Rows between which the best so far is known.
 const STRIDE: usize = 20;
+/// Rows of the picture in the plane, for each of its three parts.
+const PART: usize = 80;
 
-/// The page; the pictures of a single learner are those of `auto`.
-pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) -> Result<RunReport> {
+/// The page: a line that follows points in the plane, then every learner on the stream of the demo.
+pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) -> Result<Page> {
     let auto = results.iter().find(|result| result.name == AUTO).context("auto is among the learners")?;
     let total = best.values.last().copied().unwrap_or_default();
-    let fact = |key: &str, value: f64, meaning: &str| Fact {
-        key: key.into(),
-        value: format!("{value:.2}"),
-        explanation: meaning.into(),
-    };
-    let summary = vec![
-        "Before each row a learner commits to a plane, then loses the squared distance of the row from it.".into(),
-        format!("auto lost {:.2}, the best fixed plane {total:.2}: no fixed plane is good.", auto.expected_loss()),
-        "Probabilities, weights, coordinates and losses of single rows are those of auto.".into(),
+    let steps = steps(seed)?;
+    let (follows, fixed) = steps.lost.last().copied().unwrap_or_default();
+    let mut ordered: Vec<&Outcome> = results.iter().collect();
+    ordered.sort_by(|a, b| a.expected_loss().total_cmp(&b.expected_loss()));
+    let summary = auto.run.summary();
+    let weights = RunReport { weights: auto.recorder.weights(&summary.members), ..RunReport::default() };
+    let tile = |value: String, label: &str| Tile { value, label: label.into(), exact: String::new() };
+    let tiles = vec![
+        tile(format!("{follows:.1}"), "lost by the line that follows"),
+        tile(format!("{fixed:.1}"), "lost by the best line that stays, chosen with all rows known"),
+        tile(format!("{:+.1}", follows - fixed), "regret: the first less the second. Below zero, following paid"),
     ];
-    let heading = Heading { source: String::new(), summary };
-    Ok(RunReport {
-        title: "eigenhedge demo".into(),
-        subtitle: format!(
-            "{} rows of {} numbers in a plane that changes after 500 and 1000 rows; seed {seed}",
-            stream.len(),
-            stream[0].len()
-        ),
-        learners: results.iter().map(|result| result.recorder.totals(result.name)).collect(),
-        regret_per_row: results.iter().map(|result| regret(result, &best)).collect(),
-        best: Some(Best::Curve(best)),
-        marks: [500.0, 1000.0].map(|x| Mark { x, label: "another plane".into() }).to_vec(),
-        ledger: vec![
-            fact("expected_loss", auto.expected_loss(), "what auto lost, averaged over its own draws"),
-            fact("best_loss", total, "what the best fixed plane loses, chosen with all rows known"),
-            fact("regret", auto.expected_loss() - total, "the first less the second"),
-        ],
-        members: Some(all(results, total)),
-        ..record::page(heading, &auto.recorder, &auto.run, &auto.run.summary())
+    let mut blocks = vec![Block::Steps(steps), Block::Tiles(tiles)];
+    blocks.push(Block::Text("The same with real tables".into(), IN_TABLES.map(String::from).to_vec()));
+    blocks.push(Block::Multiples(multiples(stream, &ordered, best)));
+    blocks.extend(weights.page().blocks);
+    blocks.push(Block::Table(all(&ordered, total)));
+    blocks.push(Block::Text("What comes next".into(), NEXT.map(String::from).to_vec()));
+    Ok(Page {
+        title: "What eigenhedge does".into(),
+        subtitle: format!("eigenhedge demo, seed {seed}"),
+        summary: IN_SHORT.map(String::from).to_vec(),
+        blocks,
     })
+}
+
+/// Points around a line that stands, turns and stands again, with the line that `auto` commits to before each.
+fn steps(seed: u64) -> Result<Steps> {
+    let mut random = Random::seeded(seed);
+    let rows: Vec<[f64; 2]> = (0..3 * PART)
+        .map(|t| {
+            let turned = (t as f64 / PART as f64 - 1.0).clamp(0.0, 1.0);
+            let (sin, cos) = (0.4 + 1.4 * turned).sin_cos();
+            let (along, beside) = ((0.5 * random.normal()).clamp(-0.95, 0.95), 0.05 * random.normal());
+            [along * cos - beside * sin, along * sin + beside * cos]
+        })
+        .collect();
+    let spec = Spec { norm_bound: NormBound::Given(1.2), ..Spec::new(Kind::Auto, 1) };
+    let mut run = Run::new(spec, 2, seed)?;
+    let best = Pca::fit(&rows, 1, Center::None)?;
+    let angle = |direction: &[f64]| direction[1].atan2(direction[0]);
+    let mut steps = Steps {
+        title: "A line that follows the data".into(),
+        caption: STEPS.into(),
+        fixed: angle(best.components().column(0)),
+        ..Steps::default()
+    };
+    let (mut lost, mut fixed) = (0.0, 0.0);
+    for row in &rows {
+        let chosen = run.embedding();
+        steps.angles.push(chosen.components().map_or(0.0, |directions| angle(directions.column(0))));
+        lost += run.step(row)?.expected;
+        fixed += best.loss(row)?;
+        steps.points.push((row[0], row[1]));
+        steps.lost.push((lost, fixed));
+    }
+    Ok(steps)
 }
 
 /// Loss of the best fixed plane, now and then and at the end.
@@ -59,26 +89,48 @@ pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     Ok(curve)
 }
 
-/// At the rows at which both are known.
-fn regret(result: &Outcome, best: &Curve) -> Curve {
-    let Curve { name, rows, values: totals } = result.recorder.totals(result.name);
-    let mut curve = Curve { name, ..Curve::default() };
-    for (row, best) in best.rows.iter().zip(&best.values) {
-        // Of the rows kept, the last that is not after it.
-        let at = rows.partition_point(|kept| kept <= row);
-        if at > 0 {
-            curve.rows.push(*row);
-            curve.values.push((totals[at - 1] - best) / (row + 1.0));
-        }
+fn multiples(stream: &[Vec<f64>], ordered: &[&Outcome], best: Curve) -> Multiples {
+    let total = best.values.last().copied().unwrap_or_default();
+    Multiples {
+        title: "Every learner on a stream that changes twice".into(),
+        caption: format!(
+            "{} rows of {} numbers lie in a plane, and the plane changes after 500 and after 1000 rows. What each learner has lost \
+             up to each row, least first; the others are drawn faintly behind it. Dashed: the best plane that stays, chosen with \
+             all rows up to there known.",
+            stream.len(),
+            stream[0].len()
+        ),
+        notes: ordered.iter().map(|result| format!("lost {:.1}", result.expected_loss())).collect(),
+        curves: ordered.iter().map(|result| result.recorder.totals(result.name)).collect(),
+        top: 1.2 * total,
+        reference: Some(best),
+        dated: false,
     }
-    curve
 }
 
-fn all(results: &[Outcome], best: f64) -> Table {
-    let row = |result: &Outcome| {
-        let expected = result.expected_loss();
-        vec![result.name.to_owned(), format!("{expected:.2}"), format!("{:+.2}", expected - best)]
-    };
-    let columns = ["learner", "expected loss", "over best"].map(String::from).to_vec();
-    Table { title: "All learners".into(), columns, rows: results.iter().map(row).collect() }
+fn all(ordered: &[&Outcome], best: f64) -> Table {
+    let row = |name: &str, lost: f64| vec![name.to_owned(), format!("{lost:.2}"), format!("{:+.2}", lost - best)];
+    let mut rows = vec![row("best plane that stays", best)];
+    rows.extend(ordered.iter().map(|result| row(result.name, result.expected_loss())));
+    let columns = ["learner", "expected loss", "regret"].map(String::from).to_vec();
+    Table { title: "In numbers".into(), columns, rows, ..Table::default() }
 }
+
+const IN_SHORT: [&str; 2] = [
+    "Rows of numbers arrive one at a time. Before each row, eigenhedge commits to a few directions; what the row has outside of \
+     them is lost. Then it learns from the row.",
+    "With two numbers a row and one direction, that is a line through points of the plane. Press play.",
+];
+const STEPS: &str = "Each point is a row; the newest is black, and its distance from the blue line, squared, is what it costs. The \
+                     blue line was chosen before the point was seen. The orange line is the best one that never moves: somebody \
+                     chose it afterwards, with all points known.";
+const IN_TABLES: [&str; 2] = [
+    "A table of sensors has more columns, and a few directions hold most of what happens in them. Directions that are learned row \
+     by row need no second look at the data, follow it when it changes, and show at once which rows do not fit.",
+    "eigenhedge keeps an account: what was lost, what the best fixed directions would have lost, and for many learners a bound \
+     that holds for every stream whatever. auto runs several learners side by side and trusts those that lose least.",
+];
+const NEXT: [&str; 1] = [
+    "eigenhedge run YOUR.csv -k 2 --report report.html draws such a page for your own rows; eigenhedge monitor YOUR.csv finds rows \
+     that do not fit.",
+];

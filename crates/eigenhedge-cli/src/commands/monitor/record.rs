@@ -5,6 +5,7 @@
 use super::occurrence::Occurrence;
 use super::session::Finished;
 use crate::args::MonitorArgs;
+use crate::files::file_name;
 use crate::number::readable;
 use eigenhedge::{Monitor, Verdict};
 use eigenhedge_io::printable;
@@ -78,7 +79,7 @@ impl Record {
         let (times, has_times) =
             (Curve::of(args.time.as_deref().unwrap_or("time"), &self.rows, NUMBERS - 1), args.time.is_some());
         MonitorReport {
-            title: format!("eigenhedge monitor: {}", finished.stream.source()),
+            title: format!("eigenhedge monitor: {}", file_name(&finished.stream.source())),
             subtitle: "Scores, limits, events, changes and causes".into(),
             facts: facts
                 .filter(|(name, _)| !["", "next", "report", "list"].contains(&name.trim()))
@@ -143,5 +144,6 @@ fn table(listed: &[Occurrence]) -> Table {
         title: "Worst moments".into(),
         columns: columns.map(str::to_owned).to_vec(),
         rows: strongest(listed, LISTED).into_iter().map(line).collect(),
+        ..Table::default()
     }
 }

@@ -7,7 +7,7 @@ mod resume_state;
 mod session;
 
 use crate::args::{SummaryForm, typed};
-use crate::files::judge_place;
+use crate::files::{file_name, judge_place};
 use crate::number::exact;
 use crate::plan::Plan;
 use crate::record::{Heading, page};
@@ -97,7 +97,9 @@ fn close(plan: &Plan, finished: Finished) -> Result<()> {
     summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);
     if let Some(mut recorder) = recorder {
         recorder.close(stream.row_number(), &run, &summary);
-        let heading = Heading { source: stream.source(), summary: sentences(&summary, run.spec(), standardized) };
+        let account = sentences(&summary, run.spec(), standardized);
+        let source = stream.source();
+        let heading = Heading { source: file_name(&source), columns: stream.columns(), standardized, account };
         let report = page(heading, &recorder, &run, &summary);
         plan.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;
         plan.keep.plot.iter().try_for_each(|path| write_whole(path, report.svg().as_bytes()))?;

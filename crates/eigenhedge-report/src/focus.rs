@@ -1,0 +1,53 @@
+//! Ranges that show most values well, where a few outliers would flatten the rest.
+
+/// Part of the values beyond which one may be an outlier, at each end.
+const TAIL: f64 = 0.01;
+/// Distance from the other values at which one is, in ranges of those.
+const FAR: f64 = 2.0;
+/// Fewest values of which one can be an outlier.
+const FEWEST: usize = 20;
+
+/// The range of all values but a few that lie far from the rest, at most a hundredth at each end; none if there are no
+/// such values.
+pub fn without_outliers(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len();
+    if count < FEWEST {
+        return None;
+    }
+    let tail = ((count as f64 * TAIL).ceil() as usize).min(count / 4);
+    let (least, most) = (sorted[tail], sorted[count - 1 - tail]);
+    let spread = most - least;
+    let (low, high) = (least - FAR * spread, most + FAR * spread);
+    if spread <= 0.0 || (sorted[0] >= low && sorted[count - 1] <= high) {
+        return None;
+    }
+    let first = sorted.iter().find(|value| **value >= low)?;
+    let last = sorted.iter().rfind(|value| **value <= high)?;
+    Some((*first, *last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_values_far_away_are_left_out_and_nothing_else() {
+        let even = |count: u32| (0..count).map(f64::from);
+        assert_eq!(without_outliers(even(400)), None);
+        assert_eq!(without_outliers(even(400).chain([1e6, 2e6])), Some((0.0, 399.0)));
+        assert_eq!(without_outliers(even(400).chain([-1e6, f64::NAN])), Some((0.0, 399.0)));
+        // A tenth of all values is no outlier, a few of them are no crowd, and one value has no neighbours.
+        assert_eq!(without_outliers(even(400).chain([1e6; 40])), None);
+        assert_eq!(without_outliers(even(10).chain([1e6])), None);
+        assert_eq!(without_outliers([3.0; 100].into_iter().chain([9.0])), None);
+        assert_eq!(without_outliers([]), None);
+    }
+
+    #[test]
+    fn a_sum_that_begins_with_a_jump_is_shown_behind_it() {
+        let sum = (0..700).map(|i| if i < 4 { 0.0 } else { 1e6 + f64::from(i) });
+        assert_eq!(without_outliers(sum), Some((1e6 + 4.0, 1e6 + 699.0)));
+    }
+}

@@ -1,0 +1,235 @@
+//! What the kept directions are made of, and how that changed.
+
+use crate::chart::{Chart, Series};
+use crate::heat_map::HeatMap;
+use crate::page::Table;
+
+/// Columns of the input that are shown.
+const COLUMNS: usize = 30;
+/// Directions that are shown.
+const SHOWN: usize = 10;
+/// Columns that are named for each direction.
+const NAMED: usize = 4;
+/// A loading this small is not worth a name.
+const SMALL: f64 = 0.1;
+/// A column has a line if this much of it lies within the directions.
+const LEAST: f64 = 0.005;
+/// The same for a picture of cells, where less has no shade.
+const SHADE: f64 = 0.07;
+/// Columns that are shown in any case.
+const FEWEST: usize = 12;
+
+/// The directions that were kept, over named columns.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Directions {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// The directions at the end: unit vectors over the columns, the surest first.
+    pub vectors: Vec<Vec<f64>>,
+    /// Share of the energy of all rows along each of them; may be empty.
+    pub shares: Vec<f64>,
+    /// The directions on the way.
+    pub looks: Vec<Look>,
+}
+
+/// The directions after some row.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Look {
+    /// The row.
+    pub row: f64,
+    /// Unit vectors over the columns.
+    pub vectors: Vec<Vec<f64>>,
+}
+
+impl Directions {
+    /// The loadings of the columns that matter most, and a line for each direction.
+    pub(super) fn tables(&self) -> Vec<Table> {
+        if self.vectors.is_empty() || self.columns.is_empty() {
+            return vec![];
+        }
+        vec![self.in_words(), self.loadings()]
+    }
+
+    fn in_words(&self) -> Table {
+        let has_shares = self.shares.len() >= self.vectors.len();
+        let row = |(i, vector): (usize, &Vec<f64>)| {
+            let mut order: Vec<usize> = (0..vector.len().min(self.columns.len())).collect();
+            order.sort_by(|a, b| vector[*b].abs().total_cmp(&vector[*a].abs()));
+            let worth = order.iter().filter(|j| vector[**j].abs() >= SMALL).take(NAMED);
+            let mut named: Vec<String> = worth.map(|j| format!("{} ({})", self.name(*j), signed(vector[*j]))).collect();
+            if named.is_empty() {
+                named.push("many columns, each a little".into());
+            }
+            let share = has_shares.then(|| format!("{:.1} %", 100.0 * self.shares[i]));
+            [Some((i + 1).to_string()), share, Some(named.join(", "))].into_iter().flatten().collect()
+        };
+        let columns = ["direction", "of the energy", "made of"];
+        let kept = columns.iter().filter(|name| has_shares || **name != "of the energy");
+        Table {
+            title: "What the directions are".into(),
+            columns: kept.map(|name| (*name).to_owned()).collect(),
+            rows: self.vectors.iter().take(SHOWN).enumerate().map(row).collect(),
+            caption: more(self.vectors.len(), SHOWN, "direction"),
+            ..Table::default()
+        }
+    }
+
+    fn loadings(&self) -> Table {
+        let vectors = &self.vectors[..self.vectors.len().min(SHOWN)];
+        let shown = self.most(LEAST, |column| within(&self.vectors, column));
+        let value = |column: usize, vector: &Vec<f64>| vector.get(column).copied().unwrap_or(0.0);
+        let row = |column: &usize| {
+            let cells = vectors.iter().map(|vector| signed(value(*column, vector)));
+            std::iter::once(self.name(*column)).chain(cells).collect()
+        };
+        let exact = |column: &usize| {
+            let cells = vectors.iter().map(|vector| value(*column, vector).to_string());
+            std::iter::once(String::new()).chain(cells).collect()
+        };
+        let shades = |column: &usize| {
+            let cells = vectors.iter().map(|vector| value(*column, vector));
+            std::iter::once(f64::NAN).chain(cells).collect()
+        };
+        let heads = (1..=vectors.len()).map(|i| format!("direction {i}"));
+        let others = more(self.columns.len(), shown.len(), "column");
+        Table {
+            title: String::new(),
+            columns: std::iter::once("loadings".to_owned()).chain(heads).collect(),
+            rows: shown.iter().map(row).collect(),
+            exact: shown.iter().map(exact).collect(),
+            shades: shown.iter().map(shades).collect(),
+            caption: format!(
+                "The part of each column in each direction, at the end of the run: blue and orange have opposite signs. {others}"
+            ),
+        }
+    }
+
+    /// How much of each column lies in the kept directions, over the rows.
+    pub(super) fn columns_over_time(&self) -> HeatMap {
+        let over_time = |column: usize| self.looks.iter().map(move |look| within(&look.vectors, column));
+        let shown = self.most(SHADE, |column| over_time(column).fold(0.0, f64::max));
+        let others = more(self.columns.len(), shown.len(), "column");
+        HeatMap {
+            title: "How the directions changed".into(),
+            places: self.looks.iter().map(|look| look.row).collect(),
+            lines: shown.into_iter().map(|i| (self.name(i), over_time(i).collect())).collect(),
+            range: (0.0, 1.0),
+            linear: true,
+            caption: format!(
+                "How much of each column lies within the kept directions: nothing, the faintest, to all of it. {others}"
+            ),
+            ..HeatMap::default()
+        }
+    }
+
+    /// How much the directions on the way have in common with those at the end, and with those of the look before.
+    pub(super) fn turns(&self, x_label: &str) -> Chart {
+        let mut chart = Chart::new("How much they turned", x_label, "in common");
+        chart.caption =
+            "1: the same directions, 0: none in common. A dip of the second line is a moment at which they turned."
+                .into();
+        chart.focus_y = Some((0.0, 1.0));
+        let rows: Vec<f64> = self.looks.iter().map(|look| look.row).collect();
+        let last: Vec<f64> = self.looks.iter().map(|look| in_common(&look.vectors, &self.vectors)).collect();
+        chart = chart.with(Series::line("with the directions at the end", &rows, &last));
+        let before = self.looks.windows(2).map(|pair| in_common(&pair[0].vectors, &pair[1].vectors));
+        let before: Vec<f64> = before.collect();
+        chart.with(Series::line("with those a while before", rows.get(1..).unwrap_or_default(), &before))
+    }
+
+    /// The name of a column; a number alone would be taken for one.
+    fn name(&self, column: usize) -> String {
+        let name = &self.columns[column];
+        if name.parse::<f64>().is_ok() { format!("column {name}") } else { name.clone() }
+    }
+
+    /// The columns with the largest values, and of those beyond a few only such as have this much, in their own order.
+    fn most(&self, least: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
+        let mut order: Vec<(usize, f64)> = (0..self.columns.len()).map(|i| (i, value(i))).collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let worth = order.iter().take_while(|(_, value)| *value >= least).count();
+        order.truncate(worth.clamp(FEWEST, COLUMNS));
+        order.sort_unstable_by_key(|(i, _)| *i);
+        order.into_iter().map(|(i, _)| i).collect()
+    }
+}
+
+/// Part of a column that lies within orthonormal vectors.
+fn within(vectors: &[Vec<f64>], column: usize) -> f64 {
+    vectors.iter().filter_map(|vector| vector.get(column)).map(|x| x * x).sum::<f64>().min(1.0)
+}
+
+/// The squared cosines between two sets of orthonormal vectors, on average.
+fn in_common(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
+    let inner = |u: &[f64], v: &[f64]| u.iter().zip(v).map(|(x, y)| x * y).sum::<f64>();
+    let sum: f64 = a.iter().flat_map(|u| b.iter().map(move |v| inner(u, v).powi(2))).sum();
+    (sum / a.len().max(1) as f64).clamp(0.0, 1.0)
+}
+
+/// Two decimals and a sign.
+fn signed(value: f64) -> String {
+    let text = format!("{value:.2}");
+    match text.strip_prefix('-') {
+        Some("0.00") => "0.00".into(),
+        Some(size) => format!("\u{2212}{size}"),
+        None => text,
+    }
+}
+
+fn more(all: usize, shown: usize, what: &str) -> String {
+    match all.saturating_sub(shown) {
+        0 => String::new(),
+        1 => format!("One more {what} is not shown."),
+        count => format!("{count} more {what}s are not shown."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turned(angle: f64) -> Vec<Vec<f64>> {
+        vec![vec![angle.cos(), angle.sin(), 0.0]]
+    }
+
+    #[test]
+    fn directions_are_told_by_their_largest_columns_and_their_turns() {
+        let looks = [0.0, 0.0, std::f64::consts::FRAC_PI_2].map(turned);
+        let looks = (0..).zip(looks).map(|(i, vectors)| Look { row: f64::from(i), vectors }).collect();
+        let directions = Directions {
+            columns: ["a", "b", "c"].map(String::from).to_vec(),
+            vectors: vec![vec![0.0, -1.0, 0.05]],
+            shares: vec![0.756],
+            looks,
+        };
+        let [words, loadings] = &directions.tables()[..] else { panic!() };
+        assert_eq!(words.rows, [["1", "75.6 %", "b (\u{2212}1.00)"]]);
+        assert_eq!(loadings.rows[1], ["b", "\u{2212}1.00"]);
+        assert_eq!((loadings.exact[2][1].as_str(), loadings.shades[1][1]), ("0.05", -1.0));
+        let map = directions.columns_over_time();
+        let rounded = |values: &[f64]| values.iter().map(|x| x.round()).collect::<Vec<_>>();
+        assert_eq!(
+            map.lines.iter().map(|line| rounded(&line.1)).collect::<Vec<_>>(),
+            [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]]
+        );
+        let turns = directions.turns("row");
+        let line = |i: usize| turns.series[i].points.iter().map(|point| point.y.round()).collect::<Vec<_>>();
+        assert_eq!((line(0), line(1)), (vec![0.0, 0.0, 1.0], vec![1.0, 0.0]));
+        assert_eq!(Directions::default().tables(), []);
+        let numbered = Directions { columns: ["7", "8", "9"].map(String::from).to_vec(), ..directions };
+        assert_eq!(numbered.tables()[0].rows[0][2], "column 8 (\u{2212}1.00)");
+    }
+
+    #[test]
+    fn of_many_columns_those_that_matter_are_shown() {
+        let mut vector = vec![0.09; 100];
+        vector[99] = 0.9;
+        let columns = (0..100).map(|i| format!("c{i}")).collect();
+        let directions = Directions { columns, vectors: vec![vector], ..Directions::default() };
+        let loadings = &directions.tables()[1];
+        assert_eq!((loadings.rows.len(), loadings.rows[COLUMNS - 1][0].as_str()), (COLUMNS, "c99"));
+        let few = Directions { vectors: vec![vec![0.01; 100]], ..directions.clone() };
+        assert_eq!(few.tables()[1].rows.len(), FEWEST);
+        assert!(loadings.caption.contains("70 more columns are not shown."), "{}", loadings.caption);
+    }
+}

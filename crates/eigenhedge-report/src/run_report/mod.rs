@@ -1,0 +1,215 @@
+//! The page of one run, in pictures first: how much was kept, what was lost and beside whom, what the directions are and how
+//! they changed, who led, which rows stand out; the whole account at the end, folded.
+//!
+//! Plain data in. Curves of long runs come from [`Downsampler`]; what is empty has no picture and no table.
+
+mod charts;
+mod directions;
+
+pub use directions::{Directions, Look};
+
+use crate::chart::Mark;
+use crate::downsample::Downsampler;
+use crate::number::significant;
+use crate::page::{Block, Folded, Page, Table, Tile};
+use crate::svg;
+use crate::svg::panel::Panel;
+use crate::top_k::Entry;
+
+/// A value over the rows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Curve {
+    /// Name in the legend.
+    pub name: String,
+    /// Row numbers.
+    pub rows: Vec<f64>,
+    /// Values.
+    pub values: Vec<f64>,
+}
+
+/// The best in hindsight, as far as it is known.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Best {
+    /// Its loss up to each row.
+    Curve(Curve),
+    /// Its loss at a few rows.
+    Points(Curve),
+    /// Ends between which its loss lies.
+    Bracket {
+        /// Name in the legend.
+        name: String,
+        /// Row numbers.
+        rows: Vec<f64>,
+        /// Lower ends.
+        low: Vec<f64>,
+        /// Upper ends.
+        high: Vec<f64>,
+    },
+}
+
+/// A row in its first two coordinates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Placed {
+    /// Its number.
+    pub row: u64,
+    /// First coordinate.
+    pub x: f64,
+    /// Second coordinate.
+    pub y: f64,
+}
+
+/// One line of the account.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Fact {
+    /// Name, as in the summary.
+    pub key: String,
+    /// Value, rounded for people.
+    pub value: String,
+    /// Value with all its digits.
+    pub exact: String,
+    /// Its meaning.
+    pub explanation: String,
+}
+
+/// The data of the page of one run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunReport {
+    /// Heading.
+    pub title: String,
+    /// A line below the heading; may be empty.
+    pub subtitle: String,
+    /// What must not be overlooked, in sentences.
+    pub notes: Vec<String>,
+    /// The few numbers that come first.
+    pub tiles: Vec<Tile>,
+    /// Unit of every loss, in words.
+    pub unit: String,
+    /// Share of the energy that was kept, in per cent: of the learner first.
+    pub kept_share: Vec<Curve>,
+    /// Loss per row in stretches of rows: of the learner first, then what it is compared with.
+    pub loss_per_row: Vec<Curve>,
+    /// Total expected loss.
+    pub learner: Option<Curve>,
+    /// Loss of the best in hindsight.
+    pub best: Option<Best>,
+    /// Loss of directions chosen at random, without learning.
+    pub no_learning: Option<Curve>,
+    /// The bound on the loss.
+    pub bound: Option<Curve>,
+    /// Regret divided by rows: one curve, or the ends between which it lies.
+    pub regret_per_row: Vec<Curve>,
+    /// The directions that were kept.
+    pub directions: Option<Directions>,
+    /// Probability with which each direction is kept.
+    pub kept: Vec<Curve>,
+    /// Weight of each member of a portfolio.
+    pub weights: Vec<Curve>,
+    /// Loss of single rows; thinned so that large ones stay.
+    pub losses: Option<Curve>,
+    /// The rows with the largest losses, largest first.
+    pub largest: Vec<Entry>,
+    /// Rows in the first two coordinates.
+    pub rows: Vec<Placed>,
+    /// Where segments begin.
+    pub marks: Vec<Mark>,
+    /// The account in sentences.
+    pub account: Vec<String>,
+    /// The account by keys.
+    pub ledger: Vec<Fact>,
+    /// Members of a portfolio.
+    pub members: Option<Table>,
+    /// Time of some of the rows, in seconds since 1970 and not decreasing: the axis of the charts, if it is known.
+    pub times: Option<Curve>,
+}
+
+impl Curve {
+    /// One curve of a recorder.
+    pub fn of(name: impl Into<String>, curves: &Downsampler, index: usize) -> Self {
+        let (rows, values) = curves.curve(index);
+        Self { name: name.into(), rows, values }
+    }
+
+    /// The value at a row: between those of the rows around it, which must increase.
+    pub fn at(&self, row: f64) -> f64 {
+        let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
+        let (Some(&[x0, x1]), Some(&[y0, y1])) =
+            (self.rows[after - 1..].first_chunk::<2>(), self.values[after - 1..].first_chunk::<2>())
+        else {
+            return f64::NAN;
+        };
+        y0 + (y1 - y0) * ((row - x0) / (x1 - x0)).clamp(0.0, 1.0)
+    }
+}
+
+impl Placed {
+    /// The rows of a recorder, by its first two curves.
+    pub fn of(curves: &Downsampler) -> Vec<Self> {
+        let value = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
+        curves.points().into_iter().map(|(row, v)| Self { row, x: value(v, 0), y: value(v, 1) }).collect()
+    }
+}
+
+impl RunReport {
+    /// The page.
+    pub fn page(&self) -> Page {
+        let mut blocks = Vec::new();
+        if !self.tiles.is_empty() {
+            blocks.push(Block::Tiles(self.tiles.clone()));
+        }
+        blocks.extend(self.pictures());
+        let tables = [self.ledger_table(), self.largest_table(), self.members.clone()];
+        let tables: Vec<Table> = tables.into_iter().flatten().filter(|table| !table.rows.is_empty()).collect();
+        if !(tables.is_empty() && self.account.is_empty()) {
+            blocks.push(Block::Folded(Folded { title: ACCOUNT.into(), text: self.account.clone(), tables }));
+        }
+        Page { title: self.title.clone(), subtitle: self.subtitle.clone(), summary: self.notes.clone(), blocks }
+    }
+
+    /// The page as an HTML file.
+    pub fn html(&self) -> String {
+        self.page().html()
+    }
+
+    /// The pictures as one SVG file.
+    pub fn svg(&self) -> String {
+        let pictures = self.pictures();
+        let panels: Vec<(&str, Panel)> = pictures
+            .iter()
+            .filter_map(|block| match block {
+                Block::Chart(chart) => Some((chart.title.as_str(), Panel::draw(chart, svg::CELL, true))),
+                Block::HeatMap(map) => Some((map.title.as_str(), map.panel(svg::CELL, true))),
+                _ => None,
+            })
+            .collect();
+        svg::grid_of(&self.title, &panels, if panels.len() > 1 { 2 } else { 1 })
+    }
+
+    fn ledger_table(&self) -> Option<Table> {
+        let rows = self.ledger.iter().map(|fact| vec![fact.key.clone(), fact.value.clone(), fact.explanation.clone()]);
+        let exact = self.ledger.iter().map(|fact| vec![String::new(), fact.exact.clone()]);
+        let columns = ["key", "value", "meaning"].map(String::from).to_vec();
+        (!self.ledger.is_empty()).then(|| Table {
+            title: "Account".into(),
+            columns,
+            rows: rows.collect(),
+            exact: exact.collect(),
+            caption: "Numbers are rounded; point at one to see all its digits.".into(),
+            ..Table::default()
+        })
+    }
+
+    fn largest_table(&self) -> Option<Table> {
+        // A column of nothing says nothing.
+        let width = if self.largest.iter().all(|entry| entry.label.is_empty()) { 2 } else { 3 };
+        let row = |e: &Entry| {
+            let cells = [e.row.to_string(), significant(e.value, 4), e.label.clone()];
+            cells.into_iter().take(width).collect()
+        };
+        let columns = ["row", "loss", "label"].map(String::from)[..width].to_vec();
+        let exact = self.largest.iter().map(|e| vec![String::new(), e.value.to_string()]).collect();
+        let rows = self.largest.iter().map(row).collect();
+        Some(Table { title: "Largest losses".into(), columns, rows, exact, ..Table::default() })
+    }
+}
+
+const ACCOUNT: &str = "The whole account";
