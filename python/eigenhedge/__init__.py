@@ -6,6 +6,7 @@ loses of the row, and then learns.
 - :func:`run`: one learner over a table, like the command line.
 - :class:`Learner`: the bare learner, row by row.
 - :class:`Fleet`: a learner for each key.
+- :class:`Moments`: count, mean and scatter of rows, folded in parts. :func:`merge`: models of parts as one.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
 - :class:`Monitor`: scores, limits, alarms, causes and change points for rows of sensors.
 - :mod:`eigenhedge.river`: transformer and anomaly detector for River.
@@ -51,6 +52,7 @@ from ._snapshot import export, load, save
 if TYPE_CHECKING:
     from ._kernel_methods import KernelPCA, KernelRidge
     from ._kernel_pca import OnlineKernelPCA
+    from ._moments import Moments, merge
     from ._monitor import Alarms, Monitor
     from ._pca import OnlinePCA
 else:
@@ -59,9 +61,11 @@ else:
         "Alarms": "_monitor",
         "KernelPCA": "_kernel_methods",
         "KernelRidge": "_kernel_methods",
+        "Moments": "_moments",
         "Monitor": "_monitor",
         "OnlineKernelPCA": "_kernel_pca",
         "OnlinePCA": "_pca",
+        "merge": "_moments",
     }
 
     def __getattr__(name):
@@ -93,6 +97,7 @@ __all__ = [
     "KernelPCA",
     "KernelRidge",
     "Learner",
+    "Moments",
     "Monitor",
     "OnlineKernelPCA",
     "OnlinePCA",
@@ -111,6 +116,7 @@ __all__ = [
     "kernels",
     "learners",
     "load",
+    "merge",
     "mmd",
     "options",
     "pair",

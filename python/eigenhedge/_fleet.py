@@ -119,6 +119,19 @@ class Fleet:
     def __repr__(self) -> str:
         return f"<Fleet k={self.k}, groups={len(self)}>"
 
+    def _merged(self, *others: Fleet) -> Fleet:
+        """Return a new fleet with the learners of all."""
+        made = Fleet.__new__(Fleet)
+        made.k, made.max_groups, made._given = self.k, self.max_groups, self._given
+        made._fleet = None
+        for fleet in (self, *others):
+            if fleet._fleet is None:
+                continue
+            if made._fleet is None:
+                made._fleet = fleet._fleet.fresh(self.max_groups)
+            made._fleet.merge(fleet._fleet)
+        return made
+
     def save(self, path: Path) -> None:
         """Write all learners to one file, which the command line reads too; it is complete or absent."""
         if self._fleet is None:

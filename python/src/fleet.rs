@@ -27,6 +27,14 @@ impl Groups {
     }
 }
 
+/// The fleet with at most so many learners in memory.
+fn with_room(fleet: Fleet, max_groups: Option<usize>) -> Fleet {
+    match max_groups {
+        Some(most) => fleet.with_store(most, Box::new(GroupStore::new(&std::env::temp_dir()))),
+        None => fleet,
+    }
+}
+
 fn cannot(error: &impl ToString) -> PyErr {
     PyOSError::new_err(error.to_string())
 }
@@ -57,11 +65,8 @@ impl Groups {
             PyValueError::new_err(format!("standardize must be none or running, got '{standardize}'"))
         })?;
         let columns = Columns::new(names, Standardizer::new(how, dim));
-        let mut fleet = Fleet::new(run, columns).map_err(|error| refused(&error))?;
-        if let Some(most) = max_groups {
-            fleet = fleet.with_store(most, Box::new(GroupStore::new(&std::env::temp_dir())));
-        }
-        Ok(Self { fleet: Mutex::new(fleet) })
+        let fleet = Fleet::new(run, columns).map_err(|error| refused(&error))?;
+        Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
     /// Learns from every row with the learner of its key, and tells what each row cost.
@@ -96,6 +101,23 @@ impl Groups {
     fn get(&self, py: Python<'_>, key: &str) -> PyResult<Option<Learner>> {
         let found = self.fleet(py)?.get(key).map_err(|error| refused(&error))?;
         Ok(found.map(|snapshot| Learner::of(State::of(snapshot))))
+    }
+
+    /// A fleet without keys, whose learners begin alike.
+    fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
+        let fresh = self.fleet(py)?.fresh().clone();
+        let fleet = Fleet::new(fresh.run, fresh.columns).map_err(|error| refused(&error))?;
+        Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
+    }
+
+    /// Adds the learners of another fleet.
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        if std::ptr::eq(self, other) {
+            return Err(PyValueError::new_err("a fleet must not be merged with itself"));
+        }
+        let (mut fleet, mut other) = (self.fleet(py)?, other.fleet(py)?);
+        let (fleet, other) = (&mut *fleet, &mut *other);
+        py.detach(|| fleet.merge(other)).map_err(|error| refused(&error))
     }
 
     #[getter]

@@ -548,6 +548,13 @@ impl Learner {
     }
 
     /// bytes: what the program around the run remembers, as a JSON object; empty for nothing.
+    #[pyo3(name = "_merged")]
+    fn merged(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        let (own, other) = (self.state(py)?.snapshot(), other.state(py)?.snapshot());
+        let merged = py.detach(|| own.merge(other)).map_err(|error| refused(&error))?;
+        Ok(Self::of(State::of(merged)))
+    }
+
     #[pyo3(name = "_resume_state")]
     fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.state(py)?.resume_state))

@@ -13,6 +13,7 @@ mod fleet;
 mod interrupt;
 mod items;
 mod learner;
+mod moments;
 mod monitor;
 mod options;
 mod pair;
@@ -29,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<learner::Learner>()?;
     module.add_class::<learner::Trial>()?;
     module.add_class::<fleet::Groups>()?;
+    module.add_class::<moments::Folded>()?;
     module.add_class::<batch::KernelComponents>()?;
     module.add_class::<batch::KernelRegression>()?;
     module.add_class::<experts::CappedHedge>()?;

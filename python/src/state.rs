@@ -48,10 +48,15 @@ impl State {
         Self { resume_state: snapshot.resume_state, ..Self::new(snapshot.run, snapshot.columns) }
     }
 
+    /// A copy, as it is saved.
+    pub fn snapshot(&self) -> Snapshot {
+        let (run, columns) = (self.run.clone(), self.columns.clone());
+        Snapshot { run, columns, resume_state: self.resume_state.clone() }
+    }
+
     /// As bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        let (run, columns) = (self.run.clone(), self.columns.clone());
-        Snapshot { run, columns, resume_state: self.resume_state.clone() }.to_bytes()
+        self.snapshot().to_bytes()
     }
 
     /// The run.

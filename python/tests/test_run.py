@@ -16,7 +16,7 @@ from eigenhedge import _summary
 
 PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 
-KEYS = """rows skipped_rows dim k learner eta first_row_loss expected_loss loss kept_energy best_loss regret bound bound_holds
+KEYS = """rows skipped_rows dim k learner eta uncharged_rows first_row_loss expected_loss loss kept_energy best_loss regret bound bound_holds
 certificate rank_mean rank_max seconds rows_per_second""".split()
 
 

@@ -84,6 +84,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Transform(args) => commands::transform(&args),
         Command::Reconstruct(args) => commands::reconstruct(&args),
         Command::Inspect(args) => commands::inspect(&args),
+        Command::Merge(args) => commands::merge(&args),
         Command::Export(args) => commands::export(&args),
         Command::Make(args) => commands::make(&args),
         Command::Pair(args) => commands::pair(&args),

@@ -34,8 +34,19 @@ pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
     let expected = if spec.learner == Kind::PerturbedLeader { "expected, given its noise" } else { "expected" };
     let chosen = if spec.select == Select::Top { "by the surest choices" } else { "by the choices drawn" };
     line("lost", format!("{} {expected}, {} {chosen}", readable(summary.expected_loss), readable(summary.loss)));
-    if let Some(first) = summary.first_row_loss {
-        line("", format!("without the first row, which fixes the center ({} expected)", readable(first)));
+    match (summary.uncharged_rows, summary.first_row_loss) {
+        (1, Some(first)) => {
+            line("", format!("without the first row, which fixes the center ({} expected)", readable(first)));
+        }
+        (0, _) => {}
+        (rows, Some(first)) => {
+            let rows = counted(rows, "first row");
+            line(
+                "",
+                format!("without {rows}, each of which fixes the center of a part ({} expected)", readable(first)),
+            );
+        }
+        (rows, None) => line("", format!("without {}, which taught without a prediction", counted(rows, "row"))),
     }
     match (summary.best_loss, summary.regret) {
         (Some(best), Some(regret)) => {
@@ -114,8 +125,8 @@ fn bound(summary: &RunSummary) -> String {
     };
     let verdict = verdict(summary.bound_holds == Some(true));
     let price = summary.certificate.price.filter(|price| *price > 0.0);
-    let price =
-        price.map_or(String::new(), |price| format!(", {} of its constant for mixing and caps", readable(price)));
+    let price = price
+        .map_or(String::new(), |price| format!(", {} of its constant for mixing, caps and merges", readable(price)));
     format!("{} on the expected loss ({}{price}): {verdict}", readable(bound), summary.bound_reason)
 }
 

@@ -9,6 +9,7 @@ mod groups;
 mod hostile_files;
 mod items;
 mod kills;
+mod merge;
 mod models;
 mod monitor;
 mod monitor_pages;

@@ -225,6 +225,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         ("learner", Value::from("tracking")),
         ("eta", Value::from(1.0)),
         ("options", options),
+        ("uncharged_rows", Value::from(0)),
         ("first_row_loss", Value::Null),
         ("expected_loss", Value::from(run.totals().expected_loss)),
         ("loss", Value::from(run.totals().loss)),

@@ -132,6 +132,9 @@ pub enum Error {
     /// A combination of choices that has no meaning.
     #[error("{0}")]
     Unsupported(&'static str),
+    /// Two states that do not fit together, or one that depends on the order of its rows.
+    #[error("cannot be merged: {0}")]
+    Merge(String),
     /// The learner of a key could not be put away, or not be fetched.
     #[error("a learner that was put away cannot be read or written: {0}")]
     Store(String),

@@ -22,6 +22,7 @@
 //! | learn from strings, sets, rankings or a Gram matrix | [`kernel`], [`Spec::features`] |
 //! | stop and go on later, bit for bit | [`Snapshot`] |
 //! | follow many entities, one learner for each key | [`Fleet`] |
+//! | merge models of parts of a table, or fold the parts on many machines | [`Snapshot::merge`], [`Moments`] |
 //! | watch sensors: scores, limits, alarms, causes, change points | [`Monitor`], [`MonitorOptions`], [`Verdict`] |
 //! | let users name learners and options | [`registry`], [`options`] |
 //! | drive a learner trial by trial | [`Learner`], [`trial`], [`trials`] |
@@ -150,6 +151,7 @@ mod linalg;
 mod memory;
 mod mixing;
 mod model;
+mod moments;
 mod monitor;
 mod num;
 mod portfolio;
@@ -176,6 +178,7 @@ pub use linalg::Matrix;
 pub use memory::set_max_memory;
 pub use mixing::Mixing;
 pub use model::{Columns, LinearMap, Model};
+pub use moments::Moments;
 pub use monitor::{
     Cause, Change, Choose, Event, Kept, Limit, Mode, Monitor, MonitorOptions, MonitorTotals, SavedMonitors, Verdict,
 };

@@ -97,6 +97,31 @@ impl Columns {
         Ok(needs_more)
     }
 
+    /// An error if others have other names or another kind of scale; names that one of them lacks are those of the other.
+    pub(crate) fn agree(&mut self, other: &Self) -> Result<(), Error> {
+        if let (Some(own), Some(found)) = (&self.names, &other.names) {
+            length("the columns of the other model", found.len(), own.len())?;
+            if let Some(i) = (0..own.len()).find(|i| own[*i] != found[*i]) {
+                let sentence = format!("column {i} must be '{}' as in the first model, got '{}'", own[i], found[i]);
+                return Err(Error::Merge(sentence));
+            }
+        }
+        if self.names.is_none() {
+            self.names.clone_from(&other.names);
+        }
+        let (own, found) = (self.standardizer.how(), other.standardizer.how());
+        if own == found {
+            return Ok(());
+        }
+        Err(Error::Merge(format!("standardize must be {own} as in the first model, got {found}")))
+    }
+
+    /// The columns of rows of both: names and scale must be the same.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), Error> {
+        self.agree(other)?;
+        self.standardizer.merge(&other.standardizer)
+    }
+
     /// Checks what was read from bytes: it belongs to the run.
     pub(crate) fn check_state(&self, run: &Run) -> Result<(), Error> {
         if let Some(names) = &self.names {

@@ -77,6 +77,13 @@ impl Snapshot {
         Self { run, columns: Columns::default(), resume_state: Vec::new() }
     }
 
+    /// The model of the rows of both ([`Run::merge`]): learners that do not depend on the order of rows, over the same columns. It
+    /// is no interrupted run of a table: there is no resume state.
+    pub fn merge(mut self, other: Self) -> Result<Self, Error> {
+        self.columns.merge(&other.columns)?;
+        Ok(Self { run: self.run.merge(other.run)?, columns: self.columns, resume_state: Vec::new() })
+    }
+
     /// The bytes of a file; an error if the kernel is a function, of which bytes cannot tell.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         framed(&MAGIC, self).map_err(|_| Error::Unsupported("a learner whose kernel is a function cannot be saved"))

@@ -107,6 +107,17 @@ impl Column {
         self.squares += distance * (x - self.mean);
     }
 
+    /// Adds the cells of another one.
+    fn merge(&mut self, other: &Self) {
+        if other.count > 0 {
+            let (here, there) = (self.count as f64, other.count as f64);
+            let way = other.mean - self.mean;
+            self.count += other.count;
+            self.mean += way * (there / (here + there));
+            self.squares += other.squares + way * way * (here * (there / (here + there)));
+        }
+    }
+
     /// A cell in running units.
     fn running(&self, x: f64) -> f64 {
         let distance = x - self.mean;
@@ -179,6 +190,50 @@ impl Standardizer {
             if self.settled { can_settle } else { self.how != Standardize::None },
             "statistics must be as they are used",
         )
+    }
+
+    /// The scale of so many rows with these means and variances, by which all rows are measured.
+    pub(crate) fn settled(rows: u64, means: &[f64], variances: &[f64]) -> Self {
+        let column = |(mean, variance): (&f64, &f64)| Column {
+            count: rows,
+            mean: *mean,
+            squares: variance * rows as f64,
+            spread: 0.0,
+        };
+        let columns = means.iter().zip(variances).map(column).collect();
+        Self { how: Standardize::Warmup(rows), rows, columns, settled: true }
+    }
+
+    /// Adds the rows that another one has counted in: exactly, for a warm-up that has not ended. Scales that are in use must be the
+    /// same; those that change from row to row are not merged.
+    ///
+    /// ```
+    /// use eigenhedge::{Standardize, Standardizer};
+    /// let new = || Standardizer::new(Standardize::Warmup(9), 1);
+    /// let (mut one, mut other) = (new(), new());
+    /// one.count_in(&[1.0]);
+    /// other.count_in(&[4.0]);
+    /// other.count_in(&[7.0]);
+    /// one.merge(&other)?;
+    /// assert_eq!(one.mean().collect::<Vec<_>>(), [4.0]);
+    /// # Ok::<(), eigenhedge::Error>(())
+    /// ```
+    pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
+        length("the columns of the other scale", other.columns.len(), self.columns.len())?;
+        let sentence = match self.how {
+            Standardize::Running => {
+                "standardize must be none, or a scale that both models share, got running: each part has divided its rows by \
+                 scales of its own"
+            }
+            _ if self.settled && self == other => return Ok(()),
+            Standardize::Warmup(_) if !self.settled && !other.settled => {
+                self.rows += other.rows;
+                self.columns.iter_mut().zip(&other.columns).for_each(|(own, more)| own.merge(more));
+                return Ok(());
+            }
+            _ => "the scale of columns must be the same, got two that come from different rows",
+        };
+        Err(Error::Merge(sentence.to_owned()))
     }
 
     /// True if rows must still be kept.

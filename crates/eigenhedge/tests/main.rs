@@ -13,6 +13,7 @@ mod invariance;
 mod kernel_laws;
 mod laws;
 mod long_rows;
+mod merge;
 mod missing;
 mod monitor;
 mod no_allocation;

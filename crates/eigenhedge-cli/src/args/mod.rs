@@ -17,8 +17,8 @@ pub use options::{OfKernels, OfRun, OptionArgs, typed};
 pub use outputs::KeepArgs;
 
 pub use other_commands::{
-    CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, PairArgs,
-    PcaArgs, ReconstructArgs, ScreeArgs, TransformArgs,
+    CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, MergeArgs,
+    PairArgs, PcaArgs, ReconstructArgs, ScreeArgs, TransformArgs,
 };
 pub use reproduce::ReproduceArgs;
 pub use table::{BadRow, BesideArgs, TableArgs};
@@ -54,6 +54,8 @@ pub enum Command {
     Reconstruct(ReconstructArgs),
     /// What a saved model holds
     Inspect(InspectArgs),
+    /// One model out of saved models of the parts of a table
+    Merge(MergeArgs),
     /// Components, mean, scale and names of columns of a saved model, for other programs
     Export(ExportArgs),
     /// Make a stream with a known truth, to try things on

@@ -133,6 +133,33 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
+/// Options of `merge`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The learner must be one that does not depend on the order of rows: leader, anchored or product-sets, with the same options over \
+the same columns, standardized by the same scale or not at all. The model is then that of all rows in one pass. Losses were \
+charged part by part, and add up; the best subspace in hindsight is that of all rows that were charged. Models of \
+`run --group-by` unite their keys; a key that two of them have is merged, so that keys that only one has may have any learner.
+
+Examples:
+  eigenhedge run monday.csv -k 3 --learner leader --snapshot monday.snap
+  eigenhedge run tuesday.csv -k 3 --learner leader --snapshot tuesday.snap
+  eigenhedge merge monday.snap tuesday.snap --out week.snap")]
+pub struct MergeArgs {
+    /// Snapshots of parts of a table: models, or the learners of `run --group-by`
+    #[arg(required = true, num_args = 2.., value_name = "MODEL")]
+    pub models: Vec<PathBuf>,
+    /// Where to write the model of all parts
+    #[arg(long, value_name = "MODEL")]
+    pub out: PathBuf,
+    /// Form of the summary
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
+    pub summary: SummaryForm,
+    /// Print no text summary
+    #[arg(long)]
+    pub quiet: bool,
+}
+
 /// Options of `export`.
 #[derive(Debug, Args)]
 #[command(after_help = "\

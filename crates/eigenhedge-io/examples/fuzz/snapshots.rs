@@ -2,9 +2,10 @@
 
 use crate::{Outcome, Target, mutate};
 use eigenhedge::kernel::VectorKernel;
+use eigenhedge::options::Options;
 use eigenhedge::{
-    Columns, Comparators, Kind, Mixing, Model, Random, Run, RunningCenter, Snapshot, Spec, Standardize, Standardizer,
-    streams,
+    Columns, Comparators, Kind, Missing, Mixing, Model, Moments, Random, Run, RunningCenter, Snapshot, Spec,
+    Standardize, Standardizer, streams,
 };
 use std::path::Path;
 
@@ -72,7 +73,14 @@ pub fn targets() -> Vec<Box<dyn Target>> {
         saved(&Spec::new(Kind::ForgettingLeader, 2), 160, 150, Comparators { hindsight: false, segments: 0 }),
         saved(&centered(Spec::new(Kind::Tracking, 1)), 4100, 3, Comparators::default()),
     ];
+    let moments = [(5, 0), (5, 70), (4100, 3)].map(|(length, rows)| {
+        let mut moments = Moments::new(length, 1, Missing::Skip).unwrap();
+        let stream = streams::recurring(length, 2, &[1, 2, 1], 24, 1).rows;
+        moments.update(&stream.iter().take(rows).map(Vec::as_slice).collect::<Vec<_>>(), None).unwrap();
+        moments.to_bytes().unwrap()
+    });
     vec![
+        Box::new(Folded(Saved { name: "moments", seeds: moments.into() })),
         Box::new(all("snapshot-plain", plain, comparators)),
         Box::new(all("snapshot-kernel", features, Comparators::default())),
         Box::new(all("snapshot-hebbian", vectors, Comparators::default())),
@@ -136,6 +144,38 @@ impl Target for Saved {
         // What lay at the edge of the possible may have left it: then the sentence comes now.
         let again = Snapshot::from_bytes(&snapshot.to_bytes().map_err(|error| error.to_string())?);
         Ok(if again.is_ok() { Outcome::Accepted } else { Outcome::Refused })
+    }
+}
+
+/// Good moments.
+struct Folded(Saved);
+
+impl Target for Folded {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        self.0.input(random)
+    }
+
+    fn try_input(&self, input: &[u8], _: &Path, random: &mut Random) -> Result<Outcome, String> {
+        let Ok(moments) = Moments::from_bytes(input) else { return Ok(Outcome::Refused) };
+        let (length, standardize) = (moments.length(), random.below(2) == 0);
+        let row: Vec<f64> = (0..length).map(|_| random.normal()).collect();
+        let mut merged = moments.clone();
+        // A sentence leaves them as they were.
+        let _ = merged.update(&[&row], None);
+        let Ok(merged) = merged.merge(moments) else { return Ok(Outcome::Refused) };
+        let best = merged.best(1, true, standardize);
+        finite("the best loss", &[best.low(), best.high()])?;
+        let setup = Options::new(Kind::Leader, 1).resolve(str::to_owned).map_err(|misuse| misuse.to_string())?;
+        let Ok(mut snapshot) = merged.finish(&setup, standardize) else { return Ok(Outcome::Refused) };
+        inspect(&mut snapshot)?;
+        if let Ok(loss) = snapshot.columns.step(&mut snapshot.run, &row) {
+            finite("a loss", &[loss.expected, loss.realised])?;
+        }
+        Ok(Outcome::Accepted)
     }
 }
 

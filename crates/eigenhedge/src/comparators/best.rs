@@ -1,8 +1,9 @@
 //! The best loss in hindsight, exactly or between two numbers.
 
-use super::best_subspace::{BestSubspace, Mean};
+use super::best_subspace::BestSubspace;
 use super::feature_rows::FeatureRows;
 use super::leading_directions::LeadingDirections;
+use super::mean::Mean;
 use super::sketch::Sketch;
 use crate::error::Error;
 use crate::kernel::VectorKernel;
@@ -121,22 +122,20 @@ impl Hindsight {
     /// Measures rows from this one, which itself is not charged: a learner that centers on the mean begins there. Must come
     /// before the first row; does nothing when the comparator is not centered.
     pub fn begin_at(&mut self, row: &[f64]) {
-        let mean = match self {
-            Self::Exact(best) => &mut best.mean,
-            Self::Sketched(sketch) => &mut sketch.mean,
-            Self::Features(rows) => return rows.begin_at(row),
-        };
-        mean.iter_mut().for_each(|mean| mean.begin_at(row));
+        match self {
+            Self::Exact(best) => best.begin_at(row),
+            Self::Sketched(sketch) => sketch.mean.iter_mut().for_each(|mean| mean.begin_at(row)),
+            Self::Features(rows) => rows.begin_at(row),
+        }
     }
 
     /// Moves the fixed point of a column in which all rows so far were at it: for them nothing changes. Plain rows only.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
-        let mean = match self {
-            Self::Exact(best) => &mut best.mean,
-            Self::Sketched(sketch) => &mut sketch.mean,
-            Self::Features(_) => return,
-        };
-        mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
+        match self {
+            Self::Exact(best) => best.begin_column(column, value),
+            Self::Sketched(sketch) => sketch.mean.iter_mut().for_each(|mean| mean.begin_column(column, value)),
+            Self::Features(_) => {}
+        }
     }
 
     /// Squared distance of the mean of all rows from the row that they are measured from, or more; none when the
@@ -159,6 +158,18 @@ impl Hindsight {
             Self::Exact(best) => best.add_weighted(row, weight),
             Self::Sketched(sketch) => sketch.add_weighted(row, weight),
             Self::Features(rows) => rows.add(row),
+        }
+    }
+
+    /// Adds the rows of another one, which was made with the same parameters: exactly, or with the bracket of the sketch.
+    pub(crate) fn merge(self, other: Self) -> Result<Self, Error> {
+        match (self, other) {
+            (Self::Exact(mut best), Self::Exact(other)) => {
+                best.merge(*other);
+                Ok(Self::Exact(best))
+            }
+            (Self::Sketched(sketch), Self::Sketched(other)) => Ok(Self::Sketched(Box::new(sketch.merge(*other)?))),
+            _ => Err(Error::Merge("comparators must be over plain rows of one length".to_owned())),
         }
     }
 
@@ -196,7 +207,7 @@ impl Hindsight {
 
     fn running_mean(&self) -> Option<&Mean> {
         match self {
-            Self::Exact(best) => best.mean.as_ref(),
+            Self::Exact(best) => best.mean(),
             Self::Sketched(sketch) => sketch.mean.as_ref(),
             Self::Features(_) => None,
         }
@@ -204,7 +215,7 @@ impl Hindsight {
 }
 
 /// Directions that a sketch retains for so many that are kept.
-fn retained(kept: usize) -> usize {
+pub(crate) fn retained(kept: usize) -> usize {
     8 * kept + 16
 }
 

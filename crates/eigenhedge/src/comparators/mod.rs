@@ -22,24 +22,30 @@ mod best_pair;
 mod best_subspace;
 mod feature_rows;
 mod leading_directions;
+mod mean;
 pub mod partition;
 mod partitions;
 mod refine;
+mod running_scatter;
 mod sketch;
 
+pub(crate) use best::retained;
 pub use best::{Best, Hindsight};
 pub use best_pair::BestPair;
 pub use best_subspace::BestSubspace;
 pub use leading_directions::LeadingDirections;
+pub(crate) use mean::Mean;
 pub use partition::{Blocks, Partition};
 pub use partitions::Partitions;
+pub(crate) use running_scatter::RunningScatter;
 pub use sketch::Sketch;
+pub(crate) use sketch::bracket;
 
 use crate::linalg::{Matrix, symmetric_eigenvalues};
 
 /// Loss of the best k-dimensional subspace, given the scatter or kernel matrix: all but the largest eigenvalues. The lower
 /// triangle is read.
-fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
+pub(crate) fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
     let values = symmetric_eigenvalues(scatter.view());
     values[..values.len().saturating_sub(kept)].iter().map(|v| v.max(0.0)).sum()
 }

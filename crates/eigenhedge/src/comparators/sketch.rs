@@ -5,7 +5,7 @@
 //!
 //! Update (frequent directions): rows are collected as columns of `B` (field `buffer`). When there are 2ℓ, `B` is
 //! replaced by its principal directions, with `δ`, the (ℓ+1)-th largest eigenvalue of `B Bᵀ`, subtracted from every
-//! eigenvalue: at most ℓ columns are left. `Δ = Σ δ` is the field `shrinkage`, `tr C` the field `energy`.
+//! eigenvalue: at most ℓ columns are left. `Δ = Σ δ` is the field `shrinkage`, the diagonal of C the field `energies`.
 //! Centering weights each row as [`BestSubspace`](super::BestSubspace) does.
 //!
 //! Guarantee: `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`. So, with `top` the sum of the k largest eigenvalues, `high = tr C - top(B Bᵀ)`
@@ -23,13 +23,13 @@
 //! References: Liberty, KDD 2013; Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016 (merging).
 
 use super::best::Best;
-use super::best_subspace::{Mean, check_mean, weigh};
+use super::mean::{Mean, check_mean, weigh};
 use crate::error::{Error, at_least_one};
 use crate::linalg::checks::{energies, shape};
 use crate::linalg::{Eigen, Matrix, add_lower_product, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::scratch::Scratch;
-use crate::state::{count, energy, ensure};
+use crate::state::{self, LARGEST, count, energy, ensure, entries};
 use serde::{Deserialize, Serialize};
 
 /// A few directions that stand for all rows.
@@ -52,7 +52,8 @@ pub struct Sketch {
     /// Running mean, when the comparator is centered.
     pub(super) mean: Option<Mean>,
     rows: u64,
-    energy: f64,
+    /// Energy of each column of the rows.
+    energies: Vec<f64>,
     shrinkage: f64,
     /// Between none and 2ℓ columns.
     buffer: Matrix,
@@ -73,14 +74,16 @@ const BLOCK: usize = 512;
 
 impl Sketch {
     /// Checks what was read from bytes, for rows of this length.
-    pub(super) fn check_state(&self, length: usize, retained: usize, centered: bool) -> Result<(), Error> {
+    pub(crate) fn check_state(&self, length: usize, retained: usize, centered: bool) -> Result<(), Error> {
         check_mean(self.mean.as_ref(), length, centered)?;
         ensure(self.retained == retained, "the sketch must be made for as many directions as are kept")?;
         let columns = self.buffer.columns();
         shape("the sketch", &self.buffer, length, columns)?;
         ensure(columns <= 2 * retained, "the sketch must be no wider than twice what it retains")?;
         energies("the energy of the sketch", &self.buffer)?;
-        energy("the energy of all rows", self.energy)?;
+        state::length("the energies of columns", self.energies.len(), length)?;
+        entries("energies of columns", &self.energies, 0.0..=LARGEST)?;
+        energy("the energy of all rows", self.energy())?;
         energy("the shrinkage of the sketch", self.shrinkage)?;
         count("the number of rows", self.rows)
     }
@@ -92,7 +95,7 @@ impl Sketch {
             retained,
             mean: centered.then(Mean::default),
             rows: 0,
-            energy: 0.0,
+            energies: vec![0.0; length],
             shrinkage: 0.0,
             buffer: Matrix::zeros(length, 0),
             scratch: Scratch::default(),
@@ -106,7 +109,27 @@ impl Sketch {
 
     /// Total squared norm of the (centered) rows.
     pub fn energy(&self) -> f64 {
-        self.energy
+        self.energies.iter().sum()
+    }
+
+    /// The same of each column.
+    pub(crate) fn energies(&self) -> &[f64] {
+        &self.energies
+    }
+
+    /// Running mean, when the sketch is centered.
+    pub(crate) fn mean(&self) -> Option<&Mean> {
+        self.mean.as_ref()
+    }
+
+    /// The columns of B.
+    pub(crate) fn buffer(&self) -> &Matrix {
+        &self.buffer
+    }
+
+    /// Δ: no energy along a unit vector exceeds that of B by more.
+    pub(crate) fn shrinkage(&self) -> f64 {
+        self.shrinkage
     }
 
     /// Adds a row.
@@ -116,11 +139,17 @@ impl Sketch {
 
     /// Adds a row that counts this many times.
     pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
+        self.add_row(row, weight);
+    }
+
+    /// Adds a row that counts this many times; returns by how much the energy grew.
+    pub(crate) fn add_row(&mut self, row: &[f64], weight: f64) -> f64 {
         let at = self.push(row);
         self.rows += 1;
         let column = self.buffer.column_mut(at);
         weigh(column, weight, self.mean.as_mut());
-        self.energy += dot(column, column);
+        add_squares(&mut self.energies, column);
+        dot(column, column)
     }
 
     /// The sketch of both streams together, with the retained directions of the first. For centered sketches the way
@@ -130,26 +159,21 @@ impl Sketch {
         if expected != found {
             return Err(Error::Length { what: "rows of the other sketch", expected, found });
         }
-        let weight = |mean: &Option<Mean>| mean.as_ref().map_or(0.0, Mean::weight);
-        let (here, there) = (weight(&self.mean), weight(&other.mean));
         match (&mut self.mean, &other.mean) {
             (None, None) => {}
-            (Some(mean), Some(others)) if here > 0.0 && there > 0.0 => {
-                let root = (here * (there / (here + there))).sqrt();
-                let mut way = mean.join(others);
-                way.iter_mut().for_each(|x| *x *= root);
-                self.energy += dot(&way, &way);
-                self.push(&way);
+            (Some(mean), Some(others)) => {
+                if let Some(between) = mean.merge(others) {
+                    add_squares(&mut self.energies, &between);
+                    self.push(&between);
+                }
             }
-            (Some(mean), Some(others)) if there > 0.0 => mean.clone_from(others),
-            (Some(_), Some(_)) => {}
             _ => return Err(Error::Unsupported("a centered sketch cannot be merged with one that is not")),
         }
         for j in 0..other.buffer.columns() {
             self.push(other.buffer.column(j));
         }
         self.rows += other.rows;
-        self.energy += other.energy;
+        self.energies.iter_mut().zip(&other.energies).for_each(|(own, more)| *own += more);
         self.shrinkage += other.shrinkage;
         Ok(self)
     }
@@ -159,15 +183,7 @@ impl Sketch {
         if kept >= self.buffer.rows() {
             return Best::between(0.0, 0.0);
         }
-        let mut gram = Matrix::default();
-        fill_gram(&mut gram, &self.buffer);
-        let values = symmetric_eigenvalues(gram.view());
-        let largest = values.len().saturating_sub(kept);
-        let rest: f64 = values[..largest].iter().map(|v| v.max(0.0)).sum();
-        let top: f64 = values[largest..].iter().map(|v| v.max(0.0)).sum();
-        let high = (self.energy - top).max(0.0);
-        let lost = (high - rest).max(0.0);
-        Best::between((high - lost.min(kept as f64 * self.shrinkage)).max(0.0), high)
+        bracket(&self.buffer, self.energy(), kept, kept as f64 * self.shrinkage)
     }
 
     /// Makes room, appends a column and says where.
@@ -205,6 +221,25 @@ impl Sketch {
         }
         self.buffer.resize(length, left);
     }
+}
+
+/// The loss of the best k-dimensional subspace of rows of this energy with the sketch B: the sum of the k largest eigenvalues of
+/// `B Bᵀ` is less than the true one by at most `most`.
+pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> Best {
+    let mut gram = Matrix::default();
+    fill_gram(&mut gram, sketch);
+    let values = symmetric_eigenvalues(gram.view());
+    let largest = values.len().saturating_sub(kept);
+    let rest: f64 = values[..largest].iter().map(|v| v.max(0.0)).sum();
+    let top: f64 = values[largest..].iter().map(|v| v.max(0.0)).sum();
+    let high = (energy - top).max(0.0);
+    let lost = (high - rest).max(0.0);
+    Best::between((high - lost.min(most)).max(0.0), high)
+}
+
+/// Adds the square of each entry.
+fn add_squares(energies: &mut [f64], column: &[f64]) {
+    energies.iter_mut().zip(column).for_each(|(energy, x)| *energy += x * x);
 }
 
 /// `gram = Bᵀ B`, the lower triangle.

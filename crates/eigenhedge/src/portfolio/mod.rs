@@ -221,6 +221,16 @@ impl<S: Span> Portfolio<S> {
 }
 
 impl Portfolio<Ambient> {
+    /// Adds what another portfolio of one, with the same options, has learned from other rows; `cost` is added to the constant of
+    /// the theorem.
+    pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
+        let [member] = &mut self.members[..] else {
+            return Err(Error::Merge("the trust among several learners depends on the order of rows".to_owned()));
+        };
+        self.totals.iter_mut().zip(&other.totals).for_each(|(total, more)| *total += more);
+        other.members.pop().map_or(Ok(()), |other| member.merge(other, cost))
+    }
+
     /// Projects the row that was just charged on the subspace that was drawn for it.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
         self.members[self.scratch.0.chosen].reconstruct(row, out);

@@ -14,7 +14,7 @@ use crate::random::Random;
 use crate::registry::{Family, Kind, Missing, Spec};
 use crate::span::{Ambient, Feature, Span};
 use crate::state::{State, ensure};
-use crate::subspace::{AnyRule, Instance, Rule, Scales, Subspace};
+use crate::subspace::{AnyRule, Instance, Learned, Rule, Scales, Subspace};
 use serde::{Deserialize, Serialize};
 
 /// A learner of any family over rows, plain or through a kernel. A subspace learner is a portfolio of one.
@@ -160,6 +160,22 @@ impl AnyLearner {
             (Self::Hebbian(own), Self::Hebbian(built)) => own.check_state(&built),
             (Self::KernelHebbian(own), Self::KernelHebbian(built)) => own.check_state(&built),
             _ => Err(Error::State("the learner must be of the kind that its options give")),
+        }
+    }
+
+    /// Adds what another learner with the same options has learned from other rows.
+    pub(super) fn merge(&mut self, other: Self, cost: f64) -> Result<(), Error> {
+        match (self, other) {
+            (Self::Plain(own), Self::Plain(other)) => own.merge(*other, cost),
+            _ => Err(Error::Merge("the learners must be over plain rows".to_owned())),
+        }
+    }
+
+    /// Begins with rows that were gathered elsewhere.
+    pub(super) fn begin_with(&mut self, rows: Learned<'_>) -> Result<(), Error> {
+        match self {
+            Self::Plain(own) => own.heaviest_mut().begin_with(rows),
+            _ => Err(Error::Merge("the learner must be over plain rows".to_owned())),
         }
     }
 

@@ -16,7 +16,10 @@
 //! Corollary 9, the loss of the first row, is gone.
 //!
 //! Anchored keeps its promise when the norm bound is the largest norm so far: its rates then never grow, which is all that
-//! the proof asks, and rows longer than all before them are charged ([`Subspace::surprise`]). Tracking does not: its proof
+//! the proof asks, and rows longer than all before them are charged ([`Subspace::surprise`]). Merged runs of it keep it too, without a
+//! center and with a rate that is given: the proof telescopes the potential `Φ(C) = min_V [η tr(V C)/Q² + Δ(V, V₀)]`, and
+//! `Φ(C) + Φ(C') ≤ Φ(C + C') + D`, because each of the two minima is at most what the minimiser of the sum gives, and `Δ ≤ D`.
+//! So every merge adds D to the constant. Tracking does not: its proof
 //! telescopes with one rate. Everything else has no theorem. All of them speak of a subspace that is drawn, and of the mean over
 //! the draw: a deterministic choice (`select top`) has no theorem, whatever the spectrum behind it.
 
@@ -33,6 +36,10 @@ use crate::subspace::{AnyRule, NormBound, Rule, RunningCenter, Subspace};
 pub struct BoundInputs {
     /// Trials, including a first one that fixes the center.
     pub rows: u64,
+    /// Rows that are not charged: one that fixes the center, or more.
+    pub uncharged: u64,
+    /// Merges of runs.
+    pub merges: u64,
     /// Trials of rows whose missing cells were filled in.
     pub filled_rows: u64,
     /// Squared distance, or more, of the mean of the rows charged from the first center: from the first row, when that
@@ -84,6 +91,9 @@ pub enum Reason {
     /// Rows had missing cells.
     #[error("no theorem covers rows whose missing cells were filled in")]
     Filled,
+    /// Runs were merged that no theorem covers together, or rows were learned without a prediction.
+    #[error("no theorem covers merged runs with a center or a rate that changes, or rows that were not predicted")]
+    Merged,
     /// The center forgets.
     #[error("no theorem covers a center that forgets")]
     ForgettingCenter,
@@ -154,6 +164,10 @@ pub(super) fn guarantee<S: Span>(
     }
     if inputs.filled_rows > 0 {
         return Err(Reason::Filled);
+    }
+    let fixes_center = spec.center.is_some_and(|center| center.prior == 0.0);
+    if inputs.uncharged > u64::from(fixes_center) || inputs.merges > 0 && spec.self_confident {
+        return Err(Reason::Merged);
     }
     let price = learner.rule().price();
     if !price.is_finite() {

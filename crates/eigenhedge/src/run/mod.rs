@@ -5,6 +5,7 @@ mod batch;
 mod embedding;
 mod guarantee;
 mod matrix;
+mod merge;
 mod missing;
 mod summary;
 mod totals;

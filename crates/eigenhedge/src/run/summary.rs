@@ -31,6 +31,9 @@ pub struct RunSummary {
     pub eta: Option<f64>,
     /// The options in effect, by name, with underscores.
     pub options: BTreeMap<String, Value>,
+    /// Rows that taught and were charged to nobody: a first row that fixes the center, that of every run that was merged, and
+    /// rows that were not predicted ([`Moments`](crate::Moments)).
+    pub uncharged_rows: u64,
     /// Expected loss of the first row, when all it did was to fix the center; it is part of no other number here.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
@@ -140,6 +143,7 @@ impl RunSummary {
             learner: spec.learner.entry().name,
             eta: (spec.learner.reads("eta") && !spec.self_confident).then_some(spec.eta),
             options: run.setup().values().map(|(option, value)| (option.name.replace('-', "_"), value)).collect(),
+            uncharged_rows: totals.uncharged,
             first_row_loss: totals.first_row_loss,
             expected_loss: totals.expected_loss,
             loss: totals.loss,
@@ -240,6 +244,6 @@ fn bound_inputs(run: &Run) -> BoundInputs {
         Some(center) if center.prior == 0.0 => hindsight.and_then(Hindsight::squared_way),
         _ => hindsight.and_then(Hindsight::mean).map(|mean| squared_distance(&mean, &run.spec)),
     };
-    let Totals { rows, filled_rows, squares_norm, .. } = run.totals;
-    BoundInputs { rows, filled_rows, offset, squares_norm }
+    let Totals { rows, uncharged, merges, filled_rows, squares_norm, .. } = run.totals;
+    BoundInputs { rows, uncharged, merges, filled_rows, offset, squares_norm }
 }

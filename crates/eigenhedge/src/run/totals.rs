@@ -12,7 +12,12 @@ use serde::{Deserialize, Serialize};
 pub struct Totals {
     /// Rows seen.
     pub rows: u64,
-    /// Expected loss of the first row, when all it did was to fix the center.
+    /// Rows seen whose losses are part of no sum: a first row that fixes the center, that of every run that was merged, and
+    /// rows that were learned without a prediction ([`Moments`](crate::Moments)).
+    pub uncharged: u64,
+    /// Merges of two runs that both had seen rows.
+    pub merges: u64,
+    /// Expected loss of the first row, when all it did was to fix the center; of all first rows, after merging.
     pub first_row_loss: Option<f64>,
     /// Expected loss.
     pub expected_loss: f64,
@@ -37,7 +42,9 @@ impl Totals {
     /// Checks what was read from bytes.
     pub(super) fn check_state(&self) -> Result<(), Error> {
         count("the number of rows", self.rows)?;
-        ensure(self.first_row_loss.is_none() || self.rows > 0, "the first row must be counted")?;
+        ensure(self.uncharged <= self.rows, "the rows that are not charged must be counted")?;
+        ensure(self.first_row_loss.is_none() || self.uncharged > 0, "the first row must be counted, and not charged")?;
+        count("the number of merges", self.merges)?;
         energy("the loss of the first row", self.first_row_loss.unwrap_or(0.0))?;
         energy("the expected loss", self.expected_loss)?;
         energy("the loss", self.loss)?;
@@ -71,12 +78,38 @@ impl Totals {
     /// Enters a first row that fixes the center.
     pub(super) fn enter_first(&mut self, loss: Loss) {
         self.rows += 1;
+        self.uncharged += 1;
         self.first_row_loss = Some(loss.expected);
+    }
+
+    /// Rows that were learned without a prediction, and rows that were passed over.
+    pub(crate) fn unpredicted(rows: u64, passed_over: u64) -> Self {
+        Self { rows, uncharged: rows, passed_over, ..Self::default() }
+    }
+
+    /// Adds the sums of a run over other rows.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.merges += other.merges + u64::from(self.rows > 0 && other.rows > 0);
+        self.rows += other.rows;
+        self.uncharged += other.uncharged;
+        self.first_row_loss = match (self.first_row_loss, other.first_row_loss) {
+            (Some(own), Some(more)) => Some(own + more),
+            (own, more) => own.or(more),
+        };
+        self.expected_loss += other.expected_loss;
+        self.loss += other.loss;
+        self.kept_energy += other.kept_energy;
+        self.passed_over += other.passed_over;
+        self.filled_rows += other.filled_rows;
+        self.missing_cells += other.missing_cells;
+        self.squares_norm = self.squares_norm.hypot(other.squares_norm);
+        self.rank_sum += other.rank_sum;
+        self.rank_max = self.rank_max.max(other.rank_max);
     }
 
     /// Rows whose losses are part of the sums.
     pub fn charged(&self) -> u64 {
-        self.rows - u64::from(self.first_row_loss.is_some())
+        self.rows - self.uncharged
     }
 
     /// Mean number of explicit directions.

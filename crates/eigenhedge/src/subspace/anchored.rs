@@ -203,6 +203,43 @@ impl State for Anchored {
 }
 
 impl Anchored {
+    /// True if the scatter matrix is that of all rows.
+    pub(super) fn forgets_nothing(&self) -> bool {
+        self.forget == 1.0
+    }
+
+    /// The scatter matrix in the coordinates of the span's columns.
+    pub(super) fn matrix(&mut self) -> Matrix {
+        self.scatter.matrix()
+    }
+
+    /// Energy of the rows along the explicit directions.
+    pub(super) fn trace(&self) -> f64 {
+        self.scatter.values().iter().sum()
+    }
+
+    /// Replaces the scatter matrix by one in these columns of the span.
+    pub(super) fn replace(&mut self, matrix: Matrix, norm_square: f64) {
+        self.norm_square = norm_square;
+        let dropped = self.scatter.replace(matrix);
+        self.add_dropped(dropped);
+        self.weigh(norm_square);
+    }
+
+    /// Accounts for energy of rows that the scatter matrix has no part of.
+    pub(super) fn add_dropped(&mut self, energy: f64) {
+        if let Law::Exponential { eta } = self.law {
+            self.price += eta * (energy / self.norm_square);
+        }
+    }
+
+    /// Adds to the constant of the theorem.
+    pub(super) fn add_price(&mut self, price: f64) {
+        if matches!(self.law, Law::Exponential { .. }) {
+            self.price += price;
+        }
+    }
+
     /// Columns of the span that the rule is written in.
     pub(crate) fn columns(&self) -> usize {
         self.scatter.columns()
@@ -254,9 +291,7 @@ impl Rule for Anchored {
     fn update(&mut self, instance: &Observed, norm_square: f64) {
         self.norm_square = norm_square;
         let dropped = self.scatter.add(self.forget, instance);
-        if let Law::Exponential { eta } = self.law {
-            self.price += eta * (dropped / norm_square);
-        }
+        self.add_dropped(dropped);
         self.weigh(norm_square);
     }
 

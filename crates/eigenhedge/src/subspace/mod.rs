@@ -15,6 +15,7 @@ mod fill;
 mod frame;
 mod instance;
 mod load;
+mod merge;
 mod pair;
 mod past_average;
 mod perturbed;
@@ -32,6 +33,7 @@ pub use center::RunningCenter;
 pub(crate) use center::{check_center_memory, check_center_prior};
 pub(crate) use fill::{Fill, Scales};
 pub use instance::{Instance, Symmetric};
+pub(crate) use merge::{Learned, LearnedScatter};
 pub use pair::{Pair, PairGain};
 pub use perturbed::Perturbed;
 pub use rule::{Observed, Rule};
@@ -421,6 +423,16 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
     }
 
+    /// Finds what rows are divided by, from the norm bound and the loss so far.
+    fn rescale(&mut self) {
+        let norm_square = self.norm_square();
+        let scale = match self.options.divergence {
+            None => norm_square,
+            Some(divergence) => norm_square.sqrt() * ((self.lost + norm_square) / divergence).sqrt(),
+        };
+        self.scale = scale.max(f64::MIN_POSITIVE);
+    }
+
     /// The factor on the row as it is learned, which is 1 unless it is too long.
     fn shorten(&mut self) -> f64 {
         let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
@@ -571,13 +583,8 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             }
             self.largest_square = before.max(now);
         }
-        let norm_square = self.norm_square();
         self.lost += weight * self.scratch.0.expected;
-        let scale = match self.options.divergence {
-            None => norm_square,
-            Some(divergence) => norm_square.sqrt() * ((self.lost + norm_square) / divergence).sqrt(),
-        };
-        self.scale = scale.max(f64::MIN_POSITIVE);
+        self.rescale();
         self.energy += self.scratch.0.square;
         if self.scratch.0.square == 0.0 {
             weight = 0.0;

@@ -18,6 +18,7 @@
 
 mod block;
 mod deferred;
+mod merge;
 mod state;
 
 use super::{MAX_PENDING_COLUMNS, Span};

@@ -14,7 +14,7 @@ use super::super::frame::Frame;
 use super::super::rule::Observed;
 use super::ROUNDING;
 use crate::error::Error;
-use crate::linalg::Matrix;
+use crate::linalg::{Eigen, Matrix, multiply, symmetric_eigen};
 use crate::simplex::Multiplicity;
 use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,33 @@ impl Capped {
         let dropped = values[..goes].iter().map(|value| value.max(0.0)).sum();
         self.frame.retain(|i, _| i >= goes);
         dropped
+    }
+
+    /// The matrix in the coordinates of the columns.
+    pub fn matrix(&self) -> Matrix {
+        let (directions, mut product) =
+            (self.frame.rotation(), Matrix::zeros(self.frame.columns(), self.frame.columns()));
+        let mut scaled = directions.clone();
+        for (j, value) in self.frame.values.iter().enumerate() {
+            scaled.column_mut(j).iter_mut().for_each(|x| *x *= value);
+        }
+        if !self.frame.values.is_empty() {
+            multiply(&mut product, scaled.view(), directions.view().transpose());
+        }
+        product
+    }
+
+    /// Replaces the matrix, in as many columns as it has; returns the sum of the eigenvalues that were dropped.
+    pub fn replace(&mut self, matrix: &Matrix) -> f64 {
+        let Eigen { values, vectors, .. } = symmetric_eigen(matrix);
+        let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
+        let faded = values.iter().take_while(|value| **value <= rounding).count();
+        let goes = faded.max(values.len().saturating_sub(self.max_rank));
+        let mut directions = Matrix::zeros(matrix.rows(), 0);
+        (goes..values.len()).for_each(|j| directions.push_column(vectors.column(j)));
+        self.frame.grow(matrix.columns());
+        self.frame.replace(&directions, values[goes..].iter().copied());
+        values[..goes].iter().map(|value| value.max(0.0)).sum()
     }
 
     /// The columns are fewer now: `C ← Rᵀ C R`.

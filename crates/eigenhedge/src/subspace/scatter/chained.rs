@@ -217,6 +217,20 @@ impl Chained {
         self.decompose();
     }
 
+    /// The matrix in the coordinates of the columns.
+    pub fn matrix(&mut self) -> Matrix {
+        self.collect();
+        self.matrix.clone()
+    }
+
+    /// Replaces the matrix, in as many columns as it has.
+    pub fn replace(&mut self, matrix: Matrix) {
+        self.values.resize(matrix.columns(), 0.0);
+        (self.matrix, self.matrix_scale) = (matrix, 1.0);
+        self.recent_weights.clear();
+        self.decompose();
+    }
+
     fn refresh(&mut self) {
         self.collect();
         self.decompose();

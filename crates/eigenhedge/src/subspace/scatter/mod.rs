@@ -135,6 +135,25 @@ impl Scatter {
         }
     }
 
+    /// The matrix in the coordinates of the columns.
+    pub fn matrix(&mut self) -> Matrix {
+        match self {
+            Self::Full(full) => full.matrix(),
+            Self::Capped(capped) => capped.matrix(),
+        }
+    }
+
+    /// Replaces the matrix, in as many columns as it has; returns the sum of the eigenvalues dropped.
+    pub fn replace(&mut self, matrix: Matrix) -> f64 {
+        match self {
+            Self::Full(full) => {
+                full.replace(matrix);
+                0.0
+            }
+            Self::Capped(capped) => capped.replace(&matrix),
+        }
+    }
+
     /// Combination of the columns that the span should apply, if it is time.
     pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         match self {

@@ -19,6 +19,8 @@
 //!
 //! A part: length of the key (4), length of the bytes (8), CRC-32 of the lengths and the key (4), the key, the bytes.
 
+mod merge;
+
 use crate::error::Error;
 use crate::learner::Loss;
 use crate::model::Columns;

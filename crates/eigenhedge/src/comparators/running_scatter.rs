@@ -1,0 +1,114 @@
+//! The weight, the mean and the scatter matrix of rows, added in blocks at the speed of a matrix product.
+//!
+//! Merging two of them is exact: with weights s and t and means m and m', the scatter of all rows is the sum of both and
+//! `s t/(s + t) (m - m')(m - m')ᵀ`.
+
+use super::mean::{Mean, check_mean, weigh};
+use crate::error::Error;
+use crate::linalg::checks::{energies, scatter, shape};
+use crate::linalg::{Matrix, add_lower_product};
+use crate::num::dot;
+use crate::state::ensure;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The scatter matrix of rows, around their mean if there is one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunningScatter {
+    /// Running mean, if rows are centered.
+    pub(super) mean: Option<Mean>,
+    /// Lower triangle.
+    scatter: Matrix,
+    /// What the last rows add to it: fewer columns than [`BLOCK`].
+    block: Matrix,
+}
+
+/// Rows that are added to the matrix at a time.
+const BLOCK: usize = 64;
+
+impl RunningScatter {
+    /// No rows yet.
+    pub fn new(length: usize, centered: bool) -> Self {
+        let (scatter, block) = (Matrix::zeros(length, length), Matrix::zeros(length, 0));
+        Self { mean: centered.then(Mean::default), scatter, block }
+    }
+
+    /// Rows with this scatter matrix, of which the lower triangle is read.
+    pub fn of(mean: Option<Mean>, scatter: Matrix) -> Self {
+        let block = Matrix::zeros(scatter.rows(), 0);
+        Self { mean, scatter, block }
+    }
+
+    /// Checks what was read from bytes, for rows of this length.
+    pub fn check_state(&self, length: usize, centered: bool) -> Result<(), Error> {
+        check_mean(self.mean.as_ref(), length, centered)?;
+        shape("the scatter matrix of all rows", &self.scatter, length, length)?;
+        shape("the last rows", &self.block, length, self.block.columns())?;
+        scatter("the scatter matrix of all rows", &self.scatter)?;
+        energies("the energy of the last rows", &self.block)?;
+        ensure(self.block.columns() < BLOCK, "the last rows must be fewer than a block")
+    }
+
+    /// Running mean, if rows are centered.
+    pub fn mean(&self) -> Option<&Mean> {
+        self.mean.as_ref()
+    }
+
+    /// Adds a row that counts this many times; returns by how much the trace grew.
+    pub fn add_weighted(&mut self, row: &[f64], weight: f64) -> f64 {
+        let at = self.block.columns();
+        self.block.push_column(row);
+        let column = self.block.column_mut(at);
+        weigh(column, weight, self.mean.as_mut());
+        let square = dot(column, column);
+        self.flush_full();
+        square
+    }
+
+    /// Adds the rows of another one; both are centered, or none is.
+    pub fn merge(&mut self, other: &Self) {
+        if let (Some(mean), Some(others)) = (&mut self.mean, &other.mean)
+            && let Some(between) = mean.merge(others)
+        {
+            self.block.push_column(&between);
+            self.flush_full();
+        }
+        let scatter = other.whole();
+        for j in 0..scatter.columns() {
+            let own = &mut self.scatter.column_mut(j)[j..];
+            own.iter_mut().zip(&scatter.column(j)[j..]).for_each(|(own, more)| *own += more);
+        }
+    }
+
+    fn flush_full(&mut self) {
+        if self.block.columns() == BLOCK {
+            add_lower_product(&mut self.scatter, self.block.view(), self.block.view().transpose());
+            self.block.resize(self.scatter.rows(), 0);
+        }
+    }
+
+    /// The scatter matrix of all rows: its lower triangle.
+    pub fn whole(&self) -> Cow<'_, Matrix> {
+        if self.block.columns() == 0 {
+            return Cow::Borrowed(&self.scatter);
+        }
+        let mut scatter = self.scatter.clone();
+        add_lower_product(&mut scatter, self.block.view(), self.block.view().transpose());
+        Cow::Owned(scatter)
+    }
+
+    /// Energy of the rows along each of these unit vectors, and in all: squared lengths, after centering.
+    pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
+        let scatter = self.whole();
+        let length = scatter.rows();
+        let along = |direction: &[f64]| {
+            let column = |j: usize| {
+                let below = dot(&scatter.column(j)[j + 1..], &direction[j + 1..]);
+                direction[j] * (scatter.column(j)[j] * direction[j] + 2.0 * below)
+            };
+            (0..length).map(column).sum::<f64>().max(0.0)
+        };
+        let energies = (0..directions.columns()).map(|j| along(directions.column(j))).collect();
+        (energies, (0..length).map(|j| scatter.column(j)[j]).sum::<f64>())
+    }
+}

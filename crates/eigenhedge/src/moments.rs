@@ -1,0 +1,452 @@
+//! Count, mean and scatter matrix of rows: the state into which the parts of a table are folded, anywhere and in any order, to be
+//! merged into one model.
+//!
+//! Setting: rows with weights, in as many parts as there are machines. Nothing is predicted and nothing is charged; each part
+//! folds its rows ([`Moments::update`]), the states are merged ([`Moments::merge`]) in a tree of any shape, and the last one
+//! is finished into a learner ([`Moments::finish`]), around the mean or not, in standard units or not.
+//!
+//! Exact, for rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and `C = Σ w (x - m)(x - m)ᵀ`. Of two
+//! parts, C is the sum of both and `s t/(s + t) (m - m')(m - m')ᵀ`. The scatter around zero is `C + W m mᵀ`, that of rows in
+//! standard units `S⁻¹ C S⁻¹` with S the standard deviations: no second pass is needed for either.
+//!
+//! Longer rows: a frequent-directions sketch ([`Sketch`]) `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, with the diagonal of C exactly. What was
+//! finished from it loses at most the upper end of [`Moments::best`] on its rows, and no subspace loses less than the lower
+//! end. In standard units the error is `Δ S⁻²`: columns that hardly vary make the bracket wide.
+//!
+//! Cost: O(n²) for each row as a product of matrices, O(nℓ) for a sketch of ℓ = 8k + 16 directions. As bytes: 8 n², or up to
+//! 16 nℓ.
+//!
+//! Numerics: rows are measured from the first one, so that an offset costs no digits.
+//!
+//! References: Chan, Golub & LeVeque, *Algorithms for computing the sample variance*, 1983; Ghashami, Liberty, Phillips &
+//! Woodruff, SIAM J. Comput. 2016.
+
+use crate::comparators::{Best, BestSubspace, Hindsight, Mean, RunningScatter, Sketch, best_loss, bracket, retained};
+use crate::error::{Error, add_square, every};
+use crate::linalg::Matrix;
+use crate::model::Columns;
+use crate::num::{LARGEST_TOTAL, dot};
+use crate::registry::options::Setup;
+use crate::registry::{Kind, Missing};
+use crate::row::{check_cells, check_row};
+use crate::run::Run;
+use crate::snapshot::{Refusal, Snapshot, framed, unframed};
+use crate::standardize::{Standardize, Standardizer};
+use crate::state::{TRACE, count, energy, ensure, length, within};
+use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
+use serde::{Deserialize, Serialize};
+
+/// Count, mean and scatter matrix of rows.
+///
+/// ```
+/// use eigenhedge::{Kind, Missing, Moments, Model, options::Options, streams};
+///
+/// let rows = streams::three_subspaces(1);
+/// let folded = |rows: &[Vec<f64>]| {
+///     let mut moments = Moments::new(20, 2, Missing::Fail)?;
+///     moments.update(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), None)?;
+///     Ok::<_, eigenhedge::Error>(moments)
+/// };
+/// let moments = folded(&rows[..100])?.merge(folded(&rows[100..])?)?;
+/// let setup = Options::new(Kind::Leader, 2).resolve(str::to_owned)?;
+/// let mut model = moments.finish(&setup, false)?;
+/// assert_eq!(model.run.totals().rows, 1500);
+/// let mut model = Model::new(&mut model.run, &model.columns);
+/// let loss: f64 = rows.iter().map(|row| model.transform(row, &mut Vec::new()).unwrap()).sum();
+/// assert!((loss - moments.best(2, true, false).high()).abs() < 1e-8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Moments {
+    length: usize,
+    kept: usize,
+    missing: Missing,
+    /// The names of the columns, if they have names.
+    columns: Columns,
+    rows: u64,
+    passed_over: u64,
+    /// `Σ w |x|²`.
+    energy: f64,
+    /// Largest `w |x|²`, and largest `w |x - m|²` with m the mean of the rows before, or of the other part.
+    largest_square: f64,
+    largest_deviation: f64,
+    held: Held,
+}
+
+/// The scatter matrix around the mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Held {
+    Exact(Box<RunningScatter>),
+    Sketched(Box<Sketch>),
+}
+
+/// The scatter matrix as it was asked for.
+struct Asked {
+    scatter: LearnedScatter,
+    /// Energy in all.
+    energy: f64,
+    /// Energy that the sketch may lack along so many directions: the largest of these numbers.
+    slack: Vec<f64>,
+    /// Standard deviation of each column, in standard units.
+    deviations: Option<Vec<f64>>,
+}
+
+const MAGIC: [u8; 8] = *b"\x89EHS\r\n\x1a\n";
+/// Most directions that a saved state may be made for.
+const MOST_KEPT: usize = 1 << 20;
+
+impl Moments {
+    /// No rows yet, for models that keep at most `kept` directions. Rows with missing cells, which are NaN, are refused or
+    /// passed over.
+    pub fn new(length: usize, kept: usize, missing: Missing) -> Result<Self, Error> {
+        if length == 0 {
+            return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
+        }
+        crate::error::at_least_one("k", kept)?;
+        if missing == Missing::Fill {
+            return Err(Error::Merge("missing must be fail or skip: cells are filled in row by row".to_owned()));
+        }
+        let held = match length <= BestSubspace::LONGEST {
+            true => Held::Exact(Box::new(RunningScatter::new(length, true))),
+            false => Held::Sketched(Box::new(Sketch::new(length, retained(kept), true)?)),
+        };
+        Ok(Self {
+            length,
+            kept,
+            missing,
+            columns: Columns::default(),
+            rows: 0,
+            passed_over: 0,
+            energy: 0.0,
+            largest_square: 0.0,
+            largest_deviation: 0.0,
+            held,
+        })
+    }
+
+    /// Gives the columns names: they must agree when parts are merged, and go with the model.
+    pub fn with_names(mut self, names: Vec<String>) -> Result<Self, Error> {
+        length("the names of columns", names.len(), self.length)?;
+        self.columns = Columns::new(Some(names), Standardizer::new(Standardize::None, 0));
+        if self.columns.names.is_some() {
+            Ok(self)
+        } else {
+            Err(Error::State("each column must have a name of its own"))
+        }
+    }
+
+    /// The names of the columns, if they have names.
+    pub fn names(&self) -> Option<&[String]> {
+        self.columns.names.as_deref()
+    }
+
+    /// Refuses rows that [`Self::update`] would refuse, with the position of the row.
+    pub fn check(&self, rows: &[&[f64]]) -> Result<(), Error> {
+        let check = if self.missing == Missing::Fail { check_row } else { check_cells };
+        for (i, row) in rows.iter().enumerate() {
+            let square = dot(row, row);
+            if row.len() != self.length || !square.is_finite() {
+                check("row", row, self.length).map_err(|error| error.at(i))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Folds rows in, with one weight for each if they are given: finite and not negative; a row of weight w counts w times. An
+    /// error names the row, and leaves everything as it was.
+    pub fn update(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<(), Error> {
+        if let Some(weights) = weights {
+            length("the weights of the rows", weights.len(), rows.len())?;
+            every("weights of the rows", weights, "finite and not negative", |w| w >= 0.0 && w.is_finite())?;
+        }
+        let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
+        self.check(rows)?;
+        let squares: Vec<f64> = rows.iter().enumerate().map(|(i, row)| weight(i) * dot(row, row)).collect();
+        let seen = squares.iter().enumerate().filter(|(_, square)| !square.is_nan());
+        let add = |total: f64, (i, square): (usize, &f64)| add_square(total, *square).map_err(|error| error.at(i));
+        self.energy = seen.clone().try_fold(self.energy, add)?;
+        for (i, (row, square)) in rows.iter().zip(squares).enumerate() {
+            if square.is_nan() {
+                self.passed_over += 1;
+            } else if weight(i) > 0.0 {
+                self.add(row, weight(i), square);
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, row: &[f64], weight: f64, square: f64) {
+        let before = self.weight();
+        let grown = match &mut self.held {
+            Held::Exact(scatter) => scatter.add_weighted(row, weight),
+            Held::Sketched(sketch) => sketch.add_row(row, weight),
+        };
+        self.rows += 1;
+        self.largest_square = self.largest_square.max(square);
+        if before > 0.0 {
+            self.largest_deviation = self.largest_deviation.max(grown * ((before + weight) / before));
+        }
+    }
+
+    /// The state of the rows of both.
+    pub fn merge(mut self, other: Self) -> Result<Self, Error> {
+        length("a row of the other part", other.length, self.length)?;
+        if self.kept != other.kept {
+            let sentence = format!("k must be {} as in the first part, got {}", self.kept, other.kept);
+            return Err(Error::Merge(sentence));
+        }
+        self.columns.agree(&other.columns)?;
+        self.energy = add_square(self.energy, other.energy)?;
+        self.rows += other.rows;
+        self.passed_over += other.passed_over;
+        self.largest_square = self.largest_square.max(other.largest_square);
+        let (here, there) = (self.weight(), other.weight());
+        let between = self.mean_parts().between(other.mean_parts()).map_or(0.0, |way| dot(&way, &way));
+        let apart = if between > 0.0 { between * ((here + there) / here / there) } else { 0.0 };
+        self.largest_deviation = self.largest_deviation.max(other.largest_deviation).max(apart);
+        self.held = match (self.held, other.held) {
+            (Held::Exact(mut own), Held::Exact(other)) => {
+                own.merge(&other);
+                Held::Exact(own)
+            }
+            (Held::Sketched(own), Held::Sketched(other)) => Held::Sketched(Box::new(own.merge(*other)?)),
+            _ => return Err(Error::State("moments of one length must be held in one way")),
+        };
+        Ok(self)
+    }
+
+    /// Length of a row.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Directions that models keep at most.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
+    /// Rows that were folded in; those of weight zero are not.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Rows that were passed over because of missing cells.
+    pub fn passed_over(&self) -> u64 {
+        self.passed_over
+    }
+
+    /// Total weight of the rows.
+    pub fn weight(&self) -> f64 {
+        self.mean_parts().weight()
+    }
+
+    /// Mean of the rows; none before the first.
+    pub fn mean(&self) -> Option<Vec<f64>> {
+        self.mean_parts().value()
+    }
+
+    /// `Σ w (x - m)(x - m)ᵀ`; none for long rows, of which there is a sketch.
+    pub fn scatter(&self) -> Option<Matrix> {
+        match self.asked(true, false).scatter {
+            LearnedScatter::Whole(scatter) => Some(scatter),
+            LearnedScatter::Factor(_) => None,
+        }
+    }
+
+    fn mean_parts(&self) -> &Mean {
+        const NONE: &Mean = &Mean::NONE;
+        match &self.held {
+            Held::Exact(scatter) => scatter.mean(),
+            Held::Sketched(sketch) => sketch.mean(),
+        }
+        .unwrap_or(NONE)
+    }
+
+    /// Loss of the best k-dimensional subspace of all rows, around their mean or around zero, in standard units or in those of
+    /// the rows: exactly, or between two numbers. A model that is finished loses at most the upper one on these rows.
+    pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
+        let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
+        match scatter {
+            LearnedScatter::Whole(scatter) => Best::Exact(best_loss(&scatter, kept)),
+            LearnedScatter::Factor(sketch) => {
+                slack.sort_by(|a, b| b.total_cmp(a));
+                bracket(&sketch, energy, kept, slack.iter().take(kept).sum())
+            }
+        }
+    }
+
+    /// The scatter matrix around the mean or around zero, in standard units or in those of the rows.
+    fn asked(&self, centered: bool, standardized: bool) -> Asked {
+        let (weight, mean) = (self.weight(), self.mean());
+        // In standard units the mean is zero.
+        let offset = mean.filter(|_| !centered && !standardized);
+        let offset: Option<Vec<f64>> = offset.map(|mean| mean.iter().map(|m| weight.sqrt() * m).collect());
+        let deviation = |energy: f64| if energy > 0.0 { (energy / weight).sqrt() } else { 1.0 };
+        match &self.held {
+            Held::Exact(held) => {
+                let mut scatter = held.whole().into_owned();
+                let deviations: Option<Vec<f64>> =
+                    standardized.then(|| (0..self.length).map(|j| deviation(scatter.column(j)[j])).collect());
+                for j in 0..self.length {
+                    for i in j..self.length {
+                        let scale = deviations.as_ref().map_or(1.0, |s| s[i] * s[j]);
+                        let added = offset.as_ref().map_or(0.0, |m| m[i] * m[j]);
+                        let entry = scatter.column(j)[i] / scale + added;
+                        scatter.column_mut(j)[i] = entry;
+                        scatter.column_mut(i)[j] = entry;
+                    }
+                }
+                let energy = (0..self.length).map(|j| scatter.column(j)[j]).sum();
+                Asked { scatter: LearnedScatter::Whole(scatter), energy, slack: Vec::new(), deviations }
+            }
+            Held::Sketched(held) => {
+                let mut sketch = held.buffer().clone();
+                let deviations: Option<Vec<f64>> =
+                    standardized.then(|| held.energies().iter().map(|energy| deviation(*energy)).collect());
+                if let Some(deviations) = &deviations {
+                    for j in 0..sketch.columns() {
+                        sketch.column_mut(j).iter_mut().zip(deviations).for_each(|(x, s)| *x /= s);
+                    }
+                }
+                offset.iter().for_each(|offset| sketch.push_column(offset));
+                let scale = |i: usize| deviations.as_ref().map_or(1.0, |s| s[i] * s[i]);
+                let own: f64 = held.energies().iter().enumerate().map(|(i, energy)| energy / scale(i)).sum();
+                let slack = (0..self.length).map(|i| held.shrinkage() / scale(i)).collect();
+                let energy = own + offset.map_or(0.0, |offset| dot(&offset, &offset));
+                Asked { scatter: LearnedScatter::Factor(sketch), energy, slack, deviations }
+            }
+        }
+    }
+
+    /// The learner of these options after all rows, as it would be had it learned them in one pass; with `standardize`, of the rows
+    /// with mean 0 and deviation 1 in every column. No row was predicted, so none is charged: the account begins with the
+    /// rows that follow.
+    ///
+    /// Learners: `leader`, `anchored`, `product-sets` ([`Run::merge`]). A norm bound that is not given is the largest squared norm of
+    /// a row; around the mean, that of its distance from the mean of the rows before it, which depends a little on their
+    /// order; in standard units it is not known, and the last two learners need it. A rate that is tuned to the loss takes that
+    /// of the best subspace.
+    pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Snapshot, Error> {
+        let setup = setup.for_rows(self.length)?;
+        let spec = &setup.spec;
+        spec.check_mergeable()?;
+        let centered = spec.center.is_some();
+        let run = Run::of(&setup, self.length, true)?;
+        let Asked { scatter, energy, deviations, .. } = self.asked(centered, standardize);
+        let largest_square = match spec.norm_bound {
+            NormBound::Running if standardize && spec.learner != Kind::Leader => {
+                return Err(Error::Merge(
+                    "norm-bound must be given for this learner in standard units: the largest norm is not known from one \
+                     pass"
+                        .to_owned(),
+                ));
+            }
+            // The mean, of which nothing that is learned depends.
+            _ if standardize => energy / self.weight().max(1.0),
+            bound => {
+                let largest = if centered { self.largest_deviation } else { self.largest_square };
+                match bound {
+                    NormBound::Given(bound) if largest.sqrt() > bound * (1.0 + SLACK) => {
+                        return Err(Error::Norm { norm: largest.sqrt(), bound });
+                    }
+                    _ => largest,
+                }
+            }
+        };
+        let zeros = vec![0.0; self.length];
+        let mean = match standardize {
+            true => (&zeros[..], &zeros[..]),
+            false => self.mean_parts().parts(),
+        };
+        let (hindsight, found) = match &scatter {
+            LearnedScatter::Whole(scatter) => {
+                let own = centered.then(|| {
+                    if standardize { self.mean_parts().at_zero(self.length) } else { self.mean_parts().clone() }
+                });
+                let rows = RunningScatter::of(own, scatter.clone());
+                (Some(Hindsight::Exact(Box::new(BestSubspace::after(rows, self.length)))), energy)
+            }
+            LearnedScatter::Factor(sketch) => {
+                (None, (0..sketch.columns()).map(|j| dot(sketch.column(j), sketch.column(j))).sum())
+            }
+        };
+        let lost = if spec.self_confident { self.best(spec.kept, centered, standardize).high() } else { 0.0 };
+        let rows = Learned {
+            rows: self.rows,
+            weight: self.weight(),
+            mean: centered.then_some(mean),
+            scatter,
+            dropped: (energy - found).max(0.0),
+            largest_square,
+            lost,
+        };
+        let run = run.begin_with(rows, self.passed_over, hindsight)?;
+        let standardizer = match (deviations, self.mean()) {
+            (Some(deviations), Some(mean)) => {
+                let variances: Vec<f64> = self.variances(&deviations);
+                Standardizer::settled(self.rows, &mean, &variances)
+            }
+            (Some(_), None) => return Err(Error::TooFewRows { rows: 0, least: 1 }),
+            _ => Standardizer::new(Standardize::None, self.length),
+        };
+        Ok(Snapshot { columns: Columns::new(self.columns.names.clone(), standardizer), ..Snapshot::of(run) })
+    }
+
+    /// Variances of the columns; 0 for one that is constant.
+    fn variances(&self, deviations: &[f64]) -> Vec<f64> {
+        let is_constant = |j: usize| match &self.held {
+            Held::Exact(held) => held.whole().column(j)[j] == 0.0,
+            Held::Sketched(held) => held.energies()[j] == 0.0,
+        };
+        deviations.iter().enumerate().map(|(j, s)| if is_constant(j) { 0.0 } else { s * s }).collect()
+    }
+
+    /// As bytes, to send or to store.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        framed(&MAGIC, self).map_err(|_| Error::State("moments must have a form as bytes"))
+    }
+
+    /// Reads what [`Self::to_bytes`] has written.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
+        let (moments, length) = unframed::<Self>(&MAGIC, bytes)?;
+        moments.check_state(length).map_err(Refusal::State)?;
+        Ok(moments)
+    }
+
+    /// Checks what was read from so many bytes.
+    fn check_state(&self, bytes: usize) -> Result<(), Error> {
+        let justified = self.length > 0 && self.length <= bytes / size_of::<f64>();
+        ensure(justified, "the rows must have a number, and no more than the bytes can have seen")?;
+        ensure(
+            (1..=MOST_KEPT).contains(&self.kept),
+            "the number of directions kept must be at least 1 and at most 2^20",
+        )?;
+        ensure(self.missing != Missing::Fill, "missing cells must not be filled in")?;
+        if let Some(names) = &self.columns.names {
+            length("the names of columns", names.len(), self.length)?;
+        }
+        ensure(self.columns.standardizer == Columns::default().standardizer, "the columns must have no scale yet")?;
+        count("the number of rows", self.rows)?;
+        count("the number of rows passed over", self.passed_over)?;
+        within("the energy of all rows", self.energy, 0.0..=LARGEST_TOTAL)?;
+        energy("the largest squared norm of a row", self.largest_square)?;
+        energy("the largest squared deviation of a row", self.largest_deviation)?;
+        ensure((self.rows > 0) == (self.weight() > 0.0), "rows must have a weight")?;
+        let deviations = match &self.held {
+            Held::Exact(scatter) => {
+                ensure(self.length <= BestSubspace::LONGEST, "long rows must be held as a sketch")?;
+                scatter.check_state(self.length, true)?;
+                let scatter = scatter.whole();
+                (0..self.length).map(|j| scatter.column(j)[j]).sum()
+            }
+            Held::Sketched(sketch) => {
+                ensure(self.length > BestSubspace::LONGEST, "short rows must be held exactly")?;
+                sketch.check_state(self.length, retained(self.kept), true)?;
+                sketch.energy()
+            }
+        };
+        let found: f64 = deviations + self.mean().map_or(0.0, |mean| self.weight() * dot(&mean, &mean));
+        let slack = TRACE * self.energy;
+        within("the energy of mean and scatter", found, self.energy - slack..=self.energy + slack)
+    }
+}

@@ -1,0 +1,137 @@
+//! Runs over parts of a table, merged into one.
+//!
+//! Setting: learners that are functions of the scatter matrix of all rows: [`Kind::Leader`], [`Kind::Anchored`],
+//! [`Kind::ProductSets`], over plain rows. The merged learner is that of the rows of both in one pass (see
+//! `subspace/merge.rs` for the norm bound around a center). Everything else depends on the order of rows, and is refused.
+//!
+//! The account: losses were charged row by row by two learners, and add up. The best subspace in hindsight is that of all rows
+//! that were charged, exactly; for long rows within the bracket of the sketch. A bound is stated where it is proved: for
+//! `anchored` without a center, with a rate that is given, each merge adds D to the constant of the theorem (see
+//! `guarantee`).
+
+use super::{Run, Totals};
+use crate::bounds;
+use crate::comparators::Hindsight;
+use crate::error::Error;
+use crate::registry::options::{OptionEntry, Value};
+use crate::registry::{Kind, Missing, Spec};
+use crate::state::length;
+use crate::subspace::Learned;
+
+/// Learners that can be merged.
+const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
+
+impl Run {
+    /// The run over the rows of both. The draws go on like those of the first.
+    ///
+    /// ```
+    /// use eigenhedge::{Kind, Run, Spec, streams};
+    ///
+    /// let rows = streams::three_subspaces(1);
+    /// let spec = Spec::new(Kind::Leader, 2);
+    /// let [mut all, mut first, mut rest] = [(); 3].map(|()| Run::new(spec.clone(), 20, 0).unwrap());
+    /// rows.iter().try_for_each(|row| all.step(row).map(drop))?;
+    /// rows[..400].iter().try_for_each(|row| first.step(row).map(drop))?;
+    /// rows[400..].iter().try_for_each(|row| rest.step(row).map(drop))?;
+    /// let mut merged = first.merge(rest)?;
+    /// assert!((merged.step(&rows[7])?.expected - all.step(&rows[7])?.expected).abs() < 1e-10);
+    /// # Ok::<(), eigenhedge::Error>(())
+    /// ```
+    pub fn merge(mut self, other: Self) -> Result<Self, Error> {
+        length("a row of the other model", other.length, self.length)?;
+        self.check_alike(&other)?;
+        self.check_mergeable()?;
+        let cost = bounds::divergence(self.spec.kept, self.spec.space(self.length)).unwrap_or(f64::INFINITY);
+        self.learner.merge(other.learner, cost)?;
+        self.hindsight = match (self.hindsight, other.hindsight) {
+            (Some(own), Some(other)) => Some(own.merge(other)?),
+            _ => None,
+        };
+        self.totals.merge(&other.totals);
+        Ok(self)
+    }
+
+    /// A run that begins with rows that were gathered elsewhere.
+    pub(crate) fn begin_with(
+        mut self,
+        rows: Learned<'_>,
+        passed_over: u64,
+        hindsight: Option<Hindsight>,
+    ) -> Result<Self, Error> {
+        self.totals = Totals::unpredicted(rows.rows, passed_over);
+        if rows.rows > 0 {
+            self.learner.begin_with(rows)?;
+            self.hindsight = hindsight.or(self.hindsight);
+        }
+        Ok(self)
+    }
+
+    /// An error, with the name of the option, if another run has other options.
+    pub(crate) fn check_alike(&self, other: &Self) -> Result<(), Error> {
+        let differ = |name: &str, own: &str, found: &str| {
+            Err(Error::Merge(format!("{name} must be {own} as in the first model, got {found}")))
+        };
+        if self.spec.kept != other.spec.kept {
+            return differ("k", &self.spec.kept.to_string(), &other.spec.kept.to_string());
+        }
+        let (own, found) = (self.spec.learner.entry().name, other.spec.learner.entry().name);
+        if own != found {
+            return differ("the learner", own, found);
+        }
+        let (own, found): (Vec<_>, Vec<_>) = (self.setup().values().collect(), other.setup().values().collect());
+        let value = |values: &[(&OptionEntry, Value)], name: &str| {
+            let found = values.iter().find(|(option, _)| option.name == name);
+            found.map_or("none".to_owned(), |(_, value)| value.to_string())
+        };
+        for (option, _) in own.iter().chain(&found) {
+            let (own, found) = (value(&own, option.name), value(&found, option.name));
+            if own != found {
+                return differ(option.name, &own, &found);
+            }
+        }
+        if self.spec == other.spec {
+            return Ok(());
+        }
+        Err(Error::Merge("the options of the models must be the same".to_owned()))
+    }
+
+    /// An error if what the run has learned depends on the order of rows.
+    pub(crate) fn check_mergeable(&self) -> Result<(), Error> {
+        if self.segments > 0 {
+            return Err(depends_on_order("segments must be 0"));
+        }
+        self.spec.check_mergeable()
+    }
+}
+
+impl Spec {
+    /// An error if what a learner has learned depends on the order of rows.
+    pub(crate) fn check_mergeable(&self) -> Result<(), Error> {
+        let name = self.learner.entry().name;
+        let sentence = match self {
+            _ if !MERGEABLE.contains(&self.learner) => {
+                let names = MERGEABLE.map(|kind| kind.entry().name).join(", ");
+                return Err(Error::Merge(format!(
+                    "the learner must be one of {names}, got {name}, which depends on the order of rows: learn all of them in \
+                     one run, or with one learner for each key"
+                )));
+            }
+            Self { kernel: Some(_), .. } => "kernel must be none: features of kernels are not merged",
+            Self { center: Some(center), .. } if !center.is_mean() => {
+                return Err(depends_on_order("center must be mean or none"));
+            }
+            Self { center: Some(center), .. } if center.prior != 0.0 => {
+                "center-prior must be 0: its imaginary rows would be counted once for each part"
+            }
+            Self { start: Some(_), center: None, .. } => "rows must be measured from zero or from their mean",
+            Self { clip: Some(_), .. } => return Err(depends_on_order("clip must be none")),
+            Self { missing: Missing::Fill, .. } => return Err(depends_on_order("missing must be fail or skip")),
+            _ => return Ok(()),
+        };
+        Err(Error::Merge(sentence.to_owned()))
+    }
+}
+
+fn depends_on_order(rule: &str) -> Error {
+    Error::Merge(format!("{rule}: the outcome would depend on the order of rows"))
+}

@@ -1,0 +1,59 @@
+//! Vectors that a span takes in at once, and origins of two spans.
+
+use super::{Ambient, Deferred, Origin};
+use crate::error::Error;
+use crate::linalg::{Matrix, multiply};
+use crate::span::Span;
+
+impl Ambient {
+    /// Coordinates of vectors, as they are, in the columns, which become as many as it takes.
+    pub(crate) fn take_in_vectors(&mut self, vectors: &Matrix) -> Result<Matrix, Error> {
+        let mut coordinates = Matrix::default();
+        if self.columns.columns() == self.length {
+            multiply(&mut coordinates, self.vectors().view().transpose(), vectors.view());
+            return Ok(coordinates);
+        }
+        let origin = self.origin.take();
+        let outcome = (0..vectors.columns()).try_for_each(|j| {
+            let mut column = Vec::new();
+            self.load_point(vectors.column(j))?;
+            if self.project(&mut column) > 0.0 {
+                column.push(self.append_residual(vectors.column(j)));
+            }
+            let unit = self.unit();
+            coordinates.resize(self.columns.columns(), j + 1);
+            coordinates.column_mut(j).iter_mut().zip(&column).for_each(|(entry, x)| *entry = unit * x);
+            Ok(())
+        });
+        self.origin = origin;
+        self.heal();
+        outcome.map(|()| coordinates)
+    }
+
+    /// Makes the unit vectors the columns; returns the old ones.
+    pub(crate) fn complete(&mut self) -> Matrix {
+        let vectors = self.vectors().into_owned();
+        self.scratch.0.block.clear();
+        self.columns = Matrix::identity(self.length);
+        self.deferred = Deferred::default();
+        vectors
+    }
+
+    /// Moves the origin by this share of the way to that of another span; returns the whole way.
+    pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
+        self.scratch.0.block.clear();
+        let zero = || Origin::at(vec![0.0; self.length]);
+        let theirs = other.origin.clone().unwrap_or_else(zero);
+        let own = self.origin.get_or_insert_with(zero);
+        let way = |i: usize| (theirs.base[i] - own.base[i]) + (theirs.way[i] - own.way[i]);
+        let way: Vec<f64> = (0..own.base.len()).map(way).collect();
+        own.way.iter_mut().zip(&way).for_each(|(own, step)| *own += share * step);
+        way
+    }
+
+    /// Moves the origin to a fixed point and a way from there.
+    pub(crate) fn set_origin(&mut self, base: &[f64], way: &[f64]) {
+        self.scratch.0.block.clear();
+        self.origin = Some(Origin { base: base.to_vec(), way: way.to_vec() });
+    }
+}

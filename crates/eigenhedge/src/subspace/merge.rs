@@ -1,0 +1,163 @@
+//! Learners over the scatter matrix, merged with others, or begun with rows that were gathered elsewhere.
+//!
+//! Setting: learners over plain rows whose rule is a function of the scatter matrix and that forget nothing. With weights s
+//! and t of their rows and means m and m', the scatter matrix of all rows is `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`; without a
+//! center, `C + C'`.
+//!
+//! Exact: count, center and scatter matrix, unless there is a rank cap: then what is dropped is priced as for any row. The
+//! norm bound is the larger of both (and no less than the distance of the centers), and the loss that tunes a rate the sum.
+//! Where these follow from the rows alone, without a center or with a bound that is given, the learner is that of all rows
+//! in one pass, whatever the order.
+//!
+//! Cost: O(n w w') for the basis and one decomposition of a matrix with as many columns as both have together, n at most.
+
+use super::aligned::Aligned;
+use super::{AnyRule, Rule, Subspace};
+use crate::error::{self, Error};
+use crate::linalg::{Matrix, multiply};
+use crate::num::dot;
+use crate::span::{Ambient, Span};
+
+/// Rows that a learner begins with, without having predicted them.
+#[derive(Debug)]
+pub(crate) struct Learned<'a> {
+    /// Number of rows.
+    pub rows: u64,
+    /// Total weight of the rows.
+    pub weight: f64,
+    /// Their mean as a fixed point and the way from there, for a learner that centers.
+    pub mean: Option<(&'a [f64], &'a [f64])>,
+    /// Their scatter matrix.
+    pub scatter: LearnedScatter,
+    /// Energy of the rows that the scatter matrix has no part of.
+    pub dropped: f64,
+    /// Largest squared norm of a row, times its weight.
+    pub largest_square: f64,
+    /// Loss that tunes the rate, where a rate is tuned.
+    pub lost: f64,
+}
+
+/// The scatter matrix of rows that a learner begins with.
+#[derive(Debug)]
+pub(crate) enum LearnedScatter {
+    /// The whole of it.
+    Whole(Matrix),
+    /// `X Xᵀ`.
+    Factor(Matrix),
+}
+
+impl Subspace<Ambient, AnyRule> {
+    /// Adds what another learner with the same options has learned from other rows; `cost` is added to the constant of the
+    /// theorem.
+    pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
+        if other.trials == 0 {
+            return Ok(());
+        }
+        if self.trials == 0 {
+            *self = other;
+            return Ok(());
+        }
+        let (here, there) = (self.center_weight, other.center_weight);
+        self.energy = error::add_square(self.energy, other.energy)?;
+        self.largest_square = self.largest_square.max(other.largest_square);
+        let mut vectors = other.span.vectors().into_owned();
+        let mut inner = scatter_rule(&mut other.rule)?.matrix();
+        if self.options.center.is_some() {
+            let way = self.span.merge_origin(&other.span, there / (here + there));
+            let square = dot(&way, &way);
+            let weight = here * (there / (here + there));
+            self.energy = error::add_square(self.energy, weight * square)?;
+            self.largest_square = self.largest_square.max(square);
+            if square > 0.0 {
+                let length = square.sqrt();
+                let own = vectors.columns();
+                vectors.push_column(&way.iter().map(|x| x / length).collect::<Vec<f64>>());
+                inner.resize(own + 1, own + 1);
+                inner.column_mut(own)[own] = weight * square;
+            }
+        }
+        self.trials += other.trials;
+        self.center_weight += other.center_weight;
+        self.lost += other.lost;
+        self.surprise += other.surprise;
+        self.healed += other.healed;
+        self.add_scatter(&vectors, Some(&inner))?;
+        let (rule, other) = (scatter_rule(&mut self.rule)?, scatter_rule(&mut other.rule)?);
+        rule.add_price(cost + other.price());
+        Ok(())
+    }
+
+    /// Begins with rows that were gathered elsewhere.
+    pub(crate) fn begin_with(&mut self, rows: Learned<'_>) -> Result<(), Error> {
+        self.trials = rows.rows;
+        self.lost = rows.lost;
+        self.largest_square = rows.largest_square;
+        if let Some((base, way)) = rows.mean {
+            self.center_weight = rows.weight;
+            self.span.set_origin(base, way);
+        }
+        match rows.scatter {
+            LearnedScatter::Whole(matrix) => {
+                self.span.complete();
+                self.set_scatter(matrix)?;
+            }
+            LearnedScatter::Factor(vectors) => self.add_scatter(&vectors, None)?,
+        }
+        let rule = scatter_rule(&mut self.rule)?;
+        rule.add_dropped(rows.dropped);
+        self.energy = error::add_square(rule.trace(), rows.dropped)?;
+        Ok(())
+    }
+
+    /// `C ← C + X M Xᵀ`.
+    fn add_scatter(&mut self, vectors: &Matrix, inner: Option<&Matrix>) -> Result<(), Error> {
+        let (columns, length) = (self.span.columns(), self.span.length());
+        let mut own = scatter_rule(&mut self.rule)?.matrix();
+        if columns < length && columns + vectors.columns() >= length {
+            let old = self.span.complete();
+            own = if columns > 0 { sandwiched(&old, Some(&own)) } else { Matrix::default() };
+        }
+        let mut total = sandwiched(&self.span.take_in_vectors(vectors)?, inner);
+        for j in 0..own.columns() {
+            total.column_mut(j).iter_mut().zip(own.column(j)).for_each(|(entry, more)| *entry += more);
+        }
+        self.set_scatter(total)
+    }
+
+    /// Replaces the scatter matrix by one in the columns that the span has now.
+    fn set_scatter(&mut self, matrix: Matrix) -> Result<(), Error> {
+        self.rescale();
+        scatter_rule(&mut self.rule)?.replace(matrix, self.scale);
+        if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
+            self.span.combine(rotation);
+            self.rule.rotated();
+        }
+        self.aligned = Aligned::default();
+        Ok(())
+    }
+}
+
+/// The rule, if it is a function of the scatter matrix of all rows.
+fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
+    match rule {
+        AnyRule::Anchored(rule) if rule.forgets_nothing() => Ok(rule),
+        _ => Err(Error::Merge("the rule must be a function of the scatter matrix of all rows".to_owned())),
+    }
+}
+
+/// `X M Xᵀ`; without M, `X Xᵀ`.
+fn sandwiched(x: &Matrix, inner: Option<&Matrix>) -> Matrix {
+    if x.columns() == 0 {
+        return Matrix::zeros(x.rows(), x.rows());
+    }
+    let (mut half, mut product) = (Matrix::default(), Matrix::default());
+    let left = match inner {
+        Some(inner) => {
+            multiply(&mut half, x.view(), inner.view());
+            half.view()
+        }
+        None => x.view(),
+    };
+    multiply(&mut product, left, x.view().transpose());
+    product
+}

@@ -1,0 +1,263 @@
+"""Count, mean and scatter matrix of rows, folded in parts; and fitted models, merged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ._core import Folded, Learner
+from ._fleet import Fleet
+from ._pca import OnlinePCA
+from ._rows import as_rows
+from ._types import Floats, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+    from typing_extensions import Unpack
+
+    from ._options import Options
+
+Mergeable = TypeVar("Mergeable", Learner, OnlinePCA, Fleet)
+
+
+class Moments:
+    """Count, mean and scatter matrix of rows: the state into which parts of a table are folded, to be merged into one model.
+
+    Parts may be folded anywhere, and merged in any order and tree: the model is that of all rows in one pass. Rows of up to
+    4096 numbers are held exactly; longer ones as a frequent-directions sketch, and :meth:`best_loss` says what that costs at most.
+
+    Parameters
+    ----------
+    dim : int
+        Length of a row.
+    k : int
+        Number of directions that models keep at most; it sizes the sketch of long rows.
+    names : sequence of str, optional
+        Names of the columns. Tables with named columns are then matched by name.
+    missing : {"fail", "skip"}, default="fail"
+        Rows with missing cells (NaN, null) are an error, or are passed over and counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(1000, 5)) * [5, 4, 1, 1, 1]
+    >>> parts = [eigenhedge.Moments(5, 2).update(part) for part in np.array_split(X, 10)]
+    >>> moments = parts[0].merge(*parts[1:])
+    >>> pca = moments.finish()
+    >>> pca.components_.shape, pca.n_samples_seen_
+    ((2, 5), 1000)
+    """
+
+    _folded: Folded
+
+    def __init__(self, dim: int, k: int, *, names: Sequence[str] | None = None, missing: str = "fail") -> None:
+        self._folded = Folded(dim, k, names=None if names is None else list(names), missing=missing)
+
+    def update(self, X: Table, sample_weight: ArrayLike | None = None) -> Moments:
+        """Fold rows in.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, dim)
+            The rows: an array, or a table of pandas, polars or Arrow. On an error, nothing is folded.
+        sample_weight : array-like of shape (n_rows,), optional
+            How many times each row counts: finite and not negative.
+
+        Returns
+        -------
+        self : Moments
+        """
+        self._folded.update(self._matched(X), sample_weight)
+        return self
+
+    def _matched(self, X: Table) -> Table:
+        known = self._folded.names
+        found = getattr(X, "column_names", None) or getattr(X, "columns", None)
+        if known is None or found is None or not all(isinstance(name, str) for name in found):
+            return X
+        places = {name: place for place, name in enumerate(found)}
+        missing = [name for name in known if name not in places]
+        if missing:
+            raise ValueError(f"the rows must have the columns of the moments; {missing[0]!r} is missing")
+        rows = as_rows(X)
+        return rows if list(found) == known else np.ascontiguousarray(rows[:, [places[name] for name in known]])
+
+    def merge(self, *others: Moments) -> Moments:
+        """Add the rows of others, which stay as they are.
+
+        Parameters
+        ----------
+        *others : Moments
+            With the same ``dim``, ``k`` and names.
+
+        Returns
+        -------
+        self : Moments
+        """
+        for other in others:
+            self._folded.merge(other._folded)
+        return self
+
+    def finish(self, k: int | None = None, *, standardize: bool = False, **options: Unpack[Options]) -> OnlinePCA:
+        """Make a model of all rows, which goes on learning like any other.
+
+        No row was predicted, so none is charged: the account of the model begins with the rows that follow.
+
+        Parameters
+        ----------
+        k : int, optional
+            Number of directions kept; that of the constructor if not given.
+        standardize : bool, default=False
+            Bring columns to mean 0 and deviation 1, by all rows. Learners other than ``"leader"`` then need a ``norm_bound``.
+        **options
+            The options of :func:`eigenhedge.run`, such as ``center="none"``. The learner is ``"leader"``, which keeps the principal
+            components of all rows, unless it is given; it may be ``"anchored"`` or ``"product-sets"``.
+
+        Returns
+        -------
+        OnlinePCA
+            Fitted.
+        """
+        kept = self.k if k is None else k
+        if kept == self.dim and options.get("feature_dim") is None:
+            # Something must be dropped: a direction that the rows never enter.
+            options["feature_dim"] = kept + 1
+        options.setdefault("learner", "leader")
+        made = self._folded.finish(kept, standardize, **options)
+        parameters = {"n_components": made.k, "learner": options["learner"], "standardize": made.standardize, "hindsight": True}
+        return OnlinePCA._restored(made, {"parameters": {**parameters, **made._changed_options()}})
+
+    def best_loss(self, k: int | None = None, *, center: bool = True, standardize: bool = False) -> tuple[float, float]:
+        """Bracket the loss of the best k-dimensional subspace of all rows.
+
+        Parameters
+        ----------
+        k : int, optional
+            Number of directions kept; that of the constructor if not given.
+        center : bool, default=True
+            Around the mean, or around zero.
+        standardize : bool, default=False
+            In standard units, or in those of the rows.
+
+        Returns
+        -------
+        low, high : float
+            No subspace loses less than ``low``, and a model that is finished loses at most ``high`` of these rows. The two are
+            equal when rows are held exactly.
+        """
+        return self._folded.best_loss(self.k if k is None else k, center, standardize)
+
+    @property
+    def dim(self) -> int:
+        """int: length of a row."""
+        return self._folded.dim
+
+    @property
+    def k(self) -> int:
+        """int: number of directions that models keep at most."""
+        return self._folded.k
+
+    @property
+    def rows(self) -> int:
+        """int: rows that were folded in."""
+        return self._folded.rows
+
+    @property
+    def skipped_rows(self) -> int:
+        """int: rows that were passed over because of missing cells."""
+        return self._folded.skipped_rows
+
+    @property
+    def weight(self) -> float:
+        """float: total weight of the rows."""
+        return self._folded.weight
+
+    @property
+    def names(self) -> list[str] | None:
+        """list of str, or None: names of the columns."""
+        return self._folded.names
+
+    @property
+    def mean(self) -> Floats | None:
+        """ndarray of shape (dim,), or None before the first row."""
+        return self._folded.mean
+
+    @property
+    def scatter(self) -> Floats | None:
+        """ndarray of shape (dim, dim), or None for long rows: the weighted sum of the dyads of deviations from the mean."""
+        return self._folded.scatter
+
+    def to_bytes(self) -> bytes:
+        """Return the state as bytes, for :meth:`from_bytes` on any machine."""
+        return self._folded.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Moments:
+        """Read what :meth:`to_bytes` has written; a ``ValueError`` if it is something else, or damaged."""
+        moments = cls.__new__(cls)
+        moments._folded = Folded.from_bytes(data)
+        return moments
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return Moments.from_bytes, (self.to_bytes(),)
+
+    def __repr__(self) -> str:
+        return f"<Moments dim={self.dim}, rows={self.rows}>"
+
+
+def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
+    """Merge models that were fitted to parts of a table into the model of all rows.
+
+    Their learner must be one that does not depend on the order of rows: ``"leader"``, ``"anchored"`` or ``"product-sets"``, with
+    the same options, over the same columns. Fleets unite their keys; a key that two of them have is merged.
+
+    Parameters
+    ----------
+    first : Learner, OnlinePCA or Fleet
+        What to begin with.
+    *others : of the same class
+        What to add. All of them stay as they are.
+
+    Returns
+    -------
+    Learner, OnlinePCA or Fleet
+        A new one.
+
+    Examples
+    --------
+    >>> import eigenhedge, numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(300, 4)) * [4, 2, 1, 1]
+    >>> parts = [eigenhedge.OnlinePCA(1, learner="leader").fit(part) for part in np.array_split(X, 3)]
+    >>> merged = eigenhedge.merge(*parts)
+    >>> whole = eigenhedge.OnlinePCA(1, learner="leader").fit(X)
+    >>> bool(np.allclose(merged.score_samples(X), whole.score_samples(X)))
+    True
+    """
+    for other in others:
+        if type(other) is not type(first):
+            raise TypeError(f"all models must be of one class, got a {type(first).__name__} and a {type(other).__name__}")
+    if isinstance(first, Fleet):
+        return first._merged(*others)
+    if isinstance(first, Learner):
+        return _merged(first, *others)
+    if not isinstance(first, OnlinePCA):
+        raise TypeError(f"a {type(first).__name__} cannot be merged: Learner, OnlinePCA and Fleet can")
+    learner = _merged(*(_named(model) for model in (first, *others)))
+    return type(first)._restored(learner, first._remembered())
+
+
+def _named(model: OnlinePCA) -> Learner:
+    learner = model._fitted()
+    learner._set_feature_names(model._feature_names())
+    return learner
+
+
+def _merged(first: Learner, *others: Learner) -> Learner:
+    merged = Learner.from_bytes(first.to_bytes())
+    for other in others:
+        merged = merged._merged(other)
+    return merged
