@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+import copy
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -27,7 +28,8 @@ class Moments:
     """Count, mean and scatter matrix of rows: the state into which parts of a table are folded, to be merged into one model.
 
     Parts may be folded anywhere, and merged in any order and tree: the model is that of all rows in one pass. Rows of up to
-    4096 numbers are held exactly; longer ones as a frequent-directions sketch, and :meth:`best_loss` says what that costs at most.
+    4096 numbers are held exactly; longer ones as a frequent-directions sketch, and :meth:`best_loss` says what that costs at
+    most.
 
     Parameters
     ----------
@@ -114,8 +116,8 @@ class Moments:
         standardize : bool, default=False
             Bring columns to mean 0 and deviation 1, by all rows. Learners other than ``"leader"`` then need a ``norm_bound``.
         **options
-            The options of :func:`eigenhedge.run`, such as ``center="none"``. The learner is ``"leader"``, which keeps the principal
-            components of all rows, unless it is given; it may be ``"anchored"`` or ``"product-sets"``.
+            The options of :func:`eigenhedge.run`, such as ``center="none"``. The learner is ``"leader"``, which keeps the
+            principal components of all rows, unless it is given; it may be ``"anchored"`` or ``"product-sets"``.
 
         Returns
         -------
@@ -237,27 +239,29 @@ def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
     >>> bool(np.allclose(merged.score_samples(X), whole.score_samples(X)))
     True
     """
-    for other in others:
-        if type(other) is not type(first):
-            raise TypeError(f"all models must be of one class, got a {type(first).__name__} and a {type(other).__name__}")
+    models: Any = (first, *others)
+    for model in models:
+        if type(model) is not type(first):
+            raise TypeError(f"all models must be of one class, got a {type(first).__name__} and a {type(model).__name__}")
     if isinstance(first, Fleet):
-        return first._merged(*others)
-    if isinstance(first, Learner):
-        return _merged(first, *others)
-    if not isinstance(first, OnlinePCA):
+        merged: Any = Fleet._merged(*models)
+    elif isinstance(first, Learner):
+        merged = _merged(*models)
+    elif isinstance(first, OnlinePCA):
+        merged = OnlinePCA._restored(_merged(*map(_named, models)), first._remembered())
+    else:
         raise TypeError(f"a {type(first).__name__} cannot be merged: Learner, OnlinePCA and Fleet can")
-    learner = _merged(*(_named(model) for model in (first, *others)))
-    return type(first)._restored(learner, first._remembered())
+    return cast("Mergeable", merged)
 
 
 def _named(model: OnlinePCA) -> Learner:
-    learner = model._fitted()
+    learner = copy.copy(model._fitted())
     learner._set_feature_names(model._feature_names())
     return learner
 
 
 def _merged(first: Learner, *others: Learner) -> Learner:
-    merged = Learner.from_bytes(first.to_bytes())
+    merged = copy.copy(first)
     for other in others:
         merged = merged._merged(other)
     return merged

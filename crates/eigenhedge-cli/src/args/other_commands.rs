@@ -1,7 +1,7 @@
 //! The commands besides `demo` and `run`, as typed.
 
-use super::TableArgs;
 use super::options::{OfCompare, OfKernels, OptionArgs, learners};
+use super::{SummaryForm, TableArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use eigenhedge::Kind;
