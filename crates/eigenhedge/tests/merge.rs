@@ -1,4 +1,5 @@
 //! Laws of merging: parts of a table, merged in any order and tree, are one pass over all of it.
+#![allow(clippy::unwrap_used)]
 
 use crate::common::bounded_rows;
 use eigenhedge::internals::dot;
