@@ -15,6 +15,7 @@ mod laws;
 mod long_rows;
 mod merge;
 mod missing;
+mod moments;
 mod monitor;
 mod no_allocation;
 mod options;
