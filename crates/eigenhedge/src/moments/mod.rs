@@ -21,19 +21,19 @@
 //! References: Chan, Golub & LeVeque, *Algorithms for computing the sample variance*, 1983; Ghashami, Liberty, Phillips &
 //! Woodruff, SIAM J. Comput. 2016.
 
-use crate::comparators::{Best, BestSubspace, Hindsight, Mean, RunningScatter, Sketch, best_loss, bracket, retained};
+mod finish;
+
+use crate::comparators::{BestSubspace, Mean, RunningScatter, Sketch, retained};
 use crate::error::{Error, add_square, every};
 use crate::linalg::Matrix;
 use crate::model::Columns;
 use crate::num::{LARGEST_TOTAL, dot};
-use crate::registry::options::Setup;
-use crate::registry::{Kind, Missing};
+use crate::registry::Missing;
 use crate::row::{check_cells, check_row};
-use crate::run::Run;
-use crate::snapshot::{Refusal, Snapshot, framed, unframed};
+use crate::snapshot::{Refusal, framed, unframed};
 use crate::standardize::{Standardize, Standardizer};
 use crate::state::{TRACE, count, energy, ensure, length, within};
-use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
+use crate::subspace::LearnedScatter;
 use serde::{Deserialize, Serialize};
 
 /// Count, mean and scatter matrix of rows.
@@ -78,17 +78,6 @@ pub struct Moments {
 enum Held {
     Exact(Box<RunningScatter>),
     Sketched(Box<Sketch>),
-}
-
-/// The scatter matrix as it was asked for.
-struct Asked {
-    scatter: LearnedScatter,
-    /// Energy in all.
-    energy: f64,
-    /// Energy that the sketch may lack along so many directions: the largest of these numbers.
-    slack: Vec<f64>,
-    /// Standard deviation of each column, in standard units.
-    deviations: Option<Vec<f64>>,
 }
 
 const MAGIC: [u8; 8] = *b"\x89EHS\r\n\x1a\n";
@@ -260,145 +249,6 @@ impl Moments {
             Held::Sketched(sketch) => sketch.mean(),
         }
         .unwrap_or(NONE)
-    }
-
-    /// Loss of the best k-dimensional subspace of all rows, around their mean or around zero, in standard units or in those of
-    /// the rows: exactly, or between two numbers. A model that is finished loses at most the upper one on these rows.
-    pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
-        let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
-        match scatter {
-            LearnedScatter::Whole(scatter) => Best::Exact(best_loss(&scatter, kept)),
-            LearnedScatter::Factor(sketch) => {
-                slack.sort_by(|a, b| b.total_cmp(a));
-                bracket(&sketch, energy, kept, slack.iter().take(kept).sum())
-            }
-        }
-    }
-
-    /// The scatter matrix around the mean or around zero, in standard units or in those of the rows.
-    fn asked(&self, centered: bool, standardized: bool) -> Asked {
-        let (weight, mean) = (self.weight(), self.mean());
-        // In standard units the mean is zero.
-        let offset = mean.filter(|_| !centered && !standardized);
-        let offset: Option<Vec<f64>> = offset.map(|mean| mean.iter().map(|m| weight.sqrt() * m).collect());
-        let deviation = |energy: f64| if energy > 0.0 { (energy / weight).sqrt() } else { 1.0 };
-        match &self.held {
-            Held::Exact(held) => {
-                let mut scatter = held.whole().into_owned();
-                let deviations: Option<Vec<f64>> =
-                    standardized.then(|| (0..self.length).map(|j| deviation(scatter.column(j)[j])).collect());
-                for j in 0..self.length {
-                    for i in j..self.length {
-                        let scale = deviations.as_ref().map_or(1.0, |s| s[i] * s[j]);
-                        let added = offset.as_ref().map_or(0.0, |m| m[i] * m[j]);
-                        let entry = scatter.column(j)[i] / scale + added;
-                        scatter.column_mut(j)[i] = entry;
-                        scatter.column_mut(i)[j] = entry;
-                    }
-                }
-                let energy = (0..self.length).map(|j| scatter.column(j)[j]).sum();
-                Asked { scatter: LearnedScatter::Whole(scatter), energy, slack: Vec::new(), deviations }
-            }
-            Held::Sketched(held) => {
-                let mut sketch = held.buffer().clone();
-                let deviations: Option<Vec<f64>> =
-                    standardized.then(|| held.energies().iter().map(|energy| deviation(*energy)).collect());
-                if let Some(deviations) = &deviations {
-                    for j in 0..sketch.columns() {
-                        sketch.column_mut(j).iter_mut().zip(deviations).for_each(|(x, s)| *x /= s);
-                    }
-                }
-                offset.iter().for_each(|offset| sketch.push_column(offset));
-                let scale = |i: usize| deviations.as_ref().map_or(1.0, |s| s[i] * s[i]);
-                let own: f64 = held.energies().iter().enumerate().map(|(i, energy)| energy / scale(i)).sum();
-                let slack = (0..self.length).map(|i| held.shrinkage() / scale(i)).collect();
-                let energy = own + offset.map_or(0.0, |offset| dot(&offset, &offset));
-                Asked { scatter: LearnedScatter::Factor(sketch), energy, slack, deviations }
-            }
-        }
-    }
-
-    /// The learner of these options after all rows, as it would be had it learned them in one pass; with `standardize`, of the rows
-    /// with mean 0 and deviation 1 in every column. No row was predicted, so none is charged: the account begins with the
-    /// rows that follow.
-    ///
-    /// Learners: `leader`, `anchored`, `product-sets` ([`Run::merge`]). A norm bound that is not given is the largest squared norm of
-    /// a row; around the mean, that of its distance from the mean of the rows before it, which depends a little on their
-    /// order; in standard units it is not known, and the last two learners need it. A rate that is tuned to the loss takes that
-    /// of the best subspace.
-    pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Snapshot, Error> {
-        let setup = setup.for_rows(self.length)?;
-        let spec = &setup.spec;
-        spec.check_mergeable()?;
-        let centered = spec.center.is_some();
-        let run = Run::of(&setup, self.length, true)?;
-        let Asked { scatter, energy, deviations, .. } = self.asked(centered, standardize);
-        let largest_square = match spec.norm_bound {
-            NormBound::Running if standardize && spec.learner != Kind::Leader => {
-                return Err(Error::Merge(
-                    "norm-bound must be given for this learner in standard units: the largest norm is not known from one \
-                     pass"
-                        .to_owned(),
-                ));
-            }
-            // The mean, of which nothing that is learned depends.
-            _ if standardize => energy / self.weight().max(1.0),
-            bound => {
-                let largest = if centered { self.largest_deviation } else { self.largest_square };
-                match bound {
-                    NormBound::Given(bound) if largest.sqrt() > bound * (1.0 + SLACK) => {
-                        return Err(Error::Norm { norm: largest.sqrt(), bound });
-                    }
-                    _ => largest,
-                }
-            }
-        };
-        let zeros = vec![0.0; self.length];
-        let mean = match standardize {
-            true => (&zeros[..], &zeros[..]),
-            false => self.mean_parts().parts(),
-        };
-        let (hindsight, found) = match &scatter {
-            LearnedScatter::Whole(scatter) => {
-                let own = centered.then(|| {
-                    if standardize { self.mean_parts().at_zero(self.length) } else { self.mean_parts().clone() }
-                });
-                let rows = RunningScatter::of(own, scatter.clone());
-                (Some(Hindsight::Exact(Box::new(BestSubspace::after(rows, self.length)))), energy)
-            }
-            LearnedScatter::Factor(sketch) => {
-                (None, (0..sketch.columns()).map(|j| dot(sketch.column(j), sketch.column(j))).sum())
-            }
-        };
-        let lost = if spec.self_confident { self.best(spec.kept, centered, standardize).high() } else { 0.0 };
-        let rows = Learned {
-            rows: self.rows,
-            weight: self.weight(),
-            mean: centered.then_some(mean),
-            scatter,
-            dropped: (energy - found).max(0.0),
-            largest_square,
-            lost,
-        };
-        let run = run.begin_with(rows, self.passed_over, hindsight)?;
-        let standardizer = match (deviations, self.mean()) {
-            (Some(deviations), Some(mean)) => {
-                let variances: Vec<f64> = self.variances(&deviations);
-                Standardizer::settled(self.rows, &mean, &variances)
-            }
-            (Some(_), None) => return Err(Error::TooFewRows { rows: 0, least: 1 }),
-            _ => Standardizer::new(Standardize::None, self.length),
-        };
-        Ok(Snapshot { columns: Columns::new(self.columns.names.clone(), standardizer), ..Snapshot::of(run) })
-    }
-
-    /// Variances of the columns; 0 for one that is constant.
-    fn variances(&self, deviations: &[f64]) -> Vec<f64> {
-        let is_constant = |j: usize| match &self.held {
-            Held::Exact(held) => held.whole().column(j)[j] == 0.0,
-            Held::Sketched(held) => held.energies()[j] == 0.0,
-        };
-        deviations.iter().enumerate().map(|(j, s)| if is_constant(j) { 0.0 } else { s * s }).collect()
     }
 
     /// As bytes, to send or to store.
