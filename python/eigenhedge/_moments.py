@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Unpack
 
-    from ._options import Options
+    from ._option_types import Options
 
 Mergeable = TypeVar("Mergeable", Learner, OnlinePCA, Fleet)
 
