@@ -77,16 +77,16 @@ def save(model: Saved | Online | river.Stream, path: Path) -> None:
 
 
 @overload
-def load(path: Path) -> Saved: ...
+def load(path: Path | bytes) -> Saved: ...
 @overload
-def load(path: Path, kind: type[Model]) -> Model: ...
-def load(path: Path, kind: type[Any] | None = None) -> Any:
+def load(path: Path | bytes, kind: type[Model]) -> Model: ...
+def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
     """Read a snapshot that Python or the command line has written.
 
     Parameters
     ----------
-    path : path-like
-        The file.
+    path : path-like or bytes
+        The file, or what it would hold: ``Learner.to_bytes``, a column ``model`` of :mod:`eigenhedge.spark`.
     kind : class, default=None
         The class that the file must hold. :class:`Learner` is the learner inside of any model but a monitor.
 
@@ -109,20 +109,20 @@ def load(path: Path, kind: type[Any] | None = None) -> Any:
     ValueError
         When the file is damaged, cut short, of a newer version, or holds something else.
     """
-    model = _load(path, kind is Learner)
+    data, where = (path, "the bytes") if isinstance(path, bytes) else (pathlib.Path(path).read_bytes(), str(path))
+    model = _read(data, where, kind is Learner)
     if kind is not None and not isinstance(model, kind):
-        raise ValueError(f"{path}: must hold a {kind.__name__}, got a {type(model).__name__}")
+        raise ValueError(f"{where}: must hold a {kind.__name__}, got a {type(model).__name__}")
     return model
 
 
-def _load(path: Path, is_bare: bool) -> Saved:
-    data = pathlib.Path(path).read_bytes()
+def _read(data: bytes, where: str, is_bare: bool) -> Saved:
     is_monitor = data.startswith(OF_MONITORS)
     learner: Learner | Detector
     try:
         learner = Detector.from_bytes(data) if is_monitor else Learner.from_bytes(data)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{where}: {error}") from None
     if is_bare and isinstance(learner, Learner):
         return learner
     around = _around(learner)
@@ -133,7 +133,7 @@ def _load(path: Path, is_bare: bool) -> Saved:
             try:
                 restored: Saved = make._restored(learner, saved)
             except (KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"{path}: is damaged: what Python remembers makes no sense ({error})") from None
+                raise ValueError(f"{where}: is damaged: what Python remembers makes no sense ({error})") from None
             return restored
     if isinstance(learner, Detector):
         from ._monitor import Monitor

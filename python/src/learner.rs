@@ -185,26 +185,38 @@ impl Learner {
     ///     In place of a row: a symmetric matrix with eigenvalues that are not negative, such as the covariance matrix of a
     ///     day, of which the part along what is dropped is lost. With k = dim - 1 this is the variance minimiser. Needs plain
     ///     rows without a center; coordinates are zero.
+    /// rows : int, default=1
+    ///     Rows that the matrix counts as: the sum of ``x xᵀ`` over a batch of them is learned as :meth:`step_batch` would.
     ///
     /// Returns
     /// -------
     /// Trial
     ///     The losses and the coordinates.
-    #[pyo3(signature = (x=None, *, matrix=None))]
-    fn step(&self, py: Python<'_>, x: Option<&Bound<'_, PyAny>>, matrix: Option<&Bound<'_, PyAny>>) -> PyResult<Trial> {
+    #[pyo3(signature = (x=None, *, matrix=None, rows=1))]
+    fn step(
+        &self,
+        py: Python<'_>,
+        x: Option<&Bound<'_, PyAny>>,
+        matrix: Option<&Bound<'_, PyAny>>,
+        rows: u64,
+    ) -> PyResult<Trial> {
         let points = self.points(py)?;
         let (row, matrix) = match (x, matrix) {
             (Some(x), None) => (points.row(x)?.map_or_else(|| numbers(x), Ok)?, None),
             (None, Some(matrix)) => (Vec::new(), Some(square(matrix)?)),
             _ => return Err(PyTypeError::new_err("step takes a row or a matrix, and not both")),
         };
+        if rows == 0 || rows > 1 && matrix.is_none() {
+            let rule = "rows must be at least 1 for a matrix, and 1 for a row";
+            return Err(PyValueError::new_err(format!("{rule}, got {rows}")));
+        }
         let mut state = self.state(py)?;
         if state.columns.standardizer.is_warming_up() {
             return Err(PyValueError::new_err("a warm-up needs many rows at once: learn from a table of them first"));
         }
         state.ask(true, false).map_err(|error| refused(&error))?;
         let outcome = match &matrix {
-            Some(matrix) => state.step_matrix(matrix),
+            Some(matrix) => state.step_matrix(matrix, rows),
             None => state.step(&row),
         };
         let loss = points.told(outcome.map_err(|error| refused(&error)))?;

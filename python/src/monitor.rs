@@ -5,7 +5,7 @@ use crate::errors::{check_room, refused};
 use crate::interrupt::each;
 use crate::options::Named;
 use crate::state::lock;
-use eigenhedge::{Cause, Change, Choose, Event, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, SavedMonitors};
+use eigenhedge::{Cause, Change, Choose, Event, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, SavedMonitors, Verdict};
 use eigenhedge_io::write_whole;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -127,7 +127,8 @@ impl Detector {
         check_room("the answers to the rows", &[count, 16 + if with_contributions { 2 * width } else { 0 }])?;
         let mut answers = Answers::default();
         each(py, count, |i| {
-            answers.enter(monitor, rows.row(i), with_contributions)?;
+            let verdict = monitor.step(rows.row(i))?;
+            answers.enter(monitor, verdict, with_contributions.then_some(width));
             resume_state.clear();
             Ok(())
         })?;
@@ -153,6 +154,28 @@ impl Detector {
             Ok(())
         })?;
         Ok((scores.into_pyarray(py), limit))
+    }
+
+    /// Verdicts about rows by a copy that learns nothing, each for itself: arrays by name, as `update` gives them.
+    fn judge<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let given = as_table(rows)?;
+        let mut rows = Rows::of(&given)?;
+        let frozen = self.state(py)?.monitor.frozen();
+        check_room("the answers to the rows", &[rows.count(), 16])?;
+        let mut monitor = frozen.clone();
+        let mut answers = Answers::default();
+        each(py, rows.count(), |i| {
+            let row = rows.row(i);
+            let mut verdict = monitor.step(row)?;
+            // A column is stuck because of rows before, and nothing says that they came before this one.
+            if verdict.stuck.is_some() {
+                monitor = frozen.clone();
+                verdict = monitor.step(row)?;
+            }
+            answers.enter(&monitor, verdict, None);
+            Ok(())
+        })?;
+        answers.into_dict(py, None)
     }
 
     /// The score that the next row would have if it were this one, and the limit; None if it would have none.
@@ -299,7 +322,7 @@ impl Detector {
 }
 
 /// The score as if its limit were this one: differences have a limit of their own.
-fn scaled(verdict: &eigenhedge::Verdict, limit: f64) -> f64 {
+fn scaled(verdict: &Verdict, limit: f64) -> f64 {
     if verdict.of_differences { verdict.score / verdict.limit * limit } else { verdict.score }
 }
 
@@ -322,9 +345,8 @@ struct Answers {
 }
 
 impl Answers {
-    /// Looks at a row and enters the verdict.
-    fn enter(&mut self, monitor: &mut Monitor, row: &[f64], with_contributions: bool) -> Result<(), eigenhedge::Error> {
-        let verdict = monitor.step(row)?;
+    /// Enters the verdict of a monitor about the row before; with contributions if their number is given.
+    fn enter(&mut self, monitor: &Monitor, verdict: Verdict, contributions: Option<usize>) {
         self.row.push(verdict.row);
         self.score.push(verdict.score);
         self.q.push(verdict.q);
@@ -340,11 +362,10 @@ impl Answers {
         self.statistic_limits.extend(monitor.statistic_limits(&verdict));
         self.changes.extend(verdict.change);
         self.events.extend(verdict.event);
-        if with_contributions {
+        if let Some(width) = contributions {
             self.contributions.extend_from_slice(monitor.column_contributions(&verdict));
-            self.contributions.resize(self.row.len() * row.len(), f64::NAN);
+            self.contributions.resize(self.row.len() * width, f64::NAN);
         }
-        Ok(())
     }
 
     fn into_dict(self, py: Python<'_>, width: Option<usize>) -> PyResult<Bound<'_, PyDict>> {

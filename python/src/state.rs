@@ -99,10 +99,10 @@ impl State {
         Ok(loss)
     }
 
-    /// One trial of a symmetric matrix.
-    pub fn step_matrix(&mut self, matrix: &Matrix) -> Result<Loss, Error> {
+    /// One trial of a symmetric matrix that counts as so many rows.
+    pub fn step_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         let start = Instant::now();
-        let loss = self.run.step_matrix(matrix)?;
+        let loss = self.run.step_matrix(matrix, rows)?;
         self.learned(start);
         Ok(loss)
     }

@@ -5,6 +5,7 @@ mod count;
 mod layers;
 mod python;
 mod release;
+mod spark;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -13,12 +14,14 @@ use std::time::Instant;
 const HELP: &str = "\
 cargo xtask test           run every check; stop at the first that fails
 cargo xtask test python    only those of the Python package
+cargo xtask test spark     only those of the package on Spark, in an environment of its own; needs Java 17
 cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask bench evidence measure the default learner beside tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
 cargo xtask bench monitor  measure the monitor against its bars; NAMES, --data FOLDER; `peers` sets it beside other detectors
+cargo xtask bench spark    measure the package on Spark beside MLlib and the program; --quick, --only PART, --rows N
 cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
 cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
@@ -75,12 +78,14 @@ fn main() -> ExitCode {
         }
         ["pictures"] => outcome(book::pictures(&root())),
         ["test", "python"] => outcome(python::test(&root())),
+        ["test", "spark"] => outcome(spark::test(&root())),
         ["layers"] => outcome(layers::check(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
         ["bench", "evidence", rest @ ..] => outcome(python::evidence(&root(), rest)),
         ["bench", "monitor", rest @ ..] => outcome(python::monitor(&root(), rest)),
+        ["bench", "spark", rest @ ..] => outcome(spark::bench(&root(), rest)),
         ["release"] => outcome(release::check()),
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),
@@ -116,7 +121,8 @@ fn test() -> ExitCode {
         .and_then(|()| timed("instructions", &|| count::compare(&root())))
         .and_then(|()| timed("soak", &|| example("soak", &["--rows", SOAKED])))
         .and_then(|()| timed("fuzz", &|| example("fuzz", &["--cases", FUZZED])))
-        .and_then(|()| timed("python", &|| python::test(&root())));
+        .and_then(|()| timed("python", &|| python::test(&root())))
+        .and_then(|()| timed("spark", &|| spark::test(&root())));
     if result.is_ok() {
         println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
     }

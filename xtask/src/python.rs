@@ -99,30 +99,34 @@ fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     Ok(target.join("release/rust-peers"))
 }
 
-fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
+/// Builds the wheel and installs it into an environment, which need not be that of the tests.
+pub fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
     let wheels = root.join("target/python/wheels").join(profile);
-    let wheel = build(root, environment, profile, &wheels)?;
+    let wheel = build(root, &self::environment(root)?, profile, &wheels)?;
     run(module(environment, "pip install --disable-pip-version-check --force-reinstall --no-deps --quiet").arg(wheel))
 }
 
 /// An environment with the requirements of the tests.
 fn environment(root: &Path) -> Result<PathBuf, String> {
-    let environment = root.join("target/python/environment");
-    let requirements = root.join("python/requirements-test.txt");
+    environment_with(root.join("target/python/environment"), &root.join("python/requirements-test.txt"))
+}
+
+/// The environment in this folder, made anew if it does not hold these requirements.
+pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<PathBuf, String> {
     let wanted =
-        std::fs::read_to_string(&requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
+        std::fs::read_to_string(requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
     let stamp = environment.join("requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|made| made == wanted) {
         return Ok(environment);
     }
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-    run(module(&environment, "pip install --disable-pip-version-check --quiet --requirement").arg(&requirements))?;
+    run(module(&environment, "pip install --disable-pip-version-check --quiet --requirement").arg(requirements))?;
     std::fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     Ok(environment)
 }
 
 /// A module of the environment as a program, with arguments.
-fn module(environment: &Path, line: &str) -> Command {
+pub fn module(environment: &Path, line: &str) -> Command {
     let mut module = Command::new(environment.join("bin/python"));
     module.arg("-m").args(line.split(' '));
     module

@@ -279,6 +279,9 @@ impl Monitor {
         copy.options.mode = Mode::Freeze(self.totals.warm_up);
         copy.begin_table();
         copy.close_event();
+        if let Some(fitted) = &mut copy.fitted {
+            fitted.repeats.clear();
+        }
         copy
     }
 

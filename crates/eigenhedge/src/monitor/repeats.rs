@@ -39,6 +39,11 @@ impl Repeats {
         }
     }
 
+    /// Forgets the last rows; the next one does not follow them.
+    pub fn clear(&mut self) {
+        self.columns.iter_mut().for_each(|column| column.rows = 0);
+    }
+
     /// Counts a row of the warm-up in.
     pub fn learn(&mut self, raw: &[f64]) {
         self.push(raw);

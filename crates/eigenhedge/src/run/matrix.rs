@@ -10,8 +10,9 @@ use crate::subspace::{Instance, Symmetric};
 impl Run {
     /// One trial of a symmetric matrix S with eigenvalues that are not negative, such as the covariance matrix of a day: the
     /// loss is `tr(S V)`, the part of S along what is dropped. A row z is the matrix `z zᵀ`; a norm bound Q allows eigenvalues
-    /// up to Q². With k = n - 1 this is the variance minimiser. It counts as one row, and has no coordinates: they are zero. An
-    /// error leaves everything as it was.
+    /// up to Q². With k = n - 1 this is the variance minimiser. It counts as `rows` rows: one, or as many as it is the sum of the
+    /// dyads of, which is how rows of a batch are learned that are not at hand themselves. It has no coordinates: they are zero.
+    /// An error leaves everything as it was.
     ///
     /// Plain rows, no center and no partitions, whose cuts lie between rows.
     ///
@@ -19,12 +20,12 @@ impl Run {
     /// use eigenhedge::{Kind, Matrix, Run, Spec};
     ///
     /// let mut run = Run::new(Spec::new(Kind::Tracking, 1), 2, 0)?;
-    /// let loss = run.step_matrix(&Matrix::identity(2))?;
+    /// let loss = run.step_matrix(&Matrix::identity(2), 1)?;
     /// assert!((loss.expected - 1.0).abs() < 1e-12);
     /// assert!((run.summary().best_loss.unwrap().low() - 1.0).abs() < 1e-12);
     /// # Ok::<(), eigenhedge::Error>(())
     /// ```
-    pub fn step_matrix(&mut self, matrix: &Matrix) -> Result<Loss, Error> {
+    pub fn step_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         if self.spec.kernel.is_some() || self.spec.center.is_some() || self.segments > 0 {
             return Err(Error::Unsupported("a matrix needs a learner over plain rows without center and segments"));
         }
@@ -35,7 +36,7 @@ impl Run {
         let loss = trial_with(&mut self.learner, &Instance::Dyads(&dyads), &mut self.random, |_| ())?;
         let trace: f64 = dyads.iter().map(|(weight, _)| weight).sum();
         let frobenius = dyads.iter().map(|(weight, _)| weight * weight).sum::<f64>().sqrt();
-        self.totals.enter_batch(loss, (trace - loss.realised).max(0.0), self.learner.rank(), 1, frobenius);
+        self.totals.enter_batch(loss, (trace - loss.realised).max(0.0), self.learner.rank(), rows, frobenius);
         self.scratch.0.coordinates.clear();
         self.scratch.0.coordinates.resize(self.spec.kept, 0.0);
         for (weight, vector) in dyads.into_iter().filter(|(weight, _)| *weight > 0.0) {

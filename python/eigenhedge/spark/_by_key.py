@@ -1,0 +1,138 @@
+"""One learner for each key of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from .._types import Floats
+from ._columns import ORDER, Features, arranged, as_names, check_present, column, order_expression
+from ._recipes import Recipe, recipe
+
+
+@dataclass(frozen=True)
+class KeyedColumns:
+    """The columns that learners of keys need: keys, order values, features, and others that are copied into the answers."""
+
+    keys: list[str]
+    order: list[str]
+    keep: list[str]
+    features: Features
+
+    @classmethod
+    def of(
+        cls,
+        df: DataFrame,
+        key: str | Sequence[str],
+        features: str | Sequence[str],
+        order_by: str | Sequence[str],
+        keep: Sequence[str] = (),
+    ) -> KeyedColumns:
+        """Find and check the columns."""
+        keys, order = as_names(key, "key"), as_names(order_by, "order_by")
+        kept = [name for name in keep if name not in keys and name not in order]
+        check_present(df, keys, "key")
+        check_present(df, order, "order_by")
+        check_present(df, kept, "keep")
+        return cls(keys, order, kept, Features.of(df, features))
+
+    @property
+    def copied(self) -> list[str]:
+        """Columns that go into the answers as they are."""
+        return list(dict.fromkeys([*self.keys, *self.order, *self.keep]))
+
+    def select(self, df: DataFrame) -> DataFrame:
+        """The columns, and the order values in comparable form."""
+        features = [name for name in self.features.columns if name not in self.copied]
+        vectors: list[Column] = self.features.expressions() if self.features.is_vector else [column(x) for x in features]
+        order = [order_expression(df, name).alias(f"{ORDER}{i}") for i, name in enumerate(self.order)]
+        return df.select(*(column(name) for name in self.copied), *vectors, *order)
+
+    def orders(self, table: Any) -> list[NDArray[Any]]:
+        """The order values of a table of Arrow or pandas; an error if one is missing."""
+        values = [table[f"{ORDER}{i}"].to_numpy() for i in range(len(self.order))]
+        for name, found in zip(self.order, values):
+            if (found.dtype.kind == "O" and any(value is None for value in found)) or (found != found).any():
+                raise ValueError(f"order_by: the column {name!r} must have a value in every row, got a null")
+        return values
+
+    def check_key(self, key: tuple[Any, ...]) -> str:
+        """The key as a text for errors; an error if it is null."""
+        if any(value is None or value != value for value in key):
+            raise ValueError(f"key: the column {self.keys[0]!r} must have a value in every row, got a null")
+        return ", ".join(f"{name}={value!r}" for name, value in zip(self.keys, key))
+
+
+def fit_by_key(
+    df: DataFrame,
+    key: str | Sequence[str],
+    k: int | None,
+    features: str | Sequence[str],
+    order_by: str | Sequence[str],
+    **options: Any,
+) -> DataFrame:
+    """Run one learner for each key over its rows, in order: to the bit as :class:`eigenhedge.Learner` on one machine.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        The rows of all keys. Those of one key must fit into the memory of a worker.
+    key : str or list of str
+        The column or columns that tell the learners apart; no value may be null.
+    k : int or None
+        Number of directions kept. None, with ``learner="monitor"``, lets each monitor choose.
+    features : str or list of str
+        Columns of numbers, or the name of one column of arrays or ML vectors.
+    order_by : str or list of str
+        The order in which a key's rows are learned. Rows with the same values are learned in the order of their numbers, so that
+        the result does not depend on the partitions.
+    **options
+        The options of :func:`eigenhedge.run`, any learner; ``standardize`` and ``hindsight`` as for :class:`eigenhedge.Learner`.
+        With ``learner="monitor"`` those of :class:`eigenhedge.Monitor`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        A row for each key: the key, ``model`` (the bytes that :func:`eigenhedge.load` takes), ``rows`` and the account.
+    """
+    columns = KeyedColumns.of(df, key, features, order_by)
+    made = recipe(k, columns.features.names, columns.features.width, options)
+    selected = columns.select(df)
+    keys = StructType([selected.schema[name] for name in columns.keys])
+    account = StructType.fromDDL(f"model binary, rows long, {made.account}")
+    schema = StructType([*keys.fields, *account.fields])
+    arrow = to_arrow_schema(account)
+
+    def learn(values: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
+        found = _learned(columns, made, tuple(value.as_py() for value in values), table)
+        answer = pa.Table.from_pydict({name: [found[name]] for name in arrow.names}, schema=arrow)
+        first = table.select(columns.keys).slice(0, 1)
+        return pa.table([*first.columns, *answer.columns], names=[*columns.keys, *arrow.names])
+
+    return selected.groupBy(*(column(name) for name in columns.keys)).applyInArrow(learn, schema)
+
+
+def _learned(columns: KeyedColumns, made: Recipe, key: tuple[Any, ...], table: pa.Table) -> dict[str, Any]:
+    where = columns.check_key(key)
+    rows = columns.features.of_arrow(table)
+    rows = np.ascontiguousarray(rows[arranged(columns.orders(table), rows)])
+    learner = learn_rows(made, None, rows, where)[0]
+    return {"model": learner.to_bytes(), "rows": made.rows(learner), **made.totals(learner)}
+
+
+def learn_rows(made: Recipe, learner: Any, rows: Floats, where: str) -> tuple[Any, dict[str, Any]]:
+    """Learn from rows with a learner, or with a new one; errors name the key."""
+    try:
+        if learner is None:
+            learner = made.begin(rows.shape[1])
+        return learner, made.answer(learner, rows)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None

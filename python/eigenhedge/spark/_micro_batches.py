@@ -1,0 +1,182 @@
+"""One learner over a stream: a trial for each micro-batch."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import DataStreamWriter
+
+from .._core import Learner
+from ._columns import Features, check_present, column
+from ._recipes import LearnerRecipe, resumed, settings
+from ._scatter import Reading, batch_of, moments_of
+
+SAVED = "batch_id long, model binary, settings string"
+FIRST = ("none", "center", "standardize")
+
+
+def learn_stream(
+    streaming_df: DataFrame,
+    k: int,
+    features: str | Sequence[str],
+    checkpoint: str,
+    *,
+    first_batch: str = "none",
+    weight: str | None = None,
+    **options: Any,
+) -> DataStreamWriter:
+    """Learn one model from a stream, one trial for each micro-batch.
+
+    All rows of a micro-batch are charged against the subspace that was chosen before it; workers sum their dyads, and the learner
+    on the driver takes one step. The ledger's bound holds with the largest eigenvalue of such a sum in place of the squared norm of
+    a row: small micro-batches learn faster, large ones cost less.
+
+    The learner is saved in the checkpoint with the number of the micro-batch, so that one that Spark runs again after a failure
+    is not learned twice.
+
+    Parameters
+    ----------
+    streaming_df : pyspark.sql.DataFrame
+        A streaming DataFrame.
+    k : int
+        Number of directions kept.
+    features : str or list of str
+        Columns of numbers, or the name of one column of arrays or ML vectors.
+    checkpoint : str
+        The checkpoint location of the query, on storage that driver and workers share.
+    first_batch : {"none", "center", "standardize"}, default="none"
+        What the first micro-batch fixes for all rows: nothing, the point from which rows are measured (the means of its
+        columns), or that and the units of the columns (their deviations).
+    weight : str, optional
+        Column that says how many times a row counts.
+    **options
+        The options of :func:`eigenhedge.run` but for ``center``; ``missing`` may be ``"fail"`` or ``"skip"``.
+
+    Returns
+    -------
+    pyspark.sql.streaming.DataStreamWriter
+        The query before it is started: ``learn_stream(…).trigger(availableNow=True).start()``. :func:`stream_model` reads what
+        it has learned.
+    """
+    if first_batch not in FIRST:
+        raise ValueError(f"first_batch must be one of {', '.join(FIRST)}, got {first_batch!r}")
+    if options.get("center", "none") not in ("none", False):
+        raise ValueError("center must be none for micro-batches: first_batch='center' measures rows from the means of the first one")
+    if options.get("missing", "fail") not in ("fail", "skip"):
+        raise ValueError(f"missing must be fail or skip for micro-batches, got {options['missing']!r}")
+    if "standardize" in options:
+        raise ValueError("standardize does not go with micro-batches: use first_batch='standardize'")
+    columns = Features.of(streaming_df, features)
+    check_present(streaming_df, [] if weight is None else [weight], "weight")
+    standardize = "none" if first_batch == "none" else "warmup:2"
+    recipe = LearnerRecipe(k, columns.names, {**options, "center": "none", "standardize": standardize})
+    if columns.width is not None:
+        recipe.begin(columns.width)
+    batches = MicroBatches(recipe, columns, weight, first_batch, _folder(checkpoint))
+
+    def learn(batch: DataFrame, batch_id: int) -> None:
+        batches.learn(batch, batch_id)
+
+    weights = [] if weight is None else [column(weight).cast("double").alias(WEIGHT)]
+    selected = streaming_df.select(*columns.expressions(), *weights)
+    return selected.writeStream.foreachBatch(learn).option("checkpointLocation", checkpoint)
+
+
+def stream_model(spark: SparkSession, checkpoint: str) -> Learner:
+    """Read the learner of a query of :func:`learn_stream` as of its last micro-batch.
+
+    Parameters
+    ----------
+    spark : pyspark.sql.SparkSession
+        The session.
+    checkpoint : str
+        The checkpoint location of the query, running or not.
+
+    Returns
+    -------
+    Learner
+        With the account of all micro-batches; its coordinates are those of rows as they come.
+    """
+    found = _saved(spark, _folder(checkpoint))
+    if found is None:
+        raise ValueError(f"{checkpoint}: no micro-batch has been learned")
+    return Learner.from_bytes(found[1])
+
+
+#: Name of the column of weights.
+WEIGHT = "__weight"
+
+
+class MicroBatches:
+    """The learner on the driver, and where it is saved."""
+
+    def __init__(self, recipe: LearnerRecipe, features: Features, weight: str | None, first_batch: str, folder: str) -> None:
+        self.recipe = recipe
+        self.features = features
+        self.weight = weight
+        self.first_batch = first_batch
+        self.folder = folder
+        #: Number of the last micro-batch and its learner, once they have been saved or read.
+        self.last: tuple[int, bytes, str] | None = None
+
+    def learn(self, df: DataFrame, batch_id: int) -> None:
+        """Take one step, unless this micro-batch was learned before the query was started again."""
+        spark = df.sparkSession
+        self.last = self.last or _saved(spark, self.folder)
+        if self.last is not None and self.last[0] >= batch_id:
+            return
+        reading = Reading(self.features, self.weight and WEIGHT, self.recipe.options.get("missing") == "skip")
+        learner = None if self.last is None else resumed(self.recipe, self.last[1], self.last[2], self.features.width)
+        if self.first_batch != "none":
+            learner = learner or self._begun(df, reading)
+            if learner is None:
+                return
+            reading = dataclasses.replace(reading, measure=(learner.center, learner.scale))
+        batch = batch_of(df, reading)
+        if batch is None:
+            return
+        learner = learner or self.recipe.begin(batch.numbers.shape[1])
+        batch.teach(learner)
+        self.last = None
+        last = (batch_id, learner.to_bytes(), settings(self.recipe))
+        _save(spark, self.folder, *last)
+        self.last = last
+
+    def _begun(self, df: DataFrame, reading: Reading) -> Learner | None:
+        """A learner with the center, and the scale if wanted, of these rows; None if there are none."""
+        found = moments_of(df, reading)
+        if found is None:
+            return None
+        mean, deviation = found
+        spread = deviation if self.first_batch == "standardize" else np.ones_like(mean)
+        learner = self.recipe.begin(len(mean))
+        # Two rows with this mean and this deviation.
+        learner._warm_up(np.stack([mean + spread, mean - spread]))
+        return learner
+
+
+def _folder(checkpoint: str) -> str:
+    return checkpoint.rstrip("/") + "/eigenhedge"
+
+
+def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str] | None:
+    """Number and learner of the last micro-batch that was saved."""
+    rows: list[Any] = []
+    for slot in (0, 1):
+        try:
+            rows += spark.read.schema(SAVED).parquet(f"{folder}/{slot}").collect()
+        except AnalysisException as error:
+            if error.getCondition() != "PATH_NOT_FOUND":
+                raise
+    return max(((row.batch_id, bytes(row.model), row.settings) for row in rows), default=None)
+
+
+def _save(spark: SparkSession, folder: str, batch_id: int, data: bytes, made_with: str) -> None:
+    """Write over the older of two places, so that a failure in the middle leaves the newer one."""
+    frame = spark.createDataFrame([(batch_id, bytearray(data), made_with)], SAVED)
+    frame.coalesce(1).write.mode("overwrite").parquet(f"{folder}/{batch_id % 2}")

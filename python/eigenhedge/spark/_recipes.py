@@ -1,0 +1,148 @@
+"""Learners of keys: how they are made, resumed, asked and accounted for. Learners and monitors differ in nothing else here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from .._core import Detector, Learner
+from .._monitor import Monitor
+from .._types import Floats
+
+#: Columns of the account of a learner, and of a monitor.
+BRACKET = "struct<low: double, high: double>"
+LEDGER = f"expected_loss double, loss double, best_loss {BRACKET}, regret {BRACKET}, bound double, bound_holds boolean"
+TOTALS = "warm_up long, passed_over long, alarms long, events long, changes long, renewals long"
+
+
+@dataclass(frozen=True)
+class LearnerRecipe:
+    """A :class:`Learner` with these options."""
+
+    k: int
+    names: list[str] | None
+    options: dict[str, Any]
+
+    answers = "expected_loss double, loss double, coordinates array<double>"
+    account = LEDGER
+
+    def begin(self, dim: int) -> Learner:
+        """A learner before its first row."""
+        learner = Learner(dim, self.k, **self.options)
+        if self.names is not None:
+            learner._set_feature_names(self.names)
+        return learner
+
+    def resume(self, data: bytes) -> Learner:
+        """The learner of a snapshot."""
+        return Learner.from_bytes(data)
+
+    def answer(self, learner: Learner, rows: Floats) -> dict[str, Any]:
+        """Learn from rows; return the columns of the answers."""
+        expected, losses, coordinates = learner.answer(rows)
+        return {"expected_loss": expected, "loss": losses, "coordinates": list(coordinates)}
+
+    def totals(self, learner: Learner) -> dict[str, Any]:
+        """Return the columns of the account."""
+        ledger = learner.ledger
+        columns = {name: ledger[name] for name in ("expected_loss", "loss", "bound", "bound_holds")}
+        return {**columns, **{name: _bracket(ledger[name]) for name in ("best_loss", "regret")}}
+
+    def rows(self, learner: Learner) -> int:
+        """Rows learned from."""
+        return learner.rows
+
+
+@dataclass(frozen=True)
+class MonitorRecipe:
+    """The detector of a :class:`Monitor` with these options."""
+
+    k: int | None
+    names: list[str] | None
+    options: dict[str, Any]
+
+    answers = (
+        "score double, q double, t2 double, limit double, alarm boolean, change long, causes array<string>, shares array<double>"
+    )
+    account = TOTALS
+
+    def begin(self, dim: int) -> Detector:
+        """A detector before its first row."""
+        monitor = Monitor(self.k, **self.options)
+        monitor._validate_params()
+        return Detector(dim, names=self.names, **monitor.get_params(deep=False))
+
+    def resume(self, data: bytes) -> Detector:
+        """The detector of a snapshot."""
+        return Detector.from_bytes(data)
+
+    def answer(self, detector: Detector, rows: Floats) -> dict[str, Any]:
+        """Look at rows and learn from those that may teach; return the columns of the answers."""
+        return alarm_columns(detector.update(rows, False), self.names)
+
+    def totals(self, detector: Detector) -> dict[str, Any]:
+        """Return the columns of the account."""
+        return {name: count for name, count in detector.totals.items() if name != "rows"}
+
+    def rows(self, detector: Detector) -> int:
+        """Rows looked at."""
+        return detector.totals["rows"]
+
+
+Recipe: TypeAlias = LearnerRecipe | MonitorRecipe
+
+
+def recipe(k: int | None, names: list[str] | None, dim: int | None, options: dict[str, Any]) -> Recipe:
+    """The recipe for these options; ``learner="monitor"`` is a monitor. Options are checked if the length of a row is known."""
+    made: Recipe
+    if options.get("learner") == "monitor":
+        made = MonitorRecipe(k, names, {name: value for name, value in options.items() if name != "learner"})
+    elif k is None:
+        raise ValueError("k must be the number of directions to keep; only learner='monitor' chooses it itself")
+    else:
+        made = LearnerRecipe(k, names, options)
+    if dim is not None:
+        made.begin(dim)
+    return made
+
+
+def settings(made: Recipe) -> str:
+    """What must not change between two runs of a query, beside the columns."""
+    return json.dumps({"k": made.k, **made.options}, sort_keys=True, default=repr)
+
+
+def resumed(made: Recipe, data: bytes, saved_settings: str, width: int | None) -> Any:
+    """The learner of a snapshot; an error if it was made with other columns or options than the query has."""
+    learner: Any = made.resume(data)
+    saved, given = json.loads(saved_settings), json.loads(settings(made))
+    differences = [(name, saved.get(name), given.get(name)) for name in sorted({*saved, *given})]
+    differences += [("the number of columns", learner.dim, width or learner.dim), ("columns", learner.feature_names, made.names)]
+    for name, before, now in differences:
+        if before != now:
+            raise ValueError(
+                f"the query must go on with the columns and options of its checkpoint, where {name} is {before!r}, got {now!r}; "
+                "for others begin a new checkpoint"
+            )
+    return learner
+
+
+def alarm_columns(found: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
+    """Answers of a detector as columns; causes are names of columns, or positions as texts."""
+    causes = found["causes"].reshape(-1, 3)
+    texts = [[_named(place, names) for place in row if place >= 0] for row in causes.tolist()]
+    shares = [[float(x) for x, place in zip(row, places) if place >= 0] for row, places in zip(found["shares"], causes)]
+    change = [None if row < 0 else row for row in found["change"].tolist()]
+    kept = {name: found[name] for name in ("score", "q", "t2", "limit", "alarm")}
+    return {**kept, "change": change, "causes": texts, "shares": shares}
+
+
+def _named(place: int, names: list[str] | None) -> str:
+    return str(place) if names is None else names[place]
+
+
+def _bracket(value: Any) -> dict[str, float] | None:
+    """A number or a bracket as a bracket."""
+    if value is None or isinstance(value, dict):
+        return value
+    return {"low": value, "high": value}

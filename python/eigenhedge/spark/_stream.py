@@ -1,0 +1,160 @@
+"""One learner for each key of a stream, with its state in the store of the query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.types import StructField, StructType
+
+from ._by_key import KeyedColumns, learn_rows
+from ._columns import ORDER, arranged, column, is_before
+from ._recipes import Recipe, recipe, resumed, settings
+from ._session import PROVIDER, ROCKSDB
+
+#: Name of the state variable.
+STATE = "learner"
+LATE = ("drop", "learn")
+
+
+def stream_by_key(
+    streaming_df: DataFrame,
+    key: str | Sequence[str],
+    k: int | None,
+    features: str | Sequence[str],
+    order_by: str | Sequence[str],
+    *,
+    late: str = "drop",
+    keep: Sequence[str] = (),
+    **options: Any,
+) -> DataFrame:
+    """Run one learner for each key of a stream; start and stop the query as any other, exactly once.
+
+    The state of a key is the snapshot of its learner, in the state store of the query's checkpoint: a query that is stopped, or
+    killed, and started again with the same checkpoint goes on where it was, and gives the bits of a run that never stopped.
+    Within a micro-batch the rows of a key are sorted by ``order_by``.
+
+    Parameters
+    ----------
+    streaming_df : pyspark.sql.DataFrame
+        A streaming DataFrame; a plain one works too, as one micro-batch.
+    key, k, features, order_by, **options
+        As for :func:`fit_by_key`; not ``standardize="warmup:ROWS"``.
+    late : {"drop", "learn"}, default="drop"
+        Rows whose order value is less than the last one that was learned for the key in an earlier micro-batch: pass them over
+        (their answers are null), or learn from them when they come. Both mark and count them. Rows with the same value as the
+        last one are not late.
+    keep : list of str
+        Columns that are copied into the answers, beside those of ``key`` and ``order_by``.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        An answer for each row: the copied columns, ``late``, and losses and coordinates, or with ``learner="monitor"`` score,
+        alarm and causes. :func:`models` reads the learners.
+    """
+    if late not in LATE:
+        raise ValueError(f"late must be one of {', '.join(LATE)}, got {late!r}")
+    if str(options.get("standardize", "none")).startswith("warmup"):
+        raise ValueError("standardize must be none or running for a stream: a micro-batch may end before the warm-up does")
+    columns = KeyedColumns.of(streaming_df, key, features, order_by, keep)
+    made = recipe(k, columns.features.names, columns.features.width, options)
+    selected = columns.select(streaming_df)
+    last = [StructField(f"last_{i}", selected.schema[f"{ORDER}{i}"].dataType) for i in range(len(columns.order))]
+    state = StructType([*StructType.fromDDL("model binary, settings string, rows long, late long").fields, *last])
+    answers = StructType.fromDDL(f"late boolean, {made.answers}").fields
+    output = StructType([*(selected.schema[name] for name in columns.copied), *answers])
+    spark = streaming_df.sparkSession
+    if spark.conf.get(PROVIDER, "") != ROCKSDB:
+        # Queries with other state keep what their checkpoints say.
+        spark.conf.set(PROVIDER, ROCKSDB)
+    processor = KeyedProcessor(columns, made, state, late, [field.name for field in answers[1:]])
+    grouped = selected.groupBy(*(column(name) for name in columns.keys))
+    return grouped.transformWithStateInPandas(processor, output, "Append", "None")
+
+
+def models(spark: SparkSession, checkpoint: str) -> DataFrame:
+    """Read the learners of a query of :func:`stream_by_key` from its checkpoint.
+
+    Parameters
+    ----------
+    spark : pyspark.sql.SparkSession
+        The session.
+    checkpoint : str
+        The checkpoint location of the query, running or not.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        A row for each key: the key, ``model`` (the bytes that :func:`eigenhedge.load` takes), ``rows`` that were learned, and
+        ``late`` rows.
+    """
+    store = spark.read.format("statestore").option("path", checkpoint).option("stateVarName", STATE).load()
+    return store.select("key.*", "value.model", "value.rows", "value.late")
+
+
+class KeyedProcessor(StatefulProcessor):
+    """The learners of the keys of one task."""
+
+    def __init__(self, columns: KeyedColumns, made: Recipe, state: StructType, late: str, answers: list[str]) -> None:
+        self.columns = columns
+        self.made = made
+        self.schema = state
+        self.late = late
+        self.answers = answers
+
+    def init(self, handle: Any) -> None:
+        """Open the state."""
+        self.state = handle.getValueState(STATE, self.schema)
+
+    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
+        """Learn from the rows of a key in a micro-batch."""
+        where = self.columns.check_key(key)
+        frame = pd.concat(list(rows), ignore_index=True)
+        numbers = self.columns.features.of_frame(frame)
+        order = self.columns.orders(frame)
+        positions = arranged(order, numbers)
+        frame = frame.iloc[positions]
+        numbers = np.ascontiguousarray(numbers[positions])
+        order = [values[positions] for values in order]
+
+        saved = self.state.get()
+        learner, late, is_late = None, 0, np.zeros(len(numbers), dtype=bool)
+        last = [values[-1] for values in order]
+        if saved is not None:
+            data, made_with, _, late, *before = saved
+            learner = resumed(self.made, bytes(data), made_with, self.columns.features.width)
+            is_late = is_before(order, before)
+            late += int(is_late.sum())
+            last = before if is_late[-1] else last
+        learned = np.ones(len(numbers), dtype=bool) if self.late == "learn" else ~is_late
+        answers: dict[str, Any] = {}
+        if learned.any():
+            learner, answers = learn_rows(self.made, learner, numbers[learned], where)
+        self.state.update((learner.to_bytes(), settings(self.made), self.made.rows(learner), late, *map(_plain, last)))
+        told = frame[self.columns.copied].assign(late=is_late)
+        for name in self.answers:
+            told[name] = _spread(answers.get(name, []), learned)
+        yield told
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _spread(values: Any, learned: NDArray[np.bool_]) -> Any:
+    """Answers to the rows that were learned, and None for the others."""
+    if learned.all():
+        return values
+    cells = np.full(len(learned), None, dtype=object)
+    for place, value in zip(np.flatnonzero(learned), values):
+        cells[place] = value
+    return cells
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

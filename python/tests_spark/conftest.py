@@ -1,0 +1,51 @@
+"""What the tests of Spark share: one session on two cores, and streams of rows for several keys."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eigenhedge
+import eigenhedge.spark as es
+
+FEATURES = ["a", "b", "c", "d", "e"]
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("warehouse")
+    session = es.session("local[2]", {"spark.sql.warehouse.dir": str(folder), "spark.sql.session.timeZone": "UTC"})
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(19)
+
+
+def near_plane(rng, rows, width=5, rank=2, noise=0.2):
+    """Rows near a plane, around a mean that is not zero."""
+    return rng.normal(size=(rows, rank)) @ rng.normal(size=(rank, width)) + noise * rng.normal(size=(rows, width)) + 1.0
+
+
+def keyed(rng, keys, rows):
+    """Rows of several keys, mixed, with the time of each."""
+    frames = []
+    for i in range(keys):
+        frame = pd.DataFrame(near_plane(rng, rows), columns=FEATURES)
+        frames.append(frame.assign(machine=f"m{i}", time=np.arange(rows, dtype=np.int64)))
+    return pd.concat(frames).sample(frac=1.0, random_state=3).reset_index(drop=True)
+
+
+def alone(frame, k, names=FEATURES, **options):
+    """What one learner on one machine makes of the rows of a key: the learner and its answers."""
+    learner = eigenhedge.Learner(len(names), k, **options)
+    learner._set_feature_names(names)
+    rows = frame.sort_values("time", kind="stable")[names].to_numpy()
+    return learner, learner.answer(np.ascontiguousarray(rows))
+
+
+def message(error):
+    """The text of an error, wherever it was raised."""
+    return str(error.value)

@@ -1,0 +1,11 @@
+"""A query of learners by key in a process of its own, to be killed: FOLDER."""
+
+import sys
+
+from streams import answers_of, start
+
+import eigenhedge.spark as es
+
+spark = es.session("local[2]", {"spark.sql.session.timeZone": "UTC"})
+spark.sparkContext.setLogLevel("OFF")
+start(answers_of(spark, sys.argv[1]), sys.argv[1]).awaitTermination()

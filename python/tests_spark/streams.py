@@ -1,0 +1,45 @@
+"""A stream of files with rows of several keys, and a query of learners over it."""
+
+import os
+import pathlib
+
+import eigenhedge.spark as es
+
+from conftest import FEATURES
+
+SCHEMA = "a double, b double, c double, d double, e double, machine string, time long"
+
+
+def write(spark, frame, folder, number):
+    """Put rows into the stream as one file; files are read in the order of their numbers."""
+    place = pathlib.Path(folder, "in", f"{number:04}.parquet")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    staged = place.with_suffix(".part")
+    frame.to_parquet(staged, index=False)
+    os.utime(staged, (1_700_000_000 + number, 1_700_000_000 + number))
+    staged.rename(place)
+
+
+def rows_of(spark, folder):
+    """The stream, one file a micro-batch."""
+    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", "1").option("pathGlobFilter", "*.parquet")
+    return reader.parquet(os.path.join(folder, "in"))
+
+
+def answers_of(spark, folder, **options):
+    """A learner for each machine."""
+    return es.stream_by_key(rows_of(spark, folder), "machine", 2, FEATURES, "time", **options)
+
+
+def start(answers, folder, **trigger):
+    """Start the query; its answers go to files exactly once."""
+    writer = answers.writeStream.option("checkpointLocation", os.path.join(folder, "checkpoint"))
+    if trigger:
+        writer = writer.trigger(**trigger)
+    return writer.format("parquet").start(os.path.join(folder, "out"))
+
+
+def finish(answers, folder):
+    """Take up all that is there, and end."""
+    query = start(answers, folder, availableNow=True)
+    query.awaitTermination()

@@ -1,0 +1,142 @@
+"""One learner over a stream: a trial for each micro-batch, with the bound of batches."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import FEATURES, keyed, message, near_plane
+from pyspark.errors import PythonException
+from streams import rows_of, write
+
+import eigenhedge
+import eigenhedge.spark as es
+from eigenhedge.spark._columns import Features
+from eigenhedge.spark._micro_batches import MicroBatches
+from eigenhedge.spark._recipes import LearnerRecipe
+
+WIDTH = 6
+
+
+def micro_batches(folder, first_batch="none", weight=None, **options):
+    """The learner behind ``learn_stream``, without a stream in front of it."""
+    standardize = "none" if first_batch == "none" else "warmup:2"
+    recipe = LearnerRecipe(2, None, {"center": "none", "standardize": standardize, **options})
+    return MicroBatches(recipe, Features(("row",), is_array=True), weight, first_batch, str(folder))
+
+
+def table(spark, rows, **others):
+    frame = pd.DataFrame({"row": list(rows), **others})
+    return spark.createDataFrame(frame).repartition(2)
+
+
+def learned(batches):
+    return eigenhedge.Learner.from_bytes(batches.last[1])
+
+
+def iid(rng, learner, number, size):
+    return near_plane(np.random.default_rng(0), size * 9, WIDTH)[size * number : size * (number + 1)]
+
+
+def drift(rng, learner, number, size):
+    return near_plane(np.random.default_rng(number // 3), size, WIDTH)
+
+
+def adversary(rng, learner, number, size):
+    """All along the direction that the learner is surest to drop."""
+    kept = np.zeros((1, WIDTH)) if learner is None else learner.components
+    direction = np.linalg.eigh(kept.T @ kept)[1][:, 0]
+    return np.tile(direction, (size, 1))
+
+
+@pytest.mark.parametrize("stream", [iid, drift, adversary])
+@pytest.mark.parametrize("options", [{}, {"learner": "tracking", "norm_bound": 60.0}], ids=["auto", "tracking"])
+def test_regret_is_within_the_bound_of_batches(spark, rng, tmp_path, stream, options):
+    batches, alike = micro_batches(tmp_path, **options), eigenhedge.Learner(WIDTH, 2, center="none", **options)
+    for number, size in enumerate([1, 4, 40, 40, 3, 40]):
+        rows = stream(rng, None if number == 0 else learned(batches), number, size)
+        batches.learn(table(spark, rows), number)
+        alike.step_batch(rows)
+    ledger, single = learned(batches).ledger, alike.ledger
+    assert ledger["rows"] == single["rows"] == 128
+    assert ledger["expected_loss"] <= ledger["bound"] and ledger["bound_holds"]
+    assert ledger["expected_loss"] == pytest.approx(single["expected_loss"], rel=1e-9)
+    assert ledger["bound"] == pytest.approx(single["bound"], rel=1e-9)
+    assert ledger["regret"] == pytest.approx(ledger["expected_loss"] - ledger["best_loss"])
+
+
+def test_weights_count_rows_several_times(spark, rng, tmp_path):
+    rows, weights = near_plane(rng, 30, WIDTH), rng.integers(0, 4, 30)
+    weighted, repeated = micro_batches(tmp_path / "weighted", weight="__weight"), micro_batches(tmp_path / "repeated")
+    weighted.learn(table(spark, rows, __weight=weights.astype(float)), 0)
+    repeated.learn(table(spark, np.repeat(rows, weights, axis=0)), 0)
+    a, b = learned(weighted), learned(repeated)
+    assert a.rows == (weights > 0).sum() and b.rows == weights.sum()
+    assert a.ledger["expected_loss"] == pytest.approx(b.ledger["expected_loss"], rel=1e-12)
+    assert np.abs(a.components.T @ a.components - b.components.T @ b.components).max() < 1e-10
+
+
+@pytest.mark.parametrize("first_batch", ["center", "standardize"])
+def test_the_first_batch_fixes_center_and_scale(spark, rng, tmp_path, first_batch):
+    first, second = near_plane(rng, 50, WIDTH), near_plane(rng, 7, WIDTH)
+    first[:, 3] = 1.5
+    batches = micro_batches(tmp_path, first_batch)
+    batches.learn(table(spark, first), 0)
+    batches.learn(table(spark, second), 1)
+    model = learned(batches)
+    deviation = first.std(axis=0) if first_batch == "standardize" else np.ones(WIDTH)
+    scale = np.where(np.arange(WIDTH) == 3, 1.0, deviation)
+    assert np.allclose(model.center, first.mean(axis=0), atol=1e-12)
+    alike = eigenhedge.Learner(WIDTH, 2, center="none")
+    for rows in (first, second):
+        alike.step_batch((rows - first.mean(axis=0)) / scale)
+    assert model.ledger["expected_loss"] == pytest.approx(alike.ledger["expected_loss"], rel=1e-9)
+    # The model takes rows as they come.
+    assert np.allclose(model.losses(second), alike.losses((second - first.mean(axis=0)) / scale), rtol=1e-8)
+
+
+def test_a_micro_batch_that_runs_again_is_not_learned_twice(spark, rng, tmp_path):
+    frame = keyed(rng, 2, 30)
+    checkpoint = str(tmp_path / "checkpoint")
+
+    def learn():
+        writer = es.learn_stream(rows_of(spark, tmp_path), 2, FEATURES, checkpoint, first_batch="center")
+        writer.trigger(availableNow=True).start().awaitTermination()
+        return es.stream_model(spark, checkpoint)
+
+    for number in range(2):
+        write(spark, frame[frame["time"] // 10 == number], tmp_path, number)
+    before = learn()
+    assert before.rows == 40 and before.feature_names == FEATURES
+    # As if the driver had died after the learner was saved and before the micro-batch was done.
+    for name in ("1", ".1.crc"):
+        os.remove(tmp_path / "checkpoint" / "commits" / name)
+    again = learn()
+    assert again.to_bytes() == before.to_bytes()
+    write(spark, frame[frame["time"] // 10 == 2], tmp_path, 2)
+    assert learn().rows == 60
+    with pytest.raises(ValueError, match="no micro-batch has been learned"):
+        es.stream_model(spark, str(tmp_path / "nowhere"))
+
+
+def test_micro_batches_that_cannot_be_learned_are_refused(spark, rng, tmp_path):
+    df = spark.createDataFrame(keyed(rng, 1, 5))
+    for options, sentence in [
+        ({"center": "mean"}, "center must be none for micro-batches"),
+        ({"missing": "fill"}, "missing must be fail or skip for micro-batches"),
+        ({"standardize": "running"}, "use first_batch='standardize'"),
+        ({"first_batch": "mean"}, "first_batch must be one of none, center, standardize"),
+        ({"weight": "w"}, "weight: the DataFrame must have a column 'w'"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            es.learn_stream(df, 2, FEATURES, str(tmp_path), **options)
+    rows = near_plane(rng, 10, WIDTH)
+    rows[3, 2] = np.nan
+    with pytest.raises(PythonException) as error:
+        micro_batches(tmp_path / "fails").learn(table(spark, rows), 0)
+    assert "column 'row': every number must be finite (missing='skip' passes" in message(error)
+    skipping = micro_batches(tmp_path / "skips", missing="skip")
+    skipping.learn(table(spark, rows), 0)
+    assert learned(skipping).rows == 9
+    with pytest.raises(ValueError, match="where the number of columns is 6, got 5|the length|must have"):
+        skipping.learn(table(spark, rows[:3, :5]), 1)

@@ -1,0 +1,76 @@
+//! Spark: an environment of its own, its tests, its measurements.
+//!
+//! PySpark brings half a gigabyte and needs Java, so that neither belongs to the environment of the other tests. Where one of
+//! them cannot be had, a sentence says so and nothing fails, unless `EIGENHEDGE_SPARK` is `required`.
+
+use crate::python::{environment_with, install, module};
+use crate::{run, step};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Oldest Java that Spark starts on.
+const OLDEST_JAVA: u32 = 17;
+
+/// Runs the tests of `python/tests_spark`, or prints why they are skipped.
+pub fn test(root: &Path) -> Result<(), String> {
+    let environment = match environment(root) {
+        Ok(environment) => environment,
+        Err(reason) if std::env::var_os("EIGENHEDGE_SPARK").is_some_and(|value| value == "required") => {
+            return Err(reason);
+        }
+        Err(reason) => {
+            println!("tests of Spark are skipped: {reason}");
+            return Ok(());
+        }
+    };
+    install(root, &environment, "dev")?;
+    run(module(&environment, "pytest -q -p no:cacheprovider -p no:warnings --durations=5 python/tests_spark").current_dir(root))
+}
+
+/// Measures Spark beside MLlib and the program, with release builds.
+pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let environment = environment(root)?;
+    install(root, &environment, "release")?;
+    run(&mut step("program", "build --release --locked --package eigenhedge-cli").command())?;
+    let mut python = Command::new(environment.join("bin/python"));
+    python.arg(root.join("bench/spark.py")).arg("--program").arg(root.join("target/release/eigenhedge"));
+    run(python.args(arguments).current_dir(root))
+}
+
+/// An environment with PySpark; an error says what is missing.
+fn environment(root: &Path) -> Result<PathBuf, String> {
+    match java_version() {
+        Some(found) if found >= OLDEST_JAVA => {}
+        Some(found) => return Err(format!("Java must be {OLDEST_JAVA} or later, got {found}")),
+        None => return Err(format!("there must be a Java {OLDEST_JAVA} or later, and none was found")),
+    }
+    let made = environment_with(root.join("target/spark/environment"), &root.join("python/requirements-spark.txt"));
+    made.map_err(|reason| format!("PySpark could not be installed ({reason})"))
+}
+
+/// The major version of the Java that Spark would start.
+fn java_version() -> Option<u32> {
+    let program = std::env::var_os("JAVA_HOME").map_or("java".into(), |home| PathBuf::from(home).join("bin/java"));
+    let told = Command::new(program).arg("-version").output().ok()?;
+    major(&String::from_utf8_lossy(&told.stderr))
+}
+
+/// The major version in a text such as `openjdk version "17.0.15" 2025-04-15`; before 9 it was the second number.
+fn major(text: &str) -> Option<u32> {
+    let version = text.split_once("version \"")?.1;
+    let digits = version.strip_prefix("1.").unwrap_or(version);
+    digits[..digits.find(|c: char| !c.is_ascii_digit())?].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_java_are_read_in_both_spellings() {
+        assert_eq!(major("openjdk version \"17.0.15\" 2025-04-15\nOpenJDK Runtime"), Some(17));
+        assert_eq!(major("java version \"1.8.0_402\""), Some(8));
+        assert_eq!(major("openjdk version \"21\" 2023-09-19"), Some(21));
+        assert_eq!(major("command not found"), None);
+    }
+}
