@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from .._types import Floats
-from ._columns import ORDER, Features, arranged, as_names, check_present, column, order_expression
+from ._columns import ORDER, ROW, Features, arranged, as_names, check_present, column, order_expression, stacked
 from ._recipes import Recipe, recipe
 
 
@@ -49,12 +49,17 @@ class KeyedColumns:
         """Columns that go into the answers as they are."""
         return list(dict.fromkeys([*self.keys, *self.order, *self.keep]))
 
+    @property
+    def selected(self) -> list[str]:
+        """Names of the columns that :meth:`select` gives, in their order."""
+        return [*self.copied, ROW, *(f"{ORDER}{i}" for i in range(len(self.order)))]
+
     def select(self, df: DataFrame) -> DataFrame:
-        """The columns, and the order values in comparable form."""
-        features = [name for name in self.features.columns if name not in self.copied]
-        vectors: list[Column] = self.features.expressions() if self.features.is_vector else [column(x) for x in features]
-        order = [order_expression(df, name).alias(f"{ORDER}{i}") for i, name in enumerate(self.order)]
-        return df.select(*(column(name) for name in self.copied), *vectors, *order)
+        """The columns that are copied, the numbers of each row as one array, and the order values in comparable form."""
+        order = [order_expression(df, name) for name in self.order]
+        made = [self.features.packed(), *order]
+        names = self.selected[len(self.copied) :]
+        return df.select(*(column(name) for name in self.copied), *(x.alias(name) for x, name in zip(made, names)))
 
     def orders(self, table: Any) -> list[NDArray[Any]]:
         """The order values of a table of Arrow or pandas; an error if one is missing."""
@@ -122,7 +127,7 @@ def fit_by_key(
 
 def _learned(columns: KeyedColumns, made: Recipe, key: tuple[Any, ...], table: pa.Table) -> dict[str, Any]:
     where = columns.check_key(key)
-    rows = columns.features.of_arrow(table)
+    rows = stacked(table.column(ROW), columns.features.columns[0])
     rows = np.ascontiguousarray(rows[arranged(columns.orders(table), rows)])
     learner = learn_rows(made, None, rows, where)[0]
     return {"model": learner.to_bytes(), "rows": made.rows(learner), **made.totals(learner)}

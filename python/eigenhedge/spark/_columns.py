@@ -17,8 +17,9 @@ from pyspark.sql import types as T
 
 from .._types import Floats
 
-#: Names of the columns that hold order values in comparable form; no name of a user's column begins like this.
+#: Names of the columns that hold order values in comparable form, and of one that holds all numbers of a row.
 ORDER = "__order_"
+ROW = "__row"
 WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 NUMBERS = (*WHOLE, T.FloatType, T.DoubleType, T.DecimalType, T.BooleanType)
 
@@ -96,17 +97,22 @@ class Features:
     def of_arrow(self, table: pa.RecordBatch | pa.Table) -> Floats:
         """The rows of a table of Arrow; what is null is NaN."""
         if self.is_array:
-            return _stacked(table.column(self.columns[0]), self.columns[0])
+            return stacked(table.column(self.columns[0]), self.columns[0])
         rows = np.empty((table.num_rows, len(self.columns)))
         for place, name in enumerate(self.columns):
             rows[:, place] = _numbers(table.column(name))
         return rows
 
-    def of_frame(self, frame: Any) -> Floats:
-        """The rows of a DataFrame of pandas; what is null is NaN."""
+    def packed(self) -> Column:
+        """All numbers of a row as one array."""
         if self.is_array:
-            return _stacked(pa.array(frame[self.columns[0]], type=pa.list_(pa.float64())), self.columns[0])
-        return np.ascontiguousarray(frame[list(self.columns)].to_numpy(dtype=np.float64, na_value=np.nan))
+            return self.expressions()[0].cast("array<double>")
+        return F.array(*(column(name).cast("double") for name in self.columns))
+
+
+def of_cells(cells: Any, name: str) -> Floats:
+    """The rows of a column of arrays of pandas; what is null is NaN."""
+    return stacked(pa.array(cells, type=pa.list_(pa.float64()), from_pandas=True), name)
 
 
 def _numbers(cells: pa.Array | pa.ChunkedArray) -> Floats:
@@ -115,7 +121,8 @@ def _numbers(cells: pa.Array | pa.ChunkedArray) -> Floats:
     return np.asarray(cells.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _stacked(lists: pa.Array | pa.ChunkedArray, name: str) -> Floats:
+def stacked(lists: pa.Array | pa.ChunkedArray, name: str) -> Floats:
+    """The rows of a column of arrays of Arrow; what is null is NaN."""
     if isinstance(lists, pa.ChunkedArray):
         lists = lists.combine_chunks()
     lengths = pc.list_value_length(lists).drop_null().to_numpy(zero_copy_only=False)

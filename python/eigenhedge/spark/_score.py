@@ -17,7 +17,7 @@ from .._core import Detector, Learner
 from .._monitor import Monitor
 from .._snapshot import load
 from .._types import Floats
-from ._columns import Features
+from ._columns import Features, of_cells
 from ._recipes import alarm_columns
 
 OF_MODELS = "coordinates array<double>, loss double"
@@ -95,7 +95,7 @@ def score_udf(model: Any) -> Callable[..., Any]:
 
     def judged(*columns: pd.Series) -> pd.DataFrame:
         if len(columns) == 1 and columns[0].dtype == object:
-            rows = Features(("row",), is_array=True).of_frame({"row": columns[0]})
+            rows = of_cells(columns[0], "row")
         else:
             rows = np.column_stack([cells.to_numpy(dtype=np.float64, na_value=np.nan) for cells in columns])
         found = judge(rows)

@@ -13,7 +13,7 @@ from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.types import StructField, StructType
 
 from ._by_key import KeyedColumns, learn_rows
-from ._columns import ORDER, arranged, column, is_before
+from ._columns import ORDER, ROW, arranged, column, is_before, of_cells
 from ._recipes import Recipe, recipe, resumed, settings
 from ._session import PROVIDER, ROCKSDB
 
@@ -116,7 +116,9 @@ class KeyedProcessor(StatefulProcessor):
         """Learn from the rows of a key in a micro-batch."""
         where = self.columns.check_key(key)
         frame = pd.concat(list(rows), ignore_index=True)
-        numbers = self.columns.features.of_frame(frame)
+        # Spark makes tuples of the rows, and changes names that are no identifiers of Python.
+        frame.columns = self.columns.selected
+        numbers = of_cells(frame[ROW], self.columns.features.columns[0])
         order = self.columns.orders(frame)
         positions = arranged(order, numbers)
         frame = frame.iloc[positions]
