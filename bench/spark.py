@@ -71,7 +71,7 @@ def measure_fit(folder: str, cores: str) -> dict:
     ours, model = timed(lambda: es.fit(df, K, NAMES))
     assembled = VectorAssembler(inputCols=NAMES, outputCol="v").transform(df).select("v")
     theirs, fitted = timed(lambda: PCA(k=K, inputCol="v", outputCol="z").fit(assembled))
-    components, pc = model.components, fitted.pc.toArray()
+    components, pc = model.components_, fitted.pc.toArray()
     return {
         "ours": ours,
         "mllib": theirs,
@@ -96,7 +96,7 @@ def measure_wide(width: str, cores: str) -> dict:
     seconds, model = timed(lambda: es.fit(df, K, "row"), laps=1)
     found["ours"] = seconds
     exact = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[2][:K]
-    found["cosine"] = float(np.linalg.svd(model.components @ exact.T)[1].min())
+    found["cosine"] = float(np.linalg.svd(model.components_ @ exact.T)[1].min())
     start = time.perf_counter()
     try:
         PCA(k=K, inputCol="v", outputCol="z").fit(df.select(array_to_vector("row").alias("v")))
@@ -150,7 +150,9 @@ def fit(options: argparse.Namespace) -> None:
                 command = [options.program, "run", *map(str, sorted(place.iterdir())), "-k", str(K)]
                 command += ["--learner", learner, "--quiet", "--summary", "json"]
                 seconds, _ = timed(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), laps=1)
-                print(f"  program, one thread, a trial for each row, {learner}: {seconds:6.2f} s ({len(rows) / seconds:,.0f} rows/s)")
+                print(
+                    f"  program, one thread, every row a trial, {learner}: {seconds:6.2f} s ({len(rows) / seconds:,.0f} rows/s)"
+                )
 
 
 def wide(options: argparse.Namespace) -> None:
@@ -159,7 +161,9 @@ def wide(options: argparse.Namespace) -> None:
     for width in (1_000, 4_000, 100_000) if options.quick else (1_000, 4_000, 10_000, 65_535, 65_536, 100_000):
         found = apart("wide", width, 2)
         mllib = f"{found['mllib']:.2f} s" if isinstance(found["mllib"], float) else found["mllib"]
-        print(f"  n = {width}: fit {found['ours']:.2f} s (least cosine with exact directions {found['cosine']:.6f}), MLlib {mllib}")
+        print(
+            f"  n = {width}: fit {found['ours']:.2f} s (least cosine with exact directions {found['cosine']:.6f}), MLlib {mllib}"
+        )
 
 
 def batches(options: argparse.Namespace) -> None:
@@ -187,7 +191,9 @@ def batches(options: argparse.Namespace) -> None:
             ledger, count = learner.ledger, steps * size
             regret = ledger["regret"] if isinstance(ledger["regret"], float) else ledger["regret"]["high"]
             cells = [ledger["expected_loss"] / count, regret / count, ledger["bound"] / count]
-            print(f"  {name:<10} {size:>5}: " + " ".join(f"{cell:>10.4f}" for cell in cells) + f"  holds: {ledger['bound_holds']}")
+            print(
+                f"  {name:<10} {size:>5}: " + " ".join(f"{cell:>10.4f}" for cell in cells) + f"  holds: {ledger['bound_holds']}"
+            )
 
 
 def keys(options: argparse.Namespace) -> None:

@@ -3,9 +3,9 @@
 import os
 import pathlib
 
-import eigenhedge.spark as es
-
 from conftest import FEATURES
+
+import eigenhedge.spark as es
 
 SCHEMA = "a double, b double, c double, d double, e double, machine string, time long"
 

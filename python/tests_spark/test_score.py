@@ -72,7 +72,7 @@ def test_a_monitor_tells_scores_alarms_and_causes(spark, table):
 
 
 def test_a_row_that_comes_again_is_judged_as_the_first_time(spark, table):
-    rows, df = table
+    rows, _ = table
     monitor = eigenhedge.Monitor(2, differences=False).fit(rows)
     same = spark.createDataFrame(pd.DataFrame(np.repeat(rows[:1], 30, axis=0), columns=FEATURES)).coalesce(1)
     found = es.score(same, monitor, FEATURES).toPandas()

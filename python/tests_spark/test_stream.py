@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from conftest import FEATURES, alone, keyed, message
 from pyspark.errors import StreamingQueryException
-from streams import answers_of, finish, start, write
+from streams import answers_of, finish, rows_of, start, write
 
 import eigenhedge
 import eigenhedge.spark as es
@@ -28,7 +28,7 @@ def commits(folder):
 
 def wait_for(count, folder, query=None):
     """Wait until so many micro-batches are done."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while commits(folder) < count and time.monotonic() < end:
         assert query is None or query.isActive or query.exception() is None, query.exception()
         time.sleep(0.05)
@@ -97,7 +97,9 @@ def test_late_rows_are_marked_and_dropped_or_learned_when_they_come(spark, rng, 
         assert answers[answers["late"]]["loss"].isna().all()
     else:
         # Late rows come first among those of their micro-batch.
-        learned = pd.concat([first[first["machine"] == "m1"].sort_values("time"), second[second["machine"] == "m1"].sort_values("time")])
+        learned = pd.concat(
+            [first[first["machine"] == "m1"].sort_values("time"), second[second["machine"] == "m1"].sort_values("time")]
+        )
         assert not answers[answers["late"]]["loss"].isna().any()
     learner = eigenhedge.Learner(5, 2)
     learner._set_feature_names(FEATURES)
@@ -128,8 +130,6 @@ def test_a_checkpoint_refuses_other_columns_and_options(spark, rng, tmp_path):
     write(spark, frame[frame["time"] < 10], tmp_path, 0)
     finish(answers_of(spark, tmp_path, learner="tracking"), tmp_path)
     write(spark, frame[frame["time"] >= 10], tmp_path, 1)
-    from streams import rows_of
-
     rows = rows_of(spark, tmp_path)
     changed = {
         "where k is 2, got 3": es.stream_by_key(rows, "machine", 3, FEATURES, "time", learner="tracking"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +12,8 @@ from pyspark.sql.streaming import DataStreamWriter
 
 from .._core import Learner
 from ._columns import Features, check_present, column
+from ._fold import WEIGHT, folded
 from ._recipes import LearnerRecipe, resumed, settings
-from ._scatter import Reading, batch_of, moments_of
 
 SAVED = "batch_id long, model binary, settings string"
 FIRST = ("none", "center", "standardize")
@@ -33,8 +32,8 @@ def learn_stream(
     """Learn one model from a stream, one trial for each micro-batch.
 
     All rows of a micro-batch are charged against the subspace that was chosen before it; workers sum their dyads, and the learner
-    on the driver takes one step. The ledger's bound holds with the largest eigenvalue of such a sum in place of the squared norm of
-    a row: small micro-batches learn faster, large ones cost less.
+    on the driver takes one step. The ledger's bound holds with the largest eigenvalue of such a sum in place of the squared
+    norm of a row: small micro-batches learn faster, large ones cost less.
 
     The learner is saved in the checkpoint with the number of the micro-batch, so that one that Spark runs again after a failure
     is not learned twice.
@@ -66,7 +65,9 @@ def learn_stream(
     if first_batch not in FIRST:
         raise ValueError(f"first_batch must be one of {', '.join(FIRST)}, got {first_batch!r}")
     if options.get("center", "none") not in ("none", False):
-        raise ValueError("center must be none for micro-batches: first_batch='center' measures rows from the means of the first one")
+        raise ValueError(
+            "center must be none for micro-batches: first_batch='center' measures rows from the means of the first one"
+        )
     if options.get("missing", "fail") not in ("fail", "skip"):
         raise ValueError(f"missing must be fail or skip for micro-batches, got {options['missing']!r}")
     if "standardize" in options:
@@ -77,7 +78,7 @@ def learn_stream(
     recipe = LearnerRecipe(k, columns.names, {**options, "center": "none", "standardize": standardize})
     if columns.width is not None:
         recipe.begin(columns.width)
-    batches = MicroBatches(recipe, columns, weight, first_batch, _folder(checkpoint))
+    batches = MicroBatches(recipe, columns, weight is not None, first_batch, _folder(checkpoint))
 
     def learn(batch: DataFrame, batch_id: int) -> None:
         batches.learn(batch, batch_id)
@@ -108,20 +109,16 @@ def stream_model(spark: SparkSession, checkpoint: str) -> Learner:
     return Learner.from_bytes(found[1])
 
 
-#: Name of the column of weights.
-WEIGHT = "__weight"
-
-
 class MicroBatches:
     """The learner on the driver, and where it is saved."""
 
-    def __init__(self, recipe: LearnerRecipe, features: Features, weight: str | None, first_batch: str, folder: str) -> None:
+    def __init__(self, recipe: LearnerRecipe, features: Features, is_weighted: bool, first_batch: str, folder: str) -> None:
         self.recipe = recipe
         self.features = features
-        self.weight = weight
+        self.is_weighted = is_weighted
         self.first_batch = first_batch
         self.folder = folder
-        #: Number of the last micro-batch and its learner, once they have been saved or read.
+        #: Number of the last micro-batch, its learner and the settings, once they have been saved or read.
         self.last: tuple[int, bytes, str] | None = None
 
     def learn(self, df: DataFrame, batch_id: int) -> None:
@@ -130,34 +127,25 @@ class MicroBatches:
         self.last = self.last or _saved(spark, self.folder)
         if self.last is not None and self.last[0] >= batch_id:
             return
-        reading = Reading(self.features, self.weight and WEIGHT, self.recipe.options.get("missing") == "skip")
-        learner = None if self.last is None else resumed(self.recipe, self.last[1], self.last[2], self.features.width)
-        if self.first_batch != "none":
-            learner = learner or self._begun(df, reading)
-            if learner is None:
-                return
-            reading = dataclasses.replace(reading, measure=(learner.center, learner.scale))
-        batch = batch_of(df, reading)
-        if batch is None:
+        missing = self.recipe.options.get("missing") or "fail"
+        moments = folded(df, self.recipe.k, self.features, missing, self.is_weighted, levels=0)
+        if moments is None or not moments.rows:
             return
-        learner = learner or self.recipe.begin(batch.numbers.shape[1])
-        batch.teach(learner)
+        mean, scatter = moments.mean, moments.scatter
+        if mean is None or scatter is None:
+            raise ValueError(f"rows must have at most 4096 numbers to be learned by micro-batches, got {moments.dim}")
+        learner: Any = resumed(self.recipe, *self.last[1:], self.features.width) if self.last else self.recipe.begin(len(mean))
+        if self.first_batch != "none":
+            if self.last is None:
+                spread = np.sqrt(np.diag(scatter) / moments.weight) if self.first_batch == "standardize" else np.ones_like(mean)
+                # Two rows with this mean and this deviation.
+                learner._warm_up(np.stack([mean + spread, mean - spread]))
+            mean, scatter = (mean - learner.center) / learner.scale, scatter / np.outer(learner.scale, learner.scale)
+        learner.step(matrix=scatter + moments.weight * np.outer(mean, mean), rows=moments.rows)
         self.last = None
         last = (batch_id, learner.to_bytes(), settings(self.recipe))
         _save(spark, self.folder, *last)
         self.last = last
-
-    def _begun(self, df: DataFrame, reading: Reading) -> Learner | None:
-        """A learner with the center, and the scale if wanted, of these rows; None if there are none."""
-        found = moments_of(df, reading)
-        if found is None:
-            return None
-        mean, deviation = found
-        spread = deviation if self.first_batch == "standardize" else np.ones_like(mean)
-        learner = self.recipe.begin(len(mean))
-        # Two rows with this mean and this deviation.
-        learner._warm_up(np.stack([mean + spread, mean - spread]))
-        return learner
 
 
 def _folder(checkpoint: str) -> str:

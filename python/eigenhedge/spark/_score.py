@@ -122,7 +122,9 @@ def _judge_of(model: Any) -> tuple[list[Any], list[str] | None, Callable[[Floats
 
         return fields, learner.feature_names, embed
     if not hasattr(model, "score_samples") or not hasattr(model, "transform"):
-        raise TypeError(f"the model must be a learner, an estimator, a monitor or bytes of a snapshot, got {type(model).__name__}")
+        raise TypeError(
+            f"the model must be a learner, an estimator, a monitor or bytes of a snapshot, got {type(model).__name__}"
+        )
 
     def estimate(rows: Floats) -> dict[str, Any]:
         table = rows if names is None else pd.DataFrame(rows, columns=names)

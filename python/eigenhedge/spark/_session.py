@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
@@ -33,12 +34,11 @@ def check_pyspark() -> None:
     if found < OLDEST_PYSPARK:
         oldest = ".".join(map(str, OLDEST_PYSPARK))
         raise ImportError(f"eigenhedge.spark needs PySpark {oldest} or later, got {pyspark.__version__}; {wanted}")
-    try:
-        import google.protobuf
-        import pandas
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise ImportError(f"eigenhedge.spark needs {error.name}, which is not installed; {wanted}") from None
+    for name in ("pandas", "pyarrow", "google.protobuf"):
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            raise ImportError(f"eigenhedge.spark needs {name}, which is not installed; {wanted}") from None
 
 
 def java_version() -> int | None:
@@ -80,7 +80,9 @@ def session(master: str = "local[*]", config: Mapping[str, str] | None = None) -
     found = java_version()
     if found is None or found < OLDEST_JAVA:
         got = "none was found in JAVA_HOME or on the path" if found is None else f"Java {found} was found"
-        raise RuntimeError(f"Spark needs Java {OLDEST_JAVA} or later, and {got}; install one, for example openjdk-17-jre-headless")
+        raise RuntimeError(
+            f"Spark needs Java {OLDEST_JAVA} or later, and {got}; install one, for example openjdk-17-jre-headless"
+        )
     from pyspark.sql import SparkSession
 
     # Workers run the Python of this process, which has the package.

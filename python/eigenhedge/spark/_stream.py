@@ -126,7 +126,8 @@ class KeyedProcessor(StatefulProcessor):
         order = [values[positions] for values in order]
 
         saved = self.state.get()
-        learner, late, is_late = None, 0, np.zeros(len(numbers), dtype=bool)
+        learner: Any = None
+        late, is_late = 0, np.zeros(len(numbers), dtype=bool)
         last = [values[-1] for values in order]
         if saved is not None:
             data, made_with, _, late, *before = saved

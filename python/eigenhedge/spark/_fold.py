@@ -1,0 +1,167 @@
+"""One model over a large table: partitions are folded into moments, and these are merged in a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from .._moments import Moments
+from .._pca import OnlinePCA
+from ._columns import Features, check_present, column
+
+#: The state of a partition, or of several: the number of the first of them in its level, and the bytes of its moments.
+STATE = "part long, state binary"
+#: States that one task merges; all of them are in its memory at once.
+FAN_IN = 16
+#: Name of the column of weights.
+WEIGHT = "__weight"
+#: Most bytes of rows that a worker gets at once.
+BATCH_BYTES = 1 << 26
+BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+MERGEABLE = ("leader", "anchored", "product-sets")
+
+
+def fit(
+    df: DataFrame,
+    k: int,
+    features: str | Sequence[str],
+    *,
+    weight: str | None = None,
+    standardize: bool = False,
+    missing: str = "fail",
+    levels: int = 2,
+    **options: Any,
+) -> OnlinePCA:
+    """Fit one model to all rows, in one pass over the partitions: :func:`fold`, then :meth:`eigenhedge.Moments.finish`.
+
+    Parameters
+    ----------
+    df, k, features, weight, missing, levels
+        As for :func:`fold`.
+    standardize : bool, default=False
+        Bring columns to mean 0 and deviation 1, by all rows.
+    **options
+        The options of :func:`eigenhedge.run`, such as ``center="none"``. The learner is ``"leader"``, whose directions are those
+        of PCA, unless it is given; it may be ``"anchored"`` or ``"product-sets"``. Others depend on the order of rows.
+
+    Returns
+    -------
+    OnlinePCA
+        Fitted, and able to go on learning.
+    """
+    learner = options.get("learner") or "leader"
+    if learner not in MERGEABLE:
+        raise ValueError(
+            f"learner must be one of {', '.join(MERGEABLE)} to be merged over partitions, got {learner!r}, which depends on the "
+            "order of rows; run one for each key (fit_by_key), or learn by micro-batches with their bound (learn_stream)"
+        )
+    moments = fold(df, k, features, weight=weight, missing=missing, levels=levels)
+    if missing != "fail":
+        options["missing"] = missing
+    return moments.finish(k, standardize=standardize, **options)
+
+
+def fold(
+    df: DataFrame,
+    k: int,
+    features: str | Sequence[str],
+    *,
+    weight: str | None = None,
+    missing: str = "fail",
+    levels: int = 2,
+) -> Moments:
+    """Fold all rows into count, mean and scatter matrix, exactly; or into a sketch, if they have more than 4096 numbers.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        The rows.
+    k : int
+        Number of directions that models keep at most.
+    features : str or list of str
+        Columns of numbers, or the name of one column of arrays or ML vectors: the better way for more than some hundred numbers.
+    weight : str, optional
+        Column that says how many times a row counts.
+    missing : {"fail", "skip"}, default="fail"
+        Rows with null or NaN cells are an error, or are passed over and counted.
+    levels : int, default=2
+        Levels of the tree of merges on the cluster. Each makes one state of 16; those that are left are merged on the driver.
+
+    Returns
+    -------
+    eigenhedge.Moments
+        The same for every split of the rows, to rounding. ``best_loss`` brackets the loss of the best subspace.
+    """
+    columns = Features.of(df, features)
+    check_present(df, [] if weight is None else [weight], "weight")
+    weights = [] if weight is None else [column(weight).cast("double").alias(WEIGHT)]
+    selected = df.select(*columns.expressions(), *weights)
+    width = columns.width or _width(df, columns)
+    with _small_batches(df, width):
+        found = folded(selected, k, columns, missing, weight is not None, levels)
+    if found is None:
+        raise ValueError("the DataFrame must have at least one row")
+    return found
+
+
+def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weighted: bool, levels: int) -> Moments | None:
+    """The moments of rows that were selected already; None if there are none. Parts are merged in their order."""
+
+    def state(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        moments: Moments | None = None
+        for batch in batches:
+            rows = columns.of_arrow(batch)
+            if not len(rows) or (missing == "skip" and not rows.shape[1]):
+                continue
+            weights = batch.column(WEIGHT).to_numpy(zero_copy_only=False) if is_weighted else None
+            moments = moments or Moments(rows.shape[1], k, names=columns.names, missing=missing)
+            moments.update(rows, weights)
+        if moments is not None:
+            context = TaskContext.get()
+            yield _one(0 if context is None else context.partitionId(), moments).to_batches()[0]
+
+    def merge(node: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
+        return _one(node[0].as_py(), _merged(table.to_pylist()))
+
+    states = selected.mapInArrow(state, STATE)
+    for _ in range(levels):
+        nodes = states.withColumn("node", F.expr(f"part div {FAN_IN}"))
+        states = nodes.groupBy("node").applyInArrow(merge, STATE)
+    rows = [row.asDict() for row in states.collect()]
+    return _merged(rows) if rows else None
+
+
+def _one(part: int, moments: Moments) -> pa.Table:
+    return pa.table({"part": pa.array([part], pa.int64()), "state": pa.array([moments.to_bytes()], pa.binary())})
+
+
+def _merged(rows: list[dict[str, Any]]) -> Moments:
+    first, *others = sorted(rows, key=lambda row: row["part"])
+    moments = Moments.from_bytes(bytes(first["state"]))
+    for other in others:
+        moments.merge(Moments.from_bytes(bytes(other["state"])))
+    return moments
+
+
+def _width(df: DataFrame, columns: Features) -> int:
+    """Length of the first array."""
+    first = df.select(F.size(columns.packed())).first()
+    return max(1, first[0]) if first is not None else 1
+
+
+@contextmanager
+def _small_batches(df: DataFrame, width: int) -> Iterator[None]:
+    """Let Spark send long rows in smaller batches than its ten thousand."""
+    conf = df.sparkSession.conf
+    before = conf.get(BATCH_ROWS)
+    conf.set(BATCH_ROWS, str(min(int(before or 10_000), max(1, BATCH_BYTES // (8 * width)))))
+    try:
+        yield
+    finally:
+        conf.set(BATCH_ROWS, before)
