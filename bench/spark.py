@@ -176,10 +176,10 @@ def batches(options: argparse.Namespace) -> None:
         return rng.normal(size=(rows, k)) @ rng.normal(size=(k, n)) + 0.3 * rng.normal(size=(rows, n))
 
     streams = {"iid": plane(length), "drift": np.concatenate([plane(length // 10) for _ in range(10)])}
-    print(f"batches: {length} rows x {n}, k = {k}, tracking; expected loss a row, regret a row, bound a row")
+    print(f"batches: {length} rows x {n}, k = {k}, auto; expected loss a row, regret a row, bound a row")
     for name, rows in [*streams.items(), ("adversary", None)]:
         for size in (1, 10, 100, 1000):
-            learner = eigenhedge.Learner(n, k, learner="tracking", center="none")
+            learner = eigenhedge.Learner(n, k, center="none")
             steps = len(rows) // size if rows is not None else min(length // size, 2_000)
             for step in range(steps):
                 if rows is not None:

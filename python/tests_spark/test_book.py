@@ -1,0 +1,25 @@
+"""The page of the book runs as it is written."""
+
+import pathlib
+import re
+
+import pandas as pd
+from conftest import keyed
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "src" / "cluster.md"
+
+
+def test_the_page_of_the_book_runs(spark, rng, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    spark.createDataFrame(keyed(rng, 2, 60)).coalesce(1).write.parquet(str(tmp_path / "sensors"))
+    # Paths of Spark are not relative to where the test is.
+    page = re.sub(r'"(sensors|checkpoint|answers|learned)"', rf'"{tmp_path}/\1"', PAGE.read_text())
+    names: dict = {}
+    blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.S | re.M)
+    assert len(blocks) == 7
+    for block in blocks:
+        exec(compile(block, "cluster.md", "exec"), names)
+    assert names["models"].count() == 2
+    assert names["ledger"]["rows"] == 120
+    answers = pd.read_parquet(tmp_path / "answers")
+    assert len(answers) == 120 and not answers["late"].any()
