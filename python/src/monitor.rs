@@ -5,7 +5,9 @@ use crate::errors::{check_room, refused};
 use crate::interrupt::each;
 use crate::options::Named;
 use crate::state::lock;
-use eigenhedge::{Cause, Change, Choose, Event, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, SavedMonitors, Verdict};
+use eigenhedge::{
+    Cause, Change, Choose, Event, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, SavedMonitors, Verdict,
+};
 use eigenhedge_io::write_whole;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyOSError, PyValueError};

@@ -24,7 +24,8 @@ pub fn test(root: &Path) -> Result<(), String> {
         }
     };
     install(root, &environment, "dev")?;
-    run(module(&environment, "pytest -q -p no:cacheprovider -p no:warnings --durations=5 python/tests_spark").current_dir(root))
+    run(module(&environment, "pytest -q -p no:cacheprovider -p no:warnings --durations=5 python/tests_spark")
+        .current_dir(root))
 }
 
 /// Measures Spark beside MLlib and the program, with release builds.
