@@ -187,7 +187,7 @@ def batches(options: argparse.Namespace) -> None:
                 else:
                     kept = learner.components
                     batch = np.tile(np.linalg.eigh(kept.T @ kept)[1][:, 0], (size, 1))
-                learner.step_batch(batch)
+                learner.step(matrix=batch.T @ batch, rows=len(batch))
             ledger, count = learner.ledger, steps * size
             regret = ledger["regret"] if isinstance(ledger["regret"], float) else ledger["regret"]["high"]
             cells = [ledger["expected_loss"] / count, regret / count, ledger["bound"] / count]
