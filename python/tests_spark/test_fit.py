@@ -76,7 +76,7 @@ def test_missing_cells_are_refused_or_passed_over(table):
     holes = df.withColumn("b", F.when(F.col("w") == 1, None).otherwise(F.col("b")))
     with pytest.raises(PythonException) as error:
         es.fit(holes, 2, FEATURES)
-    assert "missing" in message(error)
+    assert "column 'b': every cell must have a number, got a null or NaN; missing='skip' passes" in message(error)
     moments = es.fold(holes, 2, FEATURES, missing="skip")
     assert moments.rows == 600 and moments.skipped_rows == 300
 

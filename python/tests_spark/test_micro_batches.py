@@ -134,7 +134,7 @@ def test_micro_batches_that_cannot_be_learned_are_refused(spark, rng, tmp_path):
     rows[3, 2] = np.nan
     with pytest.raises(PythonException) as error:
         micro_batches(tmp_path / "fails").learn(table(spark, rows), 0)
-    assert "row 3" in message(error) or "row 1" in message(error)
+    assert "column 'row': every cell must have a number" in message(error)
     skipping = micro_batches(tmp_path / "skips", missing="skip")
     skipping.learn(table(spark, rows), 0)
     assert learned(skipping).rows == 9

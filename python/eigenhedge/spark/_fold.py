@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
@@ -13,6 +14,7 @@ from pyspark.sql import functions as F
 
 from .._moments import Moments
 from .._pca import OnlinePCA
+from .._types import Floats
 from ._columns import Features, check_present, column
 
 #: The state of a partition, or of several: the number of the first of them in its level, and the bytes of its moments.
@@ -121,7 +123,10 @@ def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weig
                 continue
             weights = batch.column(WEIGHT).to_numpy(zero_copy_only=False) if is_weighted else None
             moments = moments or Moments(rows.shape[1], k, names=columns.names, missing=missing)
-            moments.update(rows, weights)
+            try:
+                moments.update(rows, weights)
+            except ValueError as error:
+                raise ValueError(_explained(error, rows, columns)) from None
         if moments is not None:
             context = TaskContext.get()
             yield _one(0 if context is None else context.partitionId(), moments).to_batches()[0]
@@ -135,6 +140,15 @@ def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weig
         states = nodes.groupBy("node").applyInArrow(merge, STATE)
     rows = [row.asDict() for row in states.collect()]
     return _merged(rows) if rows else None
+
+
+def _explained(error: ValueError, rows: Floats, columns: Features) -> str:
+    """The error, or for a missing cell a sentence with its column: the number of a row in its batch tells nothing."""
+    missing = np.argwhere(np.isnan(rows))
+    if not len(missing):
+        return str(error)
+    name = columns.columns[0 if columns.is_array else int(missing[0, 1])]
+    return f"column {name!r}: every cell must have a number, got a null or NaN; missing='skip' passes such rows over"
 
 
 def _one(part: int, moments: Moments) -> pa.Table:
