@@ -14,8 +14,9 @@ import eigenhedge
 
 BOOK = pathlib.Path(__file__).parents[2] / "docs" / "src"
 BLOCKS = {page: re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL) for page in BOOK.glob("*.md")}
-# Those of notebooks are run by test_notebooks.py.
-PAGES = sorted(page for page, blocks in BLOCKS.items() if blocks and not page.stem.startswith("notebook-"))
+# Those of notebooks are run by test_notebooks.py, that of Spark by tests_spark.
+ELSEWHERE = ("notebook-", "cluster")
+PAGES = sorted(page for page, blocks in BLOCKS.items() if blocks and not page.stem.startswith(ELSEWHERE))
 
 
 def test_the_book_has_python():

@@ -34,7 +34,7 @@ def check_pyspark() -> None:
     if found < OLDEST_PYSPARK:
         oldest = ".".join(map(str, OLDEST_PYSPARK))
         raise ImportError(f"eigenhedge.spark needs PySpark {oldest} or later, got {pyspark.__version__}; {wanted}")
-    for name in ("pandas", "pyarrow", "google.protobuf"):
+    for name in ("pandas", "pyarrow", "sklearn", "google.protobuf"):
         try:
             importlib.import_module(name)
         except ImportError:
