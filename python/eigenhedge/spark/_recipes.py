@@ -69,9 +69,7 @@ class MonitorRecipe:
 
     def begin(self, dim: int) -> Detector:
         """A detector before its first row."""
-        monitor = Monitor(self.k, **self.options)
-        monitor._validate_params()
-        return Detector(dim, names=self.names, **monitor.get_params(deep=False))
+        return Detector(dim, names=self.names, **Monitor(self.k, **self.options).get_params(deep=False))
 
     def resume(self, data: bytes) -> Detector:
         """The detector of a snapshot."""

@@ -98,7 +98,7 @@ def models(spark: SparkSession, checkpoint: str) -> DataFrame:
     return store.select("key.*", "value.model", "value.rows", "value.late")
 
 
-class KeyedProcessor(StatefulProcessor):
+class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
     """The learners of the keys of one task."""
 
     def __init__(self, columns: KeyedColumns, made: Recipe, state: StructType, late: str, answers: list[str]) -> None:
