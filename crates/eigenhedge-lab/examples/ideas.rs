@@ -102,7 +102,7 @@ fn losses_so_far(run: &mut Run, rows: &[Vec<f64>]) -> Result<Vec<f64>, Error> {
     let mut sums = Vec::new();
     for (i, row) in rows.iter().enumerate() {
         sum += run.step(row)?.expected;
-        if (i + 1) % 10 == 0 {
+        if (i + 1).is_multiple_of(10) {
             sums.push(sum);
         }
     }
@@ -146,7 +146,7 @@ fn bound() -> Result<Chart, Error> {
     let (mut at, mut lost, mut best, mut bounds) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (i, row) in rows.iter().enumerate() {
         run.step(row)?;
-        if (i + 1) % 50 == 0 {
+        if (i + 1).is_multiple_of(50) {
             let summary = run.summary();
             at.push((i + 1) as f64);
             lost.push(summary.expected_loss);
@@ -171,7 +171,7 @@ fn bound() -> Result<Chart, Error> {
 fn budget() -> Result<Chart, Error> {
     let circle = |i: usize| {
         let [x, y] = at(137.5 * i as f64);
-        let radius = if i % 2 == 0 { 1.0 } else { 2.0 };
+        let radius = if i.is_multiple_of(2) { 1.0 } else { 2.0 };
         vec![radius * x + 0.05 * (3.1 * i as f64).sin(), radius * y + 0.05 * (4.3 * i as f64).cos()]
     };
     let rows: Vec<Vec<f64>> = (0..600).map(circle).collect();
