@@ -113,6 +113,8 @@ fn test() -> ExitCode {
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
         Ok(())
     };
+    // Packages are fetched while the compiler works. What goes wrong here is told by the step that needs them.
+    let environments = std::thread::spawn(|| (python::environment(&root()), spark::environment(&root())));
     let layers = timed("layers", &|| layers::check(&root())).and_then(|()| timed("book", &|| book::build(&root())));
     let checks =
         layers.and_then(|()| CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command()))));
@@ -121,7 +123,10 @@ fn test() -> ExitCode {
         .and_then(|()| timed("instructions", &|| count::compare(&root())))
         .and_then(|()| timed("soak", &|| example("soak", &["--rows", SOAKED])))
         .and_then(|()| timed("fuzz", &|| example("fuzz", &["--cases", FUZZED])))
-        .and_then(|()| timed("python", &|| python::test(&root())))
+        .and_then(|()| {
+            drop(environments.join());
+            timed("python", &|| python::test(&root()))
+        })
         .and_then(|()| timed("spark", &|| spark::test(&root())));
     if result.is_ok() {
         println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());

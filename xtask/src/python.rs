@@ -107,7 +107,7 @@ pub fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), Str
 }
 
 /// An environment with the requirements of the tests.
-fn environment(root: &Path) -> Result<PathBuf, String> {
+pub fn environment(root: &Path) -> Result<PathBuf, String> {
     environment_with(root.join("target/python/environment"), &root.join("python/requirements-test.txt"))
 }
 
@@ -120,7 +120,8 @@ pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<Pat
         return Ok(environment);
     }
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-    run(module(&environment, "pip install --disable-pip-version-check --quiet --requirement").arg(requirements))?;
+    run(module(&environment, "pip install --disable-pip-version-check --no-compile --quiet --requirement")
+        .arg(requirements))?;
     std::fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     Ok(environment)
 }

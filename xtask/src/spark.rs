@@ -39,7 +39,7 @@ pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
 }
 
 /// An environment with PySpark; an error says what is missing.
-fn environment(root: &Path) -> Result<PathBuf, String> {
+pub fn environment(root: &Path) -> Result<PathBuf, String> {
     match java_version() {
         Some(found) if found >= OLDEST_JAVA => {}
         Some(found) => return Err(format!("Java must be {OLDEST_JAVA} or later, got {found}")),

@@ -3,7 +3,9 @@
 use super::{Run, Working, name_option};
 use crate::error::{Error, every};
 use crate::learner::{Loss, trial_with};
+use crate::linalg::{Matrix, add_lower_product};
 use crate::registry::{Family, Missing};
+use crate::row::check_row;
 use crate::subspace::Instance;
 
 impl Run {
@@ -42,6 +44,24 @@ impl Run {
         Ok(loss)
     }
 
+    /// Learns the sum of more dyads than a row has numbers: as one matrix, it has as many as that.
+    fn learn_scatter(&mut self, dyads: &[(f64, &[f64])]) -> Result<Loss, Error> {
+        let mut scaled = Matrix::zeros(self.length, dyads.len());
+        for (j, (weight, row)) in dyads.iter().enumerate() {
+            check_row("row", row, self.length)?;
+            let root = weight.sqrt();
+            scaled.column_mut(j).iter_mut().zip(*row).for_each(|(to, x)| *to = root * x);
+        }
+        let mut scatter = Matrix::zeros(self.length, self.length);
+        add_lower_product(&mut scatter, scaled.view(), scaled.view().transpose());
+        for i in 0..self.length {
+            for j in 0..i {
+                scatter.column_mut(i)[j] = scatter.column(j)[i];
+            }
+        }
+        self.step_matrix(&scatter, dyads.len() as u64).map_err(name_option)
+    }
+
     fn learn_batch(&mut self, dyads: &[(f64, &[f64])]) -> Result<Loss, Error> {
         let is_weighted = dyads.iter().any(|(weight, _)| *weight != 1.0);
         let unsupported = match () {
@@ -60,6 +80,9 @@ impl Run {
         };
         if let Some(sentence) = unsupported {
             return Err(Error::Unsupported(sentence));
+        }
+        if self.takes_matrices() && dyads.len() > self.length {
+            return self.learn_scatter(dyads);
         }
         let fixes_center = self.learner.fixes_center();
         let Working { aligns, coordinates, .. } = &mut self.scratch.0;

@@ -8,6 +8,11 @@ use crate::state::length;
 use crate::subspace::{Instance, Symmetric};
 
 impl Run {
+    /// True if the learner is over plain rows, without a center and without segments.
+    pub(super) fn takes_matrices(&self) -> bool {
+        self.spec.kernel.is_none() && self.spec.center.is_none() && self.segments == 0
+    }
+
     /// One trial of a symmetric matrix S with eigenvalues that are not negative, such as the covariance matrix of a day: the
     /// loss is `tr(S V)`, the part of S along what is dropped. A row z is the matrix `z zᵀ`; a norm bound Q allows eigenvalues
     /// up to Q². With k = n - 1 this is the variance minimiser. It counts as `rows` rows: one, or as many as it is the sum of the
@@ -26,7 +31,7 @@ impl Run {
     /// # Ok::<(), eigenhedge::Error>(())
     /// ```
     pub fn step_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
-        if self.spec.kernel.is_some() || self.spec.center.is_some() || self.segments > 0 {
+        if !self.takes_matrices() {
             return Err(Error::Unsupported("a matrix needs a learner over plain rows without center and segments"));
         }
         length("a row of the symmetric matrix", matrix.columns(), self.length)?;
