@@ -100,6 +100,7 @@ class Ledger(TypedDict):
     learner: str
     eta: float | None
     options: dict[str, Any]
+    uncharged_rows: int
     first_row_loss: float | None
     expected_loss: float
     loss: float
