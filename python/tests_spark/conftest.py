@@ -49,3 +49,8 @@ def alone(frame, k, names=FEATURES, **options):
 def message(error):
     """The text of an error, wherever it was raised."""
     return str(error.value)
+
+
+def pytest_configure(config):
+    """Tests that `cargo xtask test` leaves out for the time they take, and `cargo xtask test spark` runs."""
+    config.addinivalue_line("markers", "thorough: more cases of what other tests show; some ten seconds each")

@@ -11,7 +11,14 @@ import eigenhedge
 import eigenhedge.spark as es
 
 
-@pytest.mark.parametrize("options", [{}, {"learner": "tracking", "standardize": "running", "seed": 4}, {"learner": "gha"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"learner": "tracking", "standardize": "running", "seed": 4},
+        pytest.param({}, marks=pytest.mark.thorough),
+        pytest.param({"learner": "gha"}, marks=pytest.mark.thorough),
+    ],
+)
 def test_each_key_has_the_learner_of_one_machine_bit_for_bit(spark, rng, options):
     frame = keyed(rng, 4, 60)
     df = spark.createDataFrame(frame).repartition(5)
@@ -41,6 +48,7 @@ def test_monitors_by_key_equal_those_of_one_machine(spark, rng):
         assert eigenhedge.load(bytes(row["model"])).totals_ == monitor.totals_
 
 
+@pytest.mark.thorough
 def test_keys_order_and_rows_may_be_of_any_kind(spark, rng):
     frame = keyed(rng, 3, 30)
     df = spark.createDataFrame(frame)
@@ -60,6 +68,7 @@ def test_keys_order_and_rows_may_be_of_any_kind(spark, rng):
             assert row.machine == f"m{row.number}" and learner.to_bytes() == plain[row.machine]
 
 
+@pytest.mark.thorough
 def test_rows_at_the_same_time_are_learned_in_one_order(spark, rng):
     frame = keyed(rng, 1, 40).assign(time=0)
     models = set()

@@ -36,6 +36,7 @@ def test_dask_and_processes_merge_what_spark_merges(rng):
         check(reduce(eigenhedge.Moments.merge, pool.map(folded, np.array_split(rows, 6))).finish(), rows)
 
 
+@pytest.mark.thorough
 def test_everything_works_over_spark_connect():
     done = subprocess.run([sys.executable, HERE / "over_connect.py"], cwd=HERE, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr

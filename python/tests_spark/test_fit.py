@@ -48,6 +48,7 @@ def test_standard_units_and_weights_are_those_of_the_rows_written_out(table):
     assert np.abs(projector(model.components_) - projector(PCA(2).fit(repeated).components_)).max() < 1e-8
 
 
+@pytest.mark.thorough
 def test_long_rows_are_sketched_within_the_bracket(spark):
     rng = np.random.default_rng(3)
     n = 70_000
@@ -96,6 +97,7 @@ def test_what_cannot_be_merged_is_refused(spark, table):
     assert "the arrays of column 'row' must have one length, got 2 and 3" in message(error)
 
 
+@pytest.mark.thorough
 def test_the_setting_of_the_session_is_as_it_was(spark, table):
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     spark.conf.set(name, "77")

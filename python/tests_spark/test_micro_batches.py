@@ -18,6 +18,9 @@ from eigenhedge.spark._recipes import LearnerRecipe
 WIDTH = 6
 
 
+TRACKING = {"learner": "tracking", "norm_bound": 60.0}
+
+
 def micro_batches(folder, first_batch="none", is_weighted=False, **options):
     """The learner behind ``learn_stream``, without a stream in front of it."""
     standardize = "none" if first_batch == "none" else "warmup:2"
@@ -49,8 +52,17 @@ def adversary(rng, learner, number, size):
     return np.tile(direction, (size, 1))
 
 
-@pytest.mark.parametrize("stream", [iid, drift, adversary])
-@pytest.mark.parametrize("options", [{}, {"learner": "tracking", "norm_bound": 60.0}], ids=["auto", "tracking"])
+@pytest.mark.parametrize(
+    ("stream", "options"),
+    [
+        (drift, {}),
+        (adversary, TRACKING),
+        *(
+            pytest.param(stream, options, marks=pytest.mark.thorough)
+            for stream, options in [(iid, {}), (adversary, {}), (iid, TRACKING), (drift, TRACKING)]
+        ),
+    ],
+)
 def test_regret_is_within_the_bound_of_batches(spark, rng, tmp_path, stream, options):
     batches, alike = micro_batches(tmp_path, **options), eigenhedge.Learner(WIDTH, 2, center="none", **options)
     for number, size in enumerate([1, 40, 3, 40]):
@@ -65,6 +77,7 @@ def test_regret_is_within_the_bound_of_batches(spark, rng, tmp_path, stream, opt
     assert ledger["regret"] == pytest.approx(ledger["expected_loss"] - ledger["best_loss"])
 
 
+@pytest.mark.thorough
 def test_weights_count_rows_several_times(spark, rng, tmp_path):
     rows, weights = near_plane(rng, 30, WIDTH), rng.integers(0, 4, 30)
     weighted, repeated = micro_batches(tmp_path / "weighted", is_weighted=True), micro_batches(tmp_path / "repeated")
@@ -76,7 +89,7 @@ def test_weights_count_rows_several_times(spark, rng, tmp_path):
     assert np.abs(a.components.T @ a.components - b.components.T @ b.components).max() < 1e-10
 
 
-@pytest.mark.parametrize("first_batch", ["center", "standardize"])
+@pytest.mark.parametrize("first_batch", ["center", pytest.param("standardize", marks=pytest.mark.thorough)])
 def test_the_first_batch_fixes_center_and_scale(spark, rng, tmp_path, first_batch):
     first, second = near_plane(rng, 50, WIDTH), near_plane(rng, 7, WIDTH)
     first[:, 3] = 1.5

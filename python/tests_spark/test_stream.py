@@ -79,7 +79,7 @@ def test_a_query_that_is_stopped_and_killed_gives_the_bits_of_single_learners(sp
     assert eigenhedge.load(bytes(some.model)).feature_names == FEATURES
 
 
-@pytest.mark.parametrize("late", ["drop", "learn"])
+@pytest.mark.parametrize("late", ["drop", pytest.param("learn", marks=pytest.mark.thorough)])
 def test_late_rows_are_marked_and_dropped_or_learned_when_they_come(spark, rng, tmp_path, late):
     frame = keyed(rng, 2, 30)
     is_late = (frame["machine"] == "m1") & frame["time"].isin([3, 4])
@@ -107,6 +107,7 @@ def test_late_rows_are_marked_and_dropped_or_learned_when_they_come(spark, rng, 
     assert bytes(models.loc["m1", "model"]) == learner.to_bytes()
 
 
+@pytest.mark.thorough
 def test_monitors_of_keys_go_on_across_restarts(spark, rng, tmp_path):
     frame = keyed(rng, 2, 120)
     options = {"learner": "monitor", "warm_up": 50, "differences": False}

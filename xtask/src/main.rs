@@ -78,7 +78,7 @@ fn main() -> ExitCode {
         }
         ["pictures"] => outcome(book::pictures(&root())),
         ["test", "python"] => outcome(python::test(&root())),
-        ["test", "spark"] => outcome(spark::test(&root())),
+        ["test", "spark"] => outcome(spark::test(&root(), true)),
         ["layers"] => outcome(layers::check(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "python"] => outcome(python::bench(&root())),
@@ -127,7 +127,7 @@ fn test() -> ExitCode {
             drop(environments.join());
             timed("python", &|| python::test(&root()))
         })
-        .and_then(|()| timed("spark", &|| spark::test(&root())));
+        .and_then(|()| timed("spark", &|| spark::test(&root(), false)));
     if result.is_ok() {
         println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
     }

@@ -11,8 +11,8 @@ use std::process::Command;
 /// Oldest Java that Spark starts on.
 const OLDEST_JAVA: u32 = 17;
 
-/// Runs the tests of `python/tests_spark`, or prints why they are skipped.
-pub fn test(root: &Path) -> Result<(), String> {
+/// Runs the tests of `python/tests_spark`, all of them or the quick ones, or prints why they are skipped.
+pub fn test(root: &Path, is_thorough: bool) -> Result<(), String> {
     let environment = match environment(root) {
         Ok(environment) => environment,
         Err(reason) if std::env::var_os("EIGENHEDGE_SPARK").is_some_and(|value| value == "required") => {
@@ -24,8 +24,12 @@ pub fn test(root: &Path) -> Result<(), String> {
         }
     };
     install(root, &environment, "dev")?;
-    run(module(&environment, "pytest -q -p no:cacheprovider -p no:warnings --durations=5 python/tests_spark")
-        .current_dir(root))
+    let mut tests =
+        module(&environment, "pytest -q -p no:cacheprovider -p no:warnings --durations=5 python/tests_spark");
+    if !is_thorough {
+        tests.args(["-m", "not thorough"]);
+    }
+    run(tests.current_dir(root))
 }
 
 /// Measures Spark beside MLlib and the program, with release builds.
