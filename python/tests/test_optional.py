@@ -21,7 +21,7 @@ sys.meta_path.insert(0, Absent())
 
 
 def without(packages, script):
-    """What a script prints where the packages are not installed."""
+    """Output of a script where the packages are not installed."""
     code = ABSENT.format(packages=packages) + textwrap.dedent(script)
     outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert outcome.returncode == 0, outcome.stderr

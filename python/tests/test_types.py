@@ -1,4 +1,4 @@
-"""What a type checker says about programs that use the package."""
+"""A type checker accepts right uses of the package, and finds wrong ones."""
 
 import inspect
 import pathlib

@@ -1,4 +1,4 @@
-"""What the tests of Spark share: one session on two cores, and streams of rows for several keys."""
+"""Shared by the tests of Spark: one session on two cores, and streams of rows for several keys."""
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ def keyed(rng, keys, rows):
 
 
 def alone(frame, k, names=FEATURES, **options):
-    """What one learner on one machine makes of the rows of a key: the learner and its answers."""
+    """The learner of the rows of a key on one machine, and its answers."""
     learner = eigenhedge.Learner(len(names), k, **options)
     learner._set_feature_names(names)
     rows = frame.sort_values("time", kind="stable")[names].to_numpy()

@@ -126,6 +126,7 @@ def test_monitors_of_keys_go_on_across_restarts(spark, rng, tmp_path):
         assert bytes(models.loc[machine, "model"]) == monitor._detector.to_bytes()
 
 
+@pytest.mark.thorough
 def test_a_checkpoint_refuses_other_columns_and_options(spark, rng, tmp_path):
     frame = keyed(rng, 1, 20)
     write(spark, frame[frame["time"] < 10], tmp_path, 0)

@@ -34,7 +34,7 @@ pub struct MonitorReport {
     pub facts: Vec<(String, String)>,
     /// Numbers of the rows that charts show.
     pub rows: Vec<f64>,
-    /// What the charts show at these rows.
+    /// The numbers that the charts show at these rows.
     pub watched: Vec<Watched>,
     /// Events and changes, at the numbers of their first rows.
     pub marks: Vec<Mark>,

@@ -32,7 +32,7 @@ pub struct Steps {
     pub angles: Vec<f64>,
     /// Angle of the best fixed line.
     pub fixed: f64,
-    /// What was lost up to each point by the line that follows, and by the best fixed line.
+    /// Losses up to each point of the line that follows, and of the best fixed line.
     pub lost: Vec<(f64, f64)>,
 }
 

@@ -106,7 +106,7 @@ def recipe(k: int | None, names: list[str] | None, dim: int | None, options: dic
 
 
 def settings(made: Recipe) -> str:
-    """What must not change between two runs of a query, beside the columns."""
+    """Settings that must not change between two runs of a query, beside the columns."""
     return json.dumps({"k": made.k, **made.options}, sort_keys=True, default=repr)
 
 

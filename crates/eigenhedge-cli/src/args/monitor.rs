@@ -77,7 +77,7 @@ pub struct MonitorArgs {
     /// Form of the answers [default: by the end of the file's name, else csv]
     #[arg(long, value_name = "FORM", value_parser = forms(), requires = "out")]
     pub out_format: Option<Form>,
-    /// Where to list events and changes; the form is that of the file's name
+    /// Lists events and changes in this file; the form is that of its name
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Draw scores, limits, events, changes and causes: one page for a browser, which needs no network

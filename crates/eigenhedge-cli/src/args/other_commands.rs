@@ -149,7 +149,7 @@ pub struct MergeArgs {
     /// Snapshots of parts of a table: models, or the learners of `run --group-by`
     #[arg(required = true, num_args = 2.., value_name = "MODEL")]
     pub models: Vec<PathBuf>,
-    /// Where to write the model of all parts
+    /// File for the model of all parts
     #[arg(long, value_name = "MODEL")]
     pub out: PathBuf,
     /// Form of the summary

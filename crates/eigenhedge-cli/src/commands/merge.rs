@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Learners of a fleet in memory, at most.
 const MOST: usize = 1024;
-/// What the first model remembers that is true of all of them.
+/// The part of the first model's memory that is true of all of them.
 const SHARED: [&str; 2] = ["options", "python"];
 
 /// Merges and says what came of it.

@@ -7,7 +7,7 @@ use eigenhedge::{Run, RunSummary};
 use eigenhedge_report::number::{grouped, significant};
 use eigenhedge_report::{Best, Curve, Directions, Look, Mark, Placed, RunReport, Tile};
 
-/// What the page says that the run does not know.
+/// Facts on the page that the run does not know.
 pub struct Heading<'a> {
     /// Name of the table.
     pub source: &'a str,
@@ -98,7 +98,7 @@ fn tiles(run: &Run, summary: &RunSummary) -> Vec<Tile> {
     tiles
 }
 
-/// What must not be overlooked.
+/// Facts that must not be overlooked.
 fn notes(recorder: &Recorder, summary: &RunSummary) -> Vec<String> {
     let mut notes = Vec::new();
     let rows = |count: u64| if count == 1 { "1 row was".into() } else { format!("{} rows were", grouped(count)) };
@@ -157,7 +157,7 @@ fn thinned(curve: Curve) -> Curve {
     Curve { rows: some(curve.rows), values: some(curve.values), ..curve }
 }
 
-/// What a curve gains from each of its rows to the next, divided by what `over` says about the two rows.
+/// Gains of a curve from each of its rows to the next, divided by what `over` says about the two rows.
 fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
     let pairs = curve.rows.windows(2).zip(curve.values.windows(2));
     let gain = |(rows, values): (&[f64], &[f64])| (values[1] - values[0]) / over(rows[0], rows[1]);

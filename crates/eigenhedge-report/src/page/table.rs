@@ -12,7 +12,7 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
-    /// What cells show when somebody points at them, at the same places; empty for none.
+    /// Texts that cells show when somebody points at them, at the same places; empty for none.
     pub exact: Vec<Vec<String>>,
     /// Shade of cells from -1 to 1, at the same places: one colour for each sign; NaN or empty for none.
     pub shades: Vec<Vec<f64>>,

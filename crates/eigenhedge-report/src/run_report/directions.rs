@@ -1,4 +1,4 @@
-//! What the kept directions are made of, and how that changed.
+//! Loadings of the kept directions, and how they changed.
 
 use crate::chart::{Chart, Series};
 use crate::heat_map::HeatMap;

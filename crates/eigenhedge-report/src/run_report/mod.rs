@@ -78,7 +78,7 @@ pub struct RunReport {
     pub title: String,
     /// A line below the heading; may be empty.
     pub subtitle: String,
-    /// What must not be overlooked, in sentences.
+    /// Facts that must not be overlooked, in sentences.
     pub notes: Vec<String>,
     /// The few numbers that come first.
     pub tiles: Vec<Tile>,
@@ -110,7 +110,7 @@ pub struct RunReport {
     pub largest: Vec<Entry>,
     /// Rows in the first two coordinates.
     pub rows: Vec<Placed>,
-    /// Where segments begin.
+    /// Rows at which segments begin.
     pub marks: Vec<Mark>,
     /// The account in sentences.
     pub account: Vec<String>,

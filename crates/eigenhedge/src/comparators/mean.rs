@@ -63,7 +63,7 @@ impl Mean {
         (self.weight > 0.0 && other.weight > 0.0).then(|| (0..self.way.len()).map(way).collect())
     }
 
-    /// What the distance between the two means adds to the scatter of all rows, as one vector: `√(s t/(s + t)) (m' - m)` for
+    /// The part that the distance between the two means adds to the scatter of all rows, as one vector: `√(s t/(s + t)) (m' - m)` for
     /// rows of weights s and t; none if there are no rows on one side.
     pub fn between(&self, other: &Self) -> Option<Vec<f64>> {
         let root = (self.weight * (other.weight / (self.weight + other.weight))).sqrt();
@@ -87,7 +87,7 @@ impl Mean {
         between
     }
 
-    /// What the distance between the mean and the row left out adds to the scatter of all, as one vector.
+    /// The part that the distance between the mean and the row left out adds to the scatter of all, as one vector.
     pub fn between_left_out(&self) -> Option<Vec<f64>> {
         let root = (self.weight / (self.weight + 1.0)).sqrt();
         self.left_out.then(|| self.way.iter().map(|x| root * x).collect())

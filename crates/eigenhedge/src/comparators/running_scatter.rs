@@ -19,7 +19,7 @@ pub(crate) struct RunningScatter {
     pub(super) mean: Option<Mean>,
     /// Lower triangle.
     scatter: Matrix,
-    /// What the last rows add to it: fewer columns than [`BLOCK`].
+    /// The last rows, which are still to be added: fewer columns than [`BLOCK`].
     block: Matrix,
 }
 

@@ -69,7 +69,7 @@ struct Track {
     end: String,
 }
 
-/// What a snapshot remembers besides the monitors.
+/// The memory of a session in a snapshot, besides the monitors.
 #[derive(Debug, Serialize, Deserialize)]
 struct ResumeState {
     stream: StreamState,
