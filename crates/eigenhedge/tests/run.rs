@@ -337,3 +337,12 @@ fn a_rate_for_a_given_best_loss_is_the_papers() {
     assert!(spec.clone().tuned(-1.0, 20).is_err());
     assert!(Spec { norm_bound: NormBound::Running, ..spec }.tuned(10.0, 20).is_err());
 }
+
+#[test]
+fn a_row_whose_squared_norm_overflows_has_no_coordinates() {
+    let mut run = Run::new(Spec::new(Kind::Leader, 1), 3, 0).unwrap();
+    run.step(&[1.0, 2.0, 3.0]).unwrap();
+    let (mut embedding, mut coordinates) = (run.embedding(), Vec::new());
+    assert!(embedding.transform(&[1.0, 1e160, 0.0], &mut coordinates).is_err());
+    assert!(embedding.transform(&[1.0, 1e100, 0.0], &mut coordinates).unwrap().is_finite());
+}

@@ -18,7 +18,7 @@ use crate::error::{Error, every};
 use crate::impute::{Imputation, ridge};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::linalg::Matrix;
-use crate::num::dot;
+use crate::num::{dot, largest};
 use crate::row::check_row;
 use crate::state::length;
 
@@ -146,6 +146,9 @@ impl Embedding {
                 let ridges = self.ridges.as_deref().filter(|_| row.iter().any(|x| x.is_nan()));
                 if let Some(ridges) = ridges {
                     self.imputation.fill(components, ridges, deviation);
+                }
+                if !dot(deviation, deviation).is_finite() {
+                    return Err(Error::Overflow { largest: largest(deviation) });
                 }
                 components.transpose_times(deviation, coordinates);
                 let square = components.subtract_times(coordinates, deviation);
