@@ -250,6 +250,28 @@ def shifts(streams: int = 20) -> None:
         bar(name, f"{between:.0f}", 500 <= between <= 8000)
 
 
+def causes(streams: int = 12) -> None:
+    """First causes of alarms: level faults of 30 rows in one of ten columns, all of them related or two independent of the rest."""
+    rng = np.random.default_rng(7)
+    for independent in (0, 2):
+        for lags in ("0", "2"):
+            for size in (3.0, 5.0, 10.0):
+                right = alarms = 0
+                for _ in range(streams):
+                    rows = simulated(rng, 1600, 0.0)
+                    rows[:, 10 - independent :] = rng.standard_normal((1600, independent))
+                    columns = {start: rng.integers(10) for start in range(600, 1600, 200)}
+                    for start, column in columns.items():
+                        rows[start : start + 30, column] += size * rng.choice([-1.0, 1.0])
+                    out, _ = monitor(frame(rows), "--lags", lags)
+                    for start, column in columns.items():
+                        here = out.iloc[start : start + 30]
+                        here = here[here["alarm"] > 0]
+                        alarms, right = alarms + len(here), right + (here["cause_1"] == f"x{column}").sum()
+                name = f"causes, faults of {size:.0f} deviations, {independent} columns independent, lags {lags}: >= 0.98 right"
+                bar(name, f"{right / alarms:.4f} of {alarms} alarms", right >= 0.98 * alarms)
+
+
 def taught() -> None:
     """A fault of 300 rows does not teach: Q and T² behind it are those of a monitor that never saw it."""
     rng = np.random.default_rng(5)
@@ -282,7 +304,7 @@ def cost(rows: int = 6000) -> None:
 
 
 REAL = {"skab": skab, "tep": tep, "pems": pems, "tep_planted": tep_planted, "elec2": elec2}
-MADE = {"rates": rates, "drift": drift, "shifts": shifts, "taught": taught, "cost": cost}
+MADE = {"rates": rates, "drift": drift, "shifts": shifts, "causes": causes, "taught": taught, "cost": cost}
 
 
 def main() -> None:

@@ -50,7 +50,7 @@ axes[2].set(title="share classified right", xlabel="block", ylim=(0, 1.02))
 axes[2].legend(frameon=False)
 
 # %% [markdown]
-# What the four directions leave out of each row's features is a score of novelty: rows far from both rings lose more.
+# The loss of a row is a score of novelty: rows far from both rings lose more.
 
 # %%
 far = np.array([[3.0, 0.0], [0.0, -3.0], [2.0, 2.0]])

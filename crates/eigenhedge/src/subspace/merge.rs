@@ -6,8 +6,7 @@
 //!
 //! Exact: count, center and scatter matrix, unless there is a rank cap: then what is dropped is priced as for any row. The
 //! norm bound is the larger of both (and no less than the distance of the centers), and the loss that tunes a rate the sum.
-//! Where these follow from the rows alone, without a center or with a bound that is given, the learner is that of all rows
-//! in one pass, whatever the order.
+//! Without a center, or with a norm bound that is given, the merged learner is that of all rows in one pass, in any order.
 //!
 //! Cost: O(n w w') for the basis and one decomposition of a matrix with as many columns as both have together, n at most.
 
