@@ -78,7 +78,7 @@ fn main() -> ExitCode {
         }
         ["pictures"] => outcome(book::pictures(&root())),
         ["test", "python"] => outcome(python::test(&root())),
-        ["test", "spark"] => outcome(spark::test(&root(), true)),
+        ["test", "spark"] => outcome(spark::test(&root())),
         ["layers"] => outcome(layers::check(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "python"] => outcome(python::bench(&root())),
@@ -125,9 +125,10 @@ fn test() -> ExitCode {
         .and_then(|()| timed("fuzz", &|| example("fuzz", &["--cases", FUZZED])))
         .and_then(|()| {
             drop(environments.join());
-            timed("python", &|| python::test(&root()))
+            timed("wheel", &|| python::prepare(&root()))
         })
-        .and_then(|()| timed("spark", &|| spark::test(&root(), false)));
+        // Together: neither keeps two cores busy.
+        .and_then(|()| timed("python, spark", &|| spark::test_beside(&root(), || python::check(&root()))));
     if result.is_ok() {
         println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
     }

@@ -8,13 +8,24 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds the wheel with the development profile (that of the tests would build a test harness), installs it, checks the stub of the native module and runs pytest.
+/// Checks the sources and the installed package.
 pub fn test(root: &Path) -> Result<(), String> {
+    prepare(root)?;
+    check(root)
+}
+
+/// Checks the sources, and installs the wheel with the development profile: that of the tests would build a test harness.
+pub fn prepare(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
     // Built by the very command of the tests, so that nothing is compiled again after them, and never older than the package.
-    run(&mut step("program", "test --workspace --no-run --locked").command())?;
+    run(&mut step("program", "test --workspace --no-run --locked").command())
+}
+
+/// Checks the stub of the native module, and runs pytest on the installed package.
+pub fn check(root: &Path) -> Result<(), String> {
+    let environment = environment(root)?;
     let stub = "mypy.stubtest --concise --mypy-config-file python/pyproject.toml eigenhedge._core";
     run(module(&environment, stub).current_dir(root))?;
     // Not from the folder of the package, where the sources would hide what is installed.

@@ -11,25 +11,46 @@ use std::process::Command;
 /// Oldest Java that Spark starts on.
 const OLDEST_JAVA: u32 = 17;
 
-/// Runs the tests of `python/tests_spark`, all of them or the quick ones, or prints why they are skipped.
-pub fn test(root: &Path, is_thorough: bool) -> Result<(), String> {
-    let environment = match environment(root) {
-        Ok(environment) => environment,
-        Err(reason) if std::env::var_os("EIGENHEDGE_SPARK").is_some_and(|value| value == "required") => {
-            return Err(reason);
-        }
+/// Runs all tests of `python/tests_spark`, or prints why they are skipped.
+pub fn test(root: &Path) -> Result<(), String> {
+    match prepare(root)? {
+        Some(environment) => run(&mut tests(root, &environment)),
+        None => Ok(()),
+    }
+}
+
+/// Runs the quick ones beside other work: what they print comes at their end, in one piece.
+pub fn test_beside(root: &Path, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    let Some(environment) = prepare(root)? else { return work() };
+    let mut quick = tests(root, &environment);
+    quick.args(["-m", "not thorough"]);
+    let (worked, told) = std::thread::scope(|scope| {
+        let spark = scope.spawn(|| quick.output());
+        (work(), spark.join())
+    });
+    let told = told.map_err(|_| "the thread of Spark's tests has panicked")?.map_err(|error| error.to_string())?;
+    println!("{}{}", String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
+    worked?;
+    if told.status.success() { Ok(()) } else { Err(format!("the tests of Spark: {}", told.status)) }
+}
+
+/// Installs the package; none, after a sentence that says why, if Spark cannot be had.
+fn prepare(root: &Path) -> Result<Option<PathBuf>, String> {
+    match environment(root) {
+        Ok(environment) => install(root, &environment, "dev").map(|()| Some(environment)),
+        Err(reason) if std::env::var_os("EIGENHEDGE_SPARK").is_some_and(|value| value == "required") => Err(reason),
         Err(reason) => {
             println!("tests of Spark are skipped: {reason}");
-            return Ok(());
+            Ok(None)
         }
-    };
-    install(root, &environment, "dev")?;
-    let mut tests =
-        module(&environment, "pytest -q -p no:cacheprovider -p no:warnings --durations=5 python/tests_spark");
-    if !is_thorough {
-        tests.args(["-m", "not thorough"]);
     }
-    run(tests.current_dir(root))
+}
+
+fn tests(root: &Path, environment: &Path) -> Command {
+    let line = "pytest -q -p no:cacheprovider -p no:warnings --durations=5 python/tests_spark";
+    let mut tests = module(environment, line);
+    tests.current_dir(root);
+    tests
 }
 
 /// Measures Spark beside MLlib and the program, with release builds.
