@@ -88,7 +88,12 @@ impl RunReport {
 
     fn loss_per_row(&self) -> Chart {
         let mut chart = self.over_rows("What was lost", "loss per row", "");
-        chart.caption = format!("What a row lost on average in each stretch of rows, in {}. {PER_ROW}", self.unit);
+        let others = match self.loss_per_row.len() {
+            0 | 1 => "",
+            2 => BESIDE_RANDOM,
+            _ => BESIDE_BEST,
+        };
+        chart.caption = format!("What a row lost on average in each stretch of rows, in {}. {others}", self.unit);
         for (i, curve) in self.loss_per_row.iter().enumerate() {
             chart.series.push(curve.series(if i == 0 { Kind::Line } else { Kind::Dashed }));
         }
@@ -226,8 +231,9 @@ const ROW: &str = "row";
 
 const SHARE: &str = "Of the sum of squares of the rows, the part that lies in the directions chosen before each row was seen. The \
                      dashed lines are for comparison: the best fixed directions are chosen with all rows up to there known.";
-const PER_ROW: &str = "Beside it what the best fixed directions lose more, when they may be chosen anew with all rows up to there \
-                       known, and what directions chosen at random lose, which never learn.";
+const BESIDE_BEST: &str = "Beside it what the best fixed directions lose more, when they may be chosen anew with all rows up to \
+                           there known, and what directions chosen at random lose, which never learn.";
+const BESIDE_RANDOM: &str = "Beside it what directions chosen at random lose, which never learn.";
 const TOTAL: &str = "The bound is what theory allows the learner to lose at most, whatever the rows are.";
 const REGRET: &str = "Loss beyond that of the best fixed directions, divided by the number of rows. Below zero the learner was \
                       better: it followed changes that no fixed directions can.";

@@ -16,6 +16,9 @@ const SMALL: f64 = 0.1;
 const LEAST: f64 = 0.005;
 /// The same for a picture of cells, where less has no shade.
 const SHADE: f64 = 0.07;
+/// What the shares of the directions are.
+const ENERGY: &str = "The directions at the end of the run, the surest first. Of the energy of all rows, around their mean, a \
+                      share lies along each; directions that follow a change fit the last rows better than all rows.";
 /// Columns that are shown in any case.
 const FEWEST: usize = 12;
 
@@ -63,13 +66,14 @@ impl Directions {
             let share = has_shares.then(|| format!("{:.1} %", 100.0 * self.shares[i]));
             [Some((i + 1).to_string()), share, Some(named.join(", "))].into_iter().flatten().collect()
         };
-        let columns = ["direction", "of the energy", "made of"];
-        let kept = columns.iter().filter(|name| has_shares || **name != "of the energy");
+        let columns = ["direction", "of all energy", "made of"];
+        let kept = columns.iter().filter(|name| has_shares || **name != "of all energy");
+        let others = more(self.vectors.len(), SHOWN, "direction");
         Table {
             title: "What the directions are".into(),
             columns: kept.map(|name| (*name).to_owned()).collect(),
             rows: self.vectors.iter().take(SHOWN).enumerate().map(row).collect(),
-            caption: more(self.vectors.len(), SHOWN, "direction"),
+            caption: if has_shares { format!("{ENERGY} {others}") } else { others },
             ..Table::default()
         }
     }

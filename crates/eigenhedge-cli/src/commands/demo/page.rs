@@ -121,7 +121,7 @@ const IN_SHORT: [&str; 2] = [
      them is lost. Then it learns from the row.",
     "With two numbers a row and one direction, that is a line through points of the plane. Press play.",
 ];
-const STEPS: &str = "Each point is a row; the newest is black, and its distance from the blue line, squared, is what it costs. The \
+const STEPS: &str = "Each point is a row; the newest is the largest, and its distance from the blue line, squared, is what it costs. The \
                      blue line was chosen before the point was seen. The orange line is the best one that never moves: somebody \
                      chose it afterwards, with all points known.";
 const IN_TABLES: [&str; 2] = [
