@@ -158,14 +158,28 @@ class Discrepancy:
         Squared distance of the means of the features: not negative, and on average too large.
     unbiased : float or None
         The same without the pairs of a row with itself: right on average, and sometimes negative. None for one row.
+    p_value : float or None
+        Share of the random splits of all rows, this one among them, that are at least as far apart. None without splits.
     """
 
     biased: float
     unbiased: float | None
+    p_value: float | None = None
 
 
-def mmd(X: Table, Y: Table, *, kernel: RowKernel = "rbf", **parameters: Unpack[KernelArguments]) -> Discrepancy:
-    """Squared maximum mean discrepancy: how far apart two samples are.
+def mmd(
+    X: Table,
+    Y: Table,
+    *,
+    kernel: RowKernel = "rbf",
+    splits: int = 0,
+    seed: int = 0,
+    **parameters: Unpack[KernelArguments],
+) -> Discrepancy:
+    """Squared maximum mean discrepancy: how far apart two samples are, and whether they come from one source.
+
+    If they do, every way to split all rows into two samples of these sizes is equally likely, so that a p-value of 0.01 or
+    less has a chance of 0.01 or less.
 
     Parameters
     ----------
@@ -173,6 +187,10 @@ def mmd(X: Table, Y: Table, *, kernel: RowKernel = "rbf", **parameters: Unpack[K
         The samples.
     kernel : str or callable, default="rbf"
         A name of :func:`eigenhedge.kernels`, or a function of two rows.
+    splits : int, default=0
+        Random splits that are compared for the p-value; 0 computes none. All pairs of rows are then held in memory.
+    seed : int, default=0
+        Seed of the splits.
     **parameters
         Parameters of the kernel.
 
@@ -187,5 +205,8 @@ def mmd(X: Table, Y: Table, *, kernel: RowKernel = "rbf", **parameters: Unpack[K
     0.0
     >>> mmd(["abab", "abba"], ["xyxy", "yxxy"], kernel="spectrum", substring=1).biased
     2.0
+    >>> mmd([[0.0], [0.1], [0.2], [0.3]], [[2.0], [2.1], [2.2], [2.3]], gamma=1.0, splits=99).p_value < 0.1
+    True
     """
-    return Discrepancy(*_mmd(as_points(X, kernel), as_points(Y, kernel), {"kernel": kernel, **parameters}))
+    points = as_points(X, kernel), as_points(Y, kernel)
+    return Discrepancy(*_mmd(*points, splits, seed, {"kernel": kernel, **parameters}))

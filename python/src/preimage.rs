@@ -4,10 +4,10 @@ use crate::arrays::{Given, Rows, numbers};
 use crate::errors::refused;
 use crate::interrupt::alone;
 use crate::options::{Chosen, Named};
-use eigenhedge::Error;
 use eigenhedge::batch::preimage::{Criterion, Stop, best_candidate, descend, fixed_point};
-use eigenhedge::batch::{Expansion, discrepancy};
+use eigenhedge::batch::{Expansion, discrepancy, two_sample_test};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
+use eigenhedge::{Error, Random};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -115,18 +115,28 @@ pub fn kernel_mean<'py>(
     Ok((square, values.into_pyarray(py)))
 }
 
-/// Squared maximum mean discrepancy of two samples: biased, and unbiased if both have two rows.
+/// Squared maximum mean discrepancy of two samples: biased, unbiased if both have two rows, and the p-value if there are splits.
 #[pyfunction]
 #[pyo3(name = "_mmd")]
 pub fn mmd(
     py: Python<'_>,
     x: &Bound<'_, PyAny>,
     y: &Bound<'_, PyAny>,
+    splits: &Bound<'_, PyAny>,
+    seed: &Bound<'_, PyAny>,
     kernel: &Bound<'_, PyDict>,
-) -> PyResult<(f64, Option<f64>)> {
+) -> PyResult<(f64, Option<f64>, Option<f64>)> {
+    let splits = Named { name: "splits", value: splits }.whole::<usize>()?;
+    let mut random = Random::seeded(Named { name: "seed", value: seed }.whole::<u64>()?);
     let kernel = Chosen::new(kernel)?;
     let ((first, dictionary), (second, _)) = (rows(&kernel, x)?, rows(&kernel, y)?);
-    let found = alone(py, move || discrepancy(dictionary, &first, &second))?;
-    let found = kernel.points.told(found.map_err(|error| refused(&error)))?;
-    Ok((found.biased, found.unbiased))
+    let find = move || match splits {
+        0 => Ok((discrepancy(dictionary, &first, &second)?, None)),
+        _ => {
+            let test = two_sample_test(dictionary, &first, &second, splits, &mut random)?;
+            Ok((test.discrepancy, Some(test.p_value)))
+        }
+    };
+    let (found, p_value) = kernel.points.told(alone(py, find)?.map_err(|error: Error| refused(&error)))?;
+    Ok((found.biased, found.unbiased, p_value))
 }

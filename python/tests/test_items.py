@@ -2,6 +2,7 @@
 
 import pickle
 import weakref
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -125,6 +126,19 @@ def test_means_and_discrepancies_equal_sums_of_kernels():
     assert mean.squared_norm == pytest.approx(gram[:10, :10].mean())
     found = eigenhedge.mmd(BASKETS[:10], BASKETS[10:], kernel=jaccard)
     assert found.biased == pytest.approx(gram[:10, :10].mean() + gram[10:, 10:].mean() - 2 * gram[:10, 10:].mean())
+    assert found.p_value is None
+
+
+def test_a_p_value_tells_samples_of_one_source_from_others():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, 3))
+    same = eigenhedge.mmd(rows[:30], rows[30:], gamma=0.3, splits=199)
+    other = eigenhedge.mmd(rows[:30], 0.8 + rows[30:], gamma=0.3, splits=199)
+    assert (same.biased, same.unbiased) == pytest.approx(astuple(eigenhedge.mmd(rows[:30], rows[30:], gamma=0.3))[:2])
+    assert other.p_value == pytest.approx(1 / 200) < 0.05 < same.p_value
+    assert same == eigenhedge.mmd(rows[:30], rows[30:], gamma=0.3, splits=199, seed=0)
+    with pytest.raises(ValueError, match="splits must be a whole number"):
+        eigenhedge.mmd(rows, rows, splits=-1)
 
 
 def test_the_best_candidate_is_the_nearest():

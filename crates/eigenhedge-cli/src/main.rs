@@ -93,6 +93,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::KernelPca(args) => commands::kernel_pca(&args),
         Command::KernelRidge(args) => commands::kernel_ridge(&args),
         Command::Preimage(args) => commands::preimage(&args),
+        Command::Mmd(args) => commands::mmd(&args),
         Command::Completions { shell } => {
             // By way of memory: the generator panics when nobody reads what it writes.
             let mut script = Vec::new();

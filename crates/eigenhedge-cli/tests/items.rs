@@ -74,6 +74,58 @@ fn sets_stand_in_a_column_of_texts_or_arrays() {
 }
 
 #[test]
+fn two_tables_are_told_apart_or_not() {
+    let place = Place::new();
+    ok(&place, "make iid --dim 5 --rows 120 --seed 1 --out a.csv");
+    ok(&place, "make iid --dim 5 --rows 100 --seed 2 --out b.csv");
+    let p_value = |arguments: &str| -> f64 {
+        let told: serde_json::Value =
+            serde_json::from_str(&ok(&place, &format!("mmd {arguments} --summary json"))).unwrap();
+        told["p_value"].as_f64().unwrap()
+    };
+    assert_eq!(p_value("a.csv b.csv --gamma 1"), 1.0 / 200.0);
+    assert_eq!(p_value("a.csv a.csv"), 1.0);
+    // Columns are found by name.
+    let (a, b) = (place.read("a.csv"), place.read("b.csv"));
+    let halves = |text: &str| -> [String; 2] {
+        let (header, rows) = text.split_once('\n').unwrap();
+        let rows: Vec<&str> = rows.lines().collect();
+        [&rows[..40], &rows[40..]].map(|rows| format!("{header}\n{}\n", rows.join("\n")))
+    };
+    let [first, second] = halves(&a);
+    let reversed = |line: &str| line.split(',').rev().collect::<Vec<_>>().join(",") + "\n";
+    place.write("first.csv", first);
+    place.write("reversed.csv", second.lines().map(reversed).collect::<String>());
+    place.write("second.csv", second);
+    let straight = p_value("first.csv second.csv --splits 99 --seed 3");
+    assert!(straight > 0.05);
+    assert_eq!(straight, p_value("first.csv reversed.csv --splits 99 --seed 3"));
+    assert!(ok(&place, "mmd first.csv second.csv").contains("read         40 and 80 rows of 5 numbers"));
+    place.write("monday.log", lines(60));
+    place.write("tuesday.log", lines(60).replace("failed", "is well").replace("logged in", "was refused"));
+    assert!(p_value("monday.log tuesday.log --kernel spectrum --items words --substring 1") < 0.05);
+    place.write(
+        "narrow.csv",
+        b.lines().map(|line| line[..line.rfind(',').unwrap()].to_owned() + "\n").collect::<String>(),
+    );
+    place.write("empty.csv", "x0,x1,x2,x3,x4\n");
+    for (arguments, sentence) in [
+        ("mmd a.csv narrow.csv", "narrow.csv: must have the same columns, but \"x4\" is missing"),
+        (
+            "mmd narrow.csv a.csv --no-header --on-bad-row skip",
+            "must have 4 selected columns like the first table, got 5",
+        ),
+        ("mmd a.csv b.csv --standardize running", "each table would get a scale of its own"),
+        ("mmd a.csv b.csv --splits 0", "invalid value '0' for '--splits <N>'"),
+        ("mmd a.csv empty.csv", "empty.csv: must hold at least one row, got only a header"),
+        ("mmd a.csv b.csv --kernel none", "invalid value"),
+    ] {
+        let outcome = place.run(arguments);
+        assert!(outcome.status > 0 && outcome.err.contains(sentence), "{arguments}: {}", outcome.err);
+    }
+}
+
+#[test]
 fn rankings_are_rows_of_distinct_numbers() {
     let place = Place::new();
     place.write("a.csv", "a,b,c\n1,2,3\n1,3,2\n3,2,1\n");

@@ -184,18 +184,17 @@ fn what_does_not_fit_a_model_is_refused_with_a_sentence() {
         (
             "transform m.snap renamed.csv",
             1,
-            "renamed.csv: must have the columns of the model, but \"temp\" is missing; did you mean \"Temp\"?"
-                .to_owned(),
+            "renamed.csv: must have the same columns, but \"temp\" is missing; did you mean \"Temp\"?".to_owned(),
         ),
         (
             "transform m.snap dropped.csv",
             1,
-            "dropped.csv: must have the columns of the model, but \"flow\" and 1 more is missing".to_owned(),
+            "dropped.csv: must have the same columns, but \"flow\" and 1 more is missing".to_owned(),
         ),
         (
             "transform m.snap t.csv --exclude flow",
             1,
-            "t.csv: must have the columns of the model, but \"flow\" is missing".to_owned(),
+            "t.csv: must have the same columns, but \"flow\" is missing".to_owned(),
         ),
         (
             "transform m.snap twice.csv",
@@ -237,8 +236,7 @@ fn what_does_not_fit_a_model_is_refused_with_a_sentence() {
         (
             "run renamed.csv --start-from m.snap",
             1,
-            "renamed.csv: must have the columns of the model, but \"temp\" is missing; did you mean \"Temp\"?"
-                .to_owned(),
+            "renamed.csv: must have the same columns, but \"temp\" is missing; did you mean \"Temp\"?".to_owned(),
         ),
         (
             "run bare.csv --start-from m.snap",

@@ -120,7 +120,7 @@ pub(crate) enum Fault {
     NoPosition { position: usize, last: usize },
     #[error("there is no column {name:?}{list}{hint}")]
     NoName { name: String, list: &'static str, hint: String },
-    #[error("must have the columns of the model, but {name} is missing{hint}")]
+    #[error("must have the same columns, but {name} is missing{hint}")]
     NotInTable { name: String, hint: String },
     #[error("the column {} must be in the first file too; --columns would leave it out", quoted(.0))]
     ExtraColumn(String),

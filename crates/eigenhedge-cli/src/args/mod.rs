@@ -18,7 +18,7 @@ pub use outputs::KeepArgs;
 
 pub use other_commands::{
     CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, MergeArgs,
-    PairArgs, PcaArgs, ReconstructArgs, ScreeArgs, TransformArgs,
+    MmdArgs, PairArgs, PcaArgs, ReconstructArgs, ScreeArgs, TransformArgs,
 };
 pub use reproduce::ReproduceArgs;
 pub use table::{BadRow, BesideArgs, TableArgs};
@@ -72,6 +72,8 @@ pub enum Command {
     KernelRidge(KernelRidgeArgs),
     /// Rows cleaned by batch kernel PCA: pre-images of their projections
     Preimage(KernelPcaArgs),
+    /// Maximum mean discrepancy: whether the rows of two tables come from one source
+    Mmd(MmdArgs),
     /// Completions for a shell, on standard output
     Completions {
         /// Which shell

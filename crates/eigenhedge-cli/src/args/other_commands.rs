@@ -341,6 +341,38 @@ pub struct KernelPcaArgs {
     pub table: TableArgs,
 }
 
+/// Options of `mmd`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The discrepancy is the squared distance of the means of the two tables' features. If rows of both come from one source, every way \
+to split them is equally likely: the p-value is the share of splits, this one among them, whose halves are at least as far apart. \
+The columns of the second table are found by name if both have names.
+
+Examples:
+  eigenhedge mmd january.csv february.csv --gamma 0.1
+  eigenhedge mmd monday.log tuesday.log --kernel spectrum --items words --splits 999")]
+pub struct MmdArgs {
+    /// First table
+    pub first: PathBuf,
+    /// Second table
+    pub second: PathBuf,
+    /// The kernel.
+    #[command(flatten)]
+    pub kernel: OptionArgs<OfKernels>,
+    /// Random splits of all rows to compare with
+    #[arg(long, value_name = "N", default_value_t = 199, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub splits: u32,
+    /// Seed of the splits
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Form of the result
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
+    pub summary: SummaryForm,
+    /// The tables.
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
 /// Options of `kernel-ridge`.
 #[derive(Debug, Args)]
 pub struct KernelRidgeArgs {

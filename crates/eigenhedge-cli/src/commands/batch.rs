@@ -1,18 +1,20 @@
-//! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`. All rows are read before anything is said.
+//! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`, `mmd`. All rows are read before anything is said.
 
-use crate::args::{KernelPcaArgs, KernelRidgeArgs, OfKernels, OptionArgs, PcaArgs, TableArgs};
+use crate::args::{KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs};
 use crate::csv_writer::{CsvWriter, coordinate_names};
+use crate::number::readable;
 use crate::plan;
 use crate::stdout;
-use crate::table;
+use crate::table::{self, Usage};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::Kind;
 use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
-use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver};
+use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver, two_sample_test};
 use eigenhedge::kernel::{TextItems, VectorKernel, Vectors};
-use eigenhedge_io::Stream;
+use eigenhedge::{Kind, Random, Standardize};
+use eigenhedge_io::{Layout, Stream};
+use serde_json::json;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 struct Rows {
     names: Vec<String>,
@@ -197,6 +199,47 @@ fn predict(
         sheet.row([posterior.mean[0], posterior.variance.max(0.0).sqrt()])?;
     }
     sheet.finish()
+}
+
+/// Whether the rows of two tables come from one source.
+pub fn mmd(args: &MmdArgs) -> Result<()> {
+    if args.table.standardize.is_some_and(|how| how != Standardize::None) {
+        return Err(Usage("--standardize is not read by mmd: each table would get a scale of its own".into()).into());
+    }
+    let items = plan::setup(&args.kernel.options(Kind::Auto, 1))?.text_items();
+    let open = |path: &PathBuf, names: Option<Vec<String>>| -> Result<Stream> {
+        let source = table::source(std::slice::from_ref(path))?;
+        let layout = Layout { model_columns: names, ..table::layout(&args.table, &source)? };
+        Ok(Stream::open(&source, &table::of_texts(layout, items)?)?)
+    };
+    let stream = open(&args.first, None)?;
+    let names = stream.names().map(<[String]>::to_vec);
+    let first = all_rows(stream, true)?;
+    let second = all_rows(open(&args.second, names)?, true)?;
+    let (length, found) = (first.names.len(), second.names.len());
+    if found != length {
+        return Err(anyhow!(
+            "{}: must have {length} selected columns like the first table, got {found}",
+            second.source
+        ));
+    }
+    let dictionary = Vectors::new(kernel(&args.kernel, length)?, length)?;
+    let (splits, mut random) = (args.splits, Random::seeded(args.seed));
+    let test = two_sample_test(dictionary, &first.rows, &second.rows, splits as usize, &mut random)?;
+    let (m, n) = (first.rows.len(), second.rows.len());
+    let (biased, unbiased, p_value) = (test.discrepancy.biased, test.discrepancy.unbiased, test.p_value);
+    if args.summary == SummaryForm::Json {
+        let object =
+            json!({"rows": [m, n], "biased": biased, "unbiased": unbiased, "splits": splits, "p_value": p_value});
+        return stdout::print(&format!("{object}\n"));
+    }
+    let mut out = String::new();
+    writeln!(out, "read         {m} and {n} rows of {length} {}", if items.is_some() { "texts" } else { "numbers" })?;
+    let without_bias = unbiased.map_or(String::new(), |unbiased| format!(", {} without bias", readable(unbiased)));
+    writeln!(out, "discrepancy  {}{without_bias}", readable(biased))?;
+    let as_far = (p_value * f64::from(splits + 1)).round() - 1.0;
+    writeln!(out, "p-value      {p_value:.4}: {as_far} of {splits} random splits at least as far apart")?;
+    stdout::print(&out)
 }
 
 fn position(table: &Rows, target: &str) -> Result<usize> {

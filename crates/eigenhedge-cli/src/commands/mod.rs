@@ -13,7 +13,7 @@ mod reproduce;
 mod run;
 mod scree;
 
-pub use batch::{kernel_pca, kernel_ridge, pca, preimage};
+pub use batch::{kernel_pca, kernel_ridge, mmd, pca, preimage};
 pub use compare::compare;
 pub use demo::demo;
 pub use make::make;

@@ -17,6 +17,7 @@
 //! ```
 
 mod cholesky;
+mod discrepancy;
 mod expansion;
 mod gradient;
 mod gram;
@@ -27,7 +28,8 @@ pub mod preimage;
 mod ridge;
 
 pub use cholesky::PivotedCholesky;
-pub use expansion::{Discrepancy, Expansion, discrepancy};
+pub use discrepancy::{Discrepancy, TwoSampleTest, discrepancy, two_sample_test};
+pub use expansion::Expansion;
 pub use gradient::Differentiable;
 pub use kernel_pca::{KernelPca, Solver};
 pub use pca::Pca;

@@ -1,0 +1,244 @@
+//! The distance of the means of two samples' features, and a test of whether they come from one distribution.
+//!
+//! Setting: with weights `a_i = 1/m` for points of the first sample and `-1/n` for those of the second, the squared distance
+//! of the two means is `aᵀ K a`: the maximum mean discrepancy. With a characteristic kernel (RBF is one) it is zero, for
+//! distributions, exactly when they are equal.
+//!
+//! The test: if both samples come from one distribution, all splits of the points into m and n are equally likely. The
+//! p-value is the share of splits, the observed one among them, that are at least as far apart. So the chance of a p-value
+//! of at most α is at most α, whatever the distribution and the number of points.
+//!
+//! Cost: (m + n)² kernel values; a test holds them, and reads them once for each split.
+//!
+//! Numerics: what rounding pushes below zero is returned as zero, except for the unbiased discrepancy, which is negative for
+//! half of all equal samples. Splits that are as far apart up to rounding count as at least as far.
+//!
+//! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012.
+
+use super::gram::{check_fresh, checked_row, gram, trace};
+use crate::cancel;
+use crate::error::{Error, at_least_one};
+use crate::kernel::Dictionary;
+use crate::linalg::Matrix;
+use crate::num::dot;
+use crate::random::Random;
+use std::borrow::Borrow;
+
+/// Squared maximum mean discrepancy of two samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Discrepancy {
+    /// `|μ - ν|²` of the two means: not negative, and on average too large by terms of order 1/t.
+    pub biased: f64,
+    /// The same without the pairs of a point with itself: right on average, and sometimes negative. None for a
+    /// sample of one point.
+    pub unbiased: Option<f64>,
+}
+
+/// How far apart two samples are; the empty dictionary names the kernel.
+pub fn discrepancy<D, P>(mut dictionary: D, first: &[P], second: &[P]) -> Result<Discrepancy, Error>
+where
+    D: Dictionary,
+    P: Borrow<D::Point>,
+{
+    check_fresh(&dictionary, first.len().min(second.len()))?;
+    let mut sums = Sums { sizes: [first.len(), second.len()], ..Sums::default() };
+    let mut row = Vec::new();
+    for (i, point) in first.iter().chain(second).enumerate() {
+        let own = checked_row(&mut dictionary, point.borrow(), &mut row).map_err(|error| error.at(i))?;
+        sums.add(&row, own);
+        dictionary.push(point.borrow());
+    }
+    Ok(sums.discrepancy())
+}
+
+/// Sums of the kernel over pairs of points.
+#[derive(Debug, Default)]
+struct Sums {
+    sizes: [usize; 2],
+    /// Each point of a sample with itself.
+    own: [f64; 2],
+    /// Different points of a sample, each pair once.
+    within: [f64; 2],
+    /// A point of the first sample and one of the second.
+    across: f64,
+}
+
+impl Sums {
+    /// Adds the next point: its kernel values with all points before it, and with itself.
+    fn add(&mut self, row: &[f64], own: f64) {
+        let sample = usize::from(row.len() >= self.sizes[0]);
+        self.own[sample] += own;
+        let (head, tail) = row.split_at(self.sizes[0].min(row.len()));
+        let head = head.iter().sum::<f64>();
+        if sample == 0 {
+            self.within[0] += head;
+        } else {
+            self.across += head;
+            self.within[1] += tail.iter().sum::<f64>();
+        }
+    }
+
+    fn discrepancy(&self) -> Discrepancy {
+        let [m, n] = self.sizes.map(|size| size as f64);
+        let ([a, b], [c, d]) = (self.own, self.within);
+        let between = 2.0 * self.across / (m * n);
+        let biased = (a + 2.0 * c) / (m * m) + (b + 2.0 * d) / (n * n) - between;
+        let unbiased = 2.0 * c / (m * (m - 1.0)) + 2.0 * d / (n * (n - 1.0)) - between;
+        Discrepancy { biased: biased.max(0.0), unbiased: (m > 1.0 && n > 1.0).then_some(unbiased) }
+    }
+}
+
+/// The result of a test of whether two samples come from one distribution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct TwoSampleTest {
+    /// How far apart the samples are.
+    pub discrepancy: Discrepancy,
+    /// Share of the splits, the observed one among them, that are at least as far apart.
+    pub p_value: f64,
+}
+
+/// Compares two samples with random splits of all their points; the empty dictionary names the kernel.
+///
+/// ```
+/// use eigenhedge::batch::two_sample_test;
+/// use eigenhedge::kernel::{VectorKernel, Vectors};
+/// use eigenhedge::{Random, streams};
+///
+/// let rows = streams::three_subspaces(1); // the subspace changes behind row 500
+/// let kernel = Vectors::new(VectorKernel::Rbf { gamma: 0.5 }, 20)?;
+/// let changed = two_sample_test(kernel.clone(), &rows[..100], &rows[500..600], 99, &mut Random::seeded(0))?;
+/// assert!(changed.p_value <= 0.01 + 1e-12);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+pub fn two_sample_test<D, P>(
+    mut dictionary: D,
+    first: &[P],
+    second: &[P],
+    splits: usize,
+    random: &mut Random,
+) -> Result<TwoSampleTest, Error>
+where
+    D: Dictionary,
+    P: Borrow<D::Point>,
+{
+    at_least_one("the number of splits", splits)?;
+    at_least_one("the number of points", first.len().min(second.len()))?;
+    let points: Vec<&D::Point> = first.iter().chain(second).map(Borrow::borrow).collect();
+    let gram = gram(&mut dictionary, &points)?;
+    let mut sums = Sums { sizes: [first.len(), second.len()], ..Sums::default() };
+    (0..points.len()).for_each(|i| sums.add(&gram.column(i)[..i], gram.column(i)[i]));
+    let [m, n] = sums.sizes.map(|size| size as f64);
+    let mut weights = vec![1.0 / m; first.len()];
+    weights.resize(points.len(), -1.0 / n);
+    let observed = square(&gram, &weights);
+    let rounding = 1e-12 * trace(&gram) / m.min(n).powi(2);
+    let mut as_far = 1;
+    for _ in 0..splits {
+        cancel::check()?;
+        for i in (1..weights.len()).rev() {
+            weights.swap(i, random.below(i + 1));
+        }
+        as_far += usize::from(square(&gram, &weights) >= observed - rounding);
+    }
+    Ok(TwoSampleTest { discrepancy: sums.discrepancy(), p_value: as_far as f64 / (splits + 1) as f64 })
+}
+
+/// `aᵀ K a`.
+fn square(gram: &Matrix, weights: &[f64]) -> f64 {
+    weights.iter().enumerate().map(|(i, weight)| weight * dot(gram.column(i), weights)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{VectorKernel, Vectors};
+
+    fn sample(random: &mut Random, t: usize, shift: f64) -> Vec<Vec<f64>> {
+        (0..t).map(|_| (0..3).map(|_| random.normal() + shift).collect()).collect()
+    }
+
+    fn rbf() -> Vectors {
+        Vectors::new(VectorKernel::Rbf { gamma: 0.3 }, 3).unwrap()
+    }
+
+    #[test]
+    fn with_the_linear_kernel_it_is_the_distance_of_the_means() {
+        let mut random = Random::seeded(1);
+        let (a, b) = (sample(&mut random, 20, 0.3), sample(&mut random, 31, -0.2));
+        let mean = |rows: &[Vec<f64>], i: usize| rows.iter().map(|row| row[i]).sum::<f64>() / rows.len() as f64;
+        let gap: f64 = (0..3).map(|i| (mean(&a, i) - mean(&b, i)).powi(2)).sum();
+        let found = discrepancy(Vectors::new(VectorKernel::Linear, 3).unwrap(), &a, &b).unwrap();
+        assert!((found.biased - gap).abs() < 1e-14, "{} against {gap}", found.biased);
+    }
+
+    #[test]
+    fn unbiased_discrepancy_of_equal_distributions_is_zero_on_average() {
+        let mut random = Random::seeded(2);
+        let repeats = 200;
+        let draw = |random: &mut Random, shift| {
+            let (a, b) = (sample(random, 15, 0.0), sample(random, 12, shift));
+            discrepancy(Vectors::new(VectorKernel::Rbf { gamma: 0.3 }, 3).unwrap(), &a, &b).unwrap().unbiased.unwrap()
+        };
+        let values: Vec<f64> = (0..repeats).map(|_| draw(&mut random, 0.0)).collect();
+        let mean = values.iter().sum::<f64>() / repeats as f64;
+        let spread = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (repeats - 1) as f64;
+        let standard_error = (spread / repeats as f64).sqrt();
+        assert!(mean.abs() < 4.0 * standard_error, "{mean} with standard error {standard_error}");
+        assert!(draw(&mut random, 1.5) > 20.0 * standard_error);
+    }
+
+    #[test]
+    fn a_test_has_the_discrepancy_of_the_samples() {
+        let mut random = Random::seeded(3);
+        for (m, n) in [(1, 1), (1, 5), (7, 4)] {
+            let (a, b) = (sample(&mut random, m, 0.0), sample(&mut random, n, 0.4));
+            let (alone, tested) = (discrepancy(rbf(), &a, &b).unwrap(), two_sample_test(rbf(), &a, &b, 3, &mut random));
+            let tested = tested.unwrap().discrepancy;
+            assert!((alone.biased - tested.biased).abs() < 1e-13);
+            assert_eq!(alone.unbiased.is_some(), tested.unbiased.is_some());
+            assert!((alone.unbiased.unwrap_or(0.0) - tested.unbiased.unwrap_or(0.0)).abs() < 1e-13);
+        }
+    }
+
+    /// Of samples of one distribution, a share α or less has a p-value of at most α; of others, most have a small one.
+    #[test]
+    fn p_values_are_uniform_where_nothing_differs_and_small_where_something_does() {
+        let mut random = Random::seeded(4);
+        let mut p_values = |shift: f64| -> Vec<f64> {
+            let test = |_| {
+                let (a, b) = (sample(&mut random, 12, 0.0), sample(&mut random, 17, shift));
+                two_sample_test(rbf(), &a, &b, 39, &mut random).unwrap().p_value
+            };
+            (0..300).map(test).collect()
+        };
+        let (same, other) = (p_values(0.0), p_values(1.2));
+        for level in [0.05, 0.2, 0.5] {
+            let share = same.iter().filter(|p| **p <= level).count() as f64 / 300.0;
+            let error = (level * (1.0 - level) / 300.0f64).sqrt();
+            assert!((share - level).abs() < 4.0 * error, "{share} of the p-values are at most {level}");
+        }
+        assert!(other.iter().filter(|p| **p <= 0.05).count() > 270);
+    }
+
+    #[test]
+    fn samples_of_equal_points_are_never_apart() {
+        let points = vec![vec![1.0, 2.0, 3.0]; 9];
+        let found = two_sample_test(rbf(), &points[..4], &points[4..], 20, &mut Random::seeded(0)).unwrap();
+        assert_eq!(found.p_value, 1.0);
+        assert!(found.discrepancy.biased < 1e-15);
+    }
+
+    #[test]
+    fn empty_samples_and_no_splits_are_refused() {
+        let (none, one): ([Vec<f64>; 0], _) = ([], [vec![1.0, 1.0, 1.0]]);
+        assert!(discrepancy(rbf(), &none, &one).is_err());
+        let mut random = Random::seeded(0);
+        let told = |result: Result<TwoSampleTest, Error>| result.unwrap_err().to_string();
+        let error = told(two_sample_test(rbf(), &none, &one, 9, &mut random));
+        assert_eq!(error, "the number of points must be at least 1, got 0");
+        let error = told(two_sample_test(rbf(), &one, &one, 0, &mut random));
+        assert_eq!(error, "the number of splits must be at least 1, got 0");
+    }
+}
