@@ -91,6 +91,18 @@ const END: u32 = u32::MAX;
 /// Longest key.
 const LONGEST_KEY: u32 = 1 << 20;
 
+/// Positions of these keys, equal ones together, in the order of their first places.
+fn together(keys: &[&str]) -> Vec<usize> {
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut numbered = Vec::with_capacity(keys.len());
+    for (position, key) in keys.iter().enumerate() {
+        let next = numbers.len();
+        numbered.push((*numbers.entry(*key).or_insert(next), position));
+    }
+    numbered.sort_unstable();
+    numbered.into_iter().map(|(_, position)| position).collect()
+}
+
 fn cannot_store(error: &io::Error) -> Error {
     Error::Store(error.to_string())
 }
@@ -167,6 +179,50 @@ impl Fleet {
         let member = &mut self.members[slot];
         member.used = self.clock;
         Ok((loss, &member.snapshot.run))
+    }
+
+    /// Trials of many rows, each for the learner of its key, as if [`Self::step`] took them in their order; but rows of a key
+    /// are learned together, so that each learner comes into the cache, or from the store, once.
+    ///
+    /// `answer` gets the position of a row and its outcome: its loss and the run after it, or why it was refused. Only an
+    /// error of the store ends the trials.
+    pub fn step_all(
+        &mut self,
+        keys: &[&str],
+        rows: &[&[f64]],
+        mut answer: impl FnMut(usize, Result<(Loss, &Run), Error>),
+    ) -> Result<(), Error> {
+        if keys.len() != rows.len() {
+            return Err(Error::Length { what: "the list of keys", expected: rows.len(), found: keys.len() });
+        }
+        let known = self.keys.len();
+        let mut first_rows = Vec::new();
+        for i in together(keys) {
+            match self.step(keys[i], rows[i]) {
+                Err(error @ Error::Store(_)) => return Err(error),
+                outcome => answer(i, outcome),
+            }
+            first_rows.resize(self.keys.len() - known, i);
+        }
+        self.order_by_first_rows(known, &first_rows);
+        Ok(())
+    }
+
+    /// Brings the keys from `known` on into the order of their first rows. It is another one if a new key's row was refused.
+    fn order_by_first_rows(&mut self, known: usize, first_rows: &[usize]) {
+        if first_rows.is_sorted() {
+            return;
+        }
+        let mut order: Vec<usize> = (0..first_rows.len()).collect();
+        order.sort_by_key(|i| first_rows[*i]);
+        let moved: Vec<_> = order.iter().map(|i| (self.keys[known + i].clone(), self.places[known + i])).collect();
+        for (position, (key, place)) in (known..).zip(moved) {
+            if let Place::Memory(slot) = place {
+                self.members[slot].key = position;
+            }
+            self.positions.insert(key.clone(), position);
+            (self.keys[position], self.places[position]) = (key, place);
+        }
     }
 
     /// The learner of a key, with the names of the columns; none if there is none.
@@ -434,6 +490,35 @@ mod tests {
             }
             assert!(whole.get("nobody").unwrap().is_none());
         }
+    }
+
+    #[test]
+    fn rows_of_a_key_may_be_learned_together() {
+        let mut rows = rows();
+        // The first row of a key is refused, and one in the middle.
+        rows[0].1[2] = f64::NAN;
+        rows[40].1[0] = f64::INFINITY;
+        let mut one_by_one = Fleet::new(fresh(Kind::Auto), columns()).unwrap();
+        let mut together = Fleet::new(fresh(Kind::Auto), columns()).unwrap().with_store(4, Box::new(Shelf::default()));
+        [&mut one_by_one, &mut together].into_iter().for_each(|fleet| fleet.ask_for_coordinates(true));
+        let told = |outcome: Result<(Loss, &Run), Error>| {
+            outcome.map(|(loss, run)| (loss, run.coordinates().to_vec())).map_err(|error| error.to_string())
+        };
+        for block in rows.chunks(70) {
+            let wanted: Vec<_> = block.iter().map(|(key, row)| Some(told(one_by_one.step(key, row)))).collect();
+            let mut found = vec![None; block.len()];
+            let (keys, rows): (Vec<&str>, Vec<&[f64]>) = block.iter().map(|(key, row)| (&key[..], &row[..])).unzip();
+            together.step_all(&keys, &rows, |i, outcome| found[i] = Some(told(outcome))).unwrap();
+            assert_eq!(found, wanted);
+        }
+        let bytes = |fleet: &mut Fleet| {
+            let mut bytes = Vec::new();
+            fleet.write(b"", &mut bytes).unwrap();
+            bytes
+        };
+        assert!(one_by_one.keys().eq(together.keys()));
+        assert!(bytes(&mut one_by_one) == bytes(&mut together));
+        assert!(together.step_all(&["a"], &[], |_, _| ()).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `run --group-by`: one learner for each value of a column.
 
+use super::block::Block;
 use super::progress::Progress;
 use super::resume_state::{ResumeState, in_effect, options};
 use super::session::Step;
@@ -13,7 +14,7 @@ use crate::summary::counted;
 use crate::table::{allow_learners, say_left_out};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::options::Setup;
-use eigenhedge::{Columns, Error, Fleet, Run, RunSummary, Standardize, Standardizer};
+use eigenhedge::{Columns, Error, Fleet, Loss, Run, RunSummary, Standardize, Standardizer};
 use eigenhedge_io::{
     Answer, Answers, GroupStore, Layout, Reservation, Source, Stream, Target, open_fleet, printable, save_fleet,
 };
@@ -31,7 +32,7 @@ struct Session<'a> {
     answers: Answers,
     /// Place of the key among the texts that go along with a row.
     key: usize,
-    row: Vec<f64>,
+    block: Block,
     rows: u64,
     lost: f64,
     before: Duration,
@@ -41,6 +42,13 @@ struct Session<'a> {
     _reservation: Option<Reservation>,
 }
 
+/// Rows of a block for each key that is known, about.
+const ROWS_PER_KEY: usize = 8;
+/// Rows of a block, at least and at most, unless its numbers are too many.
+const FEWEST_ROWS: usize = 256;
+const MOST_ROWS: usize = 65_536;
+/// Numbers of a block, at most.
+const BLOCK_NUMBERS: usize = 1 << 21;
 /// Lines of the text summary for keys, at most.
 const MOST_LINES: usize = 40;
 
@@ -82,9 +90,9 @@ impl<'a> Session<'a> {
                 let options = (options(plan, &plan.layout), in_effect(&setup)?);
                 let (before, start) = (Duration::ZERO, Instant::now());
                 let answers = answers.with_texts(stream.kept_columns())?;
-                let (key, row, rows, lost) = (place_of_key(&stream)?, Vec::new(), 0, 0.0);
+                let (key, block, rows, lost) = (place_of_key(&stream)?, Block::default(), 0, 0.0);
                 let _reservation = reservation;
-                Self { plan, fleet, stream, answers, key, row, rows, lost, before, start, options, _reservation }
+                Self { plan, fleet, stream, answers, key, block, rows, lost, before, start, options, _reservation }
             }
             Some(path) => {
                 let (mut fleet, saved) = open_fleet(path, most)?;
@@ -101,10 +109,10 @@ impl<'a> Session<'a> {
                 before.agree_on_learner(path, &learner)?;
                 let answers = Answers::resume(&plan.target, plan.form, setup.spec.kept, at_once, &before.answers)?;
                 let answers = answers.with_texts(stream.kept_columns())?;
-                let (key, row, rows, lost) = (place_of_key(&stream)?, Vec::new(), stream.rows(), 0.0);
+                let (key, block, rows, lost) = (place_of_key(&stream)?, Block::default(), stream.rows(), 0.0);
                 let (options, _reservation) = ((now, learner), reservation);
                 let (before, start) = (before.elapsed(), Instant::now());
-                Self { plan, fleet, stream, answers, key, row, rows, lost, before, start, options, _reservation }
+                Self { plan, fleet, stream, answers, key, block, rows, lost, before, start, options, _reservation }
             }
         })
     }
@@ -149,29 +157,54 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Learns from the next row.
+    /// Rows that are read before they are learned: one from a pipe, else some for each key, so that a learner comes into the
+    /// cache for several of them. Blocks end where snapshots are due.
+    fn block_rows(&self) -> usize {
+        if !self.plan.source.is_regular() {
+            return 1;
+        }
+        let by_memory = BLOCK_NUMBERS / self.fleet.fresh().run.length().max(1);
+        let most = (ROWS_PER_KEY * self.fleet.keys().len()).clamp(FEWEST_ROWS, MOST_ROWS).min(by_memory).max(1);
+        match self.plan.keep.snapshot_every {
+            Some(every) => (every - self.rows % every).min(most as u64) as usize,
+            None => most,
+        }
+    }
+
+    /// Learns from the next rows.
     fn step(&mut self) -> Result<Step> {
-        let Self { fleet, stream, answers, key, row, .. } = self;
-        let Some(next) = stream.next_row()? else { return Ok(Step::Ended) };
-        row.clear();
-        row.extend_from_slice(next);
-        let texts = stream.kept();
-        match fleet.step(&texts[*key], row) {
-            Ok((loss, run)) => {
-                let (expected_loss, realised) = (loss.expected, loss.realised);
-                let coordinates = run.coordinates();
-                let number = stream.row_number();
-                answers.write(&Answer { row: number, expected_loss, loss: realised, coordinates, texts })?;
-                self.rows += 1;
-                self.lost += expected_loss;
-            }
-            Err(error @ Error::Store(_)) => return Err(error.into()),
-            Err(error) => {
-                stream.refuse(sentence(&error))?;
-                return Ok(Step::Refused);
+        let most = self.block_rows();
+        let Self { fleet, stream, answers, key, block, .. } = self;
+        block.read(stream, most)?;
+        let (rows, delivered) = block.rows();
+        if rows.is_empty() {
+            return Ok(Step::Ended);
+        }
+        let keys: Vec<&str> = delivered.iter().map(|row| &row.kept[*key][..]).collect();
+        let kept = fleet.fresh().run.spec().kept;
+        let mut coordinates = vec![0.0; rows.len() * kept];
+        let mut outcomes: Vec<Result<Loss, Error>> = vec![Ok(Loss::default()); rows.len()];
+        fleet.step_all(&keys, &rows, |i, outcome| {
+            outcomes[i] = outcome.map(|(loss, run)| {
+                let found = run.coordinates();
+                coordinates[i * kept..][..found.len()].copy_from_slice(found);
+                loss
+            });
+        })?;
+        let mut learned = 0;
+        for ((row, outcome), coordinates) in delivered.iter().zip(outcomes).zip(coordinates.chunks(kept)) {
+            match outcome {
+                Ok(loss) => {
+                    let (row, texts, expected_loss) = (row.number, &row.kept[..], loss.expected);
+                    answers.write(&Answer { row, expected_loss, loss: loss.realised, coordinates, texts })?;
+                    self.lost += expected_loss;
+                    learned += 1;
+                }
+                Err(error) => stream.refuse_row(row, sentence(&error))?,
             }
         }
-        Ok(Step::Learned)
+        self.rows += learned;
+        Ok(if learned > 0 { Step::Learned } else { Step::Refused })
     }
 
     fn save(&mut self, ended: bool) -> Result<()> {
