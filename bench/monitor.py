@@ -251,7 +251,7 @@ def shifts(streams: int = 20) -> None:
 
 
 def causes(streams: int = 12) -> None:
-    """First causes of alarms: level faults of 30 rows in one of ten columns, all of them related or two independent of the rest."""
+    """First causes of alarms: level faults of 30 rows in one of ten columns, all related, or two independent of the rest."""
     rng = np.random.default_rng(7)
     for independent in (0, 2):
         for lags in ("0", "2"):

@@ -44,6 +44,7 @@ from ._core import (
 )
 from ._experts import Hedge
 from ._fleet import Fleet
+from ._moments import Moments, merge
 from ._preimage import Discrepancy, KernelMean, Preimage, kernel_mean, mmd, preimage
 from ._run import Run, run
 from ._settings import ExpertsRun, PairRun, experts, pair
@@ -52,7 +53,6 @@ from ._snapshot import export, load, save
 if TYPE_CHECKING:
     from ._kernel_methods import KernelPCA, KernelRidge
     from ._kernel_pca import OnlineKernelPCA
-    from ._moments import Moments, merge
     from ._monitor import Alarms, Monitor
     from ._pca import OnlinePCA
 else:
@@ -61,11 +61,9 @@ else:
         "Alarms": "_monitor",
         "KernelPCA": "_kernel_methods",
         "KernelRidge": "_kernel_methods",
-        "Moments": "_moments",
         "Monitor": "_monitor",
         "OnlineKernelPCA": "_kernel_pca",
         "OnlinePCA": "_pca",
-        "merge": "_moments",
     }
 
     def __getattr__(name):

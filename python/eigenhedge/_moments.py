@@ -9,7 +9,6 @@ import numpy as np
 
 from ._core import Folded, Learner
 from ._fleet import Fleet
-from ._pca import OnlinePCA
 from ._rows import as_rows
 from ._types import Floats, Table
 
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._option_types import Options
+    from ._pca import OnlinePCA
 
-Mergeable = TypeVar("Mergeable", Learner, OnlinePCA, Fleet)
+Mergeable = TypeVar("Mergeable", Learner, "OnlinePCA", Fleet)
 
 
 class Moments:
@@ -124,6 +124,9 @@ class Moments:
         OnlinePCA
             Fitted.
         """
+        # Here: workers that only fold need no scikit-learn, which takes a second to import.
+        from ._pca import OnlinePCA
+
         kept = self.k if k is None else k
         if kept == self.dim and options.get("feature_dim") is None:
             # Something must be dropped: a direction that the rows never enter.
@@ -247,11 +250,17 @@ def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
         merged: Any = Fleet._merged(*models)
     elif isinstance(first, Learner):
         merged = _merged(*models)
-    elif isinstance(first, OnlinePCA):
-        merged = OnlinePCA._restored(_merged(*map(_named, models)), first._remembered())
     else:
-        raise TypeError(f"a {type(first).__name__} cannot be merged: Learner, OnlinePCA and Fleet can")
+        merged = _merged_estimators(*models)
     return cast("Mergeable", merged)
+
+
+def _merged_estimators(first: OnlinePCA, *others: OnlinePCA) -> OnlinePCA:
+    from ._pca import OnlinePCA
+
+    if not isinstance(first, OnlinePCA):
+        raise TypeError(f"a {type(first).__name__} cannot be merged: Learner, OnlinePCA and Fleet can")
+    return OnlinePCA._restored(_merged(*map(_named, (first, *others))), first._remembered())
 
 
 def _named(model: OnlinePCA) -> Learner:

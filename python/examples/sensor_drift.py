@@ -43,8 +43,8 @@ for change in (600, 1200):
 print(f"the noise outside of the true plane: {0.2**2 * 10:.2f}")
 
 # %% [markdown]
-# Some learners follow changes and others average them. `anchored` is the default of the estimators: its directions are those of a PCA
-# of all rows so far, whatever their order. That is right for a set of rows, and wrong for a stream that changes.
+# Some learners follow changes and others average them. `anchored` is the default of the estimators: its directions are those of
+# a PCA of all rows so far, whatever their order. That is right for a set of rows, and wrong for a stream that changes.
 
 # %%
 pca = PCA(2).fit(X)

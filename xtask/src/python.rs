@@ -63,14 +63,14 @@ pub fn source_distribution(root: &Path) -> Result<(), String> {
 pub fn bench(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
-    run(Command::new(environment.join("bin/python")).arg(root.join("python/benches/ratios.py")))
+    run(interpreter(&environment).arg(root.join("python/benches/ratios.py")))
 }
 
 /// Measures speed and loss beside other programs, with a release build.
 pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
-    let mut python = Command::new(environment.join("bin/python"));
+    let mut python = interpreter(&environment);
     python.env("EIGENHEDGE_RUST_PEERS", rust_peers(root)?);
     run(python.arg(root.join("bench/peers.py")).args(arguments).current_dir(root))
 }
@@ -79,14 +79,14 @@ pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
 pub fn evidence(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
-    let mut python = Command::new(environment.join("bin/python"));
+    let mut python = interpreter(&environment);
     run(python.arg(root.join("bench/evidence.py")).args(arguments).current_dir(root))
 }
 
 /// Measures the program's monitor against its bars, or with `peers` the package's beside other detectors; with a release build.
 pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
-    let mut python = Command::new(environment.join("bin/python"));
+    let mut python = interpreter(&environment);
     match arguments {
         ["peers", rest @ ..] => {
             install(root, &environment, "release")?;
@@ -139,9 +139,17 @@ pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<Pat
 
 /// A module of the environment as a program, with arguments.
 pub fn module(environment: &Path, line: &str) -> Command {
-    let mut module = Command::new(environment.join("bin/python"));
+    let mut module = interpreter(environment);
     module.arg("-m").args(line.split(' '));
     module
+}
+
+/// The interpreter of an environment. It keeps what it has compiled: tests start hundreds of interpreters, and each would
+/// compile scikit-learn for seconds.
+pub fn interpreter(environment: &Path) -> Command {
+    let mut python = Command::new(environment.join("bin/python"));
+    python.env_remove("PYTHONDONTWRITEBYTECODE");
+    python
 }
 
 /// Builds the wheel into an empty folder; returns its path.

@@ -3,7 +3,7 @@
 //! PySpark brings half a gigabyte and needs Java, so that neither belongs to the environment of the other tests. Where one of
 //! them cannot be had, a sentence says so and nothing fails, unless `EIGENHEDGE_SPARK` is `required`.
 
-use crate::python::{environment_with, install, module};
+use crate::python::{environment_with, install, interpreter, module};
 use crate::{run, step};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -58,7 +58,7 @@ pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
     run(&mut step("program", "build --release --locked --package eigenhedge-cli").command())?;
-    let mut python = Command::new(environment.join("bin/python"));
+    let mut python = interpreter(&environment);
     python.arg(root.join("bench/spark.py")).arg("--program").arg(root.join("target/release/eigenhedge"));
     run(python.args(arguments).current_dir(root))
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +13,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from .._moments import Moments
-from .._pca import OnlinePCA
 from .._types import Floats
 from ._columns import Features, check_present, column
+
+if TYPE_CHECKING:
+    from .._pca import OnlinePCA
 
 #: The state of a partition, or of several: the number of the first of them in its level, and the bytes of its moments.
 STATE = "part long, state binary"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .._core import Detector, Learner
-from .._monitor import Monitor
 from .._types import Floats
 
 #: Columns of the account of a learner, and of a monitor.
@@ -69,6 +68,9 @@ class MonitorRecipe:
 
     def begin(self, dim: int) -> Detector:
         """A detector before its first row."""
+        # Here: workers that do not monitor need no scikit-learn, which takes a second to import.
+        from .._monitor import Monitor
+
         return Detector(dim, names=self.names, **Monitor(self.k, **self.options).get_params(deep=False))
 
     def resume(self, data: bytes) -> Detector:

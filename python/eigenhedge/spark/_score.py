@@ -14,7 +14,6 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from .._core import Detector, Learner
-from .._monitor import Monitor
 from .._snapshot import load
 from .._types import Floats
 from ._columns import Features, of_cells
@@ -110,6 +109,8 @@ def _judge_of(model: Any) -> tuple[list[Any], list[str] | None, Callable[[Floats
     """The columns that a model adds, the names of those it reads, and a function from rows to the former."""
     if isinstance(model, (bytes, bytearray)):
         model = load(bytes(model))
+    from .._monitor import Monitor
+
     if isinstance(model, Monitor):
         return _of_monitor(model._fitted())
     fields = StructType.fromDDL(OF_MODELS).fields

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import os
 import re
 import shutil
@@ -35,10 +35,16 @@ def check_pyspark() -> None:
         oldest = ".".join(map(str, OLDEST_PYSPARK))
         raise ImportError(f"eigenhedge.spark needs PySpark {oldest} or later, got {pyspark.__version__}; {wanted}")
     for name in ("pandas", "pyarrow", "sklearn", "google.protobuf"):
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            raise ImportError(f"eigenhedge.spark needs {name}, which is not installed; {wanted}") from None
+        if not _is_installed(name):
+            raise ImportError(f"eigenhedge.spark needs {name}, which is not installed; {wanted}")
+
+
+def _is_installed(name: str) -> bool:
+    """Whether a module can be found. It is not imported: each worker would wait for it."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def java_version() -> int | None:
