@@ -20,6 +20,7 @@ cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask bench evidence measure the default learner beside tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
+cargo xtask bench missing  measure what missing cells cost; --data FOLDER, --masks N
 cargo xtask bench monitor  measure the monitor against its bars; NAMES, --data FOLDER; `peers` sets it beside other detectors
 cargo xtask bench spark    measure the package on Spark beside MLlib and the program; --quick, --only PART, --rows N
 cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
@@ -83,7 +84,9 @@ fn main() -> ExitCode {
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
-        ["bench", "evidence", rest @ ..] => outcome(python::evidence(&root(), rest)),
+        ["bench", "evidence", rest @ ..] => outcome(python::measure(&root(), "evidence.py", rest)),
+        ["bench", "missing", rest @ ..] => outcome(python::measure(&root(), "missing.py", rest)),
+        ["bench", "monitor", "peers", rest @ ..] => outcome(python::measure(&root(), "monitor_peers.py", rest)),
         ["bench", "monitor", rest @ ..] => outcome(python::monitor(&root(), rest)),
         ["bench", "spark", rest @ ..] => outcome(spark::bench(&root(), rest)),
         ["release"] => outcome(release::check()),

@@ -75,30 +75,21 @@ pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(python.arg(root.join("bench/peers.py")).args(arguments).current_dir(root))
 }
 
-/// Measures `auto` beside a field of tuned trackers, beside its members and on corrupted rows, with a release build.
-pub fn evidence(root: &Path, arguments: &[&str]) -> Result<(), String> {
+/// Runs a script of `bench` on the package, with a release build.
+pub fn measure(root: &Path, script: &str, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
-    let mut python = interpreter(&environment);
-    run(python.arg(root.join("bench/evidence.py")).args(arguments).current_dir(root))
+    run(interpreter(&environment).arg(root.join("bench").join(script)).args(arguments).current_dir(root))
 }
 
-/// Measures the program's monitor against its bars, or with `peers` the package's beside other detectors; with a release build.
+/// Measures the program's monitor against its bars, with a release build.
 pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     let mut python = interpreter(&environment);
-    match arguments {
-        ["peers", rest @ ..] => {
-            install(root, &environment, "release")?;
-            run(python.arg(root.join("bench/monitor_peers.py")).args(rest).current_dir(root))
-        }
-        _ => {
-            run(&mut step("program", "build --release --locked --package eigenhedge-cli").command())?;
-            let program = root.join("target/release/eigenhedge");
-            let script = python.arg(root.join("bench/monitor.py")).arg("--program").arg(program);
-            run(script.args(arguments).current_dir(root))
-        }
-    }
+    run(&mut step("program", "build --release --locked --package eigenhedge-cli").command())?;
+    let program = root.join("target/release/eigenhedge");
+    let script = python.arg(root.join("bench/monitor.py")).arg("--program").arg(program);
+    run(script.args(arguments).current_dir(root))
 }
 
 /// Builds the program with the learners of other crates; it is no member of the workspace, so that nothing else builds it.

@@ -5,6 +5,9 @@
 //! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`; the other cells become those of `B c`. With noise of variance δ in each
 //! cell and coordinates of variance s² this is the most likely row when `r = δ/s²`.
 //!
+//! How well that works is seen on the cells of Ω: the error of a cell, had it been missing too, is `e/(1 - h)`, with e its
+//! residual and h its own part in its fit, an entry of the diagonal of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
+//!
 //! Guarantee: none.
 //!
 //! Cost: O(n w²) for w directions, and O(w³).
@@ -28,6 +31,8 @@ pub(crate) struct Imputation {
 /// Least and largest factor on the squared coordinates.
 const LEAST_RIDGE: f64 = 1e-12;
 const LARGEST_RIDGE: f64 = 1e12;
+/// Least part of a cell that its own fit leaves to others.
+const LEAST_LEFT: f64 = 1e-3;
 
 /// The factor on a squared coordinate: noise in a cell over the energy along the direction, both for each row.
 pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
@@ -63,8 +68,34 @@ impl Imputation {
     }
 }
 
+impl Imputation {
+    /// Errors of the cells of the row that was filled in last, each fitted without itself; `row` has NaN where the others were,
+    /// which have none. Needs [`Self::fill`] with the same basis just before.
+    pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64]) {
+        let Self { seen, normal, coefficients } = self;
+        // The factor L of the normal equations: rows of B_Ω become L⁻¹ times them, whose squares are the parts h.
+        for i in 0..coefficients.len() {
+            for p in 0..i {
+                let (factor, (before, column)) = (normal.column(p)[i], seen.column_pair_mut(p, i));
+                column.iter_mut().zip(before).for_each(|(x, y)| *x -= factor * *y);
+            }
+            let root = normal.column(i)[i];
+            seen.column_mut(i).iter_mut().for_each(|x| *x /= root);
+        }
+        for (j, (error, x)) in out.iter_mut().zip(row).enumerate() {
+            let (mut fitted, mut own) = (0.0, 0.0);
+            for (i, c) in coefficients.iter().enumerate() {
+                fitted += c * basis.column(i)[j];
+                own += seen.column(i)[j].powi(2);
+            }
+            let error_without = (x - fitted) / (1.0 - own).max(LEAST_LEFT);
+            *error = if error_without.is_finite() { error_without } else { 0.0 };
+        }
+    }
+}
+
 /// Solves `A x = b` for a positive definite matrix, of which the lower triangle is read and overwritten.
-fn solve(matrix: &mut Matrix, x: &mut [f64]) {
+pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
     let size = x.len();
     for j in 0..size {
         let (before, rest) = (0..j, j..size);
@@ -116,6 +147,15 @@ mod tests {
                 other[i] += step;
                 assert!(sum(&other) > sum(&c));
             }
+        }
+        // Each cell that was seen, fitted without itself by another call.
+        let mut errors = vec![0.0; length];
+        imputation.errors_without(&basis, &row, &mut errors);
+        for j in (0..length).filter(|j| !row[*j].is_nan()) {
+            let mut without = row.clone();
+            without[j] = f64::NAN;
+            Imputation::default().fill(&basis, &ridges, &mut without);
+            assert!((errors[j] - (row[j] - without[j])).abs() <= 1e-12, "{j}: {} {}", errors[j], row[j] - without[j]);
         }
         for j in 0..length {
             let wanted = if row[j].is_nan() { cell(&c, j) } else { row[j] };

@@ -1,22 +1,95 @@
 //! Rows with missing cells: the members fill them in together.
 //!
 //! Each member fills the row in by its own directions and center (`Subspace::fill`), and is charged for the cells that were
-//! seen. What is learned is a mean of these rows, weighted by one over the squares of the members' losses: their errors
-//! cancel in part, so that this is better than the row of the heaviest member, and than the mean by the weights that are
-//! played.
+//! seen. What is learned is the combination `Σ w_i x_i` of these rows whose error would have been least on cells that were
+//! seen, had they been missing: with E the products of the members' errors there, each cell fitted without itself, w minimises
+//! `wᵀ E w` over weights that add up to one (Bates and Granger's combination of forecasts). Errors of different members cancel in
+//! part, so that this is better than the row of any one of them.
+//!
+//! Numerics: E fades, and its diagonal is raised a little, so that members with nearly equal errors get nearly equal weights;
+//! negative weights become zero.
 
 use super::Portfolio;
-use super::hedge::smallest;
+use crate::error::Error;
+use crate::impute::solve;
+use crate::linalg::{Matrix, multiply};
 use crate::span::Ambient;
+use crate::state::ensure;
 use crate::subspace::{Fill, Scales};
+use serde::{Deserialize, Serialize};
+
+/// Part of the products of errors that is kept from row to row.
+const MEMORY: f64 = 0.98;
+/// What the diagonal is raised by, as a share of its least entry.
+const RAISED: f64 = 0.01;
+
+/// Products of the members' errors on cells that were seen, each fitted without itself; empty before the first row with a missing
+/// cell.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct FillErrors(Matrix);
 
 /// Working space.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filling {
     working: Fill,
     own: Vec<f64>,
+    /// The row of each member, and its errors.
+    rows: Matrix,
+    errors: Matrix,
+    /// The products of errors with this row's, if one was filled in.
+    products: Matrix,
+    /// The equations of the weights, and the weights.
+    normal: Matrix,
+    weights: Vec<f64>,
     /// Loss of each member on the cells that were seen; empty for a complete row.
     pub losses: Vec<f64>,
+}
+
+impl FillErrors {
+    /// The products after one more row.
+    fn with_row(&self, errors: &Matrix, out: &mut Matrix) {
+        multiply(out, errors.view().transpose(), errors.view());
+        for j in 0..self.0.columns() {
+            let before = self.0.column(j);
+            out.column_mut(j).iter_mut().zip(before).for_each(|(entry, before)| *entry += MEMORY * before);
+        }
+    }
+
+    /// Takes the products after a row that was learned.
+    pub fn commit(&mut self, filling: &Filling) {
+        if !filling.losses.is_empty() {
+            self.0.clone_from(&filling.products);
+        }
+    }
+
+    /// Checks what was read from bytes.
+    pub fn check(&self, members: usize) -> Result<(), Error> {
+        let size = self.0.columns();
+        let fits = size == 0 || size == members && self.0.rows() == members;
+        ensure(fits, "the errors of fills must be those of all members")?;
+        let is_finite = (0..size).all(|j| self.0.column(j).iter().all(|entry| entry.is_finite()));
+        ensure(is_finite, "the errors of fills must be finite")
+    }
+}
+
+/// Weights that add up to one and make `wᵀ E w` least, but for the raised diagonal and weights below zero.
+fn combination(products: &Matrix, normal: &mut Matrix, weights: &mut Vec<f64>) {
+    let count = products.columns();
+    normal.clone_from(products);
+    let least = (0..count).map(|i| normal.column(i)[i]).fold(f64::INFINITY, f64::min);
+    (0..count).for_each(|i| normal.column_mut(i)[i] += RAISED * least);
+    weights.clear();
+    weights.resize(count, 1.0);
+    if least > 0.0 {
+        solve(normal, weights);
+    }
+    weights.iter_mut().for_each(|weight| *weight = weight.max(0.0));
+    let sum: f64 = weights.iter().sum();
+    if sum > 0.0 && sum.is_finite() {
+        weights.iter_mut().for_each(|weight| *weight /= sum);
+    } else {
+        weights.fill(1.0 / count as f64);
+    }
 }
 
 impl Portfolio<Ambient> {
@@ -27,22 +100,56 @@ impl Portfolio<Ambient> {
 
     /// Fills the missing cells of the row in, and prepares the trial of that row, which comes next or is cancelled.
     pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {
-        let Filling { working, own, losses } = &mut self.scratch.0.filling;
-        let least = smallest(&self.totals);
-        let share = |total: &f64| if *total > least { (least / total).powi(2) } else { 1.0 };
-        let all: f64 = self.totals.iter().map(share).sum();
+        let Filling { working, own, rows, errors, products, normal, weights, losses } = &mut self.scratch.0.filling;
+        let count = self.members.len();
+        rows.resize(row.len(), count);
+        errors.resize(row.len(), count);
         losses.clear();
-        filled.clear();
-        filled.extend(row.iter().map(|x| if x.is_nan() { 0.0 } else { *x }));
-        for (member, total) in self.members.iter_mut().zip(&self.totals) {
-            losses.push(member.fill(row, scales, working, own));
-            let missing = filled.iter_mut().zip(&*own).zip(row).filter(|(_, x)| x.is_nan());
-            missing.for_each(|((cell, own), _)| *cell += share(total) / all * own);
+        for (i, member) in self.members.iter_mut().enumerate() {
+            losses.push(member.fill(row, scales, working, own, errors.column_mut(i)));
+            rows.column_mut(i).copy_from_slice(own);
         }
+        self.fill_errors.with_row(errors, products);
+        combination(products, normal, weights);
+        filled.clear();
+        let cell = |(j, x): (usize, &f64)| match x.is_nan() {
+            true => weights.iter().enumerate().map(|(i, weight)| weight * rows.column(i)[j]).sum(),
+            false => *x,
+        };
+        filled.extend(row.iter().enumerate().map(cell));
     }
 
     /// The trial that was prepared does not come.
     pub(crate) fn cancel_fill(&mut self) {
         self.scratch.0.filling.losses.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(entries: &[&[f64]]) -> Matrix {
+        let mut matrix = Matrix::zeros(entries.len(), entries.len());
+        for (i, row) in entries.iter().enumerate() {
+            row.iter().enumerate().for_each(|(j, entry)| matrix.column_mut(j)[i] = *entry);
+        }
+        matrix
+    }
+
+    #[test]
+    fn better_members_and_different_ones_weigh_more() {
+        let (mut normal, mut weights) = (Matrix::default(), Vec::new());
+        combination(&matrix(&[&[1.0, 0.0], &[0.0, 4.0]]), &mut normal, &mut weights);
+        // Raised by 0.01.
+        assert!((weights[0] - 4.01 / (1.01 + 4.01)).abs() <= 1e-15, "{weights:?}");
+        // Two members that err together count as one beside a third.
+        combination(&matrix(&[&[1.0, 1.0, 0.0], &[1.0, 1.0, 0.0], &[0.0, 0.0, 1.0]]), &mut normal, &mut weights);
+        assert!((weights[0] - weights[1]).abs() <= 1e-12 && (weights[2] - 0.5).abs() < 0.02, "{weights:?}");
+        combination(&Matrix::zeros(3, 3), &mut normal, &mut weights);
+        assert_eq!(weights, [1.0 / 3.0; 3]);
+        // Worse than another one and along with it: below zero, thus left out.
+        combination(&matrix(&[&[1.0, 2.0], &[2.0, 4.0]]), &mut normal, &mut weights);
+        assert_eq!(weights, [1.0, 0.0]);
     }
 }

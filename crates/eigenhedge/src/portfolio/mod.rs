@@ -31,7 +31,7 @@ use crate::scratch::Scratch;
 use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{AnyRule, Instance, NormBound, RunningCenter, Subspace};
-use fill::Filling;
+use fill::{FillErrors, Filling};
 use serde::{Deserialize, Serialize};
 
 /// Hedge over subspace learners.
@@ -42,6 +42,7 @@ pub struct Portfolio<S> {
     trust: Trust,
     /// Total expected loss of each member.
     totals: Vec<f64>,
+    fill_errors: FillErrors,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -103,6 +104,7 @@ impl<S: Span + State + Beside> State for Portfolio<S> {
         let holders = self.members.iter().filter(|member| member.has_basis()).count();
         ensure(holders <= 1, "one member of a portfolio must hold the basis of the coordinates, if any")?;
         self.totals.iter().try_for_each(|total| energy("the loss of a member", *total))?;
+        self.fill_errors.check(count)?;
         self.trust.check_state(count)
     }
 }
@@ -115,7 +117,8 @@ impl<S: Span> Portfolio<S> {
         }
         let members = specs.iter().map(|spec| spec.over(span()?)).collect::<Result<Vec<_>, Error>>()?;
         let count = members.len();
-        Ok(Self { specs, members, trust: Trust::new(count), totals: vec![0.0; count], scratch: Scratch::default() })
+        let (trust, totals) = (Trust::new(count), vec![0.0; count]);
+        Ok(Self { specs, members, trust, totals, fill_errors: FillErrors::default(), scratch: Scratch::default() })
     }
 
     /// What the members were built from.
@@ -302,6 +305,7 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
             }
         }
         self.members.iter_mut().for_each(|member| member.update(instance));
+        self.fill_errors.commit(&self.scratch.0.filling);
         self.scratch.0.filling.losses.clear();
     }
 

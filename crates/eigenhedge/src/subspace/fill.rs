@@ -29,8 +29,9 @@ pub(crate) struct Fill {
     /// The directions as vectors.
     basis: Matrix,
     expanded: Matrix,
-    /// The row from the center, and its coordinates.
+    /// The row from the center, as it was filled in and as it was given, and its coordinates.
     deviation: Vec<f64>,
+    given: Vec<f64>,
     coordinates: Vec<f64>,
 }
 
@@ -78,13 +79,23 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.write_directions(directions, expanded, basis);
     }
 
-    /// The row with its missing cells filled in, and the expected loss of the cells that were seen. Choices of directions
-    /// count as independent of each other, which is exact when they are certain, and when no cell is missing.
-    pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, working: &mut Fill, filled: &mut Vec<f64>) -> f64 {
+    /// The row with its missing cells filled in, the errors of the others, each fitted without itself, and the expected loss of
+    /// the cells that were seen. Choices of directions count as independent of each other, which is exact when they are
+    /// certain, and when no cell is missing.
+    pub(crate) fn fill(
+        &mut self,
+        row: &[f64],
+        scales: Scales,
+        working: &mut Fill,
+        filled: &mut Vec<f64>,
+        errors: &mut [f64],
+    ) -> f64 {
         self.gather(scales, working);
-        let Fill { imputation, probabilities, ridges, basis, deviation, coordinates, .. } = working;
+        let Fill { imputation, probabilities, ridges, basis, deviation, given, coordinates, .. } = working;
         self.span.deviation(row, deviation);
+        given.clone_from(deviation);
         imputation.fill(basis, ridges, deviation);
+        imputation.errors_without(basis, given, errors);
         self.span.place(deviation, filled);
         basis.transpose_times(deviation, coordinates);
         let common = kept(self.rule.complement().log_weight);
