@@ -1,13 +1,15 @@
-"""Sets the monitor beside PCA's T²+Q, an isolation forest and River's HalfSpaceTrees, on real sensors with labels.
+"""Sets the monitor beside PCA's T²+Q, an isolation forest, River's HalfSpaceTrees and PyOD's PCA, on real sensors with labels.
 
 Run `cargo xtask bench monitor peers` with EIGENHEDGE_DATA (or --data) naming the folder of real data. All are trained on the rows
 that the protocols call training, see no labels, and have one setting for all runs of a set. The limit of the peers is the 0.99
-quantile of their own training scores; that of the monitor is its default, which is meant to be passed by a hundredth.
+quantile of their own training scores; that of the monitor is its default, which is meant to be passed by a hundredth. PyOD is
+left out where it is not installed: `target/python/environment/bin/pip install pyod`.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -80,15 +82,26 @@ def half_space_trees(train: np.ndarray, rows: np.ndarray) -> Answer:
     return np.array(scores[len(train) :]), np.full(len(rows), np.quantile(scores[250 : len(train)], QUANTILE))
 
 
+def pyod_pca(train: np.ndarray, rows: np.ndarray) -> Answer:
+    """PyOD's PCA with its defaults: distances along all components, each over its eigenvalue."""
+    from pyod.models.pca import PCA as Detector
+
+    return by_quantile(Detector(random_state=0).fit(train).decision_function, train, rows)
+
+
 def peers(lags: int) -> dict[str, Peer]:
     """All of them by name."""
-    return {
+    known = {
         f"eigenhedge monitor, lags {lags}": monitor(lags),
         "eigenhedge monitor": monitor(0),
         "PCA T²+Q": t2_and_q,
         "isolation forest": isolation_forest,
         "HalfSpaceTrees": half_space_trees,
+        "PyOD PCA": pyod_pca,
     }
+    if importlib.util.find_spec("pyod") is None:
+        del known["PyOD PCA"]
+    return known
 
 
 def skab(data: Path) -> pd.DataFrame:
