@@ -1,11 +1,13 @@
 //! Values of many columns over rows or times, as cells whose shade is the value or its logarithm.
 
 use crate::axis::{Axis, Ends, Extent};
+use crate::escape::markup;
 use crate::number::short;
 use crate::palette::{FAINT, INK, SERIES};
 use crate::svg::panel::{Panel, TITLE_SIZE, label};
 use crate::svg::{self, number};
 use crate::text_layout;
+use serde_json::json;
 use std::fmt::Write as _;
 
 /// Widths of the picture, on a screen or paper and on a phone.
@@ -46,17 +48,39 @@ pub struct HeatMap {
 impl HeatMap {
     /// Both pictures, of which a page shows the one that fits the screen.
     pub(crate) fn html(&self) -> String {
-        let picture = |width: f64| {
-            let Panel { body, height, description } = self.panel(width, false);
-            svg::document(&self.title, &description, (width, height), &body, false)
+        let picture = |class: &str, page_width: f64| {
+            let Panel { body, height, description } = self.panel(page_width, false);
+            let picture = svg::document(&self.title, &description, (page_width, height), &body, false);
+            let (left, width) = self.across(page_width);
+            format!("<div class=\"{class}\" data-box=\"[{left},{MARGIN},{width},{LINE}]\">{picture}</div>")
         };
-        format!("<div class=\"cells\">{}</div><div class=\"cells narrow\">{}</div>", picture(WIDE), picture(NARROW))
+        // For the value of the cell under the pointer.
+        let rounded = |x: &f64| format!("{x:.3e}").parse::<f64>().ok().filter(|x| x.is_finite());
+        let values: Vec<Vec<Option<f64>>> =
+            self.lines.iter().map(|(_, values)| values.iter().map(rounded).collect()).collect();
+        let names: Vec<&String> = self.lines.iter().map(|(name, _)| name).collect();
+        let data = json!({ "names": names, "places": self.places, "values": values, "label": self.x_label, "dated": self.dated_x });
+        let (wide, narrow) = (picture("cells", WIDE), picture("cells narrow", NARROW));
+        format!(
+            "<div class=\"heat\" data-cells=\"{}\">{wide}{narrow}<output></output></div>",
+            markup(&data.to_string())
+        )
+    }
+
+    /// Left end and width of the cells.
+    fn across(&self, page_width: f64) -> (f64, f64) {
+        let left = MARGIN + self.room_for_names(page_width) + 8.0;
+        (left, page_width - left - 3.0 * MARGIN)
+    }
+
+    fn room_for_names(&self, page_width: f64) -> f64 {
+        let names = self.lines.iter().map(|(name, _)| text_layout::width(name, TEXT_SIZE)).fold(0.0, f64::max);
+        names.min(NAMES * page_width)
     }
 
     /// The picture in this width.
     pub(crate) fn panel(&self, page_width: f64, titled: bool) -> Panel {
-        let names = self.lines.iter().map(|(name, _)| text_layout::width(name, TEXT_SIZE)).fold(0.0, f64::max);
-        let names = names.min(NAMES * page_width);
+        let names = self.room_for_names(page_width);
         let mut body = String::new();
         let mut top = MARGIN;
         if titled {
@@ -65,8 +89,7 @@ impl HeatMap {
             body += &label(INK, "ink", place, TITLE_SIZE, "font-weight=\"600\" text-anchor=\"middle\"", &title);
             top += 22.0;
         }
-        let left = MARGIN + names + 8.0;
-        let (width, height) = (page_width - left - 3.0 * MARGIN, LINE * self.lines.len() as f64);
+        let ((left, width), height) = (self.across(page_width), LINE * self.lines.len() as f64);
         let axis = self.axis(width);
         let place = |x: f64| left + axis.place(x).unwrap_or(0.0) * width;
         for (i, (name, _)) in self.lines.iter().enumerate() {

@@ -346,6 +346,23 @@
     const u = drawn[Number(holder.dataset.chart)], next = size(holder.closest("figure"));
     if (u && u.width !== next.width) u.setSize(next);
   })).observe(document.querySelector("main"));
+  // Pictures of cells: the cell under the pointer, in words.
+  for (const heat of document.querySelectorAll(".heat")) {
+    const { names, places, values, label, dated } = JSON.parse(heat.dataset.cells), told = heat.querySelector("output");
+    const first = places[0], last = places[places.length - 1];
+    for (const svg of heat.querySelectorAll("svg")) {
+      const [left, top, width, line] = JSON.parse(svg.parentElement.dataset.box);
+      svg.addEventListener("pointermove", event => {
+        const box = svg.getBoundingClientRect(), scale = svg.viewBox.baseVal.width / box.width;
+        const across = ((event.clientX - box.left) * scale - left) / width, i = Math.floor(((event.clientY - box.top) * scale - top) / line);
+        const at = first + across * (last - first), j = places.findLastIndex(place => place <= at);
+        const value = across <= 1 && j >= 0 ? (values[i] || [])[j] : undefined;
+        const where = dated ? new Date(1e3 * places[j]).toISOString().slice(0, 19).replace("T", " ") : places[j];
+        told.textContent = value == null ? "" : `${names[i]}, ${label || "row"} ${where}: ${value}`;
+      });
+      svg.addEventListener("pointerleave", () => { told.textContent = ""; });
+    }
+  }
   // Paper shows what is folded on the screen.
   window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(d => { d.open = true; }));
   window.eigenhedge = { charts: drawn };

@@ -22,7 +22,7 @@ type Step = fn(&Browser);
 #[test]
 fn pages_and_pictures_in_a_browser() {
     let Some(browser) = Browser::installed() else { return };
-    let steps: [(&str, Step); 9] = [
+    let steps: [(&str, Step); 10] = [
         ("a page is drawn in every setting", a_page_is_drawn_in_every_setting),
         ("dragging zooms, hovering shows values, double-clicking resets", dragging_zooms_hovering_shows_values),
         ("hostile names break nothing", hostile_names_break_nothing),
@@ -32,6 +32,7 @@ fn pages_and_pictures_in_a_browser() {
         ("the account is folded and its numbers are exact on demand", the_account_is_folded),
         ("pictures over times have dates", pictures_over_times_have_dates),
         ("steps follow the slider and the button", steps_follow_the_slider),
+        ("pointing at a cell tells its value", pointing_at_a_cell_tells_its_value),
     ];
     for (name, step) in steps {
         eprintln!("step: {name}");
@@ -388,6 +389,36 @@ fn pictures_over_times_have_dates(browser: &Browser) {
     assert_eq!(axis, json!([true, first, last, "when"]));
     let dates = "[...document.querySelector('.cells svg').querySelectorAll('text')].filter(t => /^2024-0[1-7]$/.test(t.textContent)).length";
     assert!(browser.value(dates).as_u64().unwrap() >= 4);
+    check_quiet(browser);
+}
+
+fn pointing_at_a_cell_tells_its_value(browser: &Browser) {
+    let (files, report) = (Files::new(), example::made_up(500));
+    browser.open(&files.write("page.html", &report.html()));
+    let heat =
+        "[...document.querySelectorAll('.heat')].find(e => e.querySelector('svg').getBoundingClientRect().width > 0)";
+    let place = browser.value(&format!(
+        "(svg => {{ svg.scrollIntoView({{block: 'center'}}); const r = svg.getBoundingClientRect(), k = r.width / svg.viewBox.baseVal.width;
+         const [left, top, width, line] = JSON.parse(svg.parentElement.dataset.box);
+         return [r.left + k * (left + width / 2), r.top + k * (top + line / 2), r.left + k * left / 2].map(Math.round) }})({heat}.querySelector('svg'))"
+    ));
+    let number = |i: usize| place[i].as_i64().unwrap();
+    browser.mouse(&[(number(0) - 9, number(1)), (number(0), number(1))], false);
+    let data = browser.value(&format!("JSON.parse({heat}.dataset.cells)"));
+    let told = browser.value(&format!("{heat}.querySelector('output').textContent"));
+    let told = told.as_str().unwrap();
+    let (places, values) = (data["places"].as_array().unwrap(), data["values"][0].as_array().unwrap());
+    let middle = (places[0].as_f64().unwrap() + places[places.len() - 1].as_f64().unwrap()) / 2.0;
+    let cell = places.iter().rposition(|place| place.as_f64().unwrap() <= middle).unwrap();
+    let (head, value) = told.rsplit_once(": ").unwrap();
+    let (name, row) = head.rsplit_once(", row ").unwrap();
+    assert_eq!(data["names"][0], name);
+    // The pointer is at a whole pixel: the cell may be the next one.
+    let found = places.iter().position(|place| place.as_f64() == row.parse().ok()).unwrap();
+    assert!(found.abs_diff(cell) <= 1, "{told}: cell {found} instead of {cell}");
+    assert_eq!(values[found].as_f64(), value.parse().ok());
+    browser.mouse(&[(number(2), number(1))], false);
+    assert_eq!(browser.value(&format!("{heat}.querySelector('output').textContent")), json!(""));
     check_quiet(browser);
 }
 
