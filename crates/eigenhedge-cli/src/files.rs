@@ -1,7 +1,7 @@
 //! Snapshots in, and files out: complete or absent.
 
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Refusal, SavedMonitors, Snapshot, is_fleet};
+use eigenhedge::{Refusal, SavedMonitors, Snapshot, is_fleet, is_monitor};
 use eigenhedge_io::{MaxMemory, printable_path};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,6 +14,9 @@ pub fn read_snapshot(path: &Path) -> Result<Snapshot> {
     if is_fleet(&bytes) {
         return Err(anyhow!("{name}: holds a learner for each key, as `run --group-by` saves them, and not one model"));
     }
+    if is_monitor(&bytes) {
+        return Err(anyhow!("{name}: holds a monitor, as `monitor --snapshot` saves it, and not a model"));
+    }
     Snapshot::from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}"))
 }
 
@@ -24,6 +27,29 @@ pub fn read_monitors(path: &Path) -> Result<SavedMonitors> {
     SavedMonitors::from_bytes(&bytes).map_err(|refusal| match refusal {
         Refusal::Foreign => anyhow!("{name}: is no monitor that `eigenhedge monitor --snapshot` has saved"),
         refusal => anyhow!("{name}: {refusal}"),
+    })
+}
+
+/// A kind of saved file, as its first bytes tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saved {
+    /// A model; or no file of this program, which reading it says.
+    Model,
+    /// A learner for each key.
+    Fleet,
+    /// A monitor, or one for each key.
+    Monitors,
+}
+
+/// The kind of a saved file.
+pub fn kind_of(path: &Path) -> Result<Saved> {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(8).read_to_end(&mut head));
+    read.with_context(|| format!("{} cannot be read", printable_path(path)))?;
+    Ok(match () {
+        () if is_fleet(&head) => Saved::Fleet,
+        () if is_monitor(&head) => Saved::Monitors,
+        () => Saved::Model,
     })
 }
 

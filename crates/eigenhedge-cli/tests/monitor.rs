@@ -116,6 +116,15 @@ fn another_table_can_teach_and_a_saved_monitor_can_begin() {
     let began = place.run("monitor normal.csv --start-from m.snap --out again.csv");
     assert_eq!(began.status, 0, "{}", began.err);
     assert!(!cells(&place.read("again.csv"), 1)[1].is_empty());
+    let told = place.run("inspect m.snap").out;
+    assert!(
+        told.starts_with("monitor    ") && told.contains("limit      passed by about 1 % of normal rows"),
+        "{told}"
+    );
+    let told: serde_json::Value = serde_json::from_str(&place.run("inspect m.snap --json").out).unwrap();
+    assert!(told["monitors"][0]["limit"].as_f64().unwrap() > 0.0);
+    let used = place.run("transform m.snap normal.csv").err;
+    assert!(used.contains("m.snap: holds a monitor, as `monitor --snapshot` saves it, and not a model"), "{used}");
     let summary = place.run("monitor normal.csv --start-from m.snap --summary json").out;
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!((summary["rows"].as_u64(), summary["monitors"][0]["lags"].as_u64()), (Some(250), Some(0)));

@@ -126,7 +126,7 @@ pub struct ReconstructArgs {
 /// Options of `inspect`.
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// Snapshot to look into
+    /// Snapshot to look into: a model, learners of `run --group-by`, or a monitor
     pub model: PathBuf,
     /// One object for programs
     #[arg(long)]

@@ -1,15 +1,13 @@
 //! `merge`: one model out of models of the parts of a table.
 
 use crate::args::{MergeArgs, SummaryForm};
-use crate::files::{judge_place, read_snapshot};
+use crate::files::{Saved, judge_place, kind_of, read_snapshot};
 use crate::stdout;
 use crate::summary::{counted, text};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Error, Fleet, Snapshot, Standardize, is_fleet};
+use eigenhedge::{Error, Fleet, Snapshot, Standardize};
 use eigenhedge_io::{open_fleet, printable_path, save_fleet, write_whole};
 use serde_json::{Map, Value, json};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// Learners of a fleet in memory, at most.
@@ -21,9 +19,9 @@ const SHARED: [&str; 2] = ["options", "python"];
 pub fn merge(args: &MergeArgs) -> Result<()> {
     judge_place(&args.out)?;
     let [first, others @ ..] = &args.models[..] else { return Err(anyhow!("two models are needed to be merged")) };
-    let shown = match holds_fleet(first)? {
-        true => fleets(first, others, args)?,
-        false => models(first, others, args)?,
+    let shown = match kind_of(first)? {
+        Saved::Fleet => fleets(first, others, args)?,
+        Saved::Model | Saved::Monitors => models(first, others, args)?,
     };
     match args.summary {
         SummaryForm::Text if args.quiet => Ok(()),
@@ -65,14 +63,6 @@ fn fleets(first: &Path, others: &[impl AsRef<Path>], args: &MergeArgs) -> Result
         }
         SummaryForm::Json => json!({ "groups": keys.len(), "rows": rows }).to_string() + "\n",
     })
-}
-
-/// True if a file begins like learners of several keys.
-fn holds_fleet(path: &Path) -> Result<bool> {
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(8).read_to_end(&mut head));
-    read.with_context(|| format!("{} cannot be read", printable_path(path)))?;
-    Ok(is_fleet(&head))
 }
 
 /// The parts of a resume state that are true of all models: there is no table to go on with.

@@ -1,8 +1,9 @@
 //! Commands that use a saved model without learning: `transform`, `reconstruct`, `inspect`, `export`.
 
+use super::{monitor, run};
 use crate::args::{ExportArgs, InspectArgs, ReconstructArgs, TransformArgs};
 use crate::csv_writer::{CsvWriter, coordinate_names};
-use crate::files::{judge_place, read_snapshot};
+use crate::files::{Saved, judge_place, kind_of, read_monitors, read_snapshot};
 use crate::stdout;
 use crate::summary::text;
 use crate::table::{open_for_model, open_like};
@@ -89,8 +90,13 @@ fn coordinate(name: &str) -> Option<usize> {
 
 /// Prints the contents of a snapshot.
 pub fn inspect(args: &InspectArgs) -> Result<()> {
-    let mut snapshot = read_snapshot(&args.model)?;
-    let shown = if args.json { as_json(&mut snapshot)? } else { as_text(&mut snapshot) };
+    let InspectArgs { model: path, json } = args;
+    let shown = match (kind_of(path)?, *json) {
+        (Saved::Model, true) => as_json(&mut read_snapshot(path)?)?,
+        (Saved::Model, false) => as_text(&mut read_snapshot(path)?),
+        (Saved::Fleet, json) => run::inspect(path, json)?,
+        (Saved::Monitors, json) => monitor::inspect(&read_monitors(path)?, json)?,
+    };
     stdout::print(&shown)
 }
 

@@ -38,7 +38,7 @@ pub use changes::Change;
 pub use directions::Kept;
 pub use events::Event;
 pub use options::{Choose, Limit, Mode, MonitorOptions};
-pub use saved::SavedMonitors;
+pub use saved::{SavedMonitors, is_monitor};
 
 use crate::error::Error;
 use crate::model::{Columns, cannot_standardize};

@@ -18,6 +18,11 @@ pub struct SavedMonitors {
     pub resume_state: Vec<u8>,
 }
 
+/// True if these are the first bytes of saved monitors.
+pub fn is_monitor(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC)
+}
+
 impl SavedMonitors {
     /// The bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -18,8 +18,10 @@ use anyhow::{Context, Result};
 use eigenhedge::{Choose, Kept, Limit, Missing, Mode, MonitorOptions, Standardize};
 use eigenhedge_io::{Form, Target, write_whole};
 use session::Session;
+
 use std::io::{self, Write};
 use std::path::Path;
+pub use summary::inspect;
 
 /// The outcome of a monitor that had an alarm and was told to fail then.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,8 @@ use super::session::Finished;
 use super::{Limit, MonitorArgs, in_words};
 use crate::number::readable;
 use crate::summary::counted;
-use eigenhedge::Monitor;
+use anyhow::Result;
+use eigenhedge::{Monitor, SavedMonitors};
 use eigenhedge_io::{printable, printable_path};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -116,21 +117,54 @@ fn keys(monitors: &[(String, Monitor)], line: &mut impl FnMut(&str, String)) {
     }
 }
 
+/// A monitor, for programs.
+fn of((key, monitor): &(String, Monitor)) -> Value {
+    json!({
+        "key": key,
+        "warm_up": monitor.totals().warm_up,
+        "rows": monitor.totals().rows,
+        "alarms": monitor.totals().alarms,
+        "directions": monitor.directions(),
+        "lags": monitor.lags(),
+        "differences": monitor.has_differences(),
+        "limit": monitor.limit(),
+    })
+}
+
+/// What saved monitors hold.
+pub fn inspect(saved: &SavedMonitors, as_json: bool) -> Result<String> {
+    let Some((_, first)) = saved.monitors.first() else { return Ok("no monitor\n".to_owned()) };
+    let (options, names) = (first.options(), first.columns().names.as_deref().unwrap_or_default());
+    if as_json {
+        let monitors: Vec<Value> = saved.monitors.iter().map(of).collect();
+        let object = json!({ "monitors": monitors, "options": options, "columns": names });
+        return Ok(serde_json::to_string_pretty(&object)? + "\n");
+    }
+    let mut text = String::new();
+    for (key, monitor) in &saved.monitors {
+        let totals = monitor.totals();
+        let key = if key.is_empty() { "monitor".to_owned() } else { printable(key) };
+        let state = match (monitor.directions(), monitor.limit()) {
+            (Some(directions), Some(limit)) => {
+                format!("{}, limit {}", counted(directions as u64, "direction"), readable(limit))
+            }
+            _ => "still warming up".to_owned(),
+        };
+        let rows = counted(totals.rows, "row");
+        let (alarms, events) = (counted(totals.alarms, "alarm"), counted(totals.events, "event"));
+        let changes = counted(totals.changes, "change");
+        writeln!(text, "{key:<11}{rows}; {state}; {alarms} in {events}, {changes}")?;
+    }
+    writeln!(text, "{:<11}{} ({})", "limit", in_words(options.limit), options.limit)?;
+    if !names.is_empty() {
+        writeln!(text, "{:<11}{}", "columns", printable(&names.join(", ")))?;
+    }
+    Ok(text)
+}
+
 /// One object for programs.
 pub fn json(finished: &Finished) -> Value {
     let Finished { totals, monitors, listed, stream, rows, .. } = finished;
-    let of = |(key, monitor): &(String, Monitor)| {
-        json!({
-            "key": key,
-            "warm_up": monitor.totals().warm_up,
-            "rows": monitor.totals().rows,
-            "alarms": monitor.totals().alarms,
-            "directions": monitor.directions(),
-            "lags": monitor.lags(),
-            "differences": monitor.has_differences(),
-            "limit": monitor.limit(),
-        })
-    };
     json!({
         "rows": rows,
         "skipped_rows": stream.skipped() + totals.passed_over,

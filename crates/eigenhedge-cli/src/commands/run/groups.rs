@@ -14,7 +14,7 @@ use crate::summary::counted;
 use crate::table::{allow_learners, say_left_out};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::options::Setup;
-use eigenhedge::{Columns, Error, Fleet, Loss, Run, RunSummary, Standardize, Standardizer};
+use eigenhedge::{Columns, Error, Fleet, Loss, Run, RunSummary, Snapshot, Standardize, Standardizer};
 use eigenhedge_io::{
     Answer, Answers, GroupStore, Layout, Reservation, Source, Stream, Target, open_fleet, printable, save_fleet,
 };
@@ -22,6 +22,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Learners, a stream and answers.
@@ -224,24 +225,56 @@ impl<'a> Session<'a> {
         list_skipped(&stream);
         let Some(form) = plan.summary else { return Ok(()) };
         let in_memory = fleet.in_memory();
-        let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
-        let mut groups = Vec::with_capacity(keys.len());
-        for key in keys {
-            let run = fleet.get(&key)?.context("each key has a learner")?.run;
-            groups.push(Group { key, summary: run.summary() });
-        }
+        let groups = accounts(&mut fleet)?;
         let total = Total::of(&groups, stream.skipped(), seconds);
         let shown = match form {
-            SummaryForm::Text => text(&groups, &total, in_memory),
-            SummaryForm::Json => {
-                serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n"
+            SummaryForm::Text => {
+                let (learners, rate) = (counted(groups.len() as u64, "learner"), total.rows as f64 / seconds.max(1e-9));
+                text(&groups, &total) + &format!("{learners}, {in_memory} in memory; {rate:.0} rows a second\n")
             }
+            SummaryForm::Json => json(&groups, &total)?,
         };
         if plan.target == Target::Standard {
             return io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written");
         }
         stdout::print(&shown)
     }
+}
+
+/// The accounts of saved learners, with their options.
+pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
+    let (mut fleet, _) = open_fleet(path, usize::MAX)?;
+    let groups = accounts(&mut fleet)?;
+    let total = Total::of(&groups, 0, 0.0);
+    if as_json {
+        return json(&groups, &total);
+    }
+    let Snapshot { run, columns, .. } = fleet.fresh();
+    let options: Vec<String> = run.setup().values().map(|(option, value)| format!("{} {value}", option.name)).collect();
+    let names = columns.names.as_deref().unwrap_or_default();
+    let learners = counted(groups.len() as u64, "learner");
+    Ok(format!(
+        "{}{learners} of {}\noptions    {}\ncolumns    {}\n",
+        text(&groups, &total),
+        counted(run.length() as u64, "number"),
+        options.join(", "),
+        printable(&names.join(", "))
+    ))
+}
+
+/// The account of each key, in the order of their first rows.
+fn accounts(fleet: &mut Fleet) -> Result<Vec<Group>> {
+    let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
+    let account = |key: String| {
+        let summary = fleet.get(&key)?.context("each key has a learner")?.run.summary();
+        Ok(Group { key, summary })
+    };
+    keys.into_iter().map(account).collect()
+}
+
+/// One object for programs.
+fn json(groups: &[Group], total: &Total) -> Result<String> {
+    Ok(serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n")
 }
 
 /// Place of the key among the texts that go along with a row.
@@ -288,7 +321,7 @@ impl Total {
 }
 
 /// One line for each key, those that lost most if there are many, and the total.
-fn text(groups: &[Group], total: &Total, in_memory: usize) -> String {
+fn text(groups: &[Group], total: &Total) -> String {
     let mut text = String::new();
     let mut shown: Vec<&Group> = groups.iter().collect();
     if shown.len() > MOST_LINES {
@@ -317,11 +350,5 @@ fn text(groups: &[Group], total: &Total, in_memory: usize) -> String {
         let more = groups.len() - shown.len();
         let _ = writeln!(text, "{} that lost less are not listed; --summary json has all", counted(more as u64, "key"));
     }
-    let _ = writeln!(
-        text,
-        "{}, {in_memory} in memory; {:.0} rows a second",
-        counted(groups.len() as u64, "learner"),
-        total.rows as f64 / total.seconds.max(1e-9)
-    );
     text
 }

@@ -20,6 +20,9 @@ use eigenhedge::{Error, set_threads};
 use eigenhedge_io::{Format, Stream, Target, printable, printable_path, write_whole};
 use progress::Progress;
 use session::{Finished, Session, Step};
+
+pub use groups::inspect;
+
 use std::io::{self, Write};
 use std::path::Path;
 
