@@ -201,7 +201,7 @@ fn predict(
     sheet.finish()
 }
 
-/// Whether the rows of two tables come from one source.
+/// A test of whether the rows of two tables come from one source.
 pub fn mmd(args: &MmdArgs) -> Result<()> {
     if args.table.standardize.is_some_and(|how| how != Standardize::None) {
         return Err(Usage("--standardize is not read by mmd: each table would get a scale of its own".into()).into());

@@ -16,7 +16,7 @@ const SMALL: f64 = 0.1;
 const LEAST: f64 = 0.005;
 /// The same for a picture of cells, where less has no shade.
 const SHADE: f64 = 0.07;
-/// What the shares of the directions are.
+/// Explanation of the shares of the directions.
 const ENERGY: &str = "The directions at the end of the run, the surest first. Of the energy of all rows, around their mean, a \
                       share lies along each; directions that follow a change fit the last rows better than all rows.";
 /// Columns that are shown in any case.

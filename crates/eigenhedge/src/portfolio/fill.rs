@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 /// Part of the products of errors that is kept from row to row.
 const MEMORY: f64 = 0.98;
-/// What the diagonal is raised by, as a share of its least entry.
+/// Share of its least entry by which the diagonal is raised.
 const RAISED: f64 = 0.01;
 
 /// Products of the members' errors on cells that were seen, each fitted without itself; empty before the first row with a missing

@@ -131,7 +131,7 @@ fn of((key, monitor): &(String, Monitor)) -> Value {
     })
 }
 
-/// What saved monitors hold.
+/// The contents of saved monitors.
 pub fn inspect(saved: &SavedMonitors, as_json: bool) -> Result<String> {
     let Some((_, first)) = saved.monitors.first() else { return Ok("no monitor\n".to_owned()) };
     let (options, names) = (first.options(), first.columns().names.as_deref().unwrap_or_default());
