@@ -26,18 +26,19 @@ struct Rows {
 
 /// Reads all rows; `by_pairs` if there will be a number for each pair of them.
 fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
-    all_rows(table::open(path, args)?, by_pairs)
+    all_rows(table::open(path, args)?, by_pairs.then_some(0))
 }
 
 /// The same for a kernel, which may take texts or sets.
 fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Result<Rows> {
     match plan::setup(&kernel.options(Kind::Auto, 1))?.text_items() {
         None => read(path, args, true),
-        Some(items) => all_rows(table::open_texts(path, args, items, &[])?, true),
+        Some(items) => all_rows(table::open_texts(path, args, items, &[])?, Some(0)),
     }
 }
 
-fn all_rows(mut stream: Stream, by_pairs: bool) -> Result<Rows> {
+/// All rows of a table. If there will be a number for each pair of them, `others` says how many rows of other tables take part.
+fn all_rows(mut stream: Stream, others: Option<usize>) -> Result<Rows> {
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
     let (mut numbers, keeps) = (0, !stream.kept_columns().is_empty());
     while let Some(row) = stream.next_row()? {
@@ -52,9 +53,9 @@ fn all_rows(mut stream: Stream, by_pairs: bool) -> Result<Rows> {
             stream.allow("all rows", 4 * rows.len() as u128 * bytes as u128)?;
         }
     }
-    let pairs = (rows.len() as u128).saturating_mul(rows.len() as u128);
-    if by_pairs {
-        stream.allow("all pairs of rows", 8 * pairs)?;
+    if let Some(others) = others {
+        let count = (rows.len() + others) as u128;
+        stream.allow("all pairs of rows", 8 * count.saturating_mul(count))?;
     }
     Ok(Rows { names: stream.columns().to_vec(), rows, kept, source: stream.source() })
 }
@@ -168,7 +169,7 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
 
 /// The same for texts or sets: the target is a column beside them.
 fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems) -> Result<()> {
-    let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, true);
+    let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, Some(0));
     let table = read(&args.input, std::slice::from_ref(&args.target))?;
     let target = |(i, kept): (usize, &Vec<String>)| -> Result<f64> {
         let text = kept.first().map_or("", String::as_str);
@@ -214,8 +215,8 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
     };
     let stream = open(&args.first, None)?;
     let names = stream.names().map(<[String]>::to_vec);
-    let first = all_rows(stream, true)?;
-    let second = all_rows(open(&args.second, names)?, true)?;
+    let first = all_rows(stream, Some(0))?;
+    let second = all_rows(open(&args.second, names)?, Some(first.rows.len()))?;
     let (length, found) = (first.names.len(), second.names.len());
     if found != length {
         return Err(anyhow!(

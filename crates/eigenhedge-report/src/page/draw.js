@@ -357,8 +357,8 @@
         const across = ((event.clientX - box.left) * scale - left) / width, i = Math.floor(((event.clientY - box.top) * scale - top) / line);
         const at = first + across * (last - first), j = places.findLastIndex(place => place <= at);
         const value = across <= 1 && j >= 0 ? (values[i] || [])[j] : undefined;
-        const where = dated ? new Date(1e3 * places[j]).toISOString().slice(0, 19).replace("T", " ") : places[j];
-        told.textContent = value == null ? "" : `${names[i]}, ${label || "row"} ${where}: ${value}`;
+        const where = () => dated ? new Date(1e3 * places[j]).toISOString().slice(0, 19).replace("T", " ") : places[j];
+        told.textContent = value == null ? "" : `${names[i]}, ${label || "row"} ${where()}: ${value}`;
       });
       svg.addEventListener("pointerleave", () => { told.textContent = ""; });
     }

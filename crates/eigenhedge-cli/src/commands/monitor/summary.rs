@@ -133,13 +133,14 @@ fn of((key, monitor): &(String, Monitor)) -> Value {
 
 /// The contents of saved monitors.
 pub fn inspect(saved: &SavedMonitors, as_json: bool) -> Result<String> {
-    let Some((_, first)) = saved.monitors.first() else { return Ok("no monitor\n".to_owned()) };
-    let (options, names) = (first.options(), first.columns().names.as_deref().unwrap_or_default());
+    let first = saved.monitors.first().map(|(_, monitor)| monitor);
+    let names = first.and_then(|first| first.columns().names.as_deref()).unwrap_or_default();
     if as_json {
         let monitors: Vec<Value> = saved.monitors.iter().map(of).collect();
-        let object = json!({ "monitors": monitors, "options": options, "columns": names });
+        let object = json!({ "monitors": monitors, "options": first.map(Monitor::options), "columns": names });
         return Ok(serde_json::to_string_pretty(&object)? + "\n");
     }
+    let Some(options) = first.map(Monitor::options) else { return Ok("no monitor\n".to_owned()) };
     let mut text = String::new();
     for (key, monitor) in &saved.monitors {
         let totals = monitor.totals();
