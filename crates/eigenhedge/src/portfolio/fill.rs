@@ -106,7 +106,9 @@ impl Portfolio<Ambient> {
         errors.resize(row.len(), count);
         losses.clear();
         for (i, member) in self.members.iter_mut().enumerate() {
-            losses.push(member.fill(row, scales, working, own, errors.column_mut(i)));
+            // One member alone has weight one whatever it errs.
+            let place = (count > 1).then(|| errors.column_mut(i));
+            losses.push(member.fill(row, scales, working, own, place));
             rows.column_mut(i).copy_from_slice(own);
         }
         self.fill_errors.with_row(errors, products);

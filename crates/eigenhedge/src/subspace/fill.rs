@@ -79,8 +79,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.write_directions(directions, expanded, basis);
     }
 
-    /// The row with its missing cells filled in, the errors of the others, each fitted without itself, and the expected loss of
-    /// the cells that were seen. Choices of directions count as independent of each other, which is exact when they are
+    /// The row with its missing cells filled in, the errors of the others, each fitted without itself, if there is a place for
+    /// them, and the expected loss of the cells that were seen. Choices of directions count as independent of each other, which is exact when they are
     /// certain, and when no cell is missing.
     pub(crate) fn fill(
         &mut self,
@@ -88,14 +88,16 @@ impl<R: Rule> Subspace<Ambient, R> {
         scales: Scales,
         working: &mut Fill,
         filled: &mut Vec<f64>,
-        errors: &mut [f64],
+        errors: Option<&mut [f64]>,
     ) -> f64 {
         self.gather(scales, working);
         let Fill { imputation, probabilities, ridges, basis, deviation, given, coordinates, .. } = working;
         self.span.deviation(row, deviation);
         given.clone_from(deviation);
         imputation.fill(basis, ridges, deviation);
-        imputation.errors_without(basis, given, errors);
+        if let Some(errors) = errors {
+            imputation.errors_without(basis, given, errors);
+        }
         self.span.place(deviation, filled);
         basis.transpose_times(deviation, coordinates);
         let common = kept(self.rule.complement().log_weight);
