@@ -18,39 +18,44 @@ pub fn convert(_: impl Read, _: &Columns, _: File) -> io::Result<File> {
 #[cfg(feature = "parquet")]
 pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<File> {
     use super::form::NO_NUMBER;
-    use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
-    use arrow_schema::{DataType, Field, Schema};
-    use parquet::arrow::ArrowWriter;
-    use parquet::basic::Compression;
+    use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+    use parquet::errors::ParquetError;
     use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::types::Type;
     use std::sync::Arc;
 
-    /// A column of a row group.
+    /// A column of a row group. Whole numbers that are missing have the level 0.
     enum Values {
-        Whole(Vec<Option<u64>>),
+        Whole(Vec<i64>, Vec<i16>),
         Number(Vec<f64>),
-        Text(Vec<String>),
+        Text(Vec<ByteArray>),
     }
 
     const GROUP_CELLS: usize = 1 << 20;
-    let field = |(name, kind): &(String, CellKind)| match kind {
-        CellKind::Whole => Field::new(name, DataType::UInt64, name != "row"),
-        CellKind::Number => Field::new(name, DataType::Float64, false),
-        CellKind::Text => Field::new(name, DataType::Utf8, false),
+    let field = |(name, kind): &(String, CellKind)| {
+        let (physical, logical) = match kind {
+            CellKind::Whole => (Physical::INT64, Some(LogicalType::integer(64, false))),
+            CellKind::Number => (Physical::DOUBLE, None),
+            CellKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let can_miss = *kind == CellKind::Whole && name != "row";
+        let repetition = if can_miss { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        let field = Type::primitive_type_builder(name, physical).with_logical_type(logical);
+        field.with_repetition(repetition).build().map(Arc::new)
     };
-    let fields: Vec<Field> = columns.iter().map(field).collect();
+    let fields = columns.iter().map(field).collect::<Result<Vec<_>, ParquetError>>().map_err(io::Error::other)?;
     let group = (GROUP_CELLS / fields.len().max(1)).clamp(1, 1 << 16);
-    let schema = Arc::new(Schema::new(fields));
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_max_row_group_row_count(Some(group))
-        .build();
-    let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(io::Error::other)?;
+    let schema = Type::group_type_builder("answers").with_fields(fields).build().map_err(io::Error::other)?;
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties));
+    let mut writer = writer.map_err(io::Error::other)?;
     let mut records = io::BufReader::with_capacity(1 << 16, records);
     loop {
         let mut count = 0;
         let empty = |(_, kind): &(String, CellKind)| match kind {
-            CellKind::Whole => Values::Whole(Vec::new()),
+            CellKind::Whole => Values::Whole(Vec::new(), Vec::new()),
             CellKind::Number => Values::Number(Vec::new()),
             CellKind::Text => Values::Text(Vec::new()),
         };
@@ -59,16 +64,17 @@ pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<F
             count += 1;
             for column in &mut values {
                 match column {
-                    Values::Whole(column) => {
+                    Values::Whole(column, levels) => {
                         let number = u64::from_le_bytes(read_bytes(&mut records)?);
-                        column.push(Some(number).filter(|number| *number != NO_NUMBER));
+                        levels.push(i16::from(number != NO_NUMBER));
+                        column.extend((number != NO_NUMBER).then_some(number as i64));
                     }
                     Values::Number(column) => column.push(f64::from_le_bytes(read_bytes(&mut records)?)),
                     Values::Text(column) => {
                         let length = u32::from_le_bytes(read_bytes(&mut records)?);
                         let mut text = Vec::new();
                         records.by_ref().take(length.into()).read_to_end(&mut text)?;
-                        column.push(String::from_utf8_lossy(&text).into_owned());
+                        column.push(ByteArray::from(String::from_utf8_lossy(&text).as_ref()));
                     }
                 }
             }
@@ -76,14 +82,26 @@ pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<F
         if count == 0 {
             break;
         }
-        let array = |values: Values| match values {
-            Values::Whole(column) => Arc::new(UInt64Array::from(column)) as ArrayRef,
-            Values::Number(column) => Arc::new(Float64Array::from(column)) as ArrayRef,
-            Values::Text(column) => Arc::new(StringArray::from(column)) as ArrayRef,
+        let mut write = || -> Result<(), ParquetError> {
+            let mut group = writer.next_row_group()?;
+            for values in &values {
+                let Some(mut column) = group.next_column()? else { break };
+                match values {
+                    Values::Whole(column_values, levels) => {
+                        column.typed::<Int64Type>().write_batch(column_values, Some(levels), None)?
+                    }
+                    Values::Number(column_values) => {
+                        column.typed::<DoubleType>().write_batch(column_values, None, None)?
+                    }
+                    Values::Text(column_values) => {
+                        column.typed::<ByteArrayType>().write_batch(column_values, None, None)?
+                    }
+                };
+                column.close()?;
+            }
+            group.close().map(|_| ())
         };
-        let arrays = values.into_iter().map(array).collect();
-        let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(io::Error::other)?;
-        writer.write(&batch).map_err(io::Error::other)?;
+        write().map_err(io::Error::other)?;
     }
     writer.into_inner().map_err(io::Error::other)
 }

@@ -9,6 +9,7 @@ mod catch_panics;
 mod cell_text;
 mod page_header;
 mod parquet;
+mod parquet_columns;
 
 use crate::error::{Error, Fault};
 use crate::format::Format;

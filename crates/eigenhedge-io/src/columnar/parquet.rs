@@ -2,18 +2,22 @@
 
 use super::batches::{Batches, Reopen, Table, choose};
 use super::page_header::PageHeader;
+use super::parquet_columns::{leaves_of, pass_over, read_rows, schema_of};
 use super::{BATCH_CELLS, unsound};
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::memory::{Ratio, most_unpacked};
 use crate::reader::Opened;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use parquet::basic::Compression;
+use parquet::column::reader::ColumnReader;
 use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 const FORMAT: &str = "parquet";
 
@@ -22,24 +26,29 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     if input.size() == Some(0) {
         return Err(input.fault(Fault::Empty));
     }
-    let file = input.file(FORMAT)?;
-    let metadata =
-        ArrowReaderMetadata::load(&file, Default::default()).map_err(|error| unsound(input, FORMAT, error))?;
-    let total = u64::try_from(metadata.metadata().file_metadata().num_rows()).unwrap_or(0);
+    let broken = |error: parquet::errors::ParquetError| unsound(input, FORMAT, error);
+    let file = SerializedFileReader::new(input.file(FORMAT)?).map_err(broken)?;
+    let metadata = file.metadata().file_metadata();
+    let total = u64::try_from(metadata.num_rows()).unwrap_or(0);
     if total == 0 {
         return Err(input.fault(Fault::Empty));
     }
-    let chosen = choose(input, layout, metadata.schema())?;
+    let schema = schema_of(metadata.schema_descr());
+    let chosen = choose(input, layout, &schema)?;
     let (columns, projection) = chosen.clone();
-    let tap_there = input.clone();
+    let leaves = leaves_of(metadata.schema_descr(), &projection);
+    let schema = Arc::new(schema.project(&projection).map_err(|error| unsound(input, FORMAT, error))?);
+    let (input_there, file) = (input.clone(), Arc::new(file));
     let reopen: Reopen = Box::new(move |rows| {
         let groups = RowGroups {
-            input: tap_there.clone(),
-            metadata: metadata.clone(),
-            projection: projection.clone(),
+            input: input_there.clone(),
+            file: file.clone(),
+            schema: schema.clone(),
+            leaves: leaves.clone(),
             next: 0,
             to_skip: rows,
-            reader: None,
+            readers: Vec::new(),
+            left: 0,
         };
         Ok(Box::new(groups) as Batches)
     });
@@ -51,43 +60,60 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
 /// Batches of one row group after the other, each judged before it is decoded.
 struct RowGroups {
     input: InputSource,
-    metadata: ArrowReaderMetadata,
-    projection: Vec<usize>,
+    file: Arc<SerializedFileReader<File>>,
+    /// The columns that are wanted, and their leaves.
+    schema: SchemaRef,
+    leaves: Vec<usize>,
     /// The row group after that which is being read.
     next: usize,
     /// Rows to pass over before the first that is wanted.
     to_skip: u64,
-    reader: Option<ParquetRecordBatchReader>,
+    /// A reader of each column, and the rows that are left for it.
+    readers: Vec<ColumnReader>,
+    left: u64,
 }
 
 impl RowGroups {
-    fn advance(&mut self) -> Result<Option<arrow_array::RecordBatch>, Error> {
-        loop {
-            if let Some(batch) = self.reader.as_mut().and_then(Iterator::next) {
-                return batch.map(Some).map_err(|error| unsound(&self.input, FORMAT, error));
-            }
-            let Some(group) = self.metadata.metadata().row_groups().get(self.next) else { return Ok(None) };
+    fn advance(&mut self) -> Result<Option<RecordBatch>, Error> {
+        while self.left == 0 {
+            let Some(group) = self.file.metadata().row_groups().get(self.next) else { return Ok(None) };
             let rows = u64::try_from(group.num_rows()).unwrap_or(0);
-            self.reader = if self.to_skip < rows { Some(self.open(self.next, self.to_skip)?) } else { None };
+            if self.to_skip < rows {
+                self.readers = self.open(self.next, self.to_skip)?;
+                self.left = rows - self.to_skip;
+            }
             self.to_skip = self.to_skip.saturating_sub(rows);
             self.next += 1;
         }
+        let most = (BATCH_CELLS / self.leaves.len()).clamp(1, 1 << 13);
+        let rows = self.left.min(most as u64);
+        self.left -= rows;
+        let kinds = self.schema.fields().iter().map(|field| field.data_type());
+        let arrays = self.readers.iter_mut().zip(kinds).map(|(reader, kind)| read_rows(reader, kind, rows as usize));
+        let arrays = arrays.collect::<Result<Vec<_>, _>>().map_err(|error| unsound(&self.input, FORMAT, error))?;
+        let batch = RecordBatch::try_new(self.schema.clone(), arrays);
+        batch.map(Some).map_err(|error| unsound(&self.input, FORMAT, error))
     }
 
-    fn open(&self, group: usize, offset: u64) -> Result<ParquetRecordBatchReader, Error> {
+    /// A reader of each column of a row group, behind so many of its rows.
+    fn open(&self, group: usize, offset: u64) -> Result<Vec<ColumnReader>, Error> {
         let broken = |error: parquet::errors::ParquetError| unsound(&self.input, FORMAT, error);
-        let file = self.input.file(FORMAT)?;
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), self.projection.iter().copied());
-        judge_pages(&self.input, &file, self.metadata.metadata().row_group(group).columns(), &mask)?;
-        let batch = (BATCH_CELLS / self.projection.len()).clamp(1, 1 << 13);
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
-        let builder = builder.with_row_groups(vec![group]).with_projection(mask).with_batch_size(batch);
-        builder.with_offset(offset as usize).build().map_err(broken)
+        let chunks = self.file.metadata().row_group(group).columns();
+        let wanted = self.leaves.iter().filter_map(|leaf| chunks.get(*leaf));
+        judge_pages(&self.input, &self.input.file(FORMAT)?, wanted)?;
+        let group = self.file.get_row_group(group).map_err(broken)?;
+        let mut readers = Vec::with_capacity(self.leaves.len());
+        for leaf in &self.leaves {
+            let mut reader = group.get_column_reader(*leaf).map_err(broken)?;
+            pass_over(&mut reader, offset as usize).map_err(broken)?;
+            readers.push(reader);
+        }
+        Ok(readers)
     }
 }
 
 impl Iterator for RowGroups {
-    type Item = Result<arrow_array::RecordBatch, Error>;
+    type Item = Result<RecordBatch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.advance().transpose()
@@ -96,15 +122,14 @@ impl Iterator for RowGroups {
 
 /// Refuses a row group whose pages cannot be what they say, or would take too much memory: of each selected column, a
 /// dictionary and the largest page are held at a time.
-fn judge_pages(
+fn judge_pages<'a>(
     input: &InputSource,
     file: &File,
-    chunks: &[ColumnChunkMetaData],
-    mask: &ProjectionMask,
+    chunks: impl Iterator<Item = &'a ColumnChunkMetaData>,
 ) -> Result<(), Error> {
     let size = input.size().unwrap_or(0);
     let mut total = 0u128;
-    for (_, chunk) in chunks.iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf)) {
+    for chunk in chunks {
         let (start, length) = chunk.byte_range();
         let end = start.checked_add(length).filter(|end| *end <= size);
         let end = end.ok_or_else(|| unsound(input, FORMAT, "a column lies outside of the file"))?;
