@@ -120,8 +120,9 @@ pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Res
             array!(Float32Array, column, |value| half(value.data()))
         }
         ColumnReader::ByteArrayColumnReader(column) => {
-            let (values, _) = values_of(column, rows, |value| Some(value.as_utf8().map(str::to_owned)))?;
-            Arc::new(values.into_iter().map(Option::transpose).collect::<Result<StringArray, _>>()?)
+            let (values, _) = values_of(column, rows, Some)?;
+            let texts = values.iter().map(|value| value.as_ref().map(|bytes| bytes.as_utf8()).transpose());
+            Arc::new(texts.collect::<Result<StringArray, _>>()?)
         }
     })
 }
