@@ -5,7 +5,7 @@
 
 use eigenhedge::batch::{Center, KernelPca, Solver};
 use eigenhedge::hebbian::{FeatureWeights, Hebbian, Params};
-use eigenhedge::internals::symmetric_eigen;
+use eigenhedge::internals::{Span, symmetric_eigen};
 use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge::{Instance, Kind, Matrix, Mixing, Random, Spec, streams, trial};
 use std::time::Instant;

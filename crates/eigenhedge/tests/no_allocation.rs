@@ -4,7 +4,7 @@
 use eigenhedge::comparators::Sketch;
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
-use eigenhedge::internals::{Ambient, Portfolio, Weights, auto};
+use eigenhedge::internals::{Ambient, Portfolio, Span, Weights, auto};
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
 use eigenhedge::{

@@ -162,11 +162,6 @@ impl<S: Span> Portfolio<S> {
         self.members[0].fixes_center()
     }
 
-    /// Rows that were learned from a shorter copy: the most of any member.
-    pub fn clipped(&self) -> u64 {
-        self.members.iter().map(Subspace::clipped).max().unwrap_or(0)
-    }
-
     /// Asks for the aligned coordinates of the rows that follow, or for none.
     pub(crate) fn set_aligns(&mut self, aligns: bool) {
         self.scratch.0.aligns = aligns;

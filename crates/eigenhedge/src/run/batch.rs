@@ -84,24 +84,24 @@ impl Run {
         if self.takes_matrices() && dyads.len() > self.length {
             return self.learn_scatter(dyads);
         }
-        let fixes_center = self.learner.fixes_center();
+        let fixes_center = self.learner.inside().fixes_center();
         let Working { aligns, coordinates, .. } = &mut self.scratch.0;
-        self.learner.set_aligns(*aligns);
+        self.learner.inside_mut().set_aligns(*aligns);
         let loss =
             trial_with(&mut self.learner, &Instance::Dyads(dyads), &mut self.random, |_| ()).map_err(name_option)?;
+        let last = self.learner.inside().last_row();
         coordinates.clear();
-        coordinates.extend_from_slice(self.learner.aligned_coordinates().unwrap_or(self.learner.coordinates()));
+        coordinates.extend_from_slice(last.aligned.unwrap_or(last.coordinates));
         coordinates.resize(self.spec.kept, 0.0);
         if fixes_center {
             self.totals.enter_first(loss);
             self.begin_comparators(dyads[0].1);
             return Ok(loss);
         }
-        let energy = self.learner.last_energy();
         // No matrix has a larger Frobenius norm than the root of its trace times its largest eigenvalue.
-        let norm = energy.sqrt() * self.learner.last_square().sqrt();
-        let (kept, rank) = ((energy - loss.realised).max(0.0), self.learner.rank());
-        self.totals.enter_batch(loss, kept, rank, dyads.len() as u64, norm);
+        let norm = last.energy.sqrt() * last.square.sqrt();
+        let kept = (last.energy - loss.realised).max(0.0);
+        self.totals.enter_batch(loss, kept, last.rank, dyads.len() as u64, norm);
         dyads.iter().for_each(|(weight, row)| self.compare(row, *weight));
         Ok(loss)
     }

@@ -12,8 +12,9 @@
 //! the spectrum, and equally sure ones in that of their energy: the largest first. The basis of aligned coordinates is taken
 //! as it is: it is neither completed nor ordered.
 
+use super::basis::Basis;
+use crate::batch::Expansion;
 use crate::batch::preimage::{Stop, descend, fixed_point};
-use crate::batch::{Expansion, fix_sign};
 use crate::error::{Error, every};
 use crate::impute::{Imputation, ridge};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
@@ -27,39 +28,27 @@ use crate::state::length;
 pub struct Embedding {
     /// How surely each direction is kept.
     inclusion: Vec<f64>,
-    place: Place,
+    basis: Basis,
+    /// Coordinates and squared norm of the center, for features.
+    shift: Vec<f64>,
+    center_square: f64,
     deviation: Vec<f64>,
     /// Factors on the squared coordinates when missing cells are filled in; none if they are refused.
     ridges: Option<Vec<f64>>,
     imputation: Imputation,
 }
 
-#[derive(Debug, Clone)]
-enum Place {
-    /// Orthonormal directions around a center.
-    Plain { center: Vec<f64>, components: Matrix },
-    /// Directions `Φ A` around a center `Φ μ`; `shift` holds the center's coordinates.
-    Features { dictionary: Box<Vectors>, coefficients: Matrix, center: Vec<f64>, center_square: f64, shift: Vec<f64> },
-}
-
 impl Embedding {
-    /// The first `kept` columns, completed when there are fewer; with zeros when rows are shorter than that.
-    pub(super) fn plain(mut components: Matrix, inclusion: Vec<f64>, center: Vec<f64>, kept: usize) -> Self {
-        components.resize(components.rows(), kept.min(components.columns()));
-        complete(&mut components, kept);
-        components.resize(components.rows(), kept);
-        (0..kept).for_each(|j| _ = fix_sign(components.column_mut(j)));
-        Self::plain_basis(components, inclusion, center)
-    }
-
-    /// A basis as it is: some of its columns may be combinations of others.
-    pub(super) fn plain_basis(components: Matrix, mut inclusion: Vec<f64>, center: Vec<f64>) -> Self {
-        inclusion.resize(components.columns(), 0.0);
-        Self::new(inclusion, Place::Plain { center, components })
-    }
-
-    fn new(inclusion: Vec<f64>, place: Place) -> Self {
-        Self { inclusion, place, deviation: Vec::new(), ridges: None, imputation: Imputation::default() }
+    /// Coordinates in the directions of a basis, which are kept with these probabilities; zero where there are fewer.
+    pub(super) fn new(basis: Basis, mut inclusion: Vec<f64>) -> Self {
+        inclusion.resize(basis.columns.columns(), 0.0);
+        let (mut shift, mut center_square) = (Vec::new(), 0.0);
+        if basis.dictionary.is_some() {
+            basis.columns.transpose_times(&basis.image, &mut shift);
+            center_square = dot(&basis.center, &basis.image);
+        }
+        let (deviation, imputation) = (Vec::new(), Imputation::default());
+        Self { inclusion, basis, shift, center_square, deviation, ridges: None, imputation }
     }
 
     /// The same, for rows that may have missing cells: they are filled in, with these factors on the squared coordinates in
@@ -68,35 +57,6 @@ impl Embedding {
         ridges.resize(self.kept(), f64::INFINITY);
         self.ridges = Some(ridges.into_iter().map(|factor| ridge(factor, 1.0)).collect());
         self
-    }
-
-    /// Directions over a dictionary; `center` holds coefficients too, with the kernel of each atom with it in `image`.
-    pub(super) fn features(
-        dictionary: Vectors,
-        mut coefficients: Matrix,
-        inclusion: Vec<f64>,
-        center: (Vec<f64>, Vec<f64>),
-        kept: usize,
-    ) -> Self {
-        coefficients.resize(dictionary.len(), kept);
-        (0..kept).for_each(|j| _ = fix_sign(coefficients.column_mut(j)));
-        Self::feature_basis(dictionary, coefficients, inclusion, center)
-    }
-
-    /// A basis over a dictionary as it is.
-    pub(super) fn feature_basis(
-        dictionary: Vectors,
-        coefficients: Matrix,
-        mut inclusion: Vec<f64>,
-        (center, image): (Vec<f64>, Vec<f64>),
-    ) -> Self {
-        inclusion.resize(coefficients.columns(), 0.0);
-        let mut shift = Vec::new();
-        coefficients.transpose_times(&image, &mut shift);
-        let center_square = dot(&center, &image);
-        let dictionary = Box::new(dictionary);
-        let place = Place::Features { dictionary, coefficients, center, center_square, shift };
-        Self::new(inclusion, place)
     }
 
     /// Number of coordinates.
@@ -111,55 +71,47 @@ impl Embedding {
 
     /// The directions, as columns; none for features.
     pub fn components(&self) -> Option<&Matrix> {
-        match &self.place {
-            Place::Plain { components, .. } => Some(components),
-            Place::Features { .. } => None,
-        }
+        self.basis.dictionary.is_none().then_some(&self.basis.columns)
     }
 
     /// The center; none for features.
     pub fn center(&self) -> Option<&[f64]> {
-        match &self.place {
-            Place::Plain { center, .. } => Some(center),
-            Place::Features { .. } => None,
-        }
+        self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
 
     /// Atoms and the coefficients of the directions over them; none for plain rows.
     pub fn expansion(&self) -> Option<(&Vectors, &Matrix)> {
-        match &self.place {
-            Place::Plain { .. } => None,
-            Place::Features { dictionary, coefficients, .. } => Some((dictionary, coefficients)),
-        }
+        Some((self.basis.dictionary.as_deref()?, &self.basis.columns))
     }
 
     /// Coordinates of a row, and the squared length of what they leave out, in the cells that are not missing.
     pub fn transform(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
-        match &mut self.place {
-            Place::Plain { center, components } => {
+        let Basis { columns, center, dictionary, .. } = &mut self.basis;
+        match dictionary {
+            None => {
                 let (deviation, fills) = (&mut self.deviation, self.ridges.is_some());
                 let is_missing = |x: f64| fills && x.is_nan();
                 length("row", row.len(), center.len())?;
                 every("row", row, "finite", |x| x.is_finite() || is_missing(x))?;
                 deviation.clear();
-                deviation.extend(row.iter().zip(center).map(|(x, m)| *x - *m));
+                deviation.extend(row.iter().zip(&*center).map(|(x, m)| *x - *m));
                 let ridges = self.ridges.as_deref().filter(|_| row.iter().any(|x| x.is_nan()));
                 if let Some(ridges) = ridges {
-                    self.imputation.fill(components, ridges, deviation);
+                    self.imputation.fill(columns, ridges, deviation);
                 }
                 if !dot(deviation, deviation).is_finite() {
                     return Err(Error::Overflow { largest: largest(deviation) });
                 }
-                components.transpose_times(deviation, coordinates);
-                let square = components.subtract_times(coordinates, deviation);
+                columns.transpose_times(deviation, coordinates);
+                let square = columns.subtract_times(coordinates, deviation);
                 let seen = || deviation.iter().zip(row).filter(|(_, x)| !x.is_nan()).map(|(z, _)| z * z).sum();
                 Ok(ridges.map_or(square, |_| seen()))
             }
-            Place::Features { dictionary, coefficients, center, center_square, shift } => {
+            Some(dictionary) => {
                 let own = dictionary.row(row, &mut self.deviation)?;
-                coefficients.transpose_times(&self.deviation, coordinates);
-                coordinates.iter_mut().zip(shift).for_each(|(c, s)| *c -= *s);
-                let square = own - 2.0 * dot(center, &self.deviation) + *center_square;
+                columns.transpose_times(&self.deviation, coordinates);
+                coordinates.iter_mut().zip(&self.shift).for_each(|(c, s)| *c -= *s);
+                let square = own - 2.0 * dot(center, &self.deviation) + self.center_square;
                 Ok((square - dot(coordinates, coordinates)).max(0.0))
             }
         }
@@ -169,23 +121,19 @@ impl Embedding {
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         check_row("coordinates", coordinates, self.kept())?;
         let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
-        match &mut self.place {
-            Place::Plain { center, components } => {
-                let mut row = center.clone();
-                components.subtract_times(&negative, &mut row);
-                Ok(row)
-            }
-            Place::Features { dictionary, .. } if dictionary.kernel().takes_items() => Err(Error::Unsupported(
+        let Basis { columns, center, dictionary, .. } = &mut self.basis;
+        let mut sum = center.clone();
+        columns.subtract_times(&negative, &mut sum);
+        match dictionary {
+            None => Ok(sum),
+            Some(dictionary) if dictionary.kernel().takes_items() => Err(Error::Unsupported(
                 "a list of items cannot be made from coordinates: look for the best of several candidates",
             )),
-            Place::Features { dictionary, coefficients, center, .. } => {
-                let mut weights = center.clone();
-                coefficients.subtract_times(&negative, &mut weights);
-                let expansion = Expansion::new(&**dictionary, weights)?;
+            Some(dictionary) => {
+                let expansion = Expansion::new(&**dictionary, sum)?;
                 let start = nearest_atom(dictionary, &expansion)?;
                 let stop = Stop { steps: 200, tolerance: 1e-8 };
-                let kernel = dictionary.kernel().clone();
-                let found = match kernel {
+                let found = match dictionary.kernel().clone() {
                     VectorKernel::Rbf { .. } => fixed_point(dictionary, &expansion, &start, 1, stop)?,
                     kernel => descend(&kernel, &**dictionary, &expansion, &start, stop)?,
                 };
@@ -207,29 +155,4 @@ fn nearest_atom(dictionary: &mut Vectors, expansion: &Expansion) -> Result<Vec<f
         }
     }
     best.1.map(|atom| dictionary.atom(atom).to_vec()).ok_or(Error::Unsupported("no row has been learned from yet"))
-}
-
-/// Appends unit vectors, made orthogonal to the columns, until there are `kept`.
-fn complete(columns: &mut Matrix, kept: usize) {
-    let rows = columns.rows();
-    for unit in 0..rows {
-        let count = columns.columns();
-        if count >= kept {
-            return;
-        }
-        let mut vector = vec![0.0; rows];
-        vector[unit] = 1.0;
-        let mut coefficients = Vec::new();
-        let mut square = 1.0;
-        for _ in 0..2 {
-            columns.transpose_times(&vector, &mut coefficients);
-            square = columns.subtract_times(&coefficients, &mut vector);
-        }
-        // Of n unit vectors, some lies at least this far from fewer than n directions.
-        if square > 0.5 / rows as f64 {
-            columns.resize(rows, count + 1);
-            let norm = square.sqrt();
-            columns.column_mut(count).iter_mut().zip(&vector).for_each(|(c, v)| *c = v / norm);
-        }
-    }
 }

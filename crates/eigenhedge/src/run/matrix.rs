@@ -37,11 +37,12 @@ impl Run {
         length("a row of the symmetric matrix", matrix.columns(), self.length)?;
         let symmetric = Symmetric::new(matrix)?;
         let dyads = symmetric.dyads();
-        self.learner.set_aligns(false);
+        self.learner.inside_mut().set_aligns(false);
         let loss = trial_with(&mut self.learner, &Instance::Dyads(&dyads), &mut self.random, |_| ())?;
         let trace: f64 = dyads.iter().map(|(weight, _)| weight).sum();
         let frobenius = dyads.iter().map(|(weight, _)| weight * weight).sum::<f64>().sqrt();
-        self.totals.enter_batch(loss, (trace - loss.realised).max(0.0), self.learner.rank(), rows, frobenius);
+        let (kept, rank) = ((trace - loss.realised).max(0.0), self.learner.inside().last_row().rank);
+        self.totals.enter_batch(loss, kept, rank, rows, frobenius);
         self.scratch.0.coordinates.clear();
         self.scratch.0.coordinates.resize(self.spec.kept, 0.0);
         for (weight, vector) in dyads.into_iter().filter(|(weight, _)| *weight > 0.0) {

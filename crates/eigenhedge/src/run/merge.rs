@@ -9,7 +9,7 @@
 //! `anchored` without a center, with a rate that is given, each merge adds D to the constant of the theorem (see
 //! `guarantee`).
 
-use super::{Run, Totals};
+use super::{AnyLearner, Run, Totals};
 use crate::bounds;
 use crate::comparators::Hindsight;
 use crate::error::Error;
@@ -42,7 +42,10 @@ impl Run {
         self.check_alike(&other)?;
         self.check_mergeable()?;
         let cost = bounds::divergence(self.spec.kept, self.spec.space(self.length)).unwrap_or(f64::INFINITY);
-        self.learner.merge(other.learner, cost)?;
+        let (AnyLearner::Plain(own), AnyLearner::Plain(learner)) = (&mut self.learner, other.learner) else {
+            return Err(Error::Merge("the learners must be over plain rows".to_owned()));
+        };
+        own.merge(*learner, cost)?;
         self.hindsight = match (self.hindsight, other.hindsight) {
             (Some(own), Some(other)) => Some(own.merge(other)?),
             _ => None,
@@ -60,7 +63,9 @@ impl Run {
     ) -> Result<Self, Error> {
         self.totals = Totals::unpredicted(rows.rows, passed_over);
         if rows.rows > 0 {
-            self.learner.begin_with(rows)?;
+            let plain = self.learner.plain_mut();
+            let plain = plain.ok_or_else(|| Error::Merge("the learner must be over plain rows".to_owned()))?;
+            plain.heaviest_mut().begin_with(rows)?;
             self.hindsight = hindsight.or(self.hindsight);
         }
         Ok(self)

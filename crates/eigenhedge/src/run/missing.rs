@@ -17,6 +17,7 @@
 use super::{Run, Working};
 use crate::error::Error;
 use crate::learner::Loss;
+use crate::portfolio::Portfolio;
 use crate::registry::Missing;
 use crate::row::check_cells;
 use crate::state::ensure;
@@ -36,9 +37,9 @@ impl Run {
             reconstruction.resize(self.length, 0.0);
             return Ok(Loss::default());
         }
-        if !self.unseen.is_empty() && !self.learner.fixes_center() {
+        if !self.unseen.is_empty() && !self.learner.inside().fixes_center() {
             for column in self.unseen.iter().filter(|column| !row[**column].is_nan()) {
-                self.learner.begin_column(*column, row[*column]);
+                self.learner.plain_mut().into_iter().for_each(|plain| plain.begin_column(*column, row[*column]));
                 self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_column(*column, row[*column]));
             }
         }
@@ -47,10 +48,10 @@ impl Run {
         } else {
             let scales = self.scales();
             let mut filled = std::mem::take(&mut self.filled.0);
-            self.learner.fill(row, scales, &mut filled);
+            self.learner.plain_mut().into_iter().for_each(|plain| plain.fill(row, scales, &mut filled));
             let outcome = self.learn(&filled);
             self.filled.0 = filled;
-            self.learner.cancel_fill();
+            self.learner.plain_mut().into_iter().for_each(Portfolio::cancel_fill);
             let loss = outcome?;
             self.totals.filled_rows += 1;
             self.totals.missing_cells += missing as u64;
@@ -60,8 +61,14 @@ impl Run {
         Ok(loss)
     }
 
+    /// Factors on the squared coordinates in the directions of [`Self::embedding`], to fill missing cells in.
+    pub(super) fn ridges(&mut self) -> Vec<f64> {
+        let scales = self.scales();
+        self.learner.plain_mut().map_or_else(Vec::new, |portfolio| portfolio.heaviest_mut().direction_ridges(scales))
+    }
+
     /// Sizes of what the rows so far lost and kept.
-    pub(super) fn scales(&self) -> Scales {
+    fn scales(&self) -> Scales {
         let rows = self.totals.charged() as f64;
         let cells = (rows * self.length as f64 - self.totals.missing_cells as f64).max(1.0);
         let signal = self.totals.kept_energy / (rows.max(1.0) * self.spec.kept as f64);

@@ -1,12 +1,14 @@
 //! The driver: a learner, its generator and its account over a stream of rows.
 
 mod any;
+mod basis;
 mod batch;
 mod embedding;
 mod guarantee;
 mod matrix;
 mod merge;
 mod missing;
+mod row_learner;
 mod summary;
 mod totals;
 
@@ -179,22 +181,23 @@ impl Run {
 
     /// One trial of a row without missing cells.
     fn learn(&mut self, row: &[f64]) -> Result<Loss, Error> {
-        let fixes_center = self.learner.fixes_center();
+        let fixes_center = self.learner.inside().fixes_center();
         let Working { aligns, coordinates, reconstructs, reconstruction } = &mut self.scratch.0;
-        self.learner.set_aligns(*aligns);
+        self.learner.inside_mut().set_aligns(*aligns);
         let loss = trial_with(&mut self.learner, &Instance::from(row), &mut self.random, |learner| {
-            if *reconstructs {
-                learner.reconstruct(row, reconstruction);
+            if let (true, Some(portfolio)) = (*reconstructs, learner.plain_mut()) {
+                portfolio.reconstruct(row, reconstruction);
             }
         })?;
+        let last = self.learner.inside().last_row();
         coordinates.clear();
-        coordinates.extend_from_slice(self.learner.aligned_coordinates().unwrap_or(self.learner.coordinates()));
+        coordinates.extend_from_slice(last.aligned.unwrap_or(last.coordinates));
         coordinates.resize(self.spec.kept, 0.0);
         if fixes_center {
             self.totals.enter_first(loss);
             self.begin_comparators(row);
         } else {
-            self.totals.enter(loss, self.learner.coordinates(), self.learner.rank(), self.learner.last_square());
+            self.totals.enter(loss, last.coordinates, last.rank, last.square);
             self.compare(row, 1.0);
         }
         Ok(loss)
@@ -300,7 +303,7 @@ impl Run {
 
     /// Rows that a run with a kernel still holds: the atoms of its learner, and rows to compare with.
     pub fn held_rows(&self) -> Vec<&[f64]> {
-        let mut rows = self.learner.atoms();
+        let mut rows = self.learner.inside().atoms();
         if let Some(Hindsight::Features(features)) = &self.hindsight {
             rows.extend(features.rows());
         }
@@ -328,7 +331,7 @@ impl Run {
     pub fn embedding(&mut self) -> Embedding {
         let embedding = self.learner.embedding(self.spec.kept);
         match self.spec.missing {
-            Missing::Fill => embedding.filling(self.learner.ridges(self.scales())),
+            Missing::Fill => embedding.filling(self.ridges()),
             Missing::Fail | Missing::Skip => embedding,
         }
     }
@@ -339,10 +342,10 @@ impl Run {
         match self.coordinates {
             Coordinates::Aligned if self.spec.missing == Missing::Fill => {
                 // The basis is turned against the directions: all of it is trusted alike.
-                let least = self.learner.ridges(self.scales()).into_iter().fold(f64::INFINITY, f64::min);
-                self.learner.aligned_embedding(self.spec.kept).filling(vec![least; self.spec.kept])
+                let least = self.ridges().into_iter().fold(f64::INFINITY, f64::min);
+                self.learner.inside_mut().aligned_embedding(self.spec.kept).filling(vec![least; self.spec.kept])
             }
-            Coordinates::Aligned => self.learner.aligned_embedding(self.spec.kept),
+            Coordinates::Aligned => self.learner.inside_mut().aligned_embedding(self.spec.kept),
             Coordinates::Drawn => self.embedding(),
         }
     }

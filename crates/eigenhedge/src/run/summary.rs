@@ -87,7 +87,7 @@ pub struct ShiftingBound {
 }
 
 /// Cost of approximations.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Certificate {
     /// Added to the constant of the theorem by mixing and rank caps, for a portfolio to that of the member whose bound is
@@ -122,7 +122,8 @@ pub struct Member {
 impl RunSummary {
     /// The account so far beside this best loss, with the best partitions into up to `segments` segments.
     pub(super) fn of(run: &Run, best_loss: Option<Best>, segments: usize) -> Self {
-        let Run { spec, totals, learner, .. } = run;
+        let Run { spec, totals, .. } = run;
+        let learner = run.learner.inside();
         let inputs = bound_inputs(run);
         let guarantee = |best: f64| learner.guarantee(&inputs, Comparator::fixed(best));
         let holds = match best_loss {
@@ -131,6 +132,7 @@ impl RunSummary {
         };
         let guarantee = best_loss.and_then(|best| guarantee(best.high()).ok());
         let (partitions, shifting_bound) = partitions(run, &inputs, segments);
+        let costs = learner.certificate();
         Self {
             rows: totals.rows,
             skipped_rows: totals.passed_over,
@@ -160,13 +162,10 @@ impl RunSummary {
                 Ok(_) => guarantee.map_or("", |guarantee| guarantee.theorem).to_owned(),
             },
             certificate: Certificate {
-                price: guarantee.map(|guarantee| guarantee.price).or(learner.price()).filter(|price| price.is_finite()),
-                hedge_term: learner.hedge_term(),
-                budget_error: learner.budget_error(),
-                healed_rows: learner.healed(),
-                clipped_rows: learner.clipped(),
+                price: guarantee.map(|guarantee| guarantee.price).or(costs.price).filter(|price| price.is_finite()),
                 filled_rows: totals.filled_rows,
                 missing_cells: totals.missing_cells,
+                ..costs
             },
             members: learner.members(),
             partitions,
@@ -204,7 +203,7 @@ fn partitions(run: &Run, inputs: &BoundInputs, segments: usize) -> (Vec<Partitio
     let mut partitions = followed.best(run.spec.kept, most);
     let bound = |partition: &Partition| {
         let comparator = Comparator { loss: partition.loss, changes: partition.cuts.len() };
-        let guarantee = run.learner.guarantee(inputs, comparator).ok()?;
+        let guarantee = run.learner.inside().guarantee(inputs, comparator).ok()?;
         Some(ShiftingBound {
             segments: partition.cuts.len() + 1,
             best_loss: partition.loss,

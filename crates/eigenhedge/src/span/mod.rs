@@ -117,6 +117,11 @@ pub trait Span {
         false
     }
 
+    /// Norms of the parts of columns that were given up, summed.
+    fn budget_error(&self) -> f64 {
+        0.0
+    }
+
     /// Gives up what changes these directions (in the coordinates of the columns) least, weighted by importance. When
     /// columns were lost, returns the rotation that the coordinates of the columns have undergone.
     fn evict(&mut self, _directions: &Matrix, _importance: &[f64]) -> Option<&Matrix> {

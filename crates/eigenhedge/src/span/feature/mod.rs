@@ -187,11 +187,6 @@ impl<D: Dictionary> Feature<D> {
         self.origin.as_ref().map(|origin| (&origin.coefficients[..], &origin.image[..]))
     }
 
-    /// What the budget has cost: the norms of all the parts of columns that were given up, summed.
-    pub fn budget_error(&self) -> f64 {
-        self.budget.as_ref().map_or(0.0, Budget::error)
-    }
-
     /// Learns the kernels of new atoms with themselves: of all after a restart, with the same bits.
     fn know_squares(&mut self) {
         let (squares, dictionary) = (&mut self.squares.0, &self.dictionary);
@@ -637,6 +632,10 @@ impl<D: Dictionary> Span for Feature<D> {
             }
         }
         largest
+    }
+
+    fn budget_error(&self) -> f64 {
+        self.budget.as_ref().map_or(0.0, Budget::error)
     }
 
     fn over_budget(&self) -> bool {

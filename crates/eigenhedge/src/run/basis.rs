@@ -1,0 +1,197 @@
+//! Orthonormal directions and a center: what an [`Embedding`](super::Embedding) is made of.
+//!
+//! Combinations of the columns of a span, or weight vectors that need not be orthonormal, become vectors or coefficients over
+//! atoms here.
+
+use crate::batch::fix_sign;
+use crate::hebbian::weights::Weights;
+use crate::hebbian::{AmbientWeights, FeatureWeights};
+use crate::kernel::{Dictionary, Vectors};
+use crate::linalg::{Matrix, multiply};
+use crate::num::dot;
+use crate::span::{Ambient, Feature, Span};
+
+/// Directions around a center.
+#[derive(Debug, Clone)]
+pub(super) struct Basis {
+    /// Vectors, or coefficients over the atoms of the dictionary.
+    pub columns: Matrix,
+    pub center: Vec<f64>,
+    /// None for plain rows.
+    pub dictionary: Option<Box<Vectors>>,
+    /// Kernel of each atom with the center; empty for plain rows.
+    pub image: Vec<f64>,
+}
+
+impl Basis {
+    fn plain(columns: Matrix, center: Vec<f64>) -> Self {
+        Self { columns, center, dictionary: None, image: Vec::new() }
+    }
+
+    /// Coefficients over atoms, around this center with its image, or around zero.
+    fn features(dictionary: &Vectors, columns: Matrix, center: Option<(&[f64], &[f64])>) -> Self {
+        let zeros = vec![0.0; dictionary.len()];
+        let (center, image) = center.unwrap_or((&zeros, &zeros));
+        let dictionary = Some(Box::new(dictionary.clone()));
+        Self { columns, center: center.to_vec(), dictionary, image: image.to_vec() }
+    }
+
+    /// The first `kept` directions, each with its largest entry positive. Where there are fewer, vectors are completed, and then
+    /// there are zeros.
+    pub fn first(mut self, kept: usize) -> Self {
+        let Self { columns, dictionary, .. } = &mut self;
+        columns.resize(columns.rows(), kept.min(columns.columns()));
+        if dictionary.is_none() {
+            complete(columns, kept);
+        }
+        columns.resize(columns.rows(), kept);
+        (0..kept).for_each(|j| _ = fix_sign(columns.column_mut(j)));
+        self
+    }
+}
+
+/// Appends unit vectors, made orthogonal to the columns, until there are `kept`.
+fn complete(columns: &mut Matrix, kept: usize) {
+    let rows = columns.rows();
+    for unit in 0..rows {
+        let count = columns.columns();
+        if count >= kept {
+            return;
+        }
+        let mut vector = vec![0.0; rows];
+        vector[unit] = 1.0;
+        let mut coefficients = Vec::new();
+        let mut square = 1.0;
+        for _ in 0..2 {
+            columns.transpose_times(&vector, &mut coefficients);
+            square = columns.subtract_times(&coefficients, &mut vector);
+        }
+        // Of n unit vectors, some lies at least this far from fewer than n directions.
+        if square > 0.5 / rows as f64 {
+            append_normalised(columns, &vector, square);
+        }
+    }
+}
+
+/// Appends a vector with this squared norm, divided by its norm.
+fn append_normalised(columns: &mut Matrix, vector: &[f64], square: f64) {
+    let (count, norm) = (columns.columns(), square.sqrt());
+    columns.resize(vector.len(), count + 1);
+    columns.column_mut(count).iter_mut().zip(vector).for_each(|(c, v)| *c = v / norm);
+}
+
+/// A span over rows, plain or through a kernel.
+pub(super) trait RowSpan: Span {
+    /// Rows that the columns are combinations of; none for plain rows.
+    fn atoms(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
+
+    /// Combinations of the columns, for rows to come. `first` is the span of the first member of the portfolio.
+    fn basis(&self, combinations: &Matrix, first: &Self) -> Basis;
+}
+
+impl RowSpan for Ambient {
+    fn basis(&self, combinations: &Matrix, first: &Self) -> Basis {
+        // A center that follows the last rows is none for rows to come: that of the first member is the mean.
+        let center = first.origin().unwrap_or_else(|| vec![0.0; first.length()]);
+        Basis::plain(times(&self.vectors(), combinations, self.length()), center)
+    }
+}
+
+impl RowSpan for Feature<Vectors> {
+    fn atoms(&self) -> Vec<&[f64]> {
+        atoms(self.dictionary())
+    }
+
+    fn basis(&self, combinations: &Matrix, _: &Self) -> Basis {
+        let coefficients = times(self.coefficients(), combinations, self.dictionary().len());
+        Basis::features(self.dictionary(), coefficients, self.origin_with_image())
+    }
+}
+
+/// Weight vectors over rows, plain or through a kernel.
+pub(super) trait RowWeights: Weights {
+    /// Rows that the vectors are combinations of; none for plain rows.
+    fn atoms(&self) -> Vec<&[f64]> {
+        Vec::new()
+    }
+
+    /// Distance that a budget moved the vectors, summed over the atoms that were dropped.
+    fn budget_error(&self) -> f64 {
+        0.0
+    }
+
+    /// Directions that span the vectors: the first p directions span the first p vectors.
+    fn basis(&self) -> Basis;
+}
+
+impl RowWeights for AmbientWeights {
+    fn basis(&self) -> Basis {
+        Basis::plain(gram_schmidt(self.vectors(), dot), self.center())
+    }
+}
+
+impl RowWeights for FeatureWeights<Vectors> {
+    fn atoms(&self) -> Vec<&[f64]> {
+        atoms(self.dictionary())
+    }
+
+    fn budget_error(&self) -> f64 {
+        self.forgotten()
+    }
+
+    fn basis(&self) -> Basis {
+        let mut dictionary = self.dictionary().clone();
+        let atoms = dictionary.len();
+        let mut vectors = Matrix::zeros(atoms, self.count());
+        for p in 0..self.count() {
+            vectors.column_mut(p).iter_mut().zip(self.coefficients(p)).for_each(|(v, c)| *v = c);
+        }
+        let mut gram = Matrix::zeros(atoms, atoms);
+        let mut row = Vec::new();
+        for atom in 0..atoms {
+            dictionary.atom_row(atom, &mut row);
+            gram.column_mut(atom).copy_from_slice(&row);
+        }
+        let inner = |a: &[f64], b: &[f64]| {
+            let mut image = Vec::new();
+            gram.transpose_times(b, &mut image);
+            dot(a, &image)
+        };
+        Basis::features(&dictionary, gram_schmidt(&vectors, inner), self.center())
+    }
+}
+
+fn atoms(dictionary: &Vectors) -> Vec<&[f64]> {
+    (0..dictionary.len()).map(|atom| dictionary.atom(atom)).collect()
+}
+
+/// The product, with the right number of rows when there is nothing to multiply.
+fn times(columns: &Matrix, combinations: &Matrix, rows: usize) -> Matrix {
+    let mut product = Matrix::zeros(rows, combinations.columns());
+    if combinations.columns() > 0 {
+        multiply(&mut product, columns.view(), combinations.view());
+    }
+    product
+}
+
+/// Orthonormal columns, column p in the span of the first p vectors; vectors that add nothing are left out.
+fn gram_schmidt(vectors: &Matrix, inner: impl Fn(&[f64], &[f64]) -> f64) -> Matrix {
+    let mut columns = Matrix::zeros(vectors.rows(), 0);
+    for p in 0..vectors.columns() {
+        let mut vector = vectors.column(p).to_vec();
+        let before = inner(&vector, &vector);
+        for _ in 0..2 {
+            for j in 0..columns.columns() {
+                let overlap = inner(&vector, columns.column(j));
+                vector.iter_mut().zip(columns.column(j)).for_each(|(v, c)| *v -= overlap * c);
+            }
+        }
+        let square = inner(&vector, &vector);
+        if square > 1e-20 * before {
+            append_normalised(&mut columns, &vector, square);
+        }
+    }
+    columns
+}

@@ -1,0 +1,185 @@
+//! Answers of a learner over rows, between its trials: of a portfolio, or of Hebbian weight vectors.
+
+use super::basis::{RowSpan, RowWeights};
+use super::{BoundInputs, Certificate, Comparator, Embedding, Guarantee, Member, Reason, guarantee};
+use crate::hebbian::Hebbian;
+use crate::num::kept;
+use crate::portfolio::Portfolio;
+use crate::registry::Spec;
+use crate::subspace::{Rule, Subspace};
+
+/// Numbers of the last trial: of the member that was chosen, for a portfolio.
+pub(super) struct LastRow<'a> {
+    /// Coordinates in the directions that were kept.
+    pub coordinates: &'a [f64],
+    /// Aligned coordinates; none for Hebbian learners, and if they were not asked for.
+    pub aligned: Option<&'a [f64]>,
+    /// Explicit directions in use.
+    pub rank: usize,
+    /// Squared norm of the row, after centering.
+    pub square: f64,
+    /// Energy of the row or matrix, after centering.
+    pub energy: f64,
+}
+
+/// A learner over rows as its run sees it, besides the trial itself.
+pub(super) trait RowLearner {
+    /// Options of the members of a portfolio; none for Hebbian learners.
+    fn specs(&self) -> &[Spec] {
+        &[]
+    }
+
+    /// Numbers of the last trial.
+    fn last_row(&self) -> LastRow<'_>;
+
+    /// Columns of the spans of all members, or weight vectors.
+    fn columns(&self) -> usize {
+        self.last_row().rank
+    }
+
+    /// True if the next row does nothing but fix the center ([`Subspace::fixes_center`]).
+    fn fixes_center(&self) -> bool;
+
+    /// The members of a portfolio of several.
+    fn members(&self) -> Vec<Member> {
+        Vec::new()
+    }
+
+    /// Probabilities of being kept of the explicit directions of the heaviest member, largest first.
+    fn probabilities(&self) -> Vec<f64> {
+        vec![1.0; self.last_row().rank]
+    }
+
+    /// Cost of approximations. The price is that of a single learner; none for a portfolio of several. Missing cells are not
+    /// counted.
+    fn certificate(&self) -> Certificate;
+
+    /// The least bound beside a comparator: of all members with a theorem, plus the Hedge term.
+    fn guarantee(&self, _inputs: &BoundInputs, _best: Comparator) -> Result<Guarantee, Reason> {
+        Err(Reason::NoTheorem)
+    }
+
+    /// Asks for the aligned coordinates of the rows that follow, or for none.
+    fn set_aligns(&mut self, _aligns: bool) {}
+
+    /// The atoms of all members; none for plain rows.
+    fn atoms(&self) -> Vec<&[f64]>;
+
+    /// The k directions most surely kept now.
+    fn embedding(&mut self, kept: usize) -> Embedding;
+
+    /// The basis in which the next row would have aligned coordinates; [`Self::embedding`] for Hebbian learners.
+    fn aligned_embedding(&mut self, kept: usize) -> Embedding {
+        self.embedding(kept)
+    }
+}
+
+impl<S: RowSpan> RowLearner for Portfolio<S> {
+    fn specs(&self) -> &[Spec] {
+        Portfolio::specs(self)
+    }
+
+    fn last_row(&self) -> LastRow<'_> {
+        let (chosen, aligned) = (self.chosen(), self.aligned_coordinates());
+        let (coordinates, square, energy) = (chosen.kept_coordinates(), chosen.last_square(), chosen.last_energy());
+        LastRow { coordinates, aligned, rank: chosen.rank(), square, energy }
+    }
+
+    fn columns(&self) -> usize {
+        Portfolio::members(self).iter().map(|member| member.span().columns()).sum()
+    }
+
+    fn fixes_center(&self) -> bool {
+        Portfolio::fixes_center(self)
+    }
+
+    fn members(&self) -> Vec<Member> {
+        let specs = Portfolio::specs(self);
+        if specs.len() < 2 {
+            return Vec::new();
+        }
+        let members = specs.iter().zip(self.trust().present_weights()).zip(self.totals());
+        members.map(|((spec, weight), total)| Member { name: spec.label(), weight, expected_loss: *total }).collect()
+    }
+
+    fn probabilities(&self) -> Vec<f64> {
+        let weights = Portfolio::members(self)[self.heaviest()].rule().log_weights();
+        let mut probabilities: Vec<f64> = weights.iter().map(|w| kept(*w)).filter(|p| *p > 0.0).collect();
+        probabilities.sort_by(|a, b| b.total_cmp(a));
+        probabilities
+    }
+
+    fn certificate(&self) -> Certificate {
+        let members = Portfolio::members(self);
+        Certificate {
+            price: if let [member] = members { Some(member.rule().price()) } else { None },
+            hedge_term: self.hedge_term(),
+            budget_error: members.iter().map(|member| member.span().budget_error()).sum(),
+            healed_rows: members.iter().map(Subspace::healed).sum(),
+            clipped_rows: members.iter().map(Subspace::clipped).max().unwrap_or(0),
+            ..Certificate::default()
+        }
+    }
+
+    fn guarantee(&self, inputs: &BoundInputs, best: Comparator) -> Result<Guarantee, Reason> {
+        let members = Portfolio::specs(self).iter().zip(Portfolio::members(self));
+        let guarantees = members.map(|(spec, member)| guarantee(spec, member, inputs, best));
+        let least = guarantees.reduce(|a, b| match (a, b) {
+            (Ok(a), Ok(b)) => Ok(if b.bound < a.bound { b } else { a }),
+            (Err(_), Ok(found)) | (Ok(found), Err(_)) => Ok(found),
+            (Err(Reason::NoTheorem), Err(reason)) | (Err(reason), Err(_)) => Err(reason),
+        });
+        let least = least.unwrap_or(Err(Reason::NoTheorem))?;
+        Ok(Guarantee { bound: least.bound + self.hedge_term(), ..least })
+    }
+
+    fn set_aligns(&mut self, aligns: bool) {
+        Portfolio::set_aligns(self, aligns);
+    }
+
+    fn atoms(&self) -> Vec<&[f64]> {
+        Portfolio::members(self).iter().flat_map(|member| member.span().atoms()).collect()
+    }
+
+    fn embedding(&mut self, kept: usize) -> Embedding {
+        let (mut directions, mut probabilities) = self.heaviest_mut().directions();
+        directions.resize(directions.rows(), kept.min(directions.columns()));
+        probabilities.truncate(kept);
+        let members = Portfolio::members(self);
+        let basis = members[self.heaviest()].span().basis(&directions, members[0].span());
+        Embedding::new(basis.first(kept), probabilities)
+    }
+
+    fn aligned_embedding(&mut self, _: usize) -> Embedding {
+        let (directions, probabilities) = self.next_basis();
+        let members = Portfolio::members(self);
+        let basis = members[self.heaviest()].span().basis(&directions, members[0].span());
+        Embedding::new(basis, probabilities)
+    }
+}
+
+impl<W: RowWeights> RowLearner for Hebbian<W> {
+    fn last_row(&self) -> LastRow<'_> {
+        let (coordinates, square) = (self.coordinates(), self.last_square());
+        LastRow { coordinates, aligned: None, rank: coordinates.len(), square, energy: square }
+    }
+
+    fn fixes_center(&self) -> bool {
+        Hebbian::fixes_center(self)
+    }
+
+    fn certificate(&self) -> Certificate {
+        let (budget_error, clipped_rows) = (self.weights().budget_error(), self.clipped());
+        Certificate { price: Some(0.0), budget_error, clipped_rows, ..Certificate::default() }
+    }
+
+    fn atoms(&self) -> Vec<&[f64]> {
+        self.weights().atoms()
+    }
+
+    fn embedding(&mut self, kept: usize) -> Embedding {
+        let basis = self.weights().basis();
+        let probabilities = vec![1.0; basis.columns.columns()];
+        Embedding::new(basis.first(kept), probabilities)
+    }
+}
