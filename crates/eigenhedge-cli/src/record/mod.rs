@@ -88,7 +88,7 @@ struct Look {
 impl Recorder {
     /// For a run that has not begun.
     pub fn new(run: &Run, has_time: bool) -> Self {
-        let members = run.learner().members().len();
+        let members = run.learner().member_weights().len();
         Self {
             totals: Downsampler::new(Keep::First, POINTS, 2),
             losses: Downsampler::new(Keep::Largest, POINTS, 1),
@@ -141,8 +141,7 @@ impl Recorder {
     fn sample(&mut self, number: u64, learner: &AnyLearner) {
         self.kept.push(number, &learner.probabilities());
         if let Some(weights) = &mut self.weights {
-            let now: Vec<f64> = learner.members().into_iter().map(|member| member.weight).collect();
-            weights.push(number, &now);
+            weights.push(number, &learner.member_weights());
         }
     }
 

@@ -174,6 +174,11 @@ impl AnyLearner {
         self.inside().members()
     }
 
+    /// Present weights of these members.
+    pub fn member_weights(&self) -> Vec<f64> {
+        self.inside().member_weights()
+    }
+
     /// Probabilities of being kept of the explicit directions of the heaviest member, largest first.
     pub fn probabilities(&self) -> Vec<f64> {
         self.inside().probabilities()

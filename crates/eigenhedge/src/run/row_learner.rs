@@ -45,6 +45,11 @@ pub(super) trait RowLearner {
         Vec::new()
     }
 
+    /// Present weights of these members.
+    fn member_weights(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
     /// Probabilities of being kept of the explicit directions of the heaviest member, largest first.
     fn probabilities(&self) -> Vec<f64> {
         vec![1.0; self.last_row().rank]
@@ -94,12 +99,12 @@ impl<S: RowSpan> RowLearner for Portfolio<S> {
     }
 
     fn members(&self) -> Vec<Member> {
-        let specs = Portfolio::specs(self);
-        if specs.len() < 2 {
-            return Vec::new();
-        }
-        let members = specs.iter().zip(self.trust().present_weights()).zip(self.totals());
+        let members = Portfolio::specs(self).iter().zip(self.member_weights()).zip(self.totals());
         members.map(|((spec, weight), total)| Member { name: spec.label(), weight, expected_loss: *total }).collect()
+    }
+
+    fn member_weights(&self) -> Vec<f64> {
+        if Portfolio::specs(self).len() > 1 { self.trust().present_weights() } else { Vec::new() }
     }
 
     fn probabilities(&self) -> Vec<f64> {
