@@ -53,8 +53,11 @@ fn others() -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// Rows as bits, with what goes along, or the message behind the name of the file.
-fn read(name: &str, bytes: &[u8], layout: impl Fn(Layout) -> Layout) -> Result<Vec<(Vec<u64>, Vec<String>)>, String> {
+/// Numbers of a row as bits, and the texts that go along.
+type Row = (Vec<u64>, Vec<String>);
+
+/// All rows, or the message behind the name of the file.
+fn read(name: &str, bytes: &[u8], layout: impl Fn(Layout) -> Layout) -> Result<Vec<Row>, String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(name);
     std::fs::write(&path, bytes).unwrap();
