@@ -33,7 +33,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     if total == 0 {
         return Err(input.fault(Fault::Empty));
     }
-    let schema = schema_of(metadata.schema_descr());
+    let schema = schema_of(metadata);
     let chosen = choose(input, layout, &schema)?;
     let (columns, projection) = chosen.clone();
     let leaves = leaves_of(metadata.schema_descr(), &projection);

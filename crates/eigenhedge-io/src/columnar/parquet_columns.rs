@@ -13,13 +13,52 @@ use parquet::basic::{ConvertedType, LogicalType, TimeUnit as ParquetUnit, Type a
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType as PhysicalType;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescriptor, Type};
 use std::sync::Arc;
 
 /// The columns, each with the type of its array. Types that hold neither numbers nor texts are there to be named.
-pub fn schema_of(descriptor: &SchemaDescriptor) -> Schema {
-    let field = |root: &Arc<Type>| Field::new(root.name(), kind_of(root), true);
-    Schema::new(descriptor.root_schema().get_fields().iter().map(field).collect::<Vec<_>>())
+pub fn schema_of(file: &FileMetaData) -> Schema {
+    let told = told_schema(file);
+    let is_duration = |name: &str| {
+        let told = told.as_ref().and_then(|schema| schema.field_with_name(name).ok());
+        told.map(Field::data_type).filter(|kind| matches!(kind, DataType::Duration(_))).cloned()
+    };
+    let field = |root: &Arc<Type>| {
+        let kind = match kind_of(root) {
+            DataType::Int64 => is_duration(root.name()).unwrap_or(DataType::Int64),
+            kind => kind,
+        };
+        Field::new(root.name(), kind, true)
+    };
+    Schema::new(file.schema_descr().root_schema().get_fields().iter().map(field).collect::<Vec<_>>())
+}
+
+/// The schema that a library of Arrow wrote along. Parquet has no word for durations and calls them whole numbers.
+fn told_schema(file: &FileMetaData) -> Option<Schema> {
+    let told = file.key_value_metadata()?.iter().find(|pair| pair.key == "ARROW:schema")?;
+    arrow_ipc::convert::try_schema_from_ipc_buffer(&from_base64(told.value.as_ref()?)?).ok()
+}
+
+/// Bytes of a text in base 64.
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| {
+        Some(match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        })
+    };
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    for group in text.trim_end_matches('=').as_bytes().chunks(4) {
+        let digits = group.iter().map(|byte| digit(*byte).map(u32::from)).collect::<Option<Vec<u32>>>()?;
+        let bits = digits.iter().enumerate().map(|(i, digit)| digit << (18 - 6 * i)).sum::<u32>();
+        bytes.extend_from_slice(&bits.to_be_bytes()[1..digits.len()]);
+    }
+    Some(bytes)
 }
 
 /// The leaf of each of these columns, all of them flat.
