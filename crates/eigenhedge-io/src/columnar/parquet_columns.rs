@@ -20,13 +20,13 @@ use std::sync::Arc;
 /// The columns, each with the type of its array. Types that hold neither numbers nor texts are there to be named.
 pub fn schema_of(file: &FileMetaData) -> Schema {
     let told = told_schema(file);
-    let is_duration = |name: &str| {
+    let duration = |name: &str| {
         let told = told.as_ref().and_then(|schema| schema.field_with_name(name).ok());
         told.map(Field::data_type).filter(|kind| matches!(kind, DataType::Duration(_))).cloned()
     };
     let field = |root: &Arc<Type>| {
         let kind = match kind_of(root) {
-            DataType::Int64 => is_duration(root.name()).unwrap_or(DataType::Int64),
+            DataType::Int64 => duration(root.name()).unwrap_or(DataType::Int64),
             kind => kind,
         };
         Field::new(root.name(), kind, true)
