@@ -19,13 +19,17 @@ from ._types import Floats, Path
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+#: Options of a monitor that have no effect on scores.
+LISTS: dict[str, Any] = {"event_gap": 5, "change_time": 10_000.0, "drift_time": 2_000.0, "rebaseline": "never"}
+
 
 class SubspaceAnomaly(base.AnomalyDetector):
     """Scores rows of sensors with the code of `eigenhedge.Monitor`.
 
-    The score is `score / (score + limit)`, between 0 and 1: a half for a row at the limit that a hundredth of normal rows pass.
-    `ThresholdFilter` with a threshold of 0.5 gives the alarms of the monitor; `QuantileFilter` finds a threshold of its own.
-    Rows of the warm-up have the score 0.
+    The score is `score / (score + limit)`, between 0 and 1, where the limit is the score that this row needs for an alarm: a half
+    is the limit. `ThresholdFilter` with a threshold of 0.5 gives the alarms of the monitor; `QuantileFilter` finds a threshold
+    of its own. Rows of the warm-up have the score 0. A fault that lasts has high scores when it begins, because the limit depends
+    on the last rows; with `mode="freeze:ROWS"` it has high scores as long as it lasts.
 
     The features of the first row have a place, others are left aside. A feature that a row lacks is a missing cell.
 
@@ -36,13 +40,13 @@ class SubspaceAnomaly(base.AnomalyDetector):
     share
         Share of the energy of normal rows that the directions hold.
     mode
-        Rows that teach: `learn` (all), `gated` (those that look normal), or `freeze:ROWS` (none behind the first ROWS).
+        `adapt`: the recent level and its limit follow the rows. `freeze:ROWS`: nothing changes after the first ROWS rows.
     limit
-        Limit of the score: `auto:ALPHA`, `conformal:P`, `quantile:Q` or `spot:Q`.
+        Rule for the limit of alarms: `auto:ALPHA` or `conformal:P`.
     lags
-        Rows before each row that are put beside it, or `auto`.
+        Earlier rows that are appended to each row, or `auto`.
     differences
-        A second score, of the differences between rows; `auto` is where levels are strongly autocorrelated.
+        Also compare the differences between rows; `auto` is where levels are strongly autocorrelated.
     standardize
         Bring the features to mean 0 and deviation 1 by the warm-up.
     missing
@@ -71,7 +75,7 @@ class SubspaceAnomaly(base.AnomalyDetector):
         n_components: int | None = None,
         *,
         share: float = 0.85,
-        mode: str = "gated",
+        mode: str = "adapt",
         limit: str = "auto:0.01",
         lags: int | Literal["auto"] = 0,
         differences: bool | Literal["auto"] = "auto",
@@ -94,10 +98,10 @@ class SubspaceAnomaly(base.AnomalyDetector):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"warm_up": 60}
-        yield {"n_components": 1, "lags": 2, "mode": "learn", "warm_up": 60}
+        yield {"n_components": 1, "lags": 2, "mode": "freeze:60"}
 
     def learn_one(self, x: dict[FeatureName, Any]) -> None:
-        """Look at one row, and learn from it if the mode lets it teach.
+        """Enter one row; the recent level follows it.
 
         Parameters
         ----------
@@ -110,7 +114,7 @@ class SubspaceAnomaly(base.AnomalyDetector):
             options = self._get_params()
             k, names = options.pop("n_components"), sorted(x, key=sortable)
             known = [str(name) for name in names] if all(isinstance(name, str) for name in names) else None
-            self._detector = Detector(len(names), k=k, names=known, event_gap=5, change_time=10_000.0, **options)
+            self._detector = Detector(len(names), k=k, names=known, **LISTS, **options)
             self._places = {name: place for place, name in enumerate(names)}
         self._detector.update(self._row(x)[None, :], False)
 

@@ -1,4 +1,4 @@
-"""Scores, limits, alarms, causes and change points for rows of sensors."""
+"""Scores, alarms, drift, causes and change points for rows of sensors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,49 +16,65 @@ from ._core import Detector
 from ._optional import needed
 from ._rows import check_numbers
 from ._sklearn import BaseEstimator, NotFittedError, OutlierMixin, validate_data
-from ._types import Event, Floats, Path, Table
+from ._types import Drift, Event, Floats, Path, Table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
     from typing_extensions import Self
 
+Occurrence = TypeVar("Occurrence", Event, Drift)
+
 
 @dataclass(frozen=True, repr=False)
 class Alarms:
-    """The answers of a :class:`Monitor` to rows: what ``eigenhedge monitor`` writes about them.
+    """The answers of a :class:`Monitor` to rows, as ``eigenhedge monitor`` writes them.
 
     Attributes
     ----------
     row : ndarray of shape (n_rows,)
         Number of each row since the monitor began.
     score : ndarray of shape (n_rows,)
-        How unusual the row is. NaN, as the next three are, for rows without a score: those of the warm-up, those that lack
-        earlier rows, and those that are passed over.
+        How unusual the row is compared with the reference: minus the sum of the logarithms of three tail probabilities. NaN, as
+        the next three are, for rows without a score: those of the warm-up, those that lack earlier rows, and those that are
+        passed over.
     q : ndarray of shape (n_rows,)
         Squared distance from the directions.
     t2 : ndarray of shape (n_rows,)
         Hotelling's T² along them.
     limit : ndarray of shape (n_rows,)
-        Limit of the score.
+        The score that this row needed for an alarm. It depends on the last rows.
     alarm : ndarray of bool of shape (n_rows,)
         True if the score is over its limit, or a column is stuck.
+    drift : ndarray of bool of shape (n_rows,)
+        True while the level of the rows is away from the reference.
+    state : ndarray of str of shape (n_rows,)
+        The verdicts as one word: ``"alarm"``, else ``"drift"``, else ``"normal"``.
+    drift_since : ndarray of int of shape (n_rows,)
+        First row of the drift that goes on; -1 without a drift.
     change : ndarray of int of shape (n_rows,)
         In the row at which a change of the level of the scores was found, the row at which it began; else -1.
     causes : ndarray of shape (n_rows, 3)
         The first causes: names of columns, or positions if they have no names; None or -1 where there is no cause.
     shares : ndarray of shape (n_rows, 3)
-        Their shares of ``q``; a column can have a negative one.
+        Their shares of the squared deviations of all columns, where a deviation is from what the other columns predict.
+        Positive, largest first, at most 1 in all.
     q_limit, t2_limit : ndarray of shape (n_rows,)
         Values of ``q`` and ``t2`` that normal rows pass as often as the limit is passed. Alarms come from the score alone.
     events : list of dict
-        Events that ended before one of the rows: alarms that belong together. Keys: kind ("alarms" or "stuck"), start, end,
-        peak (row of the largest score), strength (the score there), alarms (their number), causes (pairs of column and
-        share).
+        Events that ended before one of the rows: alarms that belong together. Keys: kind, start, end, peak (row of the largest
+        score), strength (the score there), alarms (their number), causes (pairs of column and share). The kind is "stuck" if a
+        column was stuck in most of the alarms, "moved" if a column that was constant in the warm-up had another value in most
+        of them, else "alarms".
     changes : list of dict
         Changes that were found, with the same keys: kind is "rise" or "fall", end is the row at which it was found.
+    drifts : list of dict
+        Drifts, with the same keys; strength is NaN. Kind "drift": it began at start and was reported at end. Kind "returned":
+        it began at start, and the level returned at end. Kind "accepted": the last rows became the reference after this row.
     columns : list
         Names of the columns, or their positions.
+    reference_limit : float
+        Limit that a score must pass for an alarm whatever the last rows are, after the last of the rows; NaN during the warm-up.
     contributions : ndarray of shape (n_rows, n_columns), or None
         Contributions of the columns to ``q``, which they sum to; None unless they were asked for.
     """
@@ -69,6 +85,9 @@ class Alarms:
     t2: Floats
     limit: Floats
     alarm: NDArray[np.bool_]
+    drift: NDArray[np.bool_]
+    state: NDArray[np.str_]
+    drift_since: NDArray[np.int64]
     change: NDArray[np.int64]
     causes: NDArray[Any]
     shares: Floats
@@ -76,17 +95,20 @@ class Alarms:
     t2_limit: Floats
     events: list[Event]
     changes: list[Event]
+    drifts: list[Event]
     columns: list[Any]
+    reference_limit: float
     contributions: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.row)
 
     def __repr__(self) -> str:
-        return f"<Alarms: rows {len(self)}, alarms {self.alarm.sum()}, events {len(self.events)}, changes {len(self.changes)}>"
+        numbers = f"alarms {self.alarm.sum()}, events {len(self.events)}, drift rows {self.drift.sum()}"
+        return f"<Alarms: rows {len(self)}, {numbers}, changes {len(self.changes)}>"
 
     def plot(self, times: Any = None) -> Figure:
-        """Draw scores, limits, events and changes: :func:`eigenhedge.plot.monitor`."""
+        """Draw scores, limits, alarms, drift and changes: :func:`eigenhedge.plot.monitor`."""
         from . import plot
 
         return plot.monitor(self, times)
@@ -94,20 +116,29 @@ class Alarms:
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with the columns of the command line's answers."""
         pd = needed("pandas", "Alarms.to_frame", "pandas")
-        columns: dict[str, Any] = {name: getattr(self, name) for name in ["row", "score", "q", "t2", "limit", "alarm"]}
-        columns["change"] = pd.array([None if row < 0 else row for row in self.change.tolist()], dtype="Int64")
+        names = ["row", "score", "q", "t2", "limit", "alarm", "state"]
+        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
+        for name in ["drift_since", "change"]:
+            columns[name] = pd.array([None if row < 0 else row for row in getattr(self, name).tolist()], dtype="Int64")
         for i in range(self.causes.shape[1]):
             columns[f"cause_{i + 1}"], columns[f"share_{i + 1}"] = self.causes[:, i], self.shares[:, i]
         return pd.DataFrame(columns)
 
 
 class Monitor(OutlierMixin, BaseEstimator):
-    """Alarms for rows of sensors: scores with limits, causes, events and change points.
+    """Alarms and drift for rows of sensors, with causes, events and change points.
 
-    Rows that are taken as normal come first: those of :meth:`fit`, or else the first ones of :meth:`update`. Every row behind
-    them has a score: how unlikely its distance from the directions that normal rows lie along (``q``), its place along them
-    (``t2``), and its worst column are. :meth:`update` is for a stream; it gives the bits of ``eigenhedge monitor`` on the same
-    rows. The methods of scikit-learn's outlier detectors judge rows of a table and learn nothing.
+    The first rows are taken as normal: those of :meth:`fit`, or else the first ones of :meth:`update`. They are the reference.
+    Every later row has a score: how unlikely are its distance from the directions that normal rows lie along (``q``), its place
+    along them (``t2``), and its worst column.
+
+    Every later row also has two verdicts. An **alarm** is a row that is unusual compared with the reference and with the last
+    rows: a fault that just began, or a single bad row. **Drift** says that the level of the rows has left the reference and has
+    not returned. A fault that lasts gives alarms when it begins and drift until it is repaired. The monitor never takes a drift
+    as normal by itself, unless ``rebaseline`` says so; :meth:`accept` does it by hand.
+
+    :meth:`update` is for a stream; it gives the bits of ``eigenhedge monitor`` on the same rows. The methods of scikit-learn's
+    outlier detectors compare the rows of a table with the reference alone, and learn nothing.
 
     Parameters
     ----------
@@ -115,16 +146,16 @@ class Monitor(OutlierMixin, BaseEstimator):
         Directions to keep; None is as many as hold ``share`` of the energy.
     share : float, default=0.85
         Share of the energy of normal rows that the directions hold.
-    mode : str, default="gated"
-        Rows that teach the model: ``"learn"`` (all), ``"gated"`` (those that look normal), or ``"freeze:ROWS"`` (none behind
-        the first ROWS; after ``fit``, none at all).
+    mode : str, default="adapt"
+        ``"adapt"``: the recent level and its limit follow the rows, the reference stays. ``"freeze:ROWS"``: nothing changes after
+        the first ROWS rows, or after ``fit``; a row is an alarm by the reference alone.
     limit : str, default="auto:0.01"
-        Limit of the score: ``"auto:ALPHA"`` (passed by this share of normal rows), ``"conformal:P"`` (the same from ranks
-        alone), ``"quantile:Q"`` (of recent scores), or ``"spot:Q"`` (by the tail over a threshold).
+        Rule for the limit of alarms: ``"auto:ALPHA"`` (this share of later rows passes), or ``"conformal:P"`` (at most this share
+        passes, if rows are exchangeable).
     lags : int or "auto", default=0
-        Rows before each row that are put beside it; auto is about 5 for 10 columns, 2 for 50.
+        Earlier rows that are appended to each row; auto is about 5 for 10 columns, 2 for 50.
     differences : bool or "auto", default="auto"
-        A second score, of the differences between rows; auto is where levels are strongly autocorrelated.
+        Also compare the differences between rows; auto is where levels are strongly autocorrelated.
     standardize : bool, default=True
         Bring the columns to mean 0 and deviation 1 by the normal rows.
     missing : {"fail", "skip", "fill"}, default="fail"
@@ -132,16 +163,24 @@ class Monitor(OutlierMixin, BaseEstimator):
     warm_up : int, default=None
         First rows of ``update`` that are taken as normal; None is 400, or 3 for each column and lag if that is more.
     event_gap : int, default=5
-        Alarms with at most so many rows between them are one event.
+        Alarms that are at most this many rows apart are one event.
     change_time : float, default=10000
         Rows between two false reports of a change, on average.
+    drift_time : float, default=2000
+        Rows between two false reports of drift, on average.
+    rebaseline : str, default="never"
+        When a drift becomes the reference by itself: ``"never"``, or ``"after:ROWS"`` of drift.
 
     Attributes
     ----------
     offset_ : float
-        Minus the limit of the score: ``decision_function`` is ``score_samples`` minus it.
+        Minus the limit of the score by the reference alone: ``decision_function`` is ``score_samples`` minus it.
     totals_ : dict
-        Numbers of rows, alarms, events and changes.
+        Numbers of rows, alarms, events, changes and drifts.
+    drift_ : dict or None
+        The drift that goes on.
+    open_event_ : dict or None
+        The event that goes on.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -170,7 +209,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         k: int | None = None,
         *,
         share: float = 0.85,
-        mode: str = "gated",
+        mode: str = "adapt",
         limit: str = "auto:0.01",
         lags: int | Literal["auto"] = 0,
         differences: bool | Literal["auto"] = "auto",
@@ -179,6 +218,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         warm_up: int | None = None,
         event_gap: int = 5,
         change_time: float = 10_000.0,
+        drift_time: float = 2_000.0,
+        rebaseline: str = "never",
     ) -> None:
         self.k = k
         self.share = share
@@ -191,6 +232,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         self.warm_up = warm_up
         self.event_gap = event_gap
         self.change_time = change_time
+        self.drift_time = drift_time
+        self.rebaseline = rebaseline
 
     def fit(self, X: Table, y: object = None) -> Self:
         """Forget everything, and take all rows of ``X`` as normal.
@@ -209,27 +252,23 @@ class Monitor(OutlierMixin, BaseEstimator):
         """
         rows = self._begin(X)
         if not self._detector.fit(rows):
-            warnings.warn(
-                f"rows have no score yet: there must be at least {20 + self._detector.lags} normal rows, got {len(rows)}",
-                UserWarning,
-                stacklevel=2,
-            )
+            warnings.warn(f"rows have no score yet: {self._needed_rows()}, got {len(rows)}", UserWarning, stacklevel=2)
         return self
 
     def update(self, X: Table, *, contributions: bool = False) -> Alarms:
-        """Look at rows in order, and learn from those that the mode lets teach; the first call begins, unless ``fit`` did.
+        """Give the verdicts on rows in order; the recent level follows them. The first call begins a warm-up, unless ``fit`` did.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns)
-            The rows. On an error, which names the row, those before it have been looked at.
+            The rows. An error names its row; the rows before it have been entered.
         contributions : bool, default=False
             Also give the contribution of every column to ``q``; :func:`eigenhedge.plot.monitor` draws them.
 
         Returns
         -------
         Alarms
-            Scores, limits, alarms, causes, events and changes.
+            Scores, limits, alarms, drift, causes, events and changes.
         """
         rows = self._prepared(X, reset=False) if self.__sklearn_is_fitted__() else self._begin(X)
         found = self._detector.update(rows, contributions)
@@ -240,9 +279,33 @@ class Monitor(OutlierMixin, BaseEstimator):
             # -1 is the last.
             causes = np.array([*names, None], dtype=object)[causes]
         limits = found.pop("statistic_limits")
-        for occurrence in [*found["events"], *found["changes"]]:
+        for occurrence in [*found["events"], *found["changes"], *found["drifts"]]:
             occurrence["causes"] = [(columns[place], share) for place, share in occurrence["causes"]]
-        return Alarms(causes=causes, q_limit=limits[:, 0], t2_limit=limits[:, 1], columns=list(columns), **found)
+        drift = found["drift_since"] >= 0
+        limit = self._detector.limit
+        return Alarms(
+            causes=causes,
+            q_limit=limits[:, 0],
+            t2_limit=limits[:, 1],
+            columns=list(columns),
+            drift=drift,
+            state=np.where(found["alarm"], "alarm", np.where(drift, "drift", "normal")),
+            reference_limit=math.nan if limit is None else limit,
+            **found,
+        )
+
+    def accept(self) -> Self:
+        """Accept the present state as normal: the last rows become the reference.
+
+        The rows are those since the drift began, or as many as the warm-up had. There must be 20 of them, besides lags, else there
+        is a ``ValueError``. A drift that goes on ends, and later rows are compared with the new reference.
+
+        Returns
+        -------
+        self : object
+        """
+        self._fitted().accept()
+        return self
 
     def partial_fit(self, X: Table, y: object = None) -> Self:
         """Do what :meth:`update` does, and give no answers.
@@ -267,17 +330,23 @@ class Monitor(OutlierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows of a table of its own: no row comes before the first, so that with lags the first ones have no score, NaN.
-            Each row is judged for itself, as long as there are neither lags nor differences.
+            The rows of a table of its own. With lags, the first row also stands for the rows before it. Without lags and
+            differences, the score of a row does not depend on the other rows.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,)
+            Never NaN, except for rows that ``missing`` passes over.
+
+        Raises
+        ------
+        NotFittedError
+            If the warm-up is not over.
         """
         return -self._score(X)[0]
 
     def decision_function(self, X: Table) -> Floats:
-        """Minus the scores of rows, plus the limit: negative for an alarm. Learns nothing.
+        """Limit minus the scores of rows: negative for an alarm by the reference alone. Learns nothing.
 
         Parameters
         ----------
@@ -302,24 +371,29 @@ class Monitor(OutlierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            -1 for an alarm, 1 for the others, also for rows without a score.
+            -1 for an alarm, 1 for the others, also for rows that are passed over. Without a reference no row is an alarm: if the
+            warm-up is not over, there is a warning, and all are 1.
         """
-        return np.where(self.decision_function(X) < 0, -1, 1)
+        scores, limit = self._scores_and_limit(X)
+        if limit is None:
+            warnings.warn(f"no row is an alarm yet: {self._needed_rows()}", UserWarning, stacklevel=2)
+            return np.ones(len(scores), dtype=np.int64)
+        return np.where(limit - scores < 0, -1, 1)
 
     @property
     def offset_(self) -> float:
-        """float: minus the limit of the score; NaN during the warm-up."""
-        limit = self._fitted().limit
+        """float: minus the limit of the score by the reference alone; NaN during the warm-up."""
+        limit = self._fitted().fixed_limit
         return math.nan if limit is None else -limit
 
     @property
     def totals_(self) -> dict[str, int]:
-        """dict: rows, warm_up, passed_over, alarms, events (that have ended), changes and renewals."""
+        """dict: rows, warm_up, passed_over, alarms, events (that have ended), changes, drift_rows, drifts and accepted (new references)."""
         return self._fitted().totals
 
     @property
     def lags_(self) -> int:
-        """int: rows that are put beside each row."""
+        """int: earlier rows that are appended to each row."""
         return self._fitted().lags
 
     @property
@@ -330,11 +404,12 @@ class Monitor(OutlierMixin, BaseEstimator):
     @property
     def open_event_(self) -> Event | None:
         """dict: the event that goes on, as in ``Alarms.events``; None if there is none."""
-        event = self._fitted().open_event
-        names = self._feature_names()
-        if event is not None and names is not None:
-            event["causes"] = [(names[place], share) for place, share in event["causes"]]
-        return event
+        return self._with_names(self._fitted().open_event)
+
+    @property
+    def drift_(self) -> Drift | None:
+        """dict: the drift that goes on, with keys since (its first row), reported and causes; None if there is none."""
+        return self._with_names(self._fitted().open_drift)
 
     def save(self, path: Path) -> None:
         """Write a file that :func:`eigenhedge.load` and ``eigenhedge monitor --start-from`` read.
@@ -360,15 +435,29 @@ class Monitor(OutlierMixin, BaseEstimator):
         return prepared
 
     def _score(self, X: Table) -> tuple[Floats, float]:
+        scores, limit = self._scores_and_limit(X)
+        if limit is None:
+            raise NotFittedError(f"This Monitor instance has no scores yet: {self._needed_rows()}.")
+        return scores, limit
+
+    def _scores_and_limit(self, X: Table) -> tuple[Floats, float | None]:
+        return self._fitted().score(self._prepared(X, reset=False))
+
+    def _needed_rows(self) -> str:
         detector = self._fitted()
-        scores, limit = detector.score(self._prepared(X, reset=False))
-        return scores, math.nan if limit is None else limit
+        return f"the warm-up must have at least {20 + detector.lags} rows in fit, or {detector.warm_up_rows} in update"
 
     def _fitted(self) -> Detector:
         detector: Detector | None = self.__dict__.get("_detector")
         if detector is None:
             raise NotFittedError("This Monitor instance is not fitted yet: call fit or update first.")
         return detector
+
+    def _with_names(self, occurrence: Occurrence | None) -> Occurrence | None:
+        names = self._feature_names()
+        if occurrence is not None and names is not None:
+            occurrence["causes"] = [(names[place], share) for place, share in occurrence["causes"]]
+        return occurrence
 
     def _feature_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)

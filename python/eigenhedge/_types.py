@@ -121,12 +121,20 @@ class Ledger(TypedDict):
 
 
 class Event(TypedDict):
-    """Alarms of a monitor that belong together, or a change of the level of its scores."""
+    """Alarms of a monitor that belong together, a change of the level of its scores, or a drift."""
 
-    kind: Literal["alarms", "stuck", "rise", "fall"]
+    kind: Literal["alarms", "stuck", "moved", "rise", "fall", "drift", "returned", "accepted"]
     start: int
     end: int
     peak: int
     strength: float
     alarms: int
+    causes: list[tuple[Any, float]]
+
+
+class Drift(TypedDict):
+    """The drift of a monitor that goes on: first row away from the reference, row at which it was reported, and causes."""
+
+    since: int
+    reported: int
     causes: list[tuple[Any, float]]

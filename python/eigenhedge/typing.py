@@ -1,4 +1,4 @@
-"""Types to annotate programs with: names of learners and kernels, options, rows, ledgers and events.
+"""Types to annotate programs with: names of learners and kernels, options, rows, ledgers, events and drifts.
 
 Examples
 --------
@@ -8,9 +8,10 @@ Examples
 """
 
 from ._option_types import FeatureOptions, KernelName, KernelParameters, LearnerName, Options, PlainOptions, StreamOptions
-from ._types import Event, Floats, Kernel, Ledger, Table
+from ._types import Drift, Event, Floats, Kernel, Ledger, Table
 
 __all__ = [
+    "Drift",
     "Event",
     "FeatureOptions",
     "Floats",

@@ -6,7 +6,8 @@ use crate::interrupt::each;
 use crate::options::Named;
 use crate::state::lock;
 use eigenhedge::{
-    Cause, Change, Choose, Event, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, SavedMonitors, Verdict,
+    Cause, Change, Choose, DriftReport, Event, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, Rebaseline,
+    SavedMonitors, Verdict,
 };
 use eigenhedge_io::write_whole;
 use numpy::{IntoPyArray, PyArray1};
@@ -18,7 +19,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// Causes of a row.
 const CAUSES: usize = 3;
-/// A change or a cause that is not there.
+/// A drift, a change or a cause that is not there.
 const NONE: i64 = -1;
 
 /// The monitor behind :class:`eigenhedge.Monitor`, and what Python has to remember beside it.
@@ -47,7 +48,7 @@ impl Detector {
 impl Detector {
     #[new]
     #[pyo3(signature = (dim, *, k, share, mode, limit, lags, differences, standardize, missing, warm_up, event_gap,
-                        change_time, names))]
+                        change_time, drift_time, rebaseline, names))]
     #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python's")]
     fn new(
         dim: usize,
@@ -62,6 +63,8 @@ impl Detector {
         warm_up: Option<u64>,
         event_gap: u64,
         change_time: f64,
+        drift_time: f64,
+        rebaseline: &str,
         names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let wrong = |rule: String| PyValueError::new_err(rule);
@@ -74,9 +77,9 @@ impl Detector {
         let options = MonitorOptions {
             kept: k.map_or(Kept::Share(share), Kept::Count),
             mode: Mode::from_text(mode)
-                .ok_or_else(|| wrong(format!("mode must be learn, gated or freeze:ROWS, got '{mode}'")))?,
+                .ok_or_else(|| wrong(format!("mode must be adapt or freeze:ROWS, got '{mode}'")))?,
             limit: Limit::from_text(limit).ok_or_else(|| {
-                let rule = "auto:ALPHA, conformal:P, quantile:Q or spot:Q with a number between 0 and 1";
+                let rule = "auto:ALPHA or conformal:P with a number between 0 and 1";
                 wrong(format!("limit must be {rule}, got '{limit}'"))
             })?,
             lags: match is_auto(lags) {
@@ -92,6 +95,9 @@ impl Detector {
             warm_up,
             event_gap,
             change_time,
+            drift_time,
+            rebaseline: Rebaseline::from_text(rebaseline)
+                .ok_or_else(|| wrong(format!("rebaseline must be never or after:ROWS, got '{rebaseline}'")))?,
         };
         let monitor = Monitor::new(options, dim).map_err(|error| refused(&error))?;
         Ok(Self::of(monitor.with_names(names), Vec::new()))
@@ -126,7 +132,7 @@ impl Detector {
         let mut state = self.state(py)?;
         let State { monitor, resume_state } = &mut *state;
         let width = monitor.width();
-        check_room("the answers to the rows", &[count, 16 + if with_contributions { 2 * width } else { 0 }])?;
+        check_room("the answers to the rows", &[count, 18 + if with_contributions { 2 * width } else { 0 }])?;
         let mut answers = Answers::default();
         each(py, count, |i| {
             let verdict = monitor.step(rows.row(i))?;
@@ -137,7 +143,17 @@ impl Detector {
         answers.into_dict(py, with_contributions.then_some(width))
     }
 
-    /// Scores of rows by a copy that learns nothing, and their limits; those of differences are scaled to the limit of levels.
+    /// Makes the last rows the reference.
+    fn accept(&self, py: Python<'_>) -> PyResult<()> {
+        let mut state = self.state(py)?;
+        let State { monitor, resume_state } = &mut *state;
+        py.detach(|| monitor.accept()).map_err(|error| refused(&error))?;
+        resume_state.clear();
+        Ok(())
+    }
+
+    /// Scores of the rows of a table by a copy that learns nothing, and their limit; NaN for rows that are passed over. A first row
+    /// that lacks earlier rows is repeated in their place.
     fn score<'py>(
         &self,
         py: Python<'py>,
@@ -146,16 +162,21 @@ impl Detector {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
         let mut monitor = self.state(py)?.monitor.frozen();
-        let limit = monitor.limit();
+        let Some(limit) = monitor.limit() else { return Ok((vec![f64::NAN; rows.count()].into_pyarray(py), None)) };
         let mut scores = Vec::with_capacity(rows.count());
         each(py, rows.count(), |i| {
-            scores.push(match limit {
-                None => f64::NAN,
-                Some(limit) => scaled(&monitor.step(rows.row(i))?, limit),
-            });
+            let row = rows.row(i);
+            let passed_over = monitor.totals().passed_over;
+            let mut verdict = monitor.step(row)?;
+            for _ in 0..monitor.lags() {
+                if verdict.score.is_nan() && monitor.totals().passed_over == passed_over {
+                    verdict = monitor.step(row)?;
+                }
+            }
+            scores.push(scaled(&verdict, limit));
             Ok(())
         })?;
-        Ok((scores.into_pyarray(py), limit))
+        Ok((scores.into_pyarray(py), Some(limit)))
     }
 
     /// Verdicts about rows by a copy that learns nothing, each for itself: arrays by name, as `update` gives them.
@@ -163,7 +184,7 @@ impl Detector {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
         let frozen = self.state(py)?.monitor.frozen();
-        check_room("the answers to the rows", &[rows.count(), 16])?;
+        check_room("the answers to the rows", &[rows.count(), 18])?;
         let mut monitor = frozen.clone();
         let mut answers = Answers::default();
         each(py, rows.count(), |i| {
@@ -180,13 +201,17 @@ impl Detector {
         answers.into_dict(py, None)
     }
 
-    /// The score that the next row would have if it were this one, and the limit; None if it would have none.
+    /// The score that the next row would have if it were this one, and the score that it would need for an alarm; None if it would
+    /// have no score. The score of a stuck column is not below that limit.
     fn look(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
         let row = numbers(row)?;
         let state = self.state(py)?;
-        let Some(limit) = state.monitor.limit() else { return Ok(None) };
-        let verdict = state.monitor.clone().step(&row).map_err(|error| refused(&error))?;
-        Ok(Some((scaled(&verdict, limit), limit)).filter(|(score, _)| !score.is_nan()))
+        if !state.monitor.is_ready() {
+            return Ok(None);
+        }
+        let Verdict { score, limit, stuck, .. } = state.monitor.clone().step(&row).map_err(|error| refused(&error))?;
+        let score = if stuck.is_some() { score.max(limit) } else { score };
+        Ok(Some((score, limit)).filter(|(score, _)| !score.is_nan()))
     }
 
     /// Ends the event that goes on.
@@ -199,6 +224,25 @@ impl Detector {
         self.state(py)?.monitor.open_event().map(|event| event_dict(py, event)).transpose()
     }
 
+    /// The drift that goes on.
+    #[getter]
+    fn open_drift<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let state = self.state(py)?;
+        let Some(report) = state.monitor.open_drift() else { return Ok(None) };
+        let found = PyDict::new(py);
+        found.set_item("since", report.since)?;
+        found.set_item("reported", report.reported)?;
+        found.set_item("causes", pairs(&report.causes))?;
+        Ok(Some(found))
+    }
+
+    /// Limit of the scores of `score`.
+    #[getter]
+    fn fixed_limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        Ok(self.state(py)?.monitor.frozen().limit())
+    }
+
+    /// Limit that a score must pass for an alarm, whatever the last rows are.
     #[getter]
     fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.state(py)?.monitor.limit())
@@ -212,6 +256,13 @@ impl Detector {
     #[getter]
     fn lags(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.state(py)?.monitor.lags())
+    }
+
+    /// Rows of a warm-up by `update`.
+    #[getter]
+    fn warm_up_rows(&self, py: Python<'_>) -> PyResult<u64> {
+        let state = self.state(py)?;
+        Ok(state.monitor.options().warm_up_rows(state.monitor.width()))
     }
 
     #[getter]
@@ -234,7 +285,9 @@ impl Detector {
         found.set_item("alarms", totals.alarms)?;
         found.set_item("events", totals.events)?;
         found.set_item("changes", totals.changes)?;
-        found.set_item("renewals", totals.renewals)?;
+        found.set_item("drift_rows", totals.drift_rows)?;
+        found.set_item("drifts", totals.drifts)?;
+        found.set_item("accepted", totals.accepted)?;
         Ok(found)
     }
 
@@ -277,6 +330,8 @@ impl Detector {
         found.set_item("warm_up", options.warm_up)?;
         found.set_item("event_gap", options.event_gap)?;
         found.set_item("change_time", options.change_time)?;
+        found.set_item("drift_time", options.drift_time)?;
+        found.set_item("rebaseline", options.rebaseline.to_string())?;
         Ok(found)
     }
 
@@ -323,9 +378,9 @@ impl Detector {
     }
 }
 
-/// The score as if its limit were this one: differences have a limit of their own.
+/// The score as if its limit were this one, so that it is over it for an alarm of the differences too.
 fn scaled(verdict: &Verdict, limit: f64) -> f64 {
-    if verdict.of_differences { verdict.score / verdict.limit * limit } else { verdict.score }
+    if verdict.of_differences && verdict.score > 0.0 { verdict.score / verdict.limit * limit } else { verdict.score }
 }
 
 /// The answers to rows, column by column.
@@ -337,6 +392,7 @@ struct Answers {
     t2: Vec<f64>,
     limit: Vec<f64>,
     alarm: Vec<bool>,
+    drift_since: Vec<i64>,
     change: Vec<i64>,
     causes: Vec<i64>,
     shares: Vec<f64>,
@@ -344,6 +400,7 @@ struct Answers {
     contributions: Vec<f64>,
     changes: Vec<Change>,
     events: Vec<Event>,
+    drifts: Vec<DriftEvent>,
 }
 
 impl Answers {
@@ -355,6 +412,7 @@ impl Answers {
         self.t2.push(verdict.t2);
         self.limit.push(verdict.limit);
         self.alarm.push(verdict.alarm);
+        self.drift_since.push(verdict.drift_since.map_or(NONE, |row| row as i64));
         self.change.push(verdict.change.map_or(NONE, |change| change.start as i64));
         for i in 0..CAUSES {
             let cause = verdict.causes.get(i).copied().flatten();
@@ -364,6 +422,9 @@ impl Answers {
         self.statistic_limits.extend(monitor.statistic_limits(&verdict));
         self.changes.extend(verdict.change);
         self.events.extend(verdict.event);
+        self.drifts.extend(verdict.drift.map(|report| DriftEvent::of("drift", &report, report.reported)));
+        self.drifts.extend(verdict.returned.map(|report| DriftEvent::of("returned", &report, verdict.row)));
+        self.drifts.extend(verdict.accepted.then(|| DriftEvent::accepted(verdict.row)));
         if let Some(width) = contributions {
             self.contributions.extend_from_slice(monitor.column_contributions(&verdict));
             self.contributions.resize(self.row.len() * width, f64::NAN);
@@ -377,6 +438,7 @@ impl Answers {
         found.set_item("row", self.row.into_pyarray(py))?;
         numbers.into_iter().try_for_each(|(name, column)| found.set_item(name, column.into_pyarray(py)))?;
         found.set_item("alarm", self.alarm.into_pyarray(py))?;
+        found.set_item("drift_since", self.drift_since.into_pyarray(py))?;
         found.set_item("change", self.change.into_pyarray(py))?;
         found.set_item("causes", self.causes.into_pyarray(py))?;
         found.set_item("shares", table(py, self.shares, count, CAUSES)?)?;
@@ -387,6 +449,39 @@ impl Answers {
         found.set_item("changes", changes?)?;
         let events: PyResult<Vec<_>> = self.events.iter().map(|event| event_dict(py, event)).collect();
         found.set_item("events", events?)?;
+        let drifts: PyResult<Vec<_>> = self.drifts.iter().map(|drift| drift.to_dict(py)).collect();
+        found.set_item("drifts", drifts?)?;
+        Ok(found)
+    }
+}
+
+/// A drift that was reported, one that ended because the level returned, or an acceptance.
+struct DriftEvent {
+    kind: &'static str,
+    start: u64,
+    end: u64,
+    reported: u64,
+    causes: Vec<(usize, f64)>,
+}
+
+impl DriftEvent {
+    fn of(kind: &'static str, report: &DriftReport, end: u64) -> Self {
+        Self { kind, start: report.since, end, reported: report.reported, causes: pairs(&report.causes) }
+    }
+
+    fn accepted(row: u64) -> Self {
+        Self { kind: "accepted", start: row, end: row, reported: row, causes: Vec::new() }
+    }
+
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        found.set_item("kind", self.kind)?;
+        found.set_item("start", self.start)?;
+        found.set_item("end", self.end)?;
+        found.set_item("peak", self.reported)?;
+        found.set_item("strength", f64::NAN)?;
+        found.set_item("alarms", 0)?;
+        found.set_item("causes", self.causes.clone())?;
         Ok(found)
     }
 }
@@ -398,7 +493,12 @@ fn pairs(causes: &[Option<Cause>]) -> Vec<(usize, f64)> {
 
 fn event_dict<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
-    found.set_item("kind", if event.stuck == event.alarms { "stuck" } else { "alarms" })?;
+    let kind = match (event.is_stuck(), event.is_moved()) {
+        (true, _) => "stuck",
+        (_, true) => "moved",
+        _ => "alarms",
+    };
+    found.set_item("kind", kind)?;
     found.set_item("start", event.start)?;
     found.set_item("end", event.end)?;
     found.set_item("peak", event.peak)?;

@@ -37,7 +37,7 @@ ESTIMATORS = [
     KernelRidge(kernel="polynomial"),
     KernelRidge(kernel="laplacian", alpha=1e-8),
     Monitor(),
-    Monitor(1, mode="learn", limit="conformal:0.05"),
+    Monitor(1, mode="freeze:100", limit="conformal:0.05"),
 ]
 TRANSFORMERS = ESTIMATORS[:6]
 OTHERS = [estimator for estimator in ESTIMATORS if is_regressor(estimator) or is_outlier_detector(estimator)]
@@ -261,7 +261,7 @@ OWN = {
     OnlineKernelPCA: "n_components hindsight standardize",
     KernelPCA: "n_components center solver tolerance max_rank",
     KernelRidge: "alpha",
-    Monitor: "k share mode limit lags differences standardize missing warm_up event_gap change_time",
+    Monitor: "k share mode limit lags differences standardize missing warm_up event_gap change_time drift_time rebaseline",
 }
 
 

@@ -21,6 +21,8 @@ pub struct Watched {
     pub values: Vec<f64>,
     /// Its limits.
     pub limits: Vec<f64>,
+    /// Named points at these rows, NaN elsewhere. If there are none, the values over the limit are marked.
+    pub marked: Vec<(String, Vec<f64>)>,
 }
 
 /// The data of the page of a monitor.
@@ -95,8 +97,13 @@ impl MonitorReport {
             .collect();
         let mut chart = Chart::new(&watched.title, self.x_label(), &watched.name)
             .with(Series::line(&watched.name, &x, &watched.values))
-            .with(Series::dashed("limit", &x, &watched.limits))
-            .with(Series::points("over the limit", &x, &over));
+            .with(Series::dashed("limit", &x, &watched.limits));
+        if watched.marked.is_empty() {
+            chart = chart.with(Series::points("over the limit", &x, &over));
+        }
+        for (name, values) in &watched.marked {
+            chart = chart.with(Series::points(name, &x, values));
+        }
         chart.caption.clone_from(&watched.caption);
         (chart.log_y, chart.dated_x) = (true, self.dated().is_some());
         let starts: Vec<f64> = self.marks.iter().map(|mark| mark.x).collect();

@@ -180,8 +180,8 @@ pub use mixing::Mixing;
 pub use model::{Columns, LinearMap, Model};
 pub use moments::Moments;
 pub use monitor::{
-    Cause, Change, Choose, Event, Kept, Limit, Mode, Monitor, MonitorOptions, MonitorTotals, SavedMonitors, Verdict,
-    is_monitor,
+    Cause, Change, Choose, DriftReport, Event, Kept, Limit, Mode, Monitor, MonitorOptions, MonitorTotals, Rebaseline,
+    SavedMonitors, State, Verdict, is_monitor,
 };
 pub use random::Random;
 pub use registry::{FeatureLearner, KernelLearner, Kind, Missing, PlainLearner, Spec, options};

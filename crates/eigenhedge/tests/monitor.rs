@@ -1,7 +1,9 @@
 //! Laws of monitors.
 #![allow(clippy::unwrap_used)]
 
-use eigenhedge::{Choose, Error, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, Random, SavedMonitors, Verdict};
+use eigenhedge::{
+    Choose, Error, Kept, Limit, Missing, Monitor, MonitorOptions, Random, Rebaseline, SavedMonitors, State, Verdict,
+};
 
 /// Rows of a factor model whose factors and noise remember this much of the row before.
 fn rows(count: usize, width: usize, remembered: f64, seed: u64) -> Vec<Vec<f64>> {
@@ -55,40 +57,176 @@ fn contributions_sum_to_q_and_t2() {
     }
 }
 
-#[test]
-fn gated_is_learn_while_nothing_passes_the_gate() {
-    // Rows that come again in the same order never pass a limit that all of them made.
-    let base = rows(200, 5, 0.0, 2);
-    let calm: Vec<Vec<f64>> = base.iter().map(|row| row.iter().map(|x| 0.6 * x).collect()).collect();
-    let run = |mode: Mode, tail: &[Vec<f64>]| {
-        let mut monitor = Monitor::new(MonitorOptions { mode, ..options() }, 5).unwrap();
-        shown(&verdicts(&mut monitor, &[&base, tail].concat()))
-    };
-    assert_eq!(run(Mode::Gated, &calm), run(Mode::Learn, &calm));
-    let loud: Vec<Vec<f64>> = base.iter().map(|row| row.iter().map(|x| 3.0 * x).collect()).collect();
-    assert_ne!(run(Mode::Gated, &loud), run(Mode::Learn, &loud));
+/// Share of the rows in this state, or in drift or alarm.
+fn share(part: &[Verdict], is: impl Fn(&Verdict) -> bool) -> f64 {
+    part.iter().filter(|verdict| is(verdict)).count() as f64 / part.len() as f64
+}
+
+fn is_reported(verdict: &Verdict) -> bool {
+    verdict.state() != State::Normal
 }
 
 #[test]
-fn a_long_fault_does_not_teach() {
-    let normal = rows(1200, 8, 0.0, 3);
-    let run = |mode: Mode, with_fault: bool| {
-        let mut monitor = Monitor::new(MonitorOptions { mode, ..options() }, 8).unwrap();
-        verdicts(&mut monitor, &normal[..600]);
-        for row in normal[..300].iter().filter(|_| with_fault) {
-            let mut row = row.clone();
-            row[4] += 8.0;
-            monitor.step(&row).unwrap();
+fn a_long_fault_teaches_nothing_and_its_repair_is_quiet() {
+    let normal = rows(4000, 8, 0.0, 3);
+    let mut faulty = normal.clone();
+    faulty[600..3000].iter_mut().for_each(|row| row[4] += 8.0);
+    let run = |all: &[Vec<f64>]| verdicts(&mut Monitor::new(options(), 8).unwrap(), all);
+    let (clean, found) = (run(&normal), run(&faulty));
+    assert!(share(&found[600..3000], is_reported) > 0.99);
+    // The score compares with the reference alone, which no row changes.
+    for (a, b) in clean[3000..].iter().zip(&found[3000..]) {
+        assert_eq!((a.score, a.q, a.t2), (b.score, b.q, b.t2));
+    }
+    assert!(share(&found[3100..], is_reported) < 0.03);
+    let report = found.iter().find_map(|verdict| verdict.drift).unwrap();
+    assert!(report.since.abs_diff(600) <= 2 && report.reported < 620 && report.causes[0].unwrap().column == 4);
+    let returned = found.iter().position(|verdict| verdict.returned.is_some()).unwrap();
+    assert!((3000..3060).contains(&returned), "{returned}");
+}
+
+#[test]
+fn a_slow_ramp_is_a_drift_before_it_is_half_way() {
+    for seed in 0..5 {
+        let mut all = rows(4600, 8, 0.0, 40 + seed);
+        all[600..3600].iter_mut().enumerate().for_each(|(t, row)| row[2] += 10.0 * t as f64 / 3000.0);
+        let found = verdicts(&mut Monitor::new(options(), 8).unwrap(), &all);
+        assert!(share(&found[200..600], |verdict| verdict.drift_since.is_some()) < 0.05, "{seed}");
+        assert!(share(&found[2100..3600], |verdict| verdict.drift_since.is_some()) > 0.95, "{seed}");
+        let report = found[600..].iter().filter_map(|verdict| verdict.drift).last().unwrap();
+        assert!(report.reported < 2100 && report.causes[0].unwrap().column == 2, "{seed}: {report:?}");
+    }
+}
+
+#[test]
+fn rows_that_stay_are_seldom_in_drift() {
+    // The limit comes from 200 rows; a report raises it, so that a stream whose limit is too low is quiet soon.
+    for remembered in [0.0, 0.9] {
+        for seed in 0..6 {
+            let mut monitor = Monitor::new(options(), 6).unwrap();
+            verdicts(&mut monitor, &rows(5200, 6, remembered, 60 + seed));
+            let rate = monitor.totals().drift_rows as f64 / 5000.0;
+            assert!(rate < 0.04, "{remembered} {seed}: {rate}");
         }
-        let after = verdicts(&mut monitor, &normal[600..]);
-        let mean = |of: fn(&Verdict) -> f64| after.iter().map(of).sum::<f64>() / after.len() as f64;
-        (mean(|verdict| verdict.q), mean(|verdict| verdict.t2))
+    }
+}
+
+#[test]
+fn an_accepted_state_is_the_reference_from_then_on() {
+    let mut all = rows(2000, 5, 0.0, 20);
+    all[500..].iter_mut().for_each(|row| row[1] += 12.0);
+    let mut monitor = Monitor::new(options(), 5).unwrap();
+    verdicts(&mut monitor, &all[..500]);
+    let before = monitor.clone();
+    verdicts(&mut monitor, &all[500..510]);
+    // Ten rows since it began are too few.
+    assert!(matches!(monitor.accept(), Err(Error::TooFewRows { least: 20, .. })));
+    verdicts(&mut monitor, &all[510..800]);
+    assert!(monitor.open_drift().is_some());
+    monitor.accept().unwrap();
+    let after = verdicts(&mut monitor, &all[800..]);
+    assert!(share(&after, is_reported) < 0.03 && monitor.totals().accepted == 1);
+    // Without a drift the last rows are the reference, as many as the warm-up had.
+    let mut calm = before;
+    calm.accept().unwrap();
+    assert!(share(&verdicts(&mut calm, &all[500..]), is_reported) > 0.99);
+}
+
+#[test]
+fn a_drift_becomes_the_reference_after_the_rows_that_were_asked_for() {
+    let mut all = rows(1800, 4, 0.0, 9);
+    all.iter_mut().skip(300).for_each(|row| row[0] += 20.0);
+    let rebaseline = Rebaseline::After(1000);
+    let mut monitor = Monitor::new(MonitorOptions { rebaseline, ..options() }, 4).unwrap();
+    let found = verdicts(&mut monitor, &all);
+    let accepted: Vec<usize> = (0..found.len()).filter(|t| found[*t].accepted).collect();
+    assert!(accepted.len() == 1 && (1298..=1304).contains(&accepted[0]), "{accepted:?}");
+    assert!(share(&found[310..1290], is_reported) > 0.99 && share(&found[accepted[0] + 1..], is_reported) < 0.05);
+    let never = verdicts(&mut Monitor::new(options(), 4).unwrap(), &all);
+    assert!(share(&never[310..], is_reported) > 0.99 && never.iter().all(|verdict| !verdict.accepted));
+}
+
+#[test]
+fn outliers_and_constant_columns_in_the_warm_up_change_little() {
+    let clean = rows(3000, 6, 0.0, 30);
+    let faulty = |mut all: Vec<Vec<f64>>| {
+        all[2000..2200].iter_mut().for_each(|row| row[4] += 3.0);
+        all
     };
-    let apart = |a: (f64, f64), b: (f64, f64)| ((a.0 / b.0 - 1.0).abs()).max((a.1 / b.1 - 1.0).abs());
-    let gated = apart(run(Mode::Gated, true), run(Mode::Gated, false));
-    let learning = apart(run(Mode::Learn, true), run(Mode::Learn, false));
-    assert!(gated < 0.05, "{gated}");
-    assert!(learning > 0.1, "{learning}");
+    let mut one_cell = clean.clone();
+    one_cell[100][2] += 20.0;
+    let mut huge = clean.clone();
+    huge[100][2] = 1e60;
+    let mut twentieth = clean.clone();
+    twentieth[..400].iter_mut().step_by(20).for_each(|row| row[2] += 10.0);
+    let constant: Vec<Vec<f64>> = clean.iter().map(|row| [row.as_slice(), &[7.0]].concat()).collect();
+    let mut switch = constant.clone();
+    switch.iter_mut().step_by(50).for_each(|row| row[6] = 8.0);
+    for (name, all) in [
+        ("clean", clean),
+        ("cell", one_cell),
+        ("huge", huge),
+        ("5 %", twentieth),
+        ("constant", constant),
+        ("switch", switch),
+    ] {
+        let wanted = MonitorOptions { warm_up: Some(400), ..options() };
+        let mut monitor = Monitor::new(wanted, all[0].len()).unwrap();
+        let found = verdicts(&mut monitor, &faulty(all));
+        let (false_alarms, hit) = (share(&found[400..2000], |v| v.alarm), share(&found[2000..2200], is_reported));
+        assert!(false_alarms <= 0.025 && hit >= 0.85, "{name}: {false_alarms} {hit}");
+    }
+}
+
+#[test]
+fn a_constant_column_that_moves_is_an_alarm_and_is_named() {
+    let mut all: Vec<Vec<f64>> =
+        rows(900, 4, 0.0, 31).into_iter().map(|row| [row.as_slice(), &[7.0]].concat()).collect();
+    all[500..].iter_mut().for_each(|row| row[4] = 7.5);
+    let found = verdicts(&mut Monitor::new(options(), 5).unwrap(), &all);
+    assert!(found[..500].iter().all(|verdict| verdict.moved.is_none()));
+    assert!(found[500].alarm && found[500].moved == Some(4) && found[500].causes[0].unwrap().column == 4);
+    let event = found.iter().filter_map(|verdict| verdict.event).find(|event| event.start == 500).unwrap();
+    assert!(event.is_moved() && event.causes[0].unwrap().column == 4, "{event:?}");
+    // It stays moved: a drift, not an alarm for ever.
+    assert!(share(&found[600..], |verdict| verdict.drift_since.is_some()) > 0.99);
+    assert!(share(&found[600..], |verdict| verdict.alarm) < 0.05);
+}
+
+#[test]
+fn shares_of_causes_are_positive_sorted_and_at_most_one_in_all() {
+    let mut all = rows(600, 6, 0.5, 32);
+    all[400..420].iter_mut().for_each(|row| row[3] += 9.0);
+    all[500..540].iter_mut().for_each(|row| row[5] = 0.25);
+    for verdict in verdicts(&mut Monitor::new(options(), 6).unwrap(), &all) {
+        let shares: Vec<f64> = verdict.causes.iter().flatten().map(|cause| cause.share).collect();
+        assert!(shares.iter().all(|share| *share > 0.0) && shares.iter().sum::<f64>() <= 1.0 + 1e-12, "{verdict:?}");
+        assert!(shares.is_sorted_by(|a, b| a >= b), "{verdict:?}");
+        assert_eq!(verdict.alarm, verdict.score > verdict.limit || verdict.stuck.is_some(), "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_borrowed_reference_scores_until_there_are_rows_enough() {
+    let all = rows(900, 5, 0.0, 33);
+    let mut pool = Monitor::new(options(), 5).unwrap();
+    all[..200].iter().for_each(|row| pool.add_to_warm_up(row).unwrap());
+    pool.end_warm_up().unwrap();
+    let mut own = Monitor::new(options(), 5).unwrap();
+    verdicts(&mut own, &all[200..250]);
+    assert!(!own.is_ready());
+    own.borrow_reference(&pool);
+    assert!(own.is_ready() && own.is_borrowed());
+    let found = verdicts(&mut own, &all[250..400]);
+    assert!(found.iter().all(|verdict| verdict.score.is_finite()));
+    let alone = verdicts(&mut pool.clone(), &all[250..400]);
+    assert!(found.iter().zip(&alone).all(|(a, b)| a.score == b.score));
+    // 200 rows of its own: from now on it is as if it had never borrowed.
+    assert!(!own.is_borrowed() && own.totals().warm_up == 200);
+    let mut never = Monitor::new(options(), 5).unwrap();
+    verdicts(&mut never, &all[200..400]);
+    let (a, b) = (verdicts(&mut own, &all[400..]), verdicts(&mut never, &all[400..]));
+    assert_eq!(shown(&a), shown(&b));
 }
 
 #[test]
@@ -140,11 +278,12 @@ fn a_monitor_that_is_saved_and_restored_goes_on_bit_for_bit() {
         ..options()
     };
     let whole = shown(&verdicts(&mut Monitor::new(wanted.clone(), 4).unwrap(), &all));
-    for stop in [100, 200, 207, 310, 505] {
+    for stop in [100, 200, 207, 310, 350, 505] {
         let mut monitor = Monitor::new(wanted.clone(), 4).unwrap();
         let mut found = shown(&verdicts(&mut monitor, &all[..stop]));
         let mut restored = Monitor::from_bytes(&monitor.to_bytes()).unwrap();
-        assert_eq!(restored, monitor);
+        // Bytes, because rows that are kept may hold NaN.
+        assert!(restored.to_bytes() == monitor.to_bytes(), "{stop}");
         found.extend(shown(&verdicts(&mut restored, &all[stop..])));
         assert_eq!(found, whole, "{stop}");
     }
@@ -180,7 +319,7 @@ fn causes_events_and_stuck_columns_are_told() {
     let found = verdicts(&mut monitor, &all);
     let events: Vec<_> = found.iter().filter_map(|verdict| verdict.event).collect();
     let fault = events.iter().find(|event| (295..=305).contains(&event.start)).unwrap();
-    assert!((315..=325).contains(&fault.end) && fault.alarms >= 18, "{fault:?}");
+    assert!((310..=325).contains(&fault.end) && fault.alarms >= 8, "{fault:?}");
     assert_eq!(fault.causes[0].unwrap().column, 3);
     assert!(found[515].alarm && found[515].stuck == Some(5) && found[515].causes[0].unwrap().column == 5);
     let stuck = events.iter().find(|event| event.stuck > 20).unwrap();
@@ -219,18 +358,6 @@ fn a_shift_is_located_and_told_once() {
 }
 
 #[test]
-fn a_new_normal_is_learned_after_a_thousand_rows() {
-    let mut all = rows(1800, 4, 0.0, 9);
-    all.iter_mut().skip(300).for_each(|row| row[0] += 20.0);
-    let mut monitor = Monitor::new(options(), 4).unwrap();
-    let found = verdicts(&mut monitor, &all);
-    let renewed = found.iter().position(|verdict| verdict.renewed).unwrap();
-    assert!((1299..=1302).contains(&renewed), "{renewed}");
-    let rate = |part: &[Verdict]| part.iter().filter(|verdict| verdict.alarm).count() as f64 / part.len() as f64;
-    assert!(rate(&found[310..1290]) > 0.99 && rate(&found[renewed + 1..]) < 0.05);
-}
-
-#[test]
 fn odd_rows_and_options_give_sentences_and_no_panic() {
     let refused = |options: MonitorOptions, width: usize| Monitor::new(options, width).unwrap_err().to_string();
     assert!(refused(options(), 0).contains("columns"));
@@ -238,6 +365,7 @@ fn odd_rows_and_options_give_sentences_and_no_panic() {
     assert!(refused(MonitorOptions { kept: Kept::Count(3), ..options() }, 3).contains('3'));
     assert!(refused(MonitorOptions { lags: Choose::Fixed(1000), ..options() }, 3).contains("lags"));
     assert!(refused(options(), 5000).contains("4096"));
+    assert!(refused(MonitorOptions { drift_time: 5.0, ..options() }, 3).contains("drift-time"));
     let mut monitor = Monitor::new(options(), 2).unwrap();
     for bad in [vec![1.0], vec![f64::NAN, 1.0], vec![f64::INFINITY, 1.0], vec![1e300, 1.0]] {
         let before = monitor.clone();

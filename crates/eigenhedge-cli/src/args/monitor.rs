@@ -2,23 +2,28 @@
 
 use super::{SummaryForm, TableArgs, directions, forms};
 use clap::{Args, ValueEnum};
-use eigenhedge::{Choose, Limit, Missing, Mode};
+use eigenhedge::{Choose, Limit, Missing, Mode, Rebaseline};
 use eigenhedge_io::Form;
 use std::path::PathBuf;
 
 // A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
 const NOTES: &str = "\
-The first rows (--warm-up), or those of --train, are taken as normal. Every row behind them has a score: how unlikely its distance \
-from the directions that normal rows lie along (q), its place along them (t2), and its worst column are. An alarm is a score \
-over its limit, or a column whose value has repeated for much longer than ever in the warm-up.
+The first rows (--warm-up), or those of --train, are taken as normal: they are the reference. Every later row has a score: how \
+unlikely its distance from the directions that normal rows lie along (q), its place along them (t2), and its worst column are.
 
-A row of the output is row,score,q,t2,limit,alarm,change,cause_1,share_1,cause_2,share_2,cause_3,share_3 (columns of --time, \
---keep and --group-by stand behind row). Cells of rows without a score, as in the warm-up, are empty. alarm is 0 or 1. change \
-is the row at which the scores changed their level, in the row at which that was found. Causes are columns, the worst first, \
-with their shares of q. Where levels are strongly autocorrelated, the differences between rows have a score of their own, and a \
-row shows the one that is larger beside its limit.
+There are two verdicts. An alarm is a row that is unusual compared with the reference and with the last rows, or a column whose value \
+repeats for longer than its own repeats explain. A drift is a level that has left the reference; it lasts until the level returns or is \
+accepted (--accept, --rebaseline). Faults never become normal by themselves.
 
-With --fail-on-alarm the status is 3 if there was an alarm, and the answers are complete all the same.
+A row of the output is row,score,q,t2,limit,alarm,state,drift_since,change,cause_1,share_1,cause_2,share_2,cause_3,share_3 (columns \
+of --time, --keep and --group-by follow row). Cells of rows without a score, as in the warm-up, are empty. alarm is 0 or 1; limit \
+is the score that this row needed for an alarm. state is normal, alarm or drift; drift_since is the first row of a drift. change is \
+the row at which the scores changed their level, in the row at which that was found. Causes are columns, the worst first, with their \
+shares of the squared deviations.
+
+With --group-by, keys with few rows are scored by a reference of the first rows of all keys until they have rows enough of their own.
+
+With --fail-on-alarm the status is 3 if there was an alarm or a drift, and the answers are complete all the same.
 
 Examples:
   eigenhedge monitor sensors.csv --out scores.csv --events events.csv
@@ -42,14 +47,13 @@ pub struct MonitorArgs {
     /// Share of the energy of normal rows that the directions hold
     #[arg(long, value_name = "F", default_value_t = 0.85, value_parser = proper_share)]
     pub share: f64,
-    /// Rows that teach the model: learn (all), gated (those that look normal), or freeze:ROWS (none behind the first ROWS)
-    #[arg(long, value_name = "MODE", default_value = "gated", value_parser = mode)]
+    /// adapt (the limit of alarms follows the last rows), or freeze:ROWS (nothing changes after the first ROWS)
+    #[arg(long, value_name = "MODE", default_value = "adapt", value_parser = mode)]
     pub mode: Mode,
-    /// Limit of the score: auto:ALPHA (passed by this share of normal rows), conformal:P (the same from ranks alone), quantile:Q
-    /// (of recent scores), or spot:Q (by the tail over a threshold)
+    /// Limit of alarms: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows pass
     #[arg(long, value_name = "RULE", default_value = "auto:0.01", value_parser = limit)]
     pub limit: Limit,
-    /// Rows before each row that are put beside it, or auto: about 5 for 10 columns, 2 for 50
+    /// Earlier rows to append to each row, or auto: about 5 for 10 columns, 2 for 50
     #[arg(long, value_name = "W|auto", default_value = "0", value_parser = lags)]
     pub lags: Choose<usize>,
     /// A second score of the differences between rows; auto: where levels are strongly autocorrelated
@@ -64,12 +68,21 @@ pub struct MonitorArgs {
     /// Empty, NaN or null cells: fail, skip (pass the row over), or fill (from the other cells and the directions)
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnMissing::Fail)]
     pub missing: OnMissing,
-    /// Alarms with at most so many rows between them are one event
+    /// Alarms with at most this many rows between them form one event
     #[arg(long, value_name = "ROWS", default_value_t = 5)]
     pub event_gap: u64,
     /// Rows between two false reports of a change, on average
     #[arg(long, value_name = "ROWS", default_value_t = 10_000.0)]
     pub change_time: f64,
+    /// Rows between two false reports of drift, on average
+    #[arg(long, value_name = "ROWS", default_value_t = 2_000.0)]
+    pub drift_time: f64,
+    /// When a drift becomes the new reference by itself: never, or after:ROWS
+    #[arg(long, value_name = "WHEN", default_value = "never", value_parser = rebaseline)]
+    pub rebaseline: Rebaseline,
+    /// Accept the state at this row as the new reference: the rows since the drift began, or as many as the warm-up had
+    #[arg(long, value_name = "ROW", conflicts_with = "group_by")]
+    pub accept: Option<u64>,
 
     /// Where to write each row's answer; `-` is standard output
     #[arg(long, value_name = "FILE|-")]
@@ -77,13 +90,13 @@ pub struct MonitorArgs {
     /// Form of the answers [default: by the end of the file's name, else csv]
     #[arg(long, value_name = "FORM", value_parser = forms(), requires = "out")]
     pub out_format: Option<Form>,
-    /// Lists events and changes in this file; the form is that of its name
+    /// List events, drifts and changes in this file; the form is that of its name
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
-    /// Draw scores, limits, events, changes and causes: one page for a browser, which needs no network
+    /// Draw scores, alarms, drift, changes and causes: a self-contained HTML page
     #[arg(long, value_name = "FILE.html", conflicts_with = "group_by")]
     pub report: Option<PathBuf>,
-    /// End with status 3 if there was an alarm
+    /// End with status 3 if there was an alarm or a drift
     #[arg(long)]
     pub fail_on_alarm: bool,
     /// Form of the summary (on standard error with `--out -`, else on standard output)
@@ -106,7 +119,7 @@ pub struct MonitorArgs {
     /// Begin with this saved monitor on a new table: its columns are found by name, its options hold, and every row has a score
     #[arg(long, value_name = "FILE", help_heading = "Snapshots",
           conflicts_with_all = ["k", "share", "mode", "limit", "lags", "differences", "warm_up", "train", "missing", "event_gap",
-                                "change_time", "group_by", "standardize"])]
+                                "change_time", "drift_time", "rebaseline", "group_by", "standardize"])]
     pub start_from: Option<PathBuf>,
 
     /// The table.
@@ -171,12 +184,16 @@ fn proper_share(text: &str) -> Result<f64, String> {
 }
 
 fn mode(text: &str) -> Result<Mode, String> {
-    Mode::from_text(text).ok_or_else(|| "must be learn, gated or freeze:ROWS".to_owned())
+    Mode::from_text(text).ok_or_else(|| "must be adapt or freeze:ROWS".to_owned())
 }
 
 fn limit(text: &str) -> Result<Limit, String> {
-    let rule = "must be auto:ALPHA, conformal:P, quantile:Q or spot:Q with a number between 0 and 1";
+    let rule = "must be auto:ALPHA or conformal:P with a number between 0 and 1";
     Limit::from_text(text).ok_or_else(|| rule.to_owned())
+}
+
+fn rebaseline(text: &str) -> Result<Rebaseline, String> {
+    Rebaseline::from_text(text).ok_or_else(|| "must be never or after:ROWS".to_owned())
 }
 
 fn lags(text: &str) -> Result<Choose<usize>, String> {

@@ -61,12 +61,11 @@ pub(super) struct Changes {
     tau: f64,
     /// Rows of the baseline.
     baseline_rows: f64,
-    /// Rings over the last rows: numbers of the rows, g, cells, ranks and shares of columns.
+    /// Rings over the last rows: numbers of the rows, g, cells and ranks of columns.
     numbers: Vec<u64>,
     deviations: Vec<f64>,
     cells: Vec<f64>,
     ranks: Vec<f64>,
-    shares: Vec<f64>,
     /// Rows that were entered since the last report, or since the new baseline.
     rows: u64,
     /// Scores of the new baseline while it is collected.
@@ -88,7 +87,6 @@ impl Changes {
             deviations: vec![0.0; WINDOW],
             cells: vec![0.0; WINDOW * width],
             ranks: vec![0.0; WINDOW * width],
-            shares: vec![0.0; WINDOW * width],
             rows: 0,
             baseline: Vec::with_capacity(RENEWAL),
             is_renewing: false,
@@ -131,8 +129,7 @@ impl Changes {
         self.numbers[place] = row;
         self.deviations[place] = ((score.cbrt() - self.center) / self.deviation).clamp(-CAP, CAP);
         self.cells[span.clone()].copy_from_slice(cells);
-        self.ranks[span.clone()].copy_from_slice(&causes.ranks);
-        self.shares[span].copy_from_slice(&causes.shares);
+        self.ranks[span].copy_from_slice(&causes.ranks);
         self.rows += 1;
         let (length, strength, sum) = self.longest_ratio()?;
         if strength <= (self.change_time / RATE).ln() - DEPENDENCE * self.tau.ln() {
@@ -142,11 +139,9 @@ impl Changes {
         for back in 0..length {
             let place = self.place(back);
             let span = place * self.width..(place + 1) * self.width;
-            summed.ranks.iter_mut().zip(&self.ranks[span.clone()]).for_each(|(sum, x)| *sum += x);
-            summed.shares.iter_mut().zip(&self.shares[span]).for_each(|(sum, x)| *sum += x);
+            summed.ranks.iter_mut().zip(&self.ranks[span]).for_each(|(sum, x)| *sum += x);
         }
-        summed.q = summed.shares.iter().sum();
-        let columns = summed.named(None);
+        let columns = summed.named();
         let start = self.numbers[self.place(self.refined(length, columns) - 1)];
         (self.is_renewing, self.rows) = (true, 0);
         self.baseline.clear();
@@ -211,7 +206,7 @@ impl Changes {
         let size = WINDOW * width;
         let fits = self.width == width
             && self.deviations.len() == WINDOW
-            && [&self.cells, &self.ranks, &self.shares].iter().all(|ring| ring.len() == size);
+            && [&self.cells, &self.ranks].iter().all(|ring| ring.len() == size);
         ensure(fits && self.baseline.len() <= RENEWAL, "the rows of a change must be the last ones")?;
         count("rows without a change", self.rows)?;
         ensure(self.numbers.len() == WINDOW, "the rows of a change must be the last ones")?;
@@ -223,7 +218,6 @@ impl Changes {
         entries("deviations of the score", &self.deviations, -CAP..=CAP)?;
         entries("rows of a change", &self.cells, -LARGEST..=LARGEST)?;
         entries("causes of a change", &self.ranks, 0.0..=LARGEST)?;
-        entries("causes of a change", &self.shares, -LARGEST..=LARGEST)?;
         entries("scores of a level", &self.baseline, 0.0..=LARGEST)
     }
 }

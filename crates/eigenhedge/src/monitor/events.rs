@@ -2,7 +2,7 @@
 
 use super::causes::{Cause, Causes, NAMED};
 use crate::error::Error;
-use crate::state::{LARGEST, count, ensure, entries, length};
+use crate::state::{count, ensure};
 use serde::{Deserialize, Serialize};
 
 /// Alarms that belong together.
@@ -21,6 +21,8 @@ pub struct Event {
     pub alarms: u64,
     /// Rows with an alarm because a column was stuck.
     pub stuck: u64,
+    /// Rows with an alarm in which a column had moved that was constant in the warm-up.
+    pub moved: u64,
     /// The first causes, over all alarms of the event.
     pub causes: [Option<Cause>; NAMED],
 }
@@ -29,6 +31,11 @@ impl Event {
     /// True if a column was stuck in most of its rows.
     pub fn is_stuck(&self) -> bool {
         2 * self.stuck >= self.alarms
+    }
+
+    /// True if a column that was constant in the warm-up had another value in most of its rows.
+    pub fn is_moved(&self) -> bool {
+        2 * self.moved >= self.alarms
     }
 }
 
@@ -41,8 +48,6 @@ pub(super) struct Events {
     /// Largest score over its limit.
     peak: f64,
     causes: Causes,
-    /// Column that was stuck.
-    stuck: Option<usize>,
 }
 
 /// A row with an alarm.
@@ -52,14 +57,16 @@ pub(super) struct Alarm {
     /// Position among all rows.
     pub position: u64,
     pub score: f64,
-    pub limit: f64,
-    pub stuck: Option<usize>,
+    /// Score over its limit.
+    pub ratio: f64,
+    pub is_stuck: bool,
+    pub is_moved: bool,
 }
 
 impl Events {
     /// None yet.
     pub fn new(width: usize) -> Self {
-        Self { open: None, last: 0, peak: 0.0, causes: Causes::new(width), stuck: None }
+        Self { open: None, last: 0, peak: 0.0, causes: Causes::new(width) }
     }
 
     /// Ends the event if there were more than `gap` rows between its last alarm and this position.
@@ -70,7 +77,7 @@ impl Events {
     /// Ends the event.
     pub fn close(&mut self) -> Option<Event> {
         let event = self.open.take();
-        (self.peak, self.stuck) = (0.0, None);
+        self.peak = 0.0;
         self.causes.clear();
         event
     }
@@ -82,7 +89,7 @@ impl Events {
 
     /// Enters an alarm.
     pub fn enter(&mut self, alarm: Alarm, causes: &Causes) {
-        let Alarm { row, position, score, limit, stuck } = alarm;
+        let Alarm { row, position, score, ratio, is_stuck, is_moved } = alarm;
         self.last = position;
         let event = self.open.get_or_insert(Event {
             start: row,
@@ -91,25 +98,22 @@ impl Events {
             peak_score: score,
             alarms: 0,
             stuck: 0,
+            moved: 0,
             causes: [None; NAMED],
         });
         (event.end, event.alarms) = (row, event.alarms + 1);
-        event.stuck += u64::from(stuck.is_some());
-        if score / limit > self.peak {
-            (self.peak, event.peak, event.peak_score) = (score / limit, row, score);
+        event.stuck += u64::from(is_stuck);
+        event.moved += u64::from(is_moved);
+        if ratio > self.peak {
+            (self.peak, event.peak, event.peak_score) = (ratio, row, score);
         }
         self.causes.add(causes);
-        self.stuck = self.stuck.or(stuck);
-        event.causes = self.causes.named(self.stuck.filter(|_| event.is_stuck()));
+        event.causes = self.causes.named();
     }
 
     /// Checks what was read from bytes.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
-        length("causes of an event", self.causes.ranks.len(), width)?;
-        length("causes of an event", self.causes.shares.len(), width)?;
-        entries("causes of an event", &self.causes.ranks, 0.0..=LARGEST)?;
-        entries("causes of an event", &self.causes.shares, -LARGEST..=LARGEST)?;
-        ensure(self.stuck.is_none_or(|j| j < width), "a column that is stuck must be there")?;
+        self.causes.check_state(width)?;
         let Some(event) = self.open else { return Ok(()) };
         count("the row of an event", event.end)?;
         ensure(event.start <= event.end, "an event must end after it began")?;

@@ -1,44 +1,51 @@
-//! Monitoring: scores, limits, alarms, causes and change points for rows of sensors.
+//! Monitoring: scores, alarms, drift, causes and change points for rows of sensors.
 //!
-//! Setting: rows arrive one at a time. The first ones are a warm-up that is taken as normal. Every row behind it has a score of
-//! how unusual it is, and a limit that a stated share of normal rows passes.
+//! Setting: rows arrive one at a time. The first ones are a warm-up that is taken as normal, apart from outliers; they are the
+//! *reference*. Every later row has two verdicts. **Alarm**: unusual compared with the reference and with the last rows. **Drift**: the
+//! level of the rows has left the reference, and has not returned.
 //!
-//! Update: columns are brought to a common scale ([`Columns`]), earlier rows are put beside each row (`lags`), and the rest is a
-//! subspace (`directions`), tail probabilities of what lies in it and outside it (`statistics`), a limit from rows that the
-//! model had not seen (`calibration`), and a gate that lets normal rows teach and faults not (`detector`). Beside it a counter of
-//! values that repeat (`repeats`), moments at which the score changes its level (`changes`), the columns that cause a score
-//! (`causes`), and alarms that belong together (`events`).
+//! Update: columns are brought to a common scale ([`Columns`]), columns with one common value become `flags`, earlier rows are appended
+//! (`lags`). The warm-up gives directions (`shape`), tail probabilities of the parts along them and outside them (`tails`), and limits
+//! (`warm_up`). `channel` scores each row about the reference and about the level of the last rows; `drift` follows the running mean
+//! of the reference score. Besides: a counter of values that repeat (`repeats`), moments at which the score changes its level
+//! (`changes`), the columns that cause a score (`causes`), and alarms that belong together (`events`).
 //!
-//! Guarantee: none. Simulated rows pass a limit at 0.01 with a rate of 0.01, also when they remember 0.9 of the row before.
+//! Guarantee: none. Measured rates on streams of many kinds are in the book's page on alarms.
 //!
-//! Cost: O(d²) for a row that is learned, with d columns times lags; O(d³) every 25 rows.
+//! Cost: O(dk) for a row, with d columns times lags; O(d³) for a warm-up.
 //!
-//! Not done: kernels, and learners other than a forgetting mean and scatter; both would need limits of their own.
+//! Not done: kernels; they would need limits of their own.
 //!
-//! References: Jackson and Mudholkar (1979) for Q; Alcala and Qin (2009) for contributions; Siffer et al. (2017) for peaks over
-//! a threshold; Siegmund and Venkatraman (1995) for the likelihood ratio.
+//! References: Jackson and Mudholkar (1979) for Q; Alcala and Qin (2009) for contributions; Siegmund and Venkatraman (1995) for
+//! the likelihood ratio.
 
-mod calibration;
 mod causes;
 mod changes;
-mod detector;
-mod directions;
+mod channel;
+mod drift;
 mod events;
 mod factor_model;
-mod fit;
+mod flags;
 mod lags;
+mod last_rows;
+mod limits;
 mod options;
 mod repeats;
 mod saved;
+mod shape;
 mod shown;
-mod statistics;
+mod tails;
+mod verdict;
+mod warm_up;
 
 pub use causes::Cause;
 pub use changes::Change;
-pub use directions::Kept;
+pub use drift::DriftReport;
 pub use events::Event;
-pub use options::{Choose, Limit, Mode, MonitorOptions};
+pub use options::{Choose, Limit, Mode, MonitorOptions, Rebaseline};
 pub use saved::{SavedMonitors, is_monitor};
+pub use shape::Kept;
+pub use verdict::{State, Verdict};
 
 use crate::error::Error;
 use crate::model::{Columns, cannot_standardize};
@@ -46,16 +53,24 @@ use crate::num::largest;
 use crate::registry::Missing;
 use crate::row::{check_cells, check_row};
 use crate::scratch::Scratch;
-use causes::{Causes, NAMED};
+use causes::Causes;
 use changes::Changes;
-use detector::Detector;
+use channel::{Channel, Scored};
+use drift::Drift;
 use events::{Alarm, Events};
+use flags::Flags;
 use lags::Lags;
+use last_rows::LastRows;
 use repeats::Repeats;
 use serde::{Deserialize, Serialize};
 
 /// Largest cell, in standard units: its fourth power is finite with room for sums.
 const LARGEST_CELL: f64 = 1e70;
+/// Weight of a row in the level of the last rows: long enough to be steady, short enough to follow a process that moves.
+const RECENT_STEP: f64 = 1.0 / 50.0;
+/// Share of normal rows that count as unusual wherever a limit is not the one asked for: rows that can be an alarm, levels at
+/// which a drift is over, rows of the warm-up that may be outliers.
+const TENTH: f64 = 0.1;
 
 /// Scores, limits and alarms for rows as they come.
 ///
@@ -81,6 +96,8 @@ pub struct Monitor {
     width: usize,
     /// Rows of the warm-up while it lasts.
     waiting: Vec<Vec<f64>>,
+    /// True while the reference is that of another monitor.
+    is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
     #[serde(skip)]
@@ -90,22 +107,27 @@ pub struct Monitor {
 /// All that there is once the warm-up is over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Fitted {
-    levels: Detector,
+    levels: Channel,
     lags: Lags,
-    /// A second detector for the differences between rows.
+    /// A second channel, for the differences between rows.
     differences: Option<Differences>,
+    flags: Flags,
     repeats: Repeats,
+    drift: Drift,
     changes: Changes,
     events: Events,
+    last_rows: LastRows,
     #[serde(skip)]
     causes: Scratch<Causes>,
 }
 
-/// A detector for the differences between rows.
+/// A channel for the differences between rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Differences {
-    detector: Detector,
+    channel: Channel,
     lags: Lags,
+    /// Divisors of the differences, by column.
+    scale: Vec<f64>,
     /// The row before; empty if there is none.
     previous: Vec<f64>,
     #[serde(skip)]
@@ -122,64 +144,20 @@ pub struct MonitorTotals {
     pub warm_up: u64,
     /// Rows that were passed over because cells were missing.
     pub passed_over: u64,
+    /// Rows with a score.
+    pub scored: u64,
     /// Rows with an alarm.
     pub alarms: u64,
     /// Events that have ended.
     pub events: u64,
     /// Changes.
     pub changes: u64,
-    /// Warm-ups after the first, each after a thousand rows that taught nothing.
-    pub renewals: u64,
-}
-
-/// The answer of a monitor to a row.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Verdict {
-    /// Number of the row, from 0.
-    pub row: u64,
-    /// Minus the sum of the logarithms of three tail probabilities. NaN, as the next three are, during the warm-up, for the rows
-    /// behind it that lack earlier rows, and for rows that are passed over.
-    pub score: f64,
-    /// Squared length of the part outside the directions.
-    pub q: f64,
-    /// Hotelling's T² of the part along them.
-    pub t2: f64,
-    /// Limit of the score.
-    pub limit: f64,
-    /// True if the score is over its limit, or a column is stuck.
-    pub alarm: bool,
-    /// The column that is stuck.
-    pub stuck: Option<usize>,
-    /// True if score, limit and causes are those of the differences between rows.
-    pub of_differences: bool,
-    /// The change that this row completes.
-    pub change: Option<Change>,
-    /// The event that ended before this row.
-    pub event: Option<Event>,
-    /// The first causes.
-    pub causes: [Option<Cause>; NAMED],
-    /// True if the rows up to this one became the new normal.
-    pub renewed: bool,
-}
-
-impl Verdict {
-    fn without_score(row: u64) -> Self {
-        Self {
-            row,
-            score: f64::NAN,
-            q: f64::NAN,
-            t2: f64::NAN,
-            limit: f64::NAN,
-            alarm: false,
-            stuck: None,
-            of_differences: false,
-            change: None,
-            event: None,
-            causes: [None; NAMED],
-            renewed: false,
-        }
-    }
+    /// Rows in drift.
+    pub drift_rows: u64,
+    /// Drifts that were reported.
+    pub drifts: u64,
+    /// References that were accepted after the first.
+    pub accepted: u64,
 }
 
 impl Monitor {
@@ -191,6 +169,7 @@ impl Monitor {
             columns: Columns::default(),
             width,
             waiting: Vec::new(),
+            is_borrowed: false,
             fitted: None,
             totals: MonitorTotals::default(),
             row: Scratch::default(),
@@ -225,24 +204,34 @@ impl Monitor {
         self.totals
     }
 
-    /// True once the warm-up is over.
+    /// True once the warm-up is over, or another monitor's reference stands in for it.
     pub fn is_ready(&self) -> bool {
         self.fitted.is_some()
     }
 
-    /// Earlier rows beside each row.
+    /// True while the reference is that of another monitor ([`Self::borrow_reference`]).
+    pub fn is_borrowed(&self) -> bool {
+        self.is_borrowed
+    }
+
+    /// Earlier rows that are appended to each row.
     pub fn lags(&self) -> usize {
         self.options.lags(self.width)
     }
 
     /// Directions that are kept; none during the warm-up.
     pub fn directions(&self) -> Option<usize> {
-        self.fitted.as_ref().map(|fitted| fitted.levels.directions.basis.columns())
+        self.fitted.as_ref().map(|fitted| fitted.levels.shape.basis.columns())
     }
 
-    /// Limit of the score of levels; none during the warm-up.
+    /// Limit that a score must pass for an alarm, whatever the last rows are; none during the warm-up.
     pub fn limit(&self) -> Option<f64> {
-        self.fitted.as_ref().map(|fitted| fitted.levels.limits.alarm)
+        self.fitted.as_ref().map(|fitted| fitted.levels.limit(self.options.mode))
+    }
+
+    /// The drift that goes on.
+    pub fn open_drift(&self) -> Option<&DriftReport> {
+        self.fitted.as_ref().and_then(|fitted| fitted.drift.open())
     }
 
     /// True if the differences between rows have a score of their own.
@@ -281,6 +270,7 @@ impl Monitor {
         copy.close_event();
         if let Some(fitted) = &mut copy.fitted {
             fitted.repeats.clear();
+            fitted.drift.clear();
         }
         copy
     }
@@ -289,7 +279,7 @@ impl Monitor {
     /// of column j, l rows before. They sum to Q and T². Empty before the first score.
     pub fn contributions(&self) -> (Vec<f64>, Vec<f64>) {
         self.fitted.as_ref().map_or_else(Default::default, |fitted| {
-            causes::contributions(&fitted.levels.directions, &fitted.levels.parts.0)
+            causes::contributions(&fitted.levels.shape, &fitted.levels.reference_parts.0)
         })
     }
 
@@ -309,7 +299,12 @@ impl Monitor {
         Ok(())
     }
 
-    /// True if missing cells keep a row out; an error if it is no row.
+    /// Rows of the warm-up so far.
+    pub fn waiting_rows(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    /// True if missing cells keep a row out. Returns `Err` for a wrong length or a non-finite value.
     fn is_passed_over(&self, raw: &[f64]) -> Result<bool, Error> {
         let check = if self.options.missing == Missing::Fail { check_row } else { check_cells };
         check("row", raw, self.width)?;
@@ -342,17 +337,42 @@ impl Monitor {
         let position = self.totals.rows;
         self.totals.rows += 1;
         let Some(fitted) = &mut self.fitted else { return Ok(Verdict::without_score(number)) };
-        let verdict = fitted.step(raw, row, (number, position), &self.options);
-        self.totals.alarms += u64::from(verdict.alarm);
-        self.totals.events += u64::from(verdict.event.is_some());
-        self.totals.changes += u64::from(verdict.change.is_some());
-        self.totals.renewals += u64::from(verdict.renewed);
+        let mut verdict = fitted.step(raw, row, (number, position), &self.options);
+        self.totals.count(&verdict);
+        if self.is_borrowed {
+            self.waiting.push(raw.to_vec());
+            if self.waiting.len() as u64 >= self.options.warm_up_rows(self.width) {
+                self.end_warm_up()?;
+            }
+        }
+        if let Rebaseline::After(rows) = self.options.rebaseline
+            && self.drift_rows() >= rows
+        {
+            verdict.accepted = self.accept().is_ok();
+        }
         Ok(verdict)
+    }
+
+    /// Rows since the drift that goes on began.
+    fn drift_rows(&self) -> u64 {
+        let start = self.fitted.as_ref().and_then(|fitted| fitted.drift.start());
+        start.map_or(0, |start| self.totals.rows - start)
+    }
+}
+
+impl MonitorTotals {
+    fn count(&mut self, verdict: &Verdict) {
+        self.scored += u64::from(!verdict.score.is_nan());
+        self.alarms += u64::from(verdict.alarm);
+        self.events += u64::from(verdict.event.is_some());
+        self.changes += u64::from(verdict.change.is_some());
+        self.drift_rows += u64::from(verdict.drift_since.is_some());
+        self.drifts += u64::from(verdict.drift.is_some());
     }
 }
 
 impl Fitted {
-    /// Looks at a row in standard units, then learns from it.
+    /// Scores a row in standard units, then follows it.
     fn step(
         &mut self,
         raw: &[f64],
@@ -361,85 +381,114 @@ impl Fitted {
         options: &MonitorOptions,
     ) -> Verdict {
         let mut verdict = Verdict::without_score(number);
-        let Self { levels, lags, differences, repeats, changes, events, causes } = self;
+        let Self { levels, lags, differences, flags, repeats, drift, changes, events, last_rows, causes, .. } = self;
+        let follows = options.mode == Mode::Adapt;
         repeats.push(raw);
+        last_rows.push(raw);
         verdict.stuck = repeats.stuck();
-        let is_sound = verdict.stuck.is_none();
+        let of_flags = flags.enter(raw, follows);
+        verdict.moved = flags.moved();
+        flags.blank(row);
         fill(levels, lags, row);
         verdict.event = events.close_before(position, options.event_gap);
         let causes = &mut causes.0;
-        causes.ranks.resize(row.len(), 0.0);
-        causes.shares.resize(row.len(), 0.0);
-        causes.clear();
-        let mut blamed = &*causes;
+        causes.reset(row.len());
+        let mut ratio = 0.0;
         if let Some(vector) = lags.row() {
-            let scored = levels.look(vector);
-            verdict.set(&scored);
-            causes.load(&levels.directions, &levels.parts.0);
+            let scored = levels.look(vector, of_flags, options.mode);
+            (verdict.score, verdict.q, verdict.t2, ratio) = (scored.score, scored.q, scored.t2, scored.ratio);
+            causes.load(&levels.shape, &levels.reference_parts.0);
+            flags.add_deviations(&mut causes.ranks);
             verdict.change = changes.enter(number, scored.score, row, causes);
-            verdict.renewed = levels.learn(vector, &scored, options.mode, is_sound);
-            if verdict.renewed {
-                changes.begin(levels.recent_scores(), levels.limits.tau);
+            let left = drift.enter((number, position), scored.score / levels.reference_limit, causes);
+            verdict.set_drift(left, drift.open());
+            // An alarm in a drift is caused by the columns that left the level of the last rows, not by those that drifted.
+            if scored.ratio > 1.0 && follows {
+                causes.load(&levels.shape, &levels.recent_parts.0);
+                flags.add_deviations(&mut causes.ranks);
             }
-            blamed = &*causes;
+            if follows {
+                levels.follow(vector, &scored);
+            }
         }
+        let mut blamed = &mut *causes;
         if let Some(differences) = differences
-            && let Some(scored) = differences.step(row, options.mode, is_sound)
-            && (verdict.score.is_nan() || scored.score * verdict.limit > verdict.score * scored.limit)
+            && let Some(scored) = differences.step(row, options.mode)
+            && !(scored.ratio <= ratio)
+            && !verdict.score.is_nan()
         {
-            verdict.set(&scored);
+            ratio = scored.ratio;
             verdict.of_differences = true;
-            blamed = &differences.causes.0;
+            blamed = &mut differences.causes.0;
         }
-        verdict.causes = blamed.named(verdict.stuck);
-        verdict.alarm = verdict.score > verdict.limit || !is_sound;
+        if let Some(column) = verdict.stuck {
+            blamed.blame(column);
+        }
+        verdict.causes = blamed.named();
+        // The score that this row needed for an alarm.
+        let limit = levels.limit(options.mode);
+        verdict.limit = if verdict.score.is_nan() { f64::NAN } else { limit_of(verdict.score, ratio, limit) };
+        verdict.alarm = ratio > 1.0 || verdict.stuck.is_some();
         if verdict.alarm {
-            let Verdict { score, limit, stuck, .. } = verdict;
-            events.enter(Alarm { row: number, position, score, limit, stuck }, blamed);
+            let (is_stuck, is_moved) = (verdict.stuck.is_some(), verdict.moved.is_some());
+            events.enter(Alarm { row: number, position, score: verdict.score, ratio, is_stuck, is_moved }, blamed);
         }
         verdict
+    }
+
+    /// Forgets all but the reference, before the first row of another stream.
+    fn forget_state(&mut self, width: usize) {
+        self.repeats.clear();
+        self.drift.clear();
+        self.events = Events::new(width);
+        self.last_rows = LastRows::empty(width, self.last_rows.most());
+    }
+}
+
+/// The score that a row needed for an alarm, given its score and that over its limit.
+fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
+    let limit = score / ratio;
+    match ratio > 1.0 {
+        true => limit,
+        false if limit.is_finite() => limit.max(least),
+        false => score.max(least),
     }
 }
 
 impl Differences {
-    /// Looks at the difference from the row before, then learns from it.
-    fn step(&mut self, row: &[f64], mode: Mode, is_sound: bool) -> Option<detector::Scored> {
-        let Self { detector, lags, previous, causes } = self;
+    /// Scores the difference from the row before, then follows it.
+    fn step(&mut self, row: &[f64], mode: Mode) -> Option<Scored> {
+        let Self { channel, lags, scale, previous, causes } = self;
         if previous.is_empty() {
             previous.extend_from_slice(row);
             return None;
         }
-        previous.iter_mut().zip(row).for_each(|(x, now)| *x = now - *x);
+        previous.iter_mut().zip(row).zip(scale).for_each(|((x, now), s)| *x = (now - *x) / *s);
         lags.push(previous);
         previous.copy_from_slice(row);
         let vector = lags.row()?;
-        let scored = detector.look(vector);
-        causes.0.ranks.resize(row.len(), 0.0);
-        causes.0.shares.resize(row.len(), 0.0);
-        causes.0.load(&detector.directions, &detector.parts.0);
-        detector.learn(vector, &scored, mode, is_sound);
+        let scored = channel.look(vector, [0.0; 2], mode);
+        causes.0.reset(row.len());
+        causes.0.load(&channel.shape, &channel.reference_parts.0);
+        if mode == Mode::Adapt {
+            channel.follow(vector, &scored);
+        }
         Some(scored)
     }
 }
 
-impl Verdict {
-    fn set(&mut self, scored: &detector::Scored) {
-        (self.score, self.limit, self.q, self.t2) = (scored.score, scored.limit, scored.q, scored.t2);
-    }
-}
-
 /// Adds a row to the earlier ones, with its missing cells filled in from the directions; those of a row without earlier rows are at
-/// the mean.
-fn fill(levels: &mut Detector, lags: &mut Lags, row: &mut [f64]) {
-    if !row.iter().any(|x| x.is_nan()) {
-        return lags.push(row);
-    }
+/// the level of the last rows.
+fn fill(levels: &mut Channel, lags: &mut Lags, row: &mut [f64]) {
     lags.push(row);
+    if !row.iter().any(|x| x.is_nan()) {
+        return;
+    }
     match lags.row_mut() {
-        Some(vector) => levels.directions.fill(vector),
-        None => lags.last_mut().iter_mut().zip(levels.directions.mean()).for_each(|(x, mean)| {
+        Some(vector) => levels.fill(vector),
+        None => lags.last_mut().iter_mut().zip(levels.level()).for_each(|(x, level)| {
             if x.is_nan() {
-                *x = *mean;
+                *x = *level;
             }
         }),
     }

@@ -1,6 +1,6 @@
 //! The options of a monitor, as types and as texts.
 
-use super::directions::Kept;
+use super::shape::Kept;
 use crate::error::{Error, at_least_one};
 use crate::registry::Missing;
 use serde::{Deserialize, Serialize};
@@ -14,25 +14,22 @@ pub(super) const LEAST_WARM_UP: usize = 20;
 /// Most lags.
 const MOST_LAGS: usize = 100;
 
-/// The rows that teach the model behind the warm-up.
+/// What follows the rows after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mode {
-    /// All of them.
-    Learn,
-    /// Those that look normal, and come while others do.
+    /// The recent level and its limit follow every row; the reference stays.
     #[default]
-    Gated,
-    /// None. The warm-up has this many rows.
+    Adapt,
+    /// Nothing: a row is an alarm by the reference alone. The warm-up has this many rows.
     Freeze(u64),
 }
 
 impl Mode {
-    /// `learn`, `gated` or `freeze:ROWS`.
+    /// Parses `adapt` or `freeze:ROWS`.
     pub fn from_text(text: &str) -> Option<Self> {
         match text.split_once(':') {
-            None if text == "learn" => Some(Self::Learn),
-            None if text == "gated" => Some(Self::Gated),
+            None if text == "adapt" => Some(Self::Adapt),
             Some(("freeze", rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::Freeze),
             _ => None,
         }
@@ -42,25 +39,20 @@ impl Mode {
 impl fmt::Display for Mode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Learn => out.write_str("learn"),
-            Self::Gated => out.write_str("gated"),
+            Self::Adapt => out.write_str("adapt"),
             Self::Freeze(rows) => write!(out, "freeze:{rows}"),
         }
     }
 }
 
-/// The rule for the limit of the score.
+/// The rule for the limit of alarms, among the last scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Passed by this share of normal rows, with the number of rows that are independent taken into account.
+    /// Quantile that this share of later rows pass.
     Auto(f64),
-    /// The same from ranks alone, as if rows were independent.
+    /// Conformal rank: at most this share of later rows pass, if rows are exchangeable.
     Conformal(f64),
-    /// The quantile of recent scores.
-    Quantile(f64),
-    /// Passed by this share of rows, by the tail of the peaks over a threshold.
-    Spot(f64),
 }
 
 impl Default for Limit {
@@ -70,15 +62,13 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// `auto:ALPHA`, `conformal:P`, `quantile:Q` or `spot:Q`, with a number between 0 and 1.
+    /// Parses `auto:ALPHA` or `conformal:P`, with a number between 0 and 1.
     pub fn from_text(text: &str) -> Option<Self> {
         let (name, number) = text.split_once(':')?;
         let number = number.parse().ok().filter(|x: &f64| *x > 0.0 && *x < 1.0)?;
         match name {
             "auto" => Some(Self::Auto(number)),
             "conformal" => Some(Self::Conformal(number)),
-            "quantile" => Some(Self::Quantile(number)),
-            "spot" => Some(Self::Spot(number)),
             _ => None,
         }
     }
@@ -86,8 +76,7 @@ impl Limit {
     /// Share of normal rows that are meant to pass.
     pub fn rate(self) -> f64 {
         match self {
-            Self::Auto(rate) | Self::Conformal(rate) | Self::Spot(rate) => rate,
-            Self::Quantile(level) => 1.0 - level,
+            Self::Auto(rate) | Self::Conformal(rate) => rate,
         }
     }
 
@@ -96,8 +85,6 @@ impl Limit {
         match self {
             Self::Auto(rate) => Self::Auto(0.5 * rate),
             Self::Conformal(rate) => Self::Conformal(0.5 * rate),
-            Self::Spot(rate) => Self::Spot(0.5 * rate),
-            Self::Quantile(level) => Self::Quantile(1.0 - 0.5 * (1.0 - level)),
         }
     }
 }
@@ -107,8 +94,37 @@ impl fmt::Display for Limit {
         match self {
             Self::Auto(x) => write!(out, "auto:{x}"),
             Self::Conformal(x) => write!(out, "conformal:{x}"),
-            Self::Quantile(x) => write!(out, "quantile:{x}"),
-            Self::Spot(x) => write!(out, "spot:{x}"),
+        }
+    }
+}
+
+/// When a drift becomes the reference by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Rebaseline {
+    /// Never: only by [`Monitor::accept`](super::Monitor::accept).
+    #[default]
+    Never,
+    /// After this many rows of drift.
+    After(u64),
+}
+
+impl Rebaseline {
+    /// Parses `never` or `after:ROWS`.
+    pub fn from_text(text: &str) -> Option<Self> {
+        match text.split_once(':') {
+            None if text == "never" => Some(Self::Never),
+            Some(("after", rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::After),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Rebaseline {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never => out.write_str("never"),
+            Self::After(rows) => write!(out, "after:{rows}"),
         }
     }
 }
@@ -135,11 +151,11 @@ pub enum Choose<T> {
 pub struct MonitorOptions {
     /// Directions to keep.
     pub kept: Kept,
-    /// Rows that teach.
+    /// What follows the rows after the warm-up.
     pub mode: Mode,
-    /// Rule for the limit.
+    /// Rule for the limit of alarms.
     pub limit: Limit,
-    /// Earlier rows that are put beside each row.
+    /// Earlier rows that are appended to each row.
     pub lags: Choose<usize>,
     /// True for a second score, of the differences between rows; chosen by the data, where levels are strongly autocorrelated.
     pub differences: Choose<bool>,
@@ -153,6 +169,10 @@ pub struct MonitorOptions {
     pub event_gap: u64,
     /// Rows between two false reports of a change, on average.
     pub change_time: f64,
+    /// Rows between two false reports of drift, on average.
+    pub drift_time: f64,
+    /// When a drift becomes the reference by itself.
+    pub rebaseline: Rebaseline,
 }
 
 impl Default for MonitorOptions {
@@ -168,6 +188,8 @@ impl Default for MonitorOptions {
             warm_up: None,
             event_gap: 5,
             change_time: 10_000.0,
+            drift_time: 2000.0,
+            rebaseline: Rebaseline::default(),
         }
     }
 }
@@ -184,6 +206,9 @@ impl MonitorOptions {
         if !(10.0..=1e9).contains(&self.change_time) {
             return parameter("change-time", "from 10 to 1e9", self.change_time);
         }
+        if !(100.0..=1e9).contains(&self.drift_time) {
+            return parameter("drift-time", "from 100 to 1e9", self.drift_time);
+        }
         if let Choose::Fixed(lags) = self.lags
             && lags > MOST_LAGS
         {
@@ -191,7 +216,7 @@ impl MonitorOptions {
         }
         let lags = self.lags(columns);
         let length = columns.saturating_mul(lags + 1);
-        if length > super::directions::LARGEST {
+        if length > super::shape::LARGEST {
             return parameter("columns × (lags + 1)", "at most 4096", length as f64);
         }
         match self.kept {
@@ -211,7 +236,7 @@ impl MonitorOptions {
         Ok(())
     }
 
-    /// Earlier rows that are put beside each row of this many numbers: about 5 for 10 columns, and 2 for 50.
+    /// Earlier rows that are appended to each row of this many numbers: about 5 for 10 columns, and 2 for 50.
     pub fn lags(&self, columns: usize) -> usize {
         match self.lags {
             Choose::Fixed(lags) => lags,

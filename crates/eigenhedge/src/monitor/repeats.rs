@@ -1,7 +1,9 @@
-//! Sensors that are stuck: a value that comes again and again leaves no trace in Q or T².
+//! Sensors that are stuck: a value that repeats leaves no trace in Q or T².
 //!
-//! A column is stuck when its value has been the same for more than `max(5, 2 L + 3)` rows, L the longest time that it was the
-//! same in the warm-up. Missing cells neither count nor end the time.
+//! A column is stuck when its value has been the same for more rows than its limit, the largest of three numbers: [`FEWEST`];
+//! `2 L + 3`, with L the longest run in the warm-up; and the length of a run with probability [`CHANCE`], if each row repeats the
+//! one before with the probability p. p is the share of repeats in the warm-up, or that of the commonest value if it is larger.
+//! A column that was constant in the warm-up is never stuck. Missing cells neither count nor end a run.
 
 use crate::error::Error;
 use crate::state::{LARGEST, count, length, within};
@@ -9,6 +11,10 @@ use serde::{Deserialize, Serialize};
 
 /// Fewest rows with the same value before a column counts as stuck.
 const FEWEST: u64 = 5;
+/// Probability of a run that counts as stuck.
+const CHANCE: f64 = 1e-6;
+/// Rows that the share of all repeats counts as, in that of the commonest value.
+const PRIOR: f64 = 20.0;
 
 /// Repeats of values, by column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,24 +25,29 @@ pub(super) struct Repeats {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Column {
     value: f64,
-    /// Rows in which the value was the same; zero before the first.
+    /// Length of the current run; zero before the first row.
     rows: u64,
-    /// Longest such time in the warm-up.
-    longest: u64,
+    /// Longest run that is normal.
+    limit: u64,
+}
+
+impl Column {
+    fn push(&mut self, x: f64) {
+        self.rows = if self.rows > 0 && self.value == x { self.rows + 1 } else { 1 };
+        self.value = x;
+    }
 }
 
 impl Repeats {
-    /// No rows yet.
-    pub fn new(width: usize) -> Self {
-        Self { columns: vec![Column::default(); width] }
+    /// Learns the limits from the rows of a warm-up, and stays at the last of them.
+    pub fn fit(rows: &[Vec<f64>]) -> Self {
+        let width = rows.first().map_or(0, Vec::len);
+        Self { columns: (0..width).map(|j| fitted(rows.iter().map(|row| row[j]).filter(|x| !x.is_nan()))).collect() }
     }
 
-    /// Counts a row in.
+    /// Counts a row.
     pub fn push(&mut self, raw: &[f64]) {
-        for (column, x) in self.columns.iter_mut().zip(raw).filter(|(_, x)| !x.is_nan()) {
-            column.rows = if column.rows > 0 && column.value == *x { column.rows + 1 } else { 1 };
-            column.value = *x;
-        }
+        self.columns.iter_mut().zip(raw).filter(|(_, x)| !x.is_nan()).for_each(|(column, x)| column.push(*x));
     }
 
     /// Forgets the last rows; the next one does not follow them.
@@ -44,51 +55,77 @@ impl Repeats {
         self.columns.iter_mut().for_each(|column| column.rows = 0);
     }
 
-    /// Counts a row of the warm-up in.
-    pub fn learn(&mut self, raw: &[f64]) {
-        self.push(raw);
-        self.columns.iter_mut().for_each(|column| column.longest = column.longest.max(column.rows));
-    }
-
-    /// The column that is stuck for longest beside its limit.
+    /// The stuck column with the longest run compared with its limit.
     pub fn stuck(&self) -> Option<usize> {
         let over = |(j, column): (usize, &Column)| {
-            let limit = FEWEST.max(2 * column.longest + 3);
-            (column.rows > limit).then(|| (column.rows as f64 / limit as f64, j))
+            (column.rows > column.limit).then(|| (column.rows as f64 / column.limit as f64, j))
         };
         let stuck = self.columns.iter().enumerate().filter_map(over);
         stuck.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, j)| j)
     }
 
-    /// Checks what was read from bytes.
+    /// Checks repeats that were read from bytes.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         length("repeats of columns", self.columns.len(), width)?;
         for column in &self.columns {
             within("the value of a column", column.value, -LARGEST..=LARGEST)?;
             count("rows with the same value", column.rows)?;
-            count("rows with the same value", column.longest)?;
         }
         Ok(())
     }
+}
+
+/// The limit of a column with these cells.
+fn fitted(cells: impl Iterator<Item = f64> + Clone) -> Column {
+    let mut sorted: Vec<f64> = cells.clone().collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let common = sorted.chunk_by(|a, b| a == b).max_by_key(|run| run.len()).map_or(0.0, |run| run[0]);
+    let mut column = Column::default();
+    let (mut repeats, mut longest, mut before_common, mut common_repeats) = (0u64, 0u64, 0u64, 0u64);
+    for x in cells {
+        before_common += u64::from(column.rows > 0 && column.value == common);
+        column.push(x);
+        let is_repeat = column.rows > 1;
+        repeats += u64::from(is_repeat);
+        common_repeats += u64::from(is_repeat && x == common);
+        longest = longest.max(column.rows);
+    }
+    let pairs = (sorted.len() as u64).saturating_sub(1);
+    let overall = (repeats + 1) as f64 / (pairs + 2) as f64;
+    let of_common = (common_repeats as f64 + PRIOR * overall) / (before_common as f64 + PRIOR);
+    let p = overall.max(of_common);
+    let by_chance = (CHANCE.ln() / p.ln()).ceil() as u64;
+    column.limit = if repeats == pairs { u64::MAX } else { FEWEST.max(2 * longest + 3).max(by_chance) };
+    column
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn table(columns: [&dyn Fn(u32) -> f64; 3]) -> Vec<Vec<f64>> {
+        (0..400).map(|t| columns.iter().map(|column| column(t)).collect()).collect()
+    }
+
     #[test]
-    fn a_column_is_stuck_after_twice_its_longest_time_and_three() {
-        let mut repeats = Repeats::new(2);
-        for t in 0..30u32 {
-            repeats.learn(&[f64::from(t / 4), f64::from(t)]);
+    fn a_column_is_stuck_after_a_run_that_its_own_repeats_do_not_explain() {
+        let warm_up = table([&|t| f64::from(t), &|t| f64::from(t / 4), &|t| f64::from(u8::from(t % 40 == 0))]);
+        let repeats = Repeats::fit(&warm_up);
+        let limits: Vec<u64> = repeats.columns.iter().map(|column| column.limit).collect();
+        // No repeats; three of four rows repeat, and 0.75^48 is 1e-6; 38 of 39 zeros are followed by a zero.
+        assert_eq!(limits[0], 5);
+        assert!((45..65).contains(&limits[1]) && (350..600).contains(&limits[2]), "{limits:?}");
+        let mut stuck = repeats.clone();
+        for t in 0..60 {
+            assert_eq!(stuck.stuck(), (t > 5).then_some(0), "{t}");
+            stuck.push(&[1e3, f64::from(t / 4), if t % 3 == 0 { f64::NAN } else { 0.0 }]);
         }
-        assert_eq!(repeats.stuck(), None);
-        for t in 0..12u32 {
-            // The first column has held its value for two rows already, and 4 is its longest time.
-            assert_eq!(repeats.stuck(), (t + 2 > 11).then_some(0), "{t}");
-            repeats.push(&[7.0, if t % 3 == 0 { f64::NAN } else { f64::from(100 + t) }]);
-        }
-        repeats.push(&[8.0, 0.0]);
+    }
+
+    #[test]
+    fn a_column_that_was_constant_is_never_stuck() {
+        let mut repeats = Repeats::fit(&table([&|_| 7.0, &|t| f64::from(t), &|t| f64::from(t)]));
+        (0..10_000).for_each(|t| repeats.push(&[7.0, f64::from(t), f64::from(t)]));
         assert_eq!(repeats.stuck(), None);
     }
 }

@@ -60,7 +60,18 @@ impl Monitor {
             length("the names of columns", names.len(), self.width)?;
         }
         let totals = &self.totals;
-        for number in [totals.rows, totals.warm_up, totals.passed_over, totals.alarms, totals.events, totals.changes] {
+        for number in [
+            totals.rows,
+            totals.warm_up,
+            totals.passed_over,
+            totals.scored,
+            totals.alarms,
+            totals.events,
+            totals.changes,
+            totals.drift_rows,
+            totals.drifts,
+            totals.accepted,
+        ] {
             count("numbers of rows and alarms", number)?;
         }
         self.waiting.iter().try_for_each(|row| check_cells("a row of the warm-up", row, self.width))?;
@@ -77,10 +88,15 @@ impl Fitted {
     fn check_state(&self, width: usize, lags: usize) -> Result<(), Error> {
         let d = width * (lags + 1);
         self.levels.check_state(d)?;
+        self.flags.check_state(width)?;
+        self.drift.check_state(width)?;
+        self.last_rows.check_state(width)?;
         self.lags.check_state(width, lags)?;
         if let Some(differences) = &self.differences {
-            differences.detector.check_state(d)?;
+            differences.channel.check_state(d)?;
             differences.lags.check_state(width, lags)?;
+            length("the scale of differences", differences.scale.len(), width)?;
+            entries("the scale of differences", &differences.scale, f64::MIN_POSITIVE..=LARGEST)?;
             let previous = &differences.previous;
             ensure(previous.is_empty() || previous.len() == width, "the row before must be as long as others")?;
             entries("the row before", previous, -LARGEST..=LARGEST)?;

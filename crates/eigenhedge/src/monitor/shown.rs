@@ -8,8 +8,8 @@ impl Monitor {
     pub fn column_contributions(&self, verdict: &Verdict) -> &[f64] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return &[] };
         match &fitted.differences {
-            Some(differences) if verdict.of_differences => &differences.causes.0.shares,
-            _ => &fitted.causes.0.shares,
+            Some(differences) if verdict.of_differences => &differences.causes.0.contributions,
+            _ => &fitted.causes.0.contributions,
         }
     }
 
@@ -18,7 +18,7 @@ impl Monitor {
     pub fn statistic_limits(&self, verdict: &Verdict) -> [f64; 2] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return [f64::NAN; 2] };
         match &fitted.differences {
-            Some(differences) if verdict.of_differences => differences.detector.statistic_limits(),
+            Some(differences) if verdict.of_differences => differences.channel.statistic_limits(),
             _ => fitted.levels.statistic_limits(),
         }
     }

@@ -34,31 +34,42 @@ pub struct Outputs {
     pub events: (Target, Form),
 }
 
-/// Reads, scores, answers, and sums up.
+/// Reads, scores, answers, and sums up. A table that ends before the warm-up does is read again with a shorter one.
 pub fn monitor(args: &MonitorArgs) -> Result<()> {
-    let options = options(args)?;
+    let mut options = options(args)?;
     let outputs = outputs(args)?;
     [&args.snapshot, &args.events, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     if outputs.answers.0 == Target::Standard {
         drop(stdout::output()?);
     }
     let signal = StopSignal::listen()?;
-    let mut session = match Session::open(args, &options, &outputs, &signal) {
-        Err(_) if signal.to_stop() => return stopped_early(),
-        outcome => outcome?,
+    let can_read_again =
+        args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path));
+    let mut keys = None;
+    let session = loop {
+        let mut session = match Session::open(args, &options, &outputs, &signal, keys) {
+            Err(_) if signal.to_stop() => return stopped_early(),
+            outcome => outcome?,
+        };
+        let mut progress = Progress::new(args.quiet, &outputs.answers.0, session.rows());
+        let ended = watch(&mut session, &mut progress, &signal);
+        progress.finish();
+        let ended = ended?;
+        if session.rows() == 0 {
+            return stopped_early();
+        }
+        session.save()?;
+        if waits(args.snapshot.as_deref(), session.rows(), ended) {
+            return Ok(());
+        }
+        if !session.is_too_short() {
+            break session;
+        }
+        match session.shorter_warm_up().filter(|_| can_read_again && ended) {
+            Some(rows) => (options.warm_up, keys) = (Some(rows), Some(session.keys())),
+            None => return Err(session.too_short()),
+        }
     };
-    let mut progress = Progress::new(args.quiet, &outputs.answers.0, session.rows());
-    let ended = watch(&mut session, &mut progress, &signal);
-    progress.finish();
-    let ended = ended?;
-    if session.rows() == 0 {
-        return stopped_early();
-    }
-    session.save()?;
-    if waits(args.snapshot.as_deref(), session.rows(), ended) {
-        return Ok(());
-    }
-    session.judge_warm_up()?;
     let finished = session.finish()?;
     list_skipped(&finished.stream);
     if let (Some(path), Some(record)) = (&args.report, &finished.record) {
@@ -75,10 +86,11 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     } else {
         stdout::print(&shown)?;
     }
-    let alarms = finished.totals.alarms;
-    if args.fail_on_alarm && alarms > 0 {
+    let (alarms, drifts) = (finished.totals.alarms, finished.totals.drifts);
+    if args.fail_on_alarm && alarms + drifts > 0 {
         let events = counted(finished.totals.events, "event");
-        return Err(Alarmed(format!("{} in {events}", counted(alarms, "alarm"))).into());
+        let drifts = if drifts > 0 { format!(", {}", counted(drifts, "drift")) } else { String::new() };
+        return Err(Alarmed(format!("{} in {events}{drifts}", counted(alarms, "alarm"))).into());
     }
     Ok(())
 }
@@ -116,6 +128,8 @@ fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
         warm_up: args.warm_up,
         event_gap: args.event_gap,
         change_time: args.change_time,
+        drift_time: args.drift_time,
+        rebaseline: args.rebaseline,
     };
     match (args.table.standardize, args.mode, args.warm_up) {
         (Some(Standardize::None), ..) => options.standardize = false,
@@ -134,6 +148,9 @@ fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
     // Rows are not known yet: what depends on their number is judged when they are.
     if !(10.0..=1e9).contains(&args.change_time) {
         return Err(Usage(format!("--change-time must be from 10 to 1e9, got {}", args.change_time)));
+    }
+    if !(100.0..=1e9).contains(&args.drift_time) {
+        return Err(Usage(format!("--drift-time must be from 100 to 1e9, got {}", args.drift_time)));
     }
     Ok(options)
 }
@@ -167,13 +184,7 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
 
 /// The limit in words.
 fn in_words(limit: Limit) -> String {
-    let share = format!("{} %", 100.0 * limit.rate());
-    match limit {
-        Limit::Auto(_) => format!("passed by about {share} of normal rows"),
-        Limit::Conformal(_) => format!("passed by about {share} of normal rows if these are independent"),
-        Limit::Spot(_) => format!("passed by about {share} of rows, by the tail of recent scores"),
-        _ => format!("passed by {share} of recent scores"),
-    }
+    format!("about {} % of normal rows pass", 100.0 * limit.rate())
 }
 
 /// The lags in words.

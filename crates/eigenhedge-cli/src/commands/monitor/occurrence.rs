@@ -1,13 +1,14 @@
 //! Events and changes as they are listed.
 
-use eigenhedge::{Cause, Change, Event};
+use eigenhedge::{Cause, Change, DriftReport, Event};
 use eigenhedge_io::{Cell, CellKind};
 use serde::{Deserialize, Serialize};
 
 /// An event or a change, with names and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
-    /// `alarms` or `stuck` for an event, `rise` or `fall` for a change.
+    /// `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `drift` or `returned` for a drift, `accepted` for
+    /// a new reference.
     pub kind: String,
     /// Key of its monitor; empty if there is one monitor.
     pub key: String,
@@ -19,11 +20,11 @@ pub struct Occurrence {
     pub end_time: String,
     /// Row of the largest score.
     pub peak: u64,
-    /// The score there; the strength of a change.
+    /// The score there; the strength of a change; nothing for a drift.
     pub strength: f64,
     /// Rows with an alarm.
     pub alarms: u64,
-    /// Columns and their shares of q.
+    /// Columns and their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
 }
 
@@ -31,7 +32,12 @@ impl Occurrence {
     /// An event.
     pub fn of_event(event: &Event, key: &str, times: (String, String), names: &[String]) -> Self {
         Self {
-            kind: if event.is_stuck() { "stuck" } else { "alarms" }.to_owned(),
+            kind: match (event.is_stuck(), event.is_moved()) {
+                (true, _) => "stuck",
+                (false, true) => "moved",
+                (false, false) => "alarms",
+            }
+            .to_owned(),
             key: key.to_owned(),
             start: event.start,
             end: event.end,
@@ -41,6 +47,45 @@ impl Occurrence {
             strength: event.peak_score,
             alarms: event.alarms,
             causes: named(&event.causes, names),
+        }
+    }
+
+    /// A drift: when it is reported (`drift`), or when its level has returned at row `end` (`returned`).
+    pub fn of_drift(
+        kind: &str,
+        report: &DriftReport,
+        end: u64,
+        key: &str,
+        times: (String, String),
+        names: &[String],
+    ) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            key: key.to_owned(),
+            start: report.since,
+            end,
+            start_time: times.0,
+            end_time: times.1,
+            peak: report.reported,
+            strength: 0.0,
+            alarms: 0,
+            causes: named(&report.causes, names),
+        }
+    }
+
+    /// A reference that was accepted after a row.
+    pub fn of_acceptance(row: u64, key: &str, time: String) -> Self {
+        Self {
+            kind: "accepted".to_owned(),
+            key: key.to_owned(),
+            start: row,
+            end: row,
+            start_time: time.clone(),
+            end_time: time,
+            peak: row,
+            strength: 0.0,
+            alarms: 0,
+            causes: Vec::new(),
         }
     }
 
@@ -63,6 +108,11 @@ impl Occurrence {
     /// True if it is a change.
     pub fn is_change(&self) -> bool {
         self.kind == "rise" || self.kind == "fall"
+    }
+
+    /// True if it is about drift: a report, a return, or a new reference.
+    pub fn is_drift(&self) -> bool {
+        ["drift", "returned", "accepted"].contains(&self.kind.as_str())
     }
 
     /// The columns of the list.
@@ -88,7 +138,8 @@ impl Occurrence {
         if has_times {
             cells.extend([Cell::Text(&self.start_time), Cell::Text(&self.end_time)]);
         }
-        cells.extend([Cell::Whole(Some(self.peak)), Cell::Number(self.strength), Cell::Whole(Some(self.alarms))]);
+        let strength = if self.is_drift() { f64::NAN } else { self.strength };
+        cells.extend([Cell::Whole(Some(self.peak)), Cell::Number(strength), Cell::Whole(Some(self.alarms))]);
         for i in 0..CAUSES {
             let (name, share) = self.causes.get(i).map_or(("", f64::NAN), |(name, share)| (name, *share));
             cells.extend([Cell::Text(name), Cell::Number(share)]);

@@ -20,8 +20,10 @@ const CELLS: usize = 240;
 /// Events and changes that are marked, and that are listed.
 const MARKED: usize = 12;
 const LISTED: usize = 25;
-/// Numbers that are recorded for each row: score, limit, q, its limit, t2, its limit, time.
-const NUMBERS: usize = 7;
+/// Numbers that are recorded for each row: score, limit of the reference, q, its limit, t2, its limit, alarm, drift, time.
+const NUMBERS: usize = 9;
+const ALARM: usize = 6;
+const DRIFT: usize = 7;
 
 /// Records a monitor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,9 +55,12 @@ impl Record {
 
     /// Enters the row that the monitor looked at last.
     pub fn enter(&mut self, verdict: &Verdict, time: Option<f64>, monitor: &Monitor) {
-        let Verdict { row, score, limit, q, t2, .. } = *verdict;
+        let Verdict { row, score, q, t2, alarm, drift_since, .. } = *verdict;
         let [q_limit, t2_limit] = monitor.statistic_limits(verdict);
-        self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, time.unwrap_or(f64::NAN)]);
+        let limit = monitor.limit().filter(|_| !score.is_nan()).unwrap_or(f64::NAN);
+        let flag = |is: bool| f64::from(u8::from(is));
+        let (alarm, drift) = (flag(alarm), flag(drift_since.is_some()));
+        self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, alarm, drift, time.unwrap_or(f64::NAN)]);
         let shares = monitor.column_contributions(verdict).iter().map(|share| share / q_limit);
         self.cells.push(row, &std::iter::once(score).chain(shares).collect::<Vec<_>>());
         if let Some(time) = time {
@@ -73,21 +78,28 @@ impl Record {
             caption: caption.into(),
             values: curve(place),
             limits: curve(place + 1),
+            marked: Vec::new(),
         };
+        let flagged = |name: &str, flag: usize| {
+            let values = curve(0).into_iter().zip(curve(flag));
+            (name.to_owned(), values.map(|(score, is)| if is > 0.0 { score } else { f64::NAN }).collect())
+        };
+        let mut score = watched(0, "Score", "score", SCORE);
+        score.marked = vec![flagged("drift", DRIFT), flagged("alarm", ALARM)];
         let facts = account.lines().map(|line| line.split_at(line.len().min(11)));
         let columns = finished.stream.columns().iter().enumerate();
         let (times, has_times) =
             (Curve::of(args.time.as_deref().unwrap_or("time"), &self.rows, NUMBERS - 1), args.time.is_some());
         MonitorReport {
             title: format!("eigenhedge monitor: {}", file_name(&finished.stream.source())),
-            subtitle: "Scores, limits, events, changes and causes".into(),
+            subtitle: "Scores, alarms, drift, changes and causes".into(),
             facts: facts
                 .filter(|(name, _)| !["", "next", "report", "list"].contains(&name.trim()))
                 .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
                 .collect(),
             rows: self.rows.curve(0).0,
             watched: vec![
-                watched(0, "Score", "score", SCORE),
+                score,
                 watched(2, "Distance from the directions (Q)", "Q", STATISTIC),
                 watched(4, "Place along the directions (T²)", "T²", STATISTIC),
             ],
@@ -100,29 +112,42 @@ impl Record {
     }
 }
 
-const SCORE: &str = "An alarm is a score over its limit. Where many rows share a pixel, the one with the largest score is shown. Dashed \
-                     lines are events, under the column that did it, and changes.";
+const SCORE: &str = "How unusual each row is compared with the reference. A tenth of normal rows pass the dashed limit. An alarm is also unusual \
+                     compared with the last rows; a drift is a level that has left the reference. Where many rows share a pixel, \
+                     the one with the largest score is shown. Dashed lines are events, with the column that caused them, and changes.";
 const STATISTIC: &str =
-    "The limit is passed by as many normal rows as that of the score; an alarm comes from the score alone.";
+    "Normal rows pass the limit as often as alarms were asked for. Alarms come from the score alone.";
 
-/// The strongest events and changes, half of each at least if there are so many, in the order of their rows.
+/// The strongest events and changes and the first drifts, a third of each if there are that many, in the order of their rows.
 fn strongest(listed: &[Occurrence], most: usize) -> Vec<&Occurrence> {
     let of = |is_change: bool, most: usize| {
-        let mut all: Vec<&Occurrence> = listed.iter().filter(|one| one.is_change() == is_change).collect();
+        let mut all: Vec<&Occurrence> =
+            listed.iter().filter(|one| one.is_change() == is_change && !one.is_drift()).collect();
         all.sort_by(|a, b| b.strength.total_cmp(&a.strength));
         all.truncate(most);
         all
     };
-    let changes = of(true, most / 2);
-    let mut all = of(false, most - changes.len());
+    let changes = of(true, most / 3);
+    let mut drifts: Vec<&Occurrence> = listed.iter().filter(|one| one.is_drift()).collect();
+    drifts.truncate(most / 3);
+    let mut all = of(false, most - changes.len() - drifts.len());
     all.extend(changes);
+    all.extend(drifts);
     all.sort_by_key(|one| one.start);
     all
 }
 
 fn mark(one: &Occurrence) -> Mark {
     let cause = one.causes.first().map_or(String::new(), |(name, _)| printable(name));
-    Mark { x: one.start as f64, label: if one.is_change() { "change".into() } else { cause } }
+    let label = match one.kind.as_str() {
+        "rise" | "fall" => "change".to_owned(),
+        "drift" => format!("drift {cause}"),
+        "returned" => "returned".to_owned(),
+        "accepted" => "accepted".to_owned(),
+        _ => cause,
+    };
+    let row = if one.kind == "returned" { one.end } else { one.start };
+    Mark { x: row as f64, label }
 }
 
 /// The strongest events and changes with their causes.
@@ -135,11 +160,11 @@ fn table(listed: &[Occurrence]) -> Table {
             grouped(one.start),
             grouped(one.end),
             time,
-            readable(one.strength),
+            if one.is_drift() { String::new() } else { readable(one.strength) },
             causes.collect::<Vec<_>>().join(", "),
         ]
     };
-    let columns = ["kind", "first row", "last row", "time", "strength", "causes (share of Q)"];
+    let columns = ["kind", "first row", "last row", "time", "strength", "causes (share)"];
     Table {
         title: "Worst moments".into(),
         columns: columns.map(str::to_owned).to_vec(),

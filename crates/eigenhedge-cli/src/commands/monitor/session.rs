@@ -10,7 +10,7 @@ use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_left_out, source, with_beside};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Columns, Error, Monitor, MonitorOptions, MonitorTotals, SavedMonitors, Verdict};
+use eigenhedge::{Columns, Error, Mode, Monitor, MonitorOptions, MonitorTotals, SavedMonitors, Verdict};
 use eigenhedge_io::{
     Answers, Cell, CellKind, Layout, Position, Reservation, Source, Stream, StreamState, Target, printable_path,
     write_whole,
@@ -24,6 +24,10 @@ use std::path::Path;
 const REMEMBERED: usize = 128;
 /// Events and changes that are remembered for the summary.
 const LISTED: usize = 1000;
+/// Fewest rows of a warm-up, besides lags.
+const LEAST_WARM_UP: u64 = 20;
+/// Parts of a warm-up, of which each key gives at most one to the reference of all keys.
+const PARTS: u64 = 8;
 
 /// Everything at work.
 pub struct Session<'a> {
@@ -41,6 +45,10 @@ pub struct Session<'a> {
     state: State,
     /// Data of the page, if one was asked for.
     record: Option<Record>,
+    /// A monitor of the first rows of all keys, whose reference keys with few rows borrow; none if it is not needed.
+    pool: Option<Monitor>,
+    /// Parts of the warm-up, of which each key gives at most one to the pool.
+    parts: u64,
     options: Map<String, Value>,
     row: Vec<f64>,
     /// Keeps another run from the snapshot.
@@ -57,6 +65,8 @@ struct State {
     /// Alarms, events and changes before this table.
     before: MonitorTotals,
     tracks: Vec<Track>,
+    /// True once the state was accepted that --accept names.
+    is_accepted: bool,
 }
 
 /// Times of the rows of one monitor.
@@ -77,16 +87,20 @@ struct ResumeState {
     events: Position,
     state: State,
     record: Option<String>,
+    pool: Option<String>,
     plan: Map<String, Value>,
 }
 
 impl<'a> Session<'a> {
     /// Opens what was typed.
+    ///
+    /// `keys` is the number of keys if an earlier reading of the table has counted them.
     pub fn open(
         args: &'a MonitorArgs,
         options: &MonitorOptions,
         outputs: &Outputs,
         signal: &StopSignal,
+        keys: Option<u64>,
     ) -> Result<Self> {
         let reservation = args.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
         let source = source(&args.inputs)?;
@@ -125,6 +139,8 @@ impl<'a> Session<'a> {
             events: events(outputs, &stream, key, has_times, None)?,
             state: State { before: fresh.totals(), ..State::default() },
             record: args.report.as_ref().map(|_| Record::new(stream.columns().len())),
+            pool: (key.is_some() && !fresh.is_ready()).then(|| fresh.clone()),
+            parts: keys.map_or(PARTS, |keys| keys.clamp(1, PARTS)),
             args,
             stream,
             fresh,
@@ -173,6 +189,8 @@ impl<'a> Session<'a> {
         if record.is_none() && args.report.is_some() {
             return Err(anyhow!("--report needs what a monitor with --report records, and {name} holds none of it"));
         }
+        let pool =
+            before.pool.as_deref().map(|text| from_text(text).context(format!("{name}: is damaged"))).transpose()?;
         let key = key_of(args, &stream)?;
         let has_times = layout.time.is_some();
         let at_once = *source == Source::Standard;
@@ -187,6 +205,8 @@ impl<'a> Session<'a> {
             monitors: saved.monitors,
             state: before.state,
             record,
+            pool,
+            parts: PARTS,
             args,
             stream,
             key,
@@ -236,9 +256,20 @@ impl<'a> Session<'a> {
         };
         let (_, monitor) = &mut self.monitors[place];
         let number = self.stream.row_number();
+        if let Some(pool) = self.pool.as_ref().filter(|pool| pool.is_ready() && !monitor.is_ready()) {
+            monitor.borrow_reference(pool);
+        }
         match monitor.step_numbered(number, &self.row) {
-            Ok(verdict) => {
+            Ok(mut verdict) => {
                 self.state.rows += 1;
+                if let Some(pool) = self.pool.as_mut().filter(|pool| !pool.is_ready() && !monitor.is_ready()) {
+                    pool_row(pool, monitor, &self.row, self.parts);
+                }
+                if self.args.accept.is_some_and(|row| row <= number) && !self.state.is_accepted {
+                    // Too few rows since the drift began: the next ones decide.
+                    verdict.accepted |= monitor.accept().is_ok();
+                    self.state.is_accepted = verdict.accepted;
+                }
                 if let Some(record) = &mut self.record {
                     record.enter(&verdict, self.stream.time(), monitor);
                 }
@@ -257,6 +288,9 @@ impl<'a> Session<'a> {
         cells.extend(stream.kept().iter().map(|text| Cell::Text(text)));
         cells.extend([verdict.score, verdict.q, verdict.t2, verdict.limit].map(Cell::Number));
         cells.push(Cell::Whole(Some(u64::from(verdict.alarm))));
+        let state = verdict.state().to_string();
+        cells.push(Cell::Text(&state));
+        cells.push(Cell::Whole(verdict.drift_since));
         cells.push(Cell::Whole(verdict.change.map(|change| change.start)));
         for i in 0..CAUSES {
             let cause = verdict.causes.get(i).copied().flatten();
@@ -287,13 +321,25 @@ impl<'a> Session<'a> {
                 track.end.clone_from(time);
             }
         }
+        let time = |row: u64| {
+            let known = track.recent.iter().find(|(number, _)| *number == row);
+            known.map_or(String::new(), |(_, time)| time.clone())
+        };
+        let names = stream.columns();
+        if let Some(report) = &verdict.drift {
+            let times = (time(report.since), time(report.reported));
+            found.push(Occurrence::of_drift("drift", report, report.reported, key, times, names));
+        }
+        if let Some(report) = &verdict.returned {
+            let times = (time(report.since), time(verdict.row));
+            found.push(Occurrence::of_drift("returned", report, verdict.row, key, times, names));
+        }
+        if verdict.accepted {
+            found.push(Occurrence::of_acceptance(verdict.row, key, time(verdict.row)));
+        }
         if let Some(change) = &verdict.change {
-            let time = |row: u64| {
-                let known = track.recent.iter().find(|(number, _)| *number == row);
-                known.map_or(String::new(), |(_, time)| time.clone())
-            };
             let times = (time(change.start), time(change.reported));
-            found.push(Occurrence::of_change(change, key, times, stream.columns()));
+            found.push(Occurrence::of_change(change, key, times, names));
         }
         found.into_iter().try_for_each(|occurrence| self.enter(occurrence))
     }
@@ -323,24 +369,41 @@ impl<'a> Session<'a> {
             events: self.events.sync()?,
             state: self.state.clone(),
             record: self.record.as_ref().map(to_text),
+            pool: self.pool.as_ref().map(to_text),
             plan: self.options.clone(),
         };
         let saved = SavedMonitors { monitors: self.monitors.clone(), resume_state: serde_json::to_vec(&around)? };
         Ok(write_whole(path, &saved.to_bytes())?)
     }
 
-    /// An error if no monitor came to the end of its warm-up.
-    pub fn judge_warm_up(&self) -> Result<()> {
-        if self.monitors.iter().any(|(_, monitor)| monitor.is_ready()) {
-            return Ok(());
-        }
+    /// True if no monitor came to the end of its warm-up.
+    pub fn is_too_short(&self) -> bool {
+        !self.monitors.iter().any(|(_, monitor)| monitor.is_ready())
+    }
+
+    /// Rows of a warm-up for a table that ended before the usual one: a third of its rows. None if they are too few, or if the warm-up
+    /// was given.
+    pub fn shorter_warm_up(&self) -> Option<u64> {
+        let options = self.fresh.options();
+        let is_given = options.warm_up.is_some() || options.mode != Mode::Adapt;
+        let least = LEAST_WARM_UP + self.fresh.lags() as u64;
+        (!is_given && self.rows() >= 2 * least).then(|| (self.rows() / 3).max(least))
+    }
+
+    /// Keys so far.
+    pub fn keys(&self) -> u64 {
+        self.monitors.len() as u64
+    }
+
+    /// The sentence about a table that is too short.
+    pub fn too_short(&self) -> anyhow::Error {
         let wanted = self.fresh.options().warm_up_rows(self.fresh.width());
         let (source, rows) = (self.stream.source(), self.rows());
         let of_key = if self.key.is_some() { " of one key" } else { "" };
-        Err(anyhow!(
+        anyhow!(
             "{source}: must have more rows{of_key} than the warm-up, {wanted}, got {rows}; --warm-up takes fewer, and --train \
              another table"
-        ))
+        )
     }
 
     /// Ends events that go on, makes the answers visible and hands over what the summary needs.
@@ -385,6 +448,18 @@ impl<T> TruncateFront for VecDeque<T> {
     }
 }
 
+/// Gives the first rows of a key to the reference of all keys.
+fn pool_row(pool: &mut Monitor, monitor: &Monitor, row: &[f64], parts: u64) {
+    let wanted = pool.options().warm_up_rows(pool.width());
+    if monitor.totals().rows > wanted.div_ceil(parts) || pool.add_to_warm_up(row).is_err() {
+        return;
+    }
+    if pool.waiting_rows() >= wanted {
+        // A row that cannot be scaled is refused by the monitor of its key.
+        let _ = pool.end_warm_up();
+    }
+}
+
 /// The totals of all monitors since `before`, which each of them began with.
 fn totals(monitors: &[(String, Monitor)], before: &MonitorTotals) -> MonitorTotals {
     let mut sum = MonitorTotals::default();
@@ -393,10 +468,13 @@ fn totals(monitors: &[(String, Monitor)], before: &MonitorTotals) -> MonitorTota
         sum.rows += own.rows - before.rows;
         sum.warm_up += own.warm_up;
         sum.passed_over += own.passed_over - before.passed_over;
+        sum.scored += own.scored - before.scored;
         sum.alarms += own.alarms - before.alarms;
         sum.events += own.events - before.events;
         sum.changes += own.changes - before.changes;
-        sum.renewals += own.renewals - before.renewals;
+        sum.drift_rows += own.drift_rows - before.drift_rows;
+        sum.drifts += own.drifts - before.drifts;
+        sum.accepted += own.accepted - before.accepted;
     }
     sum
 }
@@ -451,7 +529,11 @@ fn misfit(error: &Error) -> String {
         Error::Kept { kept, dimension } => {
             format!("-k must be less than the number of selected columns times lags, {dimension}, got {kept}")
         }
-        Error::Parameter { name: name @ ("lags" | "warm-up" | "change-time" | "limit" | "share"), rule, value } => {
+        Error::Parameter {
+            name: name @ ("lags" | "warm-up" | "change-time" | "drift-time" | "limit" | "share"),
+            rule,
+            value,
+        } => {
             format!("--{name} must be {rule}, got {value}")
         }
         other => other.to_string(),
@@ -474,7 +556,9 @@ fn answers(
     let mut columns = vec![("row".to_owned(), CellKind::Whole)];
     columns.extend(stream.kept_columns().into_iter().map(|name| (name, CellKind::Text)));
     columns.extend(["score", "q", "t2", "limit"].map(|name| (name.to_owned(), CellKind::Number)));
-    columns.extend(["alarm", "change"].map(|name| (name.to_owned(), CellKind::Whole)));
+    columns.push(("alarm".to_owned(), CellKind::Whole));
+    columns.push(("state".to_owned(), CellKind::Text));
+    columns.extend(["drift_since", "change"].map(|name| (name.to_owned(), CellKind::Whole)));
     columns.extend(cause_columns());
     Answers::of_cells(&outputs.answers.0, outputs.answers.1, columns, at_once, position)
 }
@@ -517,6 +601,9 @@ fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<St
         "--missing": options.missing.name(),
         "--event-gap": options.event_gap,
         "--change-time": options.change_time,
+        "--drift-time": options.drift_time,
+        "--rebaseline": options.rebaseline.to_string(),
+        "--accept": args.accept,
         "--standardize": options.standardize,
         "--format": layout.format.name(),
         "--keep": args.keep,

@@ -15,6 +15,10 @@ use std::fmt::Write;
 const SHOWN: usize = 12;
 /// Keys that are shown, those with the most alarms.
 const SHOWN_KEYS: usize = 20;
+/// Alarms over the asked share from which there is advice.
+const OFTEN: f64 = 3.0;
+const ADVICE: &str = "more than three times the asked share. Either much is wrong in this table, or the first rows are not like \
+                      the rest: try --train with known-good rows, or a longer --warm-up";
 
 /// A few lines for people.
 pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
@@ -37,35 +41,38 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
     let normal = match (&args.train, &args.start_from) {
         (Some(path), _) => format!("{} of {}", counted(warm_up, "row"), printable_path(path)),
         (_, Some(path)) => format!("as in {}", printable_path(path)),
+        _ if first.is_borrowed() => "the first rows of all keys".to_owned(),
         _ => format!("the first {}", counted(warm_up, "row")),
     };
     line("normal", normal);
     let lags = match first.lags() {
         0 => String::new(),
-        lags => format!(", {} beside each row", counted(lags as u64, "earlier row")),
+        lags => format!(", {} appended to each row", counted(lags as u64, "earlier row")),
     };
     let also = if first.has_differences() { "; differences between rows are watched too" } else { "" };
     if args.group_by.is_some() {
-        let short = monitors.len() - ready.len();
-        let still = if short > 0 { format!("; {short} had too few rows") } else { String::new() };
-        line("monitors", format!("{} by key{still}", counted(monitors.len() as u64, "monitor")));
+        line("monitors", by_key(monitors));
     }
     line("model", format!("{}{lags}{also}", counted(first.directions().unwrap_or(0) as u64, "direction")));
     let rule: Limit = first.options().limit;
-    line("limit", format!("{} at the end, {} ({rule})", readable(first.limit().unwrap_or(0.0)), in_words(rule)));
-    let scored =
-        totals.rows.saturating_sub(if args.train.is_some() || args.start_from.is_some() { 0 } else { totals.warm_up });
-    let share = 100.0 * totals.alarms as f64 / scored.max(1) as f64;
+    line("limit", format!("{} ({rule})", in_words(rule)));
+    let scored = totals.scored;
+    let percent = |part: u64| 100.0 * part as f64 / scored.max(1) as f64;
+    let asked = 100.0 * rule.rate();
     let events = counted(totals.events, "event");
-    let scored = counted(scored, "row");
-    line("alarms", format!("{} in {events}, {share:.2} % of {scored} with a score", totals.alarms));
-    occurrences("event", listed.iter().filter(|one| !one.is_change()), &mut line);
+    let rows = counted(scored, "row");
+    let share = percent(totals.alarms);
+    line("alarms", format!("{} in {events}, {share:.2} % of {rows} with a score ({asked} % asked)", totals.alarms));
+    if share > OFTEN * asked && totals.alarms > 10 {
+        line("", ADVICE.to_owned());
+    }
+    occurrences("event", listed.iter().filter(|one| !one.is_change() && !one.is_drift()), &mut line);
+    let share = percent(totals.drift_rows);
+    line("drift", format!("{}, {share:.2} % of {rows} with a score", counted(totals.drifts, "report")));
+    occurrences("report", listed.iter().filter(|one| one.is_drift()), &mut line);
+    going_on(monitors, &mut line);
     line("changes", format!("{} of the level of the score", totals.changes));
     occurrences("change", listed.iter().filter(|one| one.is_change()), &mut line);
-    if totals.renewals > 0 {
-        let again = counted(totals.renewals, "new warm-up");
-        line("renewed", format!("{again}: a thousand rows in a row looked unusual, so that they are the new normal"));
-    }
     if args.group_by.is_some() {
         keys(monitors, &mut line);
     }
@@ -74,8 +81,42 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
     }
     match (&args.events, listed.is_empty()) {
         (Some(path), _) => line("list", printable_path(path)),
-        (None, false) => line("next", "--events FILE lists events and changes, --out FILE has each row's score".into()),
+        (None, false) => {
+            line("next", "--events FILE lists events, drifts and changes; --out FILE has each row's score".into())
+        }
         (None, true) => {}
+    }
+    text
+}
+
+/// Drifts that go on at the end.
+fn going_on(monitors: &[(String, Monitor)], line: &mut impl FnMut(&str, String)) {
+    let open: Vec<(&String, u64)> =
+        monitors.iter().filter_map(|(key, monitor)| monitor.open_drift().map(|report| (key, report.since))).collect();
+    match open.as_slice() {
+        [] => {}
+        [(key, since)] if key.is_empty() => {
+            line("", format!("not over: since row {since}; --accept ROW makes the state at a row the new reference"));
+        }
+        _ => {
+            let keys: Vec<String> = open.iter().take(SHOWN).map(|(key, _)| printable(key)).collect();
+            let more = open.len().saturating_sub(SHOWN);
+            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+            line("", format!("not over in {}: {}{rest}", counted(open.len() as u64, "key"), keys.join(", ")));
+        }
+    }
+}
+
+/// The monitors by key, and how many of them had a reference of their own.
+fn by_key(monitors: &[(String, Monitor)]) -> String {
+    let count = |is: &dyn Fn(&Monitor) -> bool| monitors.iter().filter(|(_, monitor)| is(monitor)).count() as u64;
+    let (short, pooled) = (count(&|monitor| !monitor.is_ready()), count(&Monitor::is_borrowed));
+    let mut text = format!("{} by key", counted(monitors.len() as u64, "monitor"));
+    if pooled > 0 {
+        text += &format!("; {} with few rows used a reference pooled over all keys", counted(pooled, "key"));
+    }
+    if short > 0 {
+        text += &format!("; {} ended before there was a reference", counted(short, "key"));
     }
     text
 }
@@ -95,14 +136,19 @@ fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: 
         let causes: Vec<String> = one.causes.iter().map(|(name, _)| printable(name)).collect();
         let what = match one.kind.as_str() {
             "stuck" => format!("rows {} to {}{time}: the value repeats", one.start, one.end),
+            "moved" => format!("rows {} to {}{time}: a column that was constant moved", one.start, one.end),
+            "drift" => format!("since row {}{time}, reported at row {}", one.start, one.end),
+            "returned" => format!("rows {} to {}{time}: returned", one.start, one.end),
+            "accepted" => format!("row {}{time}: the last rows are the new reference", one.start),
             "rise" | "fall" => format!("row {}{time}: {}, strength {}", one.start, one.kind, readable(one.strength)),
             _ if one.start == one.end => format!("row {}{time}: score {}", one.start, readable(one.strength)),
             _ => format!("rows {} to {}{time}: score up to {}", one.start, one.end, readable(one.strength)),
         };
-        line("", format!("{key}{what}; {}", causes.join(", ")));
+        let causes = if causes.is_empty() { String::new() } else { format!("; {}", causes.join(", ")) };
+        line("", format!("{key}{what}{causes}"));
     }
     if more > 0 {
-        line("", format!("and {}", counted(more as u64, &format!("weaker {noun}"))));
+        line("", format!("and {}", counted(more as u64, &format!("more {noun}"))));
     }
 }
 
@@ -128,6 +174,9 @@ fn of((key, monitor): &(String, Monitor)) -> Value {
         "lags": monitor.lags(),
         "differences": monitor.has_differences(),
         "limit": monitor.limit(),
+        "borrowed_reference": monitor.is_borrowed(),
+        "drift_rows": monitor.totals().drift_rows,
+        "drift_since": monitor.open_drift().map(|report| report.since),
     })
 }
 
@@ -169,10 +218,13 @@ pub fn json(finished: &Finished) -> Value {
     json!({
         "rows": rows,
         "skipped_rows": stream.skipped() + totals.passed_over,
+        "scored_rows": totals.scored,
         "alarms": totals.alarms,
         "events": totals.events,
         "changes": totals.changes,
-        "renewals": totals.renewals,
+        "drift_rows": totals.drift_rows,
+        "drifts": totals.drifts,
+        "accepted": totals.accepted,
         "monitors": monitors.iter().map(of).collect::<Vec<_>>(),
         "listed": listed,
     })

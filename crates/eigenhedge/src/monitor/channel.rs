@@ -1,0 +1,168 @@
+//! Two scores of a row over one fixed shape: about the mean of the warm-up, and about the level of the last rows.
+//!
+//! **Reference score** v: `x - mean`. **Recent score** q: `x - level`, with `level ← level + (x - level)/50` for every row. A row is
+//! an alarm if v is over the limit that a tenth of the warm-up passed, and q over the limit that the asked share of the last rows
+//! passed. The second condition sets the rate: levels, memory and bursts of the stream are in the last rows too. The first keeps
+//! rows out that the warm-up knows well, such as the return from a fault.
+//!
+//! Neither the level nor the recent limit is gated. A gate that lets only calm rows teach shuts clusters of normal rows out for good.
+//!
+//! **Calibration** is out of sample: the warm-up is cut into [`FOLDS`] contiguous pieces, and each is looked at by a shape of the
+//! others, without the `gap` rows nearest to it, which share lagged cells with it.
+
+use super::limits::{Recent, prediction_limit, upper_quantile};
+use super::options::{Limit, Mode};
+use super::shape::{Kept, Parts, Sample, Shape};
+use super::tails::Tails;
+use super::{RECENT_STEP, TENTH};
+use crate::error::Error;
+use crate::scratch::Scratch;
+use crate::state::{LARGEST, entries, length, within};
+use serde::{Deserialize, Serialize};
+
+/// Pieces of the warm-up.
+const FOLDS: usize = 5;
+
+/// Shape of the warm-up, level of the last rows, and limits of both scores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Channel {
+    pub shape: Shape,
+    reference: Tails,
+    recent: Tails,
+    /// Running mean of the rows.
+    level: Vec<f64>,
+    /// Limit of the reference score that a tenth of normal rows pass.
+    pub reference_limit: f64,
+    /// Limit of the reference score that the asked share of normal rows pass, for a monitor that does not follow its rows.
+    fixed_limit: f64,
+    /// Limit of the recent score.
+    limits: Recent,
+    /// The row about the mean of the warm-up, and about the level.
+    #[serde(skip)]
+    pub reference_parts: Scratch<Parts>,
+    #[serde(skip)]
+    pub recent_parts: Scratch<Parts>,
+    #[serde(skip)]
+    working: Scratch<Vec<f64>>,
+}
+
+/// The scores of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scored {
+    /// About the mean of the warm-up.
+    pub score: f64,
+    pub q: f64,
+    pub t2: f64,
+    /// The smaller of both scores over their limits; the row is an alarm if it is over 1.
+    pub ratio: f64,
+    /// About the level of the last rows.
+    recent: f64,
+}
+
+impl Channel {
+    /// Fits the warm-up. `flags` has the scores of the flags of each row.
+    pub fn fit(sample: Sample<'_>, flags: &[[f64; 2]], gap: usize, kept: Kept, rule: Limit) -> (Self, Vec<f64>) {
+        let count = sample.rows.columns();
+        let shape = Shape::fit(sample, 0..0, kept);
+        let mut level = first_level(sample);
+        let mut parts = Parts::default();
+        let (mut about_mean, mut about_level) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for fold in 0..FOLDS {
+            let (start, end) = (fold * count / FOLDS, (fold + 1) * count / FOLDS);
+            let others = Shape::fit(sample, start.saturating_sub(gap)..(end + gap).min(count), kept);
+            for t in start..end {
+                let row = sample.rows.column(t);
+                about_mean.push(others.look(row, others.mean(), &mut parts));
+                about_level.push(others.look(row, &level, &mut parts));
+                follow(&mut level, row);
+            }
+        }
+        let (reference, recent) = (Tails::fit(&about_mean, shape.floors()), Tails::fit(&about_level, shape.floors()));
+        let scores = |tails: &Tails, statistics: &[[f64; 3]], which: usize| -> Vec<f64> {
+            statistics.iter().zip(flags).map(|(row, flags)| tails.score(row) + flags[which]).collect()
+        };
+        let references = scores(&reference, &about_mean, 0);
+        let recents = scores(&recent, &about_level, 1);
+        let roots: Vec<f64> = references.iter().map(|score| score.cbrt()).collect();
+        let reference_limit = upper_quantile(&references, TENTH).max(1e-6);
+        let channel = Self {
+            shape,
+            reference,
+            recent,
+            level,
+            reference_limit,
+            fixed_limit: prediction_limit(&roots, rule.rate()).powi(3).max(reference_limit),
+            limits: Recent::new(rule, &recents),
+            reference_parts: Scratch::default(),
+            recent_parts: Scratch::default(),
+            working: Scratch::default(),
+        };
+        (channel, references)
+    }
+
+    /// Scores a row whose flags have these scores.
+    pub fn look(&mut self, row: &[f64], flags: [f64; 2], mode: Mode) -> Scored {
+        let statistics = self.shape.look(row, self.shape.mean(), &mut self.reference_parts.0);
+        let about_level = self.shape.look(row, &self.level, &mut self.recent_parts.0);
+        let [q, t2, _] = statistics;
+        let score = self.reference.score(&statistics) + flags[0];
+        let recent = self.recent.score(&about_level) + flags[1];
+        let ratio = match mode {
+            Mode::Freeze(_) => score / self.fixed_limit,
+            Mode::Adapt => (score / self.reference_limit).min(recent / self.limits.limit),
+        };
+        Scored { score, q, t2, ratio, recent }
+    }
+
+    /// Follows the row that was looked at.
+    pub fn follow(&mut self, row: &[f64], scored: &Scored) {
+        follow(&mut self.level, row);
+        self.limits.push(scored.recent, &mut self.working.0);
+    }
+
+    /// Fills the NaN cells of a row near the level of the last rows.
+    pub fn fill(&mut self, row: &mut [f64]) {
+        self.shape.fill(row, &self.level);
+    }
+
+    /// Level of the last rows.
+    pub fn level(&self) -> &[f64] {
+        &self.level
+    }
+
+    /// Limit that the reference score must pass, whatever the last rows are.
+    pub fn limit(&self, mode: Mode) -> f64 {
+        if mode == Mode::Adapt { self.reference_limit } else { self.fixed_limit }
+    }
+
+    /// Values of Q and of T² that normal rows pass at the asked rate.
+    pub fn statistic_limits(&self) -> [f64; 2] {
+        self.reference.exceeded_with(self.limits.rate())
+    }
+
+    /// Checks a channel that was read from bytes, for rows of d numbers.
+    pub fn check_state(&self, d: usize) -> Result<(), Error> {
+        self.shape.check_state(d)?;
+        self.reference.check_state()?;
+        self.recent.check_state()?;
+        length("the level of a monitor", self.level.len(), d)?;
+        entries("the level of a monitor", &self.level, -LARGEST..=LARGEST)?;
+        within("a limit of scores", self.reference_limit, f64::MIN_POSITIVE..=LARGEST)?;
+        within("a limit of scores", self.fixed_limit, f64::MIN_POSITIVE..=LARGEST)?;
+        self.limits.check_state()
+    }
+}
+
+/// Mean of the first rows, as many as the level remembers.
+fn first_level(sample: Sample<'_>) -> Vec<f64> {
+    let count = sample.rows.columns().min((1.0 / RECENT_STEP) as usize).max(1);
+    let mut level = vec![0.0; sample.rows.rows()];
+    for t in 0..count.min(sample.rows.columns()) {
+        level.iter_mut().zip(sample.rows.column(t)).for_each(|(l, x)| *l += x / count as f64);
+    }
+    level
+}
+
+fn follow(level: &mut [f64], row: &[f64]) {
+    level.iter_mut().zip(row).for_each(|(l, x)| *l += RECENT_STEP * (x - *l));
+}

@@ -1,0 +1,168 @@
+//! The drift verdict: the level of the rows has left the reference.
+//!
+//! Setting: s is the score of a row about the mean of the warm-up, and u the limit that a tenth of normal rows pass. The running mean
+//! `a ← a + 0.08 (ln(1 + s/u) - a)` is the channel for slow faults. The logarithm keeps single outliers from moving it.
+//!
+//! **Report**: a passes its limit, the prediction limit of its values in the warm-up (`limits`) at the level [`CLUSTER`] over the
+//! asked time between false reports. The warm-up is short, so the limit is refined by its own reports: each raises it by [`RAISE`]
+//! of its distance from the mean of a, up to [`RAISES`] times, and it falls back at the asked rate of reports. A stream whose limit
+//! was too low costs a few short reports and is quiet then. A fault that lasts is one report.
+//!
+//! **End**: a returns below the level that a tenth of its normal values pass. Where a column wandered in the warm-up (its
+//! autocorrelation time is over 1/[`WANDER`] of the rows), the level before a fault need not be that of the warm-up. There a drift
+//! also ends at [`RETURNED`] of its peak, and begins again over that.
+//!
+//! Otherwise a drift is latched: nothing makes it the new reference but acceptance.
+
+use super::TENTH;
+use super::causes::{Cause, Causes, NAMED};
+use super::limits::{prediction_limit, time_between_independent, upper_quantile};
+use crate::error::Error;
+use crate::state::{LARGEST, count, ensure, within};
+use serde::{Deserialize, Serialize};
+
+/// Weight of a row in the running mean.
+const STEP: f64 = 0.08;
+/// Rows over the limit for each report: the limit is at the level `CLUSTER/time`.
+const CLUSTER: f64 = 10.0;
+/// Most that a row of the warm-up counts, in limits: its outliers must not raise the limit.
+const CAP: f64 = 4.0;
+/// Part of its distance from the mean by which a report raises the limit, and the most such raises.
+const RAISE: f64 = 0.3;
+const RAISES: f64 = 5.0;
+/// Part of its peak at which a drift is over where columns wander.
+const RETURNED: f64 = 0.5;
+/// Rows of the warm-up over the autocorrelation time of a column that wanders.
+const WANDER: f64 = 8.0;
+
+/// A drift that was reported.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DriftReport {
+    /// First row away from the reference.
+    pub since: u64,
+    /// Row at which it was reported.
+    pub reported: u64,
+    /// Columns with the largest running deviation when it was reported.
+    pub causes: [Option<Cause>; NAMED],
+}
+
+/// The running mean, its limits, and the drift that goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Drift {
+    mean: f64,
+    report_limit: f64,
+    end_limit: f64,
+    /// Amount by which a report raises both limits, and the sum of those that are left.
+    raise: f64,
+    raised: f64,
+    /// Asked rows between false reports.
+    time: f64,
+    wanders: bool,
+    /// Largest level since the running mean passed its lower limit.
+    peak: f64,
+    /// Number and position of the row with which the running mean passed its lower limit.
+    left: Option<(u64, u64)>,
+    open: Option<DriftReport>,
+    causes: Causes,
+}
+
+/// Rows of a column that wanders depend on each other over more than a part of the warm-up.
+pub(super) fn wanders(column: &[f64]) -> bool {
+    time_between_independent(column) > column.len() as f64 / WANDER
+}
+
+/// A change of the drift verdict at a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum DriftChange {
+    Began(DriftReport),
+    Ended(DriftReport),
+}
+
+impl Drift {
+    /// From scores of the warm-up, in limits.
+    pub fn fit(scores: &[f64], time: f64, wanders: bool, width: usize) -> Self {
+        let logs: Vec<f64> = scores.iter().map(|s| s.min(CAP).ln_1p()).collect();
+        let start = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
+        let mut mean = start;
+        let follow = |x: &f64| {
+            mean += STEP * (x - mean);
+            mean
+        };
+        let means: Vec<f64> = logs.iter().map(follow).collect();
+        let report_limit = prediction_limit(&means, (CLUSTER / time).min(TENTH));
+        Self {
+            mean: start,
+            report_limit,
+            end_limit: upper_quantile(&means, TENTH).min(report_limit),
+            raise: RAISE * (report_limit - start).max(0.0),
+            raised: 0.0,
+            time,
+            wanders,
+            peak: 0.0,
+            left: None,
+            open: None,
+            causes: Causes::new(width),
+        }
+    }
+
+    /// The drift that goes on.
+    pub fn open(&self) -> Option<&DriftReport> {
+        self.open.as_ref()
+    }
+
+    /// Position of the first row of the drift that goes on.
+    pub fn start(&self) -> Option<u64> {
+        self.left.filter(|_| self.open.is_some()).map(|(_, position)| position)
+    }
+
+    /// Ends a drift and begins again at the level of the warm-up.
+    pub fn clear(&mut self) {
+        (self.peak, self.left, self.open) = (0.0, None, None);
+        self.mean = self.mean.min(self.end_limit);
+        self.causes.clear();
+    }
+
+    /// Enters a row whose score is this many limits.
+    pub fn enter(&mut self, (number, position): (u64, u64), score: f64, causes: &Causes) -> Option<DriftChange> {
+        self.mean += STEP * (score.ln_1p() - self.mean);
+        self.causes.follow(causes, STEP);
+        let level = self.mean.exp_m1();
+        let end_limit = self.end_limit + self.raised;
+        if self.mean <= end_limit {
+            (self.peak, self.left) = (0.0, None);
+        } else {
+            self.peak = self.peak.max(level);
+            self.left = self.left.or(Some((number, position)));
+        }
+        let is_back = self.left.is_none() || self.wanders && level <= RETURNED * self.peak;
+        if self.open.is_some() {
+            return if is_back { self.open.take().map(DriftChange::Ended) } else { None };
+        }
+        self.raised = (self.raised - self.raise / self.time).max(0.0);
+        let (since, _) = self.left.filter(|_| !is_back && self.mean > self.report_limit + self.raised)?;
+        self.raised = (self.raised + self.raise).min(RAISES * self.raise);
+        let report = DriftReport { since, reported: number, causes: self.causes.named() };
+        self.open = Some(report);
+        Some(DriftChange::Began(report))
+    }
+
+    /// Checks a drift that was read from bytes.
+    pub fn check_state(&self, width: usize) -> Result<(), Error> {
+        for limit in [self.mean, self.report_limit, self.end_limit, self.raise, self.raised, self.peak] {
+            within("a level of drift", limit, 0.0..=LARGEST)?;
+        }
+        within("the time between drifts", self.time, 1.0..=1e9)?;
+        self.causes.check_state(width)?;
+        ensure(self.open.is_none() || self.left.is_some(), "a drift must have a first row")?;
+        if let Some((number, position)) = self.left {
+            count("the first row of a drift", number)?;
+            count("the first row of a drift", position)?;
+        }
+        let Some(report) = self.open else { return Ok(()) };
+        count("the row of a drift", report.reported)?;
+        ensure(report.since <= report.reported, "a drift must be reported after it began")?;
+        let causes = report.causes.iter().flatten();
+        causes.map(|cause| cause.column).try_for_each(|column| ensure(column < width, "a cause must be a column"))
+    }
+}

@@ -1,0 +1,143 @@
+//! Columns that show one value in nearly every row: constant columns, switches, counters of rare events.
+//!
+//! Such a column has no scale to measure a deviation by, so it is left out of the shape. It is a flag: at its common value it adds
+//! nothing to the score. At any other value it adds `-2 log p`, where p is the share of warm-up rows with another value, by the rule of
+//! succession `(m + 1)/(n + 2)`. About the last rows p is the recent share, if that is larger: a flag that stays raised is no
+//! longer a surprise.
+//!
+//! A column that was constant in the warm-up therefore adds `2 log(n + 2)` when it moves, about 12 after 400 rows: enough for an
+//! alarm by itself.
+
+use super::RECENT_STEP;
+use crate::error::Error;
+use crate::state::{LARGEST, ensure, within};
+use serde::{Deserialize, Serialize};
+
+/// Least share of the rows with the same value. Such a column has quartiles and deciles that are all equal.
+const COMMON: f64 = 0.9;
+/// Factor on the logarithm: a flag counts as the squared deviation of a normal number with this tail.
+const WEIGHT: f64 = 2.0;
+
+/// The columns that are flags.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Flags {
+    columns: Vec<Flag>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Flag {
+    column: usize,
+    /// The common value.
+    value: f64,
+    /// Share of other values in the warm-up, by the rule of succession.
+    rate: f64,
+    /// Running share of other values.
+    recent: f64,
+    /// True if the warm-up had no other value.
+    was_constant: bool,
+    /// True if the last row had another value.
+    is_raised: bool,
+}
+
+impl Flags {
+    /// Finds the flags among the columns of the warm-up; missing cells count for nothing.
+    pub fn find(rows: &[Vec<f64>]) -> Self {
+        let width = rows.first().map_or(0, Vec::len);
+        let mut cells = Vec::with_capacity(rows.len());
+        let flag = |column: usize| {
+            cells.clear();
+            cells.extend(rows.iter().map(|row| row[column]).filter(|x| !x.is_nan()));
+            cells.sort_unstable_by(f64::total_cmp);
+            let (value, common) = commonest(&cells);
+            let n = cells.len() as f64;
+            let rate = (n - common + 1.0) / (n + 2.0);
+            let was_constant = common == n;
+            (common >= COMMON * n).then_some(Flag { column, value, rate, recent: rate, was_constant, is_raised: false })
+        };
+        Self { columns: (0..width).filter_map(flag).collect() }
+    }
+
+    /// Number of flags.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Puts the flags of a row at zero: the shape does not see them.
+    pub fn blank(&self, row: &mut [f64]) {
+        self.columns.iter().for_each(|flag| row[flag.column] = 0.0);
+    }
+
+    /// Scores of the flags of a row by the warm-up and by the last rows. The row then counts among the last ones if `follows`.
+    pub fn enter(&mut self, raw: &[f64], follows: bool) -> [f64; 2] {
+        let mut scores = [0.0; 2];
+        for flag in &mut self.columns {
+            let x = raw[flag.column];
+            flag.is_raised = !x.is_nan() && x != flag.value;
+            if flag.is_raised {
+                scores[0] -= WEIGHT * flag.rate.ln();
+                scores[1] -= WEIGHT * flag.recent.max(flag.rate).ln();
+            }
+            if follows && !x.is_nan() {
+                flag.recent += RECENT_STEP * (f64::from(u8::from(flag.is_raised)) - flag.recent);
+            }
+        }
+        scores
+    }
+
+    /// Adds the surprise of the raised flags to the squared deviations of their columns.
+    pub fn add_deviations(&self, deviations: &mut [f64]) {
+        for flag in self.columns.iter().filter(|flag| flag.is_raised) {
+            deviations[flag.column] -= 2.0 * WEIGHT * flag.rate.ln();
+        }
+    }
+
+    /// The first column that was constant in the warm-up and has another value in the last row.
+    pub fn moved(&self) -> Option<usize> {
+        self.columns.iter().find(|flag| flag.is_raised && flag.was_constant).map(|flag| flag.column)
+    }
+
+    /// Checks flags that were read from bytes.
+    pub fn check_state(&self, width: usize) -> Result<(), Error> {
+        let is_sorted = self.columns.windows(2).all(|pair| pair[0].column < pair[1].column);
+        ensure(is_sorted && self.columns.iter().all(|flag| flag.column < width), "flags must be columns in order")?;
+        self.columns.iter().try_for_each(|flag| {
+            within("the value of a flag", flag.value, -LARGEST..=LARGEST)?;
+            within("the rate of a flag", flag.rate, 1e-12..=1.0)?;
+            within("the recent rate of a flag", flag.recent, 0.0..=1.0)
+        })
+    }
+}
+
+/// The commonest of sorted numbers, and its count.
+fn commonest(sorted: &[f64]) -> (f64, f64) {
+    let mut best = (0.0, 0);
+    for run in sorted.chunk_by(|a, b| a == b) {
+        if run.len() > best.1 {
+            best = (run[0], run.len());
+        }
+    }
+    (best.0, best.1 as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_column_that_moves_is_a_surprise_until_it_stays() {
+        let rows: Vec<Vec<f64>> = (0..400).map(|t| vec![f64::from(t), 7.0, f64::from(u8::from(t % 20 == 0))]).collect();
+        let mut flags = Flags::find(&rows);
+        assert_eq!(flags.len(), 2);
+        assert_eq!(flags.enter(&[0.0, 7.0, 0.0], true), [0.0, 0.0]);
+        assert_eq!(flags.moved(), None);
+        let [first, recent] = flags.enter(&[0.0, 7.5, 0.0], true);
+        assert!((first - 2.0 * 402f64.ln()).abs() < 1e-12 && recent == first, "{first} {recent}");
+        assert_eq!(flags.moved(), Some(1));
+        let last = (0..300).map(|_| flags.enter(&[0.0, 7.5, 0.0], true)).last().unwrap_or_default();
+        assert!(last[0] == first && last[1] < 0.1, "{last:?}");
+        // The other one has other values in a twentieth of the rows.
+        let [rare, _] = flags.enter(&[0.0, 7.0, 1.0], false);
+        assert!((rare - 2.0 * (402.0f64 / 21.0).ln()).abs() < 1e-12, "{rare}");
+        assert_eq!(flags.moved(), None);
+    }
+}

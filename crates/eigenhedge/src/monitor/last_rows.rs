@@ -1,0 +1,88 @@
+//! The last rows as they came, from which a new reference can be fitted.
+
+use crate::error::Error;
+use crate::state::ensure;
+use serde::{Deserialize, Serialize};
+
+/// Most numbers that are kept: 8 MiB.
+const MOST_NUMBERS: usize = 1 << 20;
+/// Rows that are kept however long they are.
+const FEWEST_ROWS: usize = 128;
+
+/// As many rows as the warm-up had, fewer if they are long.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct LastRows {
+    width: usize,
+    most: usize,
+    cells: Vec<f64>,
+    /// Place of the oldest row once all places are taken.
+    oldest: usize,
+}
+
+impl LastRows {
+    /// The last of these rows, with room for as many of them.
+    pub fn new(rows: &[Vec<f64>], width: usize) -> Self {
+        let most = rows.len().min((MOST_NUMBERS / width.max(1)).max(FEWEST_ROWS)).max(1);
+        let mut last = Self::empty(width, most);
+        rows.iter().skip(rows.len().saturating_sub(most)).for_each(|row| last.push(row));
+        last
+    }
+
+    /// No rows, with room for this many.
+    pub fn empty(width: usize, most: usize) -> Self {
+        Self { width, most, cells: Vec::with_capacity(width * most), oldest: 0 }
+    }
+
+    /// Room for rows.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Adds a row in the place of the oldest one.
+    pub fn push(&mut self, row: &[f64]) {
+        if self.count() < self.most {
+            return self.cells.extend_from_slice(row);
+        }
+        let place = self.oldest * self.width;
+        self.cells[place..place + self.width].copy_from_slice(row);
+        self.oldest = (self.oldest + 1) % self.most;
+    }
+
+    fn count(&self) -> usize {
+        self.cells.len() / self.width.max(1)
+    }
+
+    /// The newest rows, oldest first; at most this many.
+    pub fn newest(&self, most: usize) -> Vec<Vec<f64>> {
+        let count = self.count();
+        let order = (0..count).map(|i| (self.oldest + i) % count.max(1));
+        let row = |place: usize| self.cells[place * self.width..(place + 1) * self.width].to_vec();
+        order.skip(count.saturating_sub(most)).map(row).collect()
+    }
+
+    /// Checks rows that were read from bytes.
+    pub fn check_state(&self, width: usize) -> Result<(), Error> {
+        let fits = self.width == width && self.most >= 1 && self.cells.len().is_multiple_of(width.max(1));
+        let count = self.count();
+        ensure(fits && count <= self.most, "the last rows must be as long as others")?;
+        ensure(self.oldest == 0 || count == self.most && self.oldest < count, "the last rows must be in order")?;
+        self.cells.chunks(width.max(1)).try_for_each(|row| crate::row::check_cells("one of the last rows", row, width))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_rows_come_back_in_order() {
+        let rows: Vec<Vec<f64>> = (0..10).map(|t| vec![f64::from(t), -f64::from(t)]).collect();
+        let mut last = LastRows::new(&rows[..4], 2);
+        for t in 4..10 {
+            last.push(&rows[t]);
+            assert_eq!(last.newest(100), rows[t - 3..=t]);
+            assert_eq!(last.newest(2), rows[t - 1..=t]);
+        }
+        assert!(last.check_state(2).is_ok() && last.check_state(3).is_err());
+    }
+}

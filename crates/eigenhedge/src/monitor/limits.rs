@@ -1,0 +1,251 @@
+//! Limits of scores that depend on each other.
+//!
+//! **Effective number of rows.** Neighboring rows are alike: n of them say as much as `n_e = n/τ` independent ones, with
+//! `τ = 1 + 2 Σ` autocorrelations of the ranks up to the first that is not positive.
+//!
+//! **Quantile at level α** of n_e independent scores: the `1 - α'` quantile with `α' = (α(n_e + 1/3) - 2/3)/n_e`, or the largest
+//! score if α' is less than `1/(n + 1)`; then, for a limit that moves, at least Student's limit of their cube roots.
+//!
+//! **Limit that moves** ([`Recent`]): the quantile of the last scores. Every row counts, unusual or not, as at most [`CLIP`] limits.
+//! A limit that learned only from rows below it would be a ratchet: it would fall until a large share of normal rows passed it. A
+//! fault therefore raises the limit while it lasts; the drift verdict is what keeps reporting a long one.
+//!
+//! Cost: a selection among the last scores every [`RENEWAL`] rows.
+
+use super::options::Limit;
+use super::tails::{quantile, student_quantile};
+use crate::error::Error;
+use crate::state::{LARGEST, count, ensure, entries, within};
+use serde::{Deserialize, Serialize};
+
+/// Fewest rows that scores can be worth.
+const FEWEST: f64 = 4.0;
+/// Scores over the limit that the window is meant to hold.
+const PASSING: f64 = 5.0;
+/// Rows between two renewals of the limit.
+const RENEWAL: u64 = 10;
+/// A score counts as at most this many limits.
+const CLIP: f64 = 1.5;
+/// Least limit: scores of rows that are all alike.
+const LEAST: f64 = 1e-6;
+
+/// Rows that are worth one independent row: `1 + 2 Σ` autocorrelations of the ranks up to the first that is not positive.
+pub(super) fn time_between_independent(values: &[f64]) -> f64 {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_unstable_by(|a, b| values[*a].total_cmp(&values[*b]).then(a.cmp(b)));
+    let middle = 0.5 * (values.len() as f64 - 1.0);
+    let mut ranks = vec![0.0; values.len()];
+    order.iter().enumerate().for_each(|(rank, row)| ranks[*row] = rank as f64 - middle);
+    let energy: f64 = ranks.iter().map(|x| x * x).sum();
+    if energy <= 0.0 {
+        return 1.0;
+    }
+    let correlation = |lag: usize| ranks.iter().zip(&ranks[lag..]).map(|(a, b)| a * b).sum::<f64>() / energy;
+    1.0 + 2.0 * (1..ranks.len()).map(correlation).take_while(|r| *r > 0.0).sum::<f64>()
+}
+
+/// Place of the quantile at level `alpha` among n sorted scores that are worth `effective` independent ones; none for the largest.
+fn level(n: f64, effective: f64, alpha: f64) -> Option<f64> {
+    let corrected = (alpha * (effective + 1.0 / 3.0) - 2.0 / 3.0) / effective;
+    (corrected > 1.0 / (n + 1.0)).then_some(1.0 - corrected)
+}
+
+/// Quantile at level `alpha` of scores, as if they were independent.
+pub(super) fn upper_quantile(scores: &[f64], alpha: f64) -> f64 {
+    careful_quantile(scores, alpha, scores.len() as f64)
+}
+
+fn careful_quantile(scores: &[f64], alpha: f64, effective: f64) -> f64 {
+    let mut sorted = scores.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    level(sorted.len() as f64, effective, alpha).map_or(sorted[sorted.len() - 1], |level| quantile(&sorted, level))
+}
+
+/// Limit that few of the later values pass, given n dependent ones: the larger of their quantile and Student's prediction limit.
+pub(super) fn prediction_limit(values: &[f64], alpha: f64) -> f64 {
+    let n = values.len() as f64;
+    let effective = (n / time_between_independent(values)).max(FEWEST);
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    let times = student_quantile(alpha.min(0.5), (effective - 1.0).max(FEWEST - 1.0));
+    careful_quantile(values, alpha, effective).max(mean + times * (variance * (1.0 + 1.0 / effective)).sqrt())
+}
+
+/// The last scores and the limit that follows from them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Recent {
+    rule: Limit,
+    scores: Vec<f64>,
+    /// Place of the oldest score once the window is full.
+    oldest: usize,
+    rows: u64,
+    pub limit: f64,
+}
+
+impl Recent {
+    /// Begins with scores of the warm-up.
+    pub fn new(rule: Limit, scores: &[f64]) -> Self {
+        let most = window(rule);
+        let mut window = Vec::with_capacity(most);
+        window.extend_from_slice(&scores[scores.len().saturating_sub(most)..]);
+        let mut recent = Self { rule, scores: window, oldest: 0, rows: 0, limit: LEAST };
+        recent.set_limit();
+        recent
+    }
+
+    /// Adds a score.
+    pub fn push(&mut self, score: f64, working: &mut Vec<f64>) {
+        let score = score.min(CLIP * self.limit);
+        if self.scores.len() < window(self.rule) {
+            self.scores.push(score);
+        } else {
+            self.scores[self.oldest] = score;
+            self.oldest = (self.oldest + 1) % self.scores.len();
+        }
+        self.rows += 1;
+        if self.rows.is_multiple_of(RENEWAL) {
+            working.clone_from(&self.scores);
+            self.limit = limit_of(self.rule, working);
+        }
+    }
+
+    fn set_limit(&mut self) {
+        self.limit = limit_of(self.rule, &mut self.scores.clone());
+    }
+
+    /// Share of normal rows that are meant to pass.
+    pub fn rate(&self) -> f64 {
+        self.rule.rate()
+    }
+
+    /// Checks scores that were read from bytes.
+    pub fn check_state(&self) -> Result<(), Error> {
+        let rate = self.rule.rate();
+        ensure(rate > 0.0 && rate < 1.0, "a limit must have a rate between 0 and 1")?;
+        let most = window(self.rule);
+        let fits = !self.scores.is_empty() && self.scores.len() <= most && self.oldest < self.scores.len();
+        ensure(fits && (self.oldest == 0 || self.scores.len() == most), "a limit must come from the last scores")?;
+        entries("scores", &self.scores, 0.0..=LARGEST)?;
+        count("rows of a limit", self.rows)?;
+        within("a limit of scores", self.limit, LEAST..=LARGEST)
+    }
+}
+
+/// Scores that a limit comes from.
+fn window(rule: Limit) -> usize {
+    ((PASSING / rule.rate()).ceil() as usize).clamp(100, 20_000)
+}
+
+/// The limit of scores in any order; leaves them in another.
+fn limit_of(rule: Limit, scores: &mut [f64]) -> f64 {
+    let n = scores.len();
+    let level = match rule {
+        Limit::Auto(alpha) => level(n as f64, n as f64, alpha),
+        Limit::Conformal(rate) => {
+            let rank = ((n as f64 + 1.0) * (1.0 - rate)).ceil();
+            (rank < n as f64 && n > 1).then(|| ((rank - 1.0) / (n as f64 - 1.0)).clamp(0.0, 1.0))
+        }
+    };
+    let place = level.unwrap_or(1.0) * (n - 1) as f64;
+    let (below, part) = (place as usize, place.fract());
+    let (_, low, rest) = scores.select_nth_unstable_by(below, f64::total_cmp);
+    let high = rest.iter().copied().fold(f64::INFINITY, f64::min);
+    let limit = if part > 0.0 && high.is_finite() { *low + part * (high - *low) } else { *low };
+    let beyond = if level.is_none() { extrapolated(scores, rule.rate()) } else { 0.0 };
+    limit.max(beyond).max(LEAST)
+}
+
+/// Limit at a level that the scores are too few to show: their cube roots are nearly normal.
+fn extrapolated(scores: &[f64], alpha: f64) -> f64 {
+    let n = scores.len() as f64;
+    let mean = scores.iter().map(|s| s.cbrt()).sum::<f64>() / n;
+    let variance = scores.iter().map(|s| (s.cbrt() - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    (mean + student_quantile(alpha.min(0.5), (n - 1.0).max(FEWEST - 1.0)) * (variance * (1.0 + 1.0 / n)).sqrt()).powi(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// Scores whose square roots are those of a process that remembers.
+    fn scores(remembered: f64, count: usize, random: &mut Random) -> Vec<f64> {
+        let mut state = random.normal();
+        let step = (1.0 - remembered * remembered).sqrt();
+        let next = |_| {
+            state = remembered * state + step * random.normal();
+            state * state
+        };
+        (0..count).map(next).collect()
+    }
+
+    #[test]
+    fn prediction_limits_are_passed_as_seldom_as_asked_for() {
+        for remembered in [0.0, 0.9] {
+            let mut random = Random::seeded(7);
+            let (mut passed, mut all) = (0, 0);
+            for _ in 0..300 {
+                let drawn: Vec<f64> = scores(remembered, 900, &mut random).iter().map(|s| s.cbrt()).collect();
+                let limit = prediction_limit(&drawn[..400], 0.01);
+                passed += drawn[500..].iter().filter(|score| **score > limit).count();
+                all += 400;
+            }
+            let rate = f64::from(passed as u32) / f64::from(all);
+            assert!((0.004..=0.016).contains(&rate), "{remembered}: {rate}");
+        }
+    }
+
+    #[test]
+    fn independent_rows_count_in_full_and_dependent_ones_do_not() {
+        let mut random = Random::seeded(1);
+        let mut tau = |remembered: f64| {
+            (0..20).map(|_| time_between_independent(&scores(remembered, 2000, &mut random))).sum::<f64>() / 20.0
+        };
+        let independent = tau(0.0);
+        assert!((1.0..1.2).contains(&independent), "{independent}");
+        // The squares of a process that remembers 0.9 remember 0.81, 1 + 2 Σ 0.81^h = 9.5; their ranks a little less.
+        let dependent = tau(0.9);
+        assert!((6.0..9.0).contains(&dependent), "{dependent}");
+    }
+
+    #[test]
+    fn a_moving_limit_is_the_quantile_of_the_last_scores() {
+        for rule in [Limit::Auto(0.05), Limit::Conformal(0.05)] {
+            let mut random = Random::seeded(3);
+            let drawn = scores(0.0, 4000, &mut random);
+            let mut recent = Recent::new(rule, &drawn[..200]);
+            let (mut passed, mut working) = (0, Vec::new());
+            for score in &drawn[200..] {
+                passed += usize::from(*score > recent.limit);
+                recent.push(*score, &mut working);
+            }
+            let rate = passed as f64 / 3800.0;
+            assert!((0.04..0.06).contains(&rate), "{rule}: {rate}");
+        }
+    }
+
+    #[test]
+    fn a_moving_limit_follows_scores_that_stay_high_and_returns() {
+        let mut random = Random::seeded(4);
+        let mut recent = Recent::new(Limit::Auto(0.01), &scores(0.0, 400, &mut random));
+        let (before, mut working) = (recent.limit, Vec::new());
+        (0..600).for_each(|_| recent.push(100.0 * before, &mut working));
+        assert!((recent.limit / before - 100.0).abs() < 1e-9, "{}", recent.limit);
+        scores(0.0, 600, &mut random).iter().for_each(|score| recent.push(*score, &mut working));
+        assert!(recent.limit < 2.0 * before, "{}", recent.limit);
+    }
+
+    #[test]
+    fn every_rule_gives_a_limit_between_the_median_and_far_above_the_largest_score() {
+        for n in [1, 2, 20, 500] {
+            let drawn = scores(0.0, n, &mut Random::seeded(3));
+            let mut sorted = drawn.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            for rule in [Limit::Auto(0.01), Limit::Conformal(0.01)] {
+                let limit = Recent::new(rule, &drawn).limit;
+                let largest = sorted[sorted.len() - 1].max(LEAST);
+                assert!(limit >= quantile(&sorted, 0.5) && limit <= 60.0 * largest, "{n} {rule}: {limit}");
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The answer of a monitor to a row.
+
+use super::causes::{Cause, NAMED};
+use super::changes::Change;
+use super::drift::{DriftChange, DriftReport};
+use super::events::Event;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The verdicts on a row as one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum State {
+    /// Neither of the others; the rows of the warm-up too.
+    Normal,
+    /// Unusual compared with the reference and with the last rows, or a column is stuck.
+    Alarm,
+    /// No alarm, but the level of the rows has left the reference.
+    Drift,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Normal => "normal",
+            Self::Alarm => "alarm",
+            Self::Drift => "drift",
+        })
+    }
+}
+
+/// The answer of a monitor to a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// Number of the row, from 0.
+    pub row: u64,
+    /// How unusual the row is compared with the reference: minus the sum of the logarithms of three tail probabilities. NaN, as the
+    /// next three are, during the warm-up, for the first rows after a gap, which lack earlier rows, and for rows that are skipped.
+    pub score: f64,
+    /// Squared length of the part outside the directions.
+    pub q: f64,
+    /// Hotelling's T² of the part along them.
+    pub t2: f64,
+    /// The score that this row needed for an alarm. It depends on the last rows.
+    pub limit: f64,
+    /// True if the score is over its limit, or a column is stuck.
+    pub alarm: bool,
+    /// First row of the drift that goes on.
+    pub drift_since: Option<u64>,
+    /// The drift that is reported with this row.
+    pub drift: Option<DriftReport>,
+    /// The drift that ended with this row, because the level returned.
+    pub returned: Option<DriftReport>,
+    /// The column that is stuck.
+    pub stuck: Option<usize>,
+    /// A column that was constant in the warm-up and has another value.
+    pub moved: Option<usize>,
+    /// True if limit and causes are those of the differences between rows.
+    pub of_differences: bool,
+    /// The change that this row completes.
+    pub change: Option<Change>,
+    /// The event that ended before this row.
+    pub event: Option<Event>,
+    /// The first causes.
+    pub causes: [Option<Cause>; NAMED],
+    /// True if the last rows became the reference after this one.
+    pub accepted: bool,
+}
+
+impl Verdict {
+    pub(super) fn without_score(row: u64) -> Self {
+        Self {
+            row,
+            score: f64::NAN,
+            q: f64::NAN,
+            t2: f64::NAN,
+            limit: f64::NAN,
+            alarm: false,
+            drift_since: None,
+            drift: None,
+            returned: None,
+            stuck: None,
+            moved: None,
+            of_differences: false,
+            change: None,
+            event: None,
+            causes: [None; NAMED],
+            accepted: false,
+        }
+    }
+
+    /// The verdicts as one word.
+    pub fn state(&self) -> State {
+        match (self.alarm, self.drift_since) {
+            (true, _) => State::Alarm,
+            (false, Some(_)) => State::Drift,
+            (false, None) => State::Normal,
+        }
+    }
+
+    pub(super) fn set_drift(&mut self, change: Option<DriftChange>, open: Option<&DriftReport>) {
+        self.drift_since = open.map(|report| report.since);
+        match change {
+            Some(DriftChange::Began(report)) => self.drift = Some(report),
+            Some(DriftChange::Ended(report)) => self.returned = Some(report),
+            None => {}
+        }
+    }
+}
