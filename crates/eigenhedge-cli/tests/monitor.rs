@@ -183,6 +183,22 @@ fn keys_with_few_rows_share_a_reference_and_short_tables_have_a_short_warm_up() 
     let scored =
         |scores: &str| scores.lines().skip(1).filter(|line| !line.split(',').nth(2).unwrap().is_empty()).count();
     assert!(scored(&scores) > 100, "{}", scored(&scores));
+    // Ten machines, stopped before and after the pool is full.
+    let mut fleet = "machine,a,b,c,d\n".to_owned();
+    (0..300).for_each(|t| fleet += &format!("m{},{}\n", t % 10, lines[t]));
+    place.write("t.csv", &fleet);
+    let command = "monitor t.csv --group-by machine --warm-up 40 --out s.csv --snapshot m.snap";
+    assert_eq!(place.run(command).status, 0);
+    let whole = place.read("s.csv");
+    assert!(scored(&whole) > 200, "{}", scored(&whole));
+    for stop in [20, 150] {
+        place.write("t.csv", fleet.lines().take(stop).map(|line| line.to_owned() + "\n").collect::<String>());
+        place.run(command);
+        place.write("t.csv", &fleet);
+        let resumed = place.run(&format!("{command} --resume m.snap"));
+        assert_eq!((resumed.status, resumed.err.as_str()), (0, ""), "{stop}");
+        assert_eq!(place.read("s.csv"), whole, "{stop}");
+    }
     let short: String = table.lines().take(121).map(|line| line.to_owned() + "\n").collect();
     place.write("short.csv", short);
     let outcome = place.run("monitor short.csv --time when --out s.csv");

@@ -93,7 +93,7 @@ fn a_slow_ramp_is_a_drift_before_it_is_half_way() {
         let found = verdicts(&mut Monitor::new(options(), 8).unwrap(), &all);
         assert!(share(&found[200..600], |verdict| verdict.drift_since.is_some()) < 0.05, "{seed}");
         assert!(share(&found[2100..3600], |verdict| verdict.drift_since.is_some()) > 0.95, "{seed}");
-        let report = found[600..].iter().filter_map(|verdict| verdict.drift).last().unwrap();
+        let report = found[600..].iter().rev().find_map(|verdict| verdict.drift).unwrap();
         assert!(report.reported < 2100 && report.causes[0].unwrap().column == 2, "{seed}: {report:?}");
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct LastRows {
 impl LastRows {
     /// The last of these rows, with room for as many of them.
     pub fn new(rows: &[Vec<f64>], width: usize) -> Self {
-        let most = rows.len().min((MOST_NUMBERS / width.max(1)).max(FEWEST_ROWS)).max(1);
+        let most = rows.len().min(room(width)).max(1);
         let mut last = Self::empty(width, most);
         rows.iter().skip(rows.len().saturating_sub(most)).for_each(|row| last.push(row));
         last
@@ -62,12 +62,19 @@ impl LastRows {
 
     /// Checks rows that were read from bytes.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
-        let fits = self.width == width && self.most >= 1 && self.cells.len().is_multiple_of(width.max(1));
+        let fits = self.width == width
+            && (1..=room(width)).contains(&self.most)
+            && self.cells.len().is_multiple_of(width.max(1));
         let count = self.count();
         ensure(fits && count <= self.most, "the last rows must be as long as others")?;
         ensure(self.oldest == 0 || count == self.most && self.oldest < count, "the last rows must be in order")?;
         self.cells.chunks(width.max(1)).try_for_each(|row| crate::row::check_cells("one of the last rows", row, width))
     }
+}
+
+/// Most rows of this width that are kept.
+fn room(width: usize) -> usize {
+    (MOST_NUMBERS / width.max(1)).max(FEWEST_ROWS)
 }
 
 #[cfg(test)]

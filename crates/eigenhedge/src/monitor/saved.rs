@@ -14,6 +14,8 @@ const MAGIC: [u8; 8] = *b"\x89EHM\r\n\x1a\n";
 pub struct SavedMonitors {
     /// The keys and their monitors, in the order of their first rows; one empty key if there is one monitor.
     pub monitors: Vec<(String, Monitor)>,
+    /// A monitor of the first rows of all keys, whose reference keys with few rows borrow.
+    pub pool: Option<Monitor>,
     /// What the program has to remember, in a form of its own; empty for none.
     pub resume_state: Vec<u8>,
 }
@@ -33,7 +35,8 @@ impl SavedMonitors {
     /// Reads what [`Self::to_bytes`] has written.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let (saved, _) = unframed::<Self>(&MAGIC, bytes)?;
-        saved.monitors.iter().try_for_each(|(_, monitor)| monitor.check_state()).map_err(Refusal::State)?;
+        let mut monitors = saved.monitors.iter().map(|(_, monitor)| monitor).chain(&saved.pool);
+        monitors.try_for_each(Monitor::check_state).map_err(Refusal::State)?;
         Ok(saved)
     }
 }
@@ -41,7 +44,7 @@ impl SavedMonitors {
 impl Monitor {
     /// The bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        SavedMonitors { monitors: vec![(String::new(), self.clone())], resume_state: Vec::new() }.to_bytes()
+        SavedMonitors { monitors: vec![(String::new(), self.clone())], pool: None, resume_state: Vec::new() }.to_bytes()
     }
 
     /// Reads what [`Self::to_bytes`] has written, or the only monitor of [`SavedMonitors`].

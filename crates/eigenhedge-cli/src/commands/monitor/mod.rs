@@ -65,7 +65,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         if !session.is_too_short() {
             break session;
         }
-        match session.shorter_warm_up().filter(|_| can_read_again && ended) {
+        match session.shorter_warm_up(keys.is_some()).filter(|_| can_read_again && ended) {
             Some(rows) => (options.warm_up, keys) = (Some(rows), Some(session.keys())),
             None => return Err(session.too_short()),
         }

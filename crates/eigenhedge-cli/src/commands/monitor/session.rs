@@ -87,7 +87,6 @@ struct ResumeState {
     events: Position,
     state: State,
     record: Option<String>,
-    pool: Option<String>,
     plan: Map<String, Value>,
 }
 
@@ -181,7 +180,12 @@ impl<'a> Session<'a> {
         let stream = Stream::resume(source, layout, &before.stream, &columns)?;
         let width = stream.columns().len();
         let fits = before.state.tracks.len() == saved.monitors.len()
-            && saved.monitors.iter().all(|(_, monitor)| monitor.width() == width);
+            && saved
+                .monitors
+                .iter()
+                .map(|(_, monitor)| monitor)
+                .chain(&saved.pool)
+                .all(|monitor| monitor.width() == width);
         if !fits {
             return Err(anyhow!("{name}: is damaged: its monitors do not fit the table"));
         }
@@ -189,8 +193,6 @@ impl<'a> Session<'a> {
         if record.is_none() && args.report.is_some() {
             return Err(anyhow!("--report needs what a monitor with --report records, and {name} holds none of it"));
         }
-        let pool =
-            before.pool.as_deref().map(|text| from_text(text).context(format!("{name}: is damaged"))).transpose()?;
         let key = key_of(args, &stream)?;
         let has_times = layout.time.is_some();
         let at_once = *source == Source::Standard;
@@ -205,7 +207,7 @@ impl<'a> Session<'a> {
             monitors: saved.monitors,
             state: before.state,
             record,
-            pool,
+            pool: saved.pool,
             parts: PARTS,
             args,
             stream,
@@ -369,10 +371,13 @@ impl<'a> Session<'a> {
             events: self.events.sync()?,
             state: self.state.clone(),
             record: self.record.as_ref().map(to_text),
-            pool: self.pool.as_ref().map(to_text),
             plan: self.options.clone(),
         };
-        let saved = SavedMonitors { monitors: self.monitors.clone(), resume_state: serde_json::to_vec(&around)? };
+        let saved = SavedMonitors {
+            monitors: self.monitors.clone(),
+            pool: self.pool.clone(),
+            resume_state: serde_json::to_vec(&around)?,
+        };
         Ok(write_whole(path, &saved.to_bytes())?)
     }
 
@@ -381,13 +386,17 @@ impl<'a> Session<'a> {
         !self.monitors.iter().any(|(_, monitor)| monitor.is_ready())
     }
 
-    /// Rows of a warm-up for a table that ended before the usual one: a third of its rows. None if they are too few, or if the warm-up
-    /// was given.
-    pub fn shorter_warm_up(&self) -> Option<u64> {
+    /// Rows of the warm-up with which a table that was too short can be read again. None if that would not help.
+    ///
+    /// It is a third of the rows, or the given number if a pool of few keys could not be filled without their number.
+    pub fn shorter_warm_up(&self, knows_keys: bool) -> Option<u64> {
         let options = self.fresh.options();
-        let is_given = options.warm_up.is_some() || options.mode != Mode::Adapt;
+        if options.warm_up.is_some() || options.mode != Mode::Adapt {
+            let given = options.warm_up_rows(self.fresh.width());
+            return (self.key.is_some() && !knows_keys && self.rows() > given).then_some(given);
+        }
         let least = LEAST_WARM_UP + self.fresh.lags() as u64;
-        (!is_given && self.rows() >= 2 * least).then(|| (self.rows() / 3).max(least))
+        (self.rows() >= 2 * least).then(|| (self.rows() / 3).max(least))
     }
 
     /// Keys so far.
