@@ -1,7 +1,8 @@
 """Measures `eigenhedge monitor` against the bars that it must reach: real sensors with labels, planted faults, simulations.
 
 Run `python bench/monitor.py --program target/release/eigenhedge [NAME ...]` with EIGENHEDGE_DATA (or --data) naming the folder of
-real data; what needs it is skipped without it. No labels are used by any monitor, and one setting serves all runs of a set.
+real data. Parts whose data are missing are skipped. No monitor sees labels, and one setting serves all runs of a set. The parts
+on data of every kind are in `monitor_field.py`.
 """
 
 from __future__ import annotations
@@ -13,73 +14,63 @@ import tempfile
 import time
 from pathlib import Path
 
+import monitor_field
 import numpy as np
 import pandas as pd
+from monitor_harness import SETUP, alarmed, bar, data, drifted, frame, lacks, monitor, note, reported
 from sklearn.metrics import roc_auc_score
 
-PROGRAM = "eigenhedge"
-DATA: Path | None = None
-BARS: list[tuple[str, str, bool]] = []
 
-
-def bar(name: str, found: str, holds: bool) -> None:
-    """Enters a line of the table."""
-    BARS.append((name, found, holds))
-    print(f"{'met   ' if holds else 'MISSED'}  {name}: {found}", flush=True)
-
-
-def monitor(rows: pd.DataFrame, *options: str, train: pd.DataFrame | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Answers and events of the program for a table."""
-    with tempfile.TemporaryDirectory() as folder:
-        table, out, events = (Path(folder) / name for name in ("rows.csv", "out.csv", "events.csv"))
-        rows.to_csv(table, index=False)
-        command = [PROGRAM, "monitor", str(table), "--out", str(out), "--events", str(events), "--quiet", *options]
-        if train is not None:
-            train.to_csv(Path(folder) / "train.csv", index=False)
-            command += ["--train", str(Path(folder) / "train.csv")]
-        subprocess.run(command, check=True)
-        has_events = events.exists() and events.stat().st_size > 0
-        return pd.read_csv(out), pd.read_csv(events) if has_events else pd.DataFrame()
-
-
-def skab(lags: str = "5") -> None:
+def skab() -> None:
     """SKAB by its published protocol: 34 runs, the first 400 rows of each are training, rates over the rows after them."""
-    table = pd.read_csv(DATA / "skab.csv")
+    table = pd.read_csv(data("skab.csv"))
     table = table[table["run"] != "anomaly-free/anomaly-free"].reset_index(drop=True)
-    out, _ = monitor(table.drop(columns=["datetime", "label_anomaly", "label_changepoint"]), "--group-by", "run", "--lags", lags)
+    rows = table.drop(columns=["datetime", "label_anomaly", "label_changepoint"])
     after = (table.groupby("run").cumcount() >= 400).to_numpy()
-    y, alarm = table["label_anomaly"].to_numpy()[after] > 0, out["alarm"].to_numpy()[after] > 0
-    f1 = 2 * (y & alarm).sum() / (y.sum() + alarm.sum())
-    false, missed = alarm[~y].mean(), (~alarm)[y].mean()
-    auc = roc_auc_score(y, out["score"].to_numpy()[after])
-    bar(f"SKAB, lags {lags}: F1 >= 0.77", f"{f1:.3f} (missed {missed:.3f})", f1 >= 0.77)
-    bar(f"SKAB, lags {lags}: false alarms <= 0.20", f"{false:.3f}", false <= 0.20)
-    bar(f"SKAB, lags {lags}: AUC >= 0.85", f"{auc:.3f}", auc >= 0.85)
+    y = table["label_anomaly"].to_numpy()[after] > 0
+    for lags, least in (("5", 0.78), ("0", 0.75)):
+        out, _ = monitor(rows, "--group-by", "run", "--warm-up", "400", "--lags", lags)
+        found = reported(out)[after]
+        f1 = 2 * (y & found).sum() / (y.sum() + found.sum())
+        false, missed = found[~y].mean(), (~found)[y].mean()
+        auc = roc_auc_score(y, out["score"].to_numpy()[after])
+        bar(f"SKAB, lags {lags}: F1 of alarm or drift >= {least}", f"{f1:.3f} (missed {missed:.3f})", f1 >= least)
+        if lags == "5":
+            bar(f"SKAB, lags {lags}: false alarm or drift <= 0.15", f"{false:.4f}", false <= 0.15)
+            bar(f"SKAB, lags {lags}: AUC >= 0.85", f"{auc:.3f}", auc >= 0.85)
+        else:
+            note(f"SKAB, lags {lags}: false alarm or drift {false:.3f}, AUC {auc:.3f}")
 
 
 def tep_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     """The normal run and the others."""
-    table = pd.read_csv(DATA / "tep.csv")
+    table = pd.read_csv(data("tep.csv"))
     is_training = table["run"] == "d00_train"
     return table[is_training].drop(columns=["run", "t", "label_fault"]), table[~is_training].reset_index(drop=True)
 
 
 def tep() -> None:
-    """TEP, trained on the normal run: AUC by fault, false alarms at two levels."""
+    """TEP, trained on the normal run: AUC by fault, rows found, false alarms at two levels."""
     train, table = tep_tables()
+    rows = table.drop(columns=["t", "label_fault"])
     for alpha in (0.05, 0.01):
-        rows = table.drop(columns=["t", "label_fault"])
         out, _ = monitor(rows, "--group-by", "run", "--lags", "2", "--limit", f"auto:{alpha}", train=train)
-        whole = table.assign(score=out["score"], alarm=out["alarm"]).dropna(subset=["score"])
-        false = whole.loc[whole["label_fault"] == 0, "alarm"].mean()
-        bar(f"TEP: false alarms at {alpha} within a factor 1.5", f"{false:.4f}", alpha / 1.5 <= false <= 1.5 * alpha)
-        if alpha == 0.01:
-            runs = {run: rows for run, rows in whole.groupby("run") if rows["label_fault"].nunique() > 1}
-            auc = {run: roc_auc_score(rows["label_fault"] > 0, rows["score"]) for run, rows in runs.items()}
-            delay = [r.loc[(r["label_fault"] > 0) & (r["alarm"] > 0), "t"].min() - 160 for r in runs.values()]
-            worst = min(auc, key=auc.get)
-            bar("TEP: mean AUC >= 0.985", f"{np.mean(list(auc.values())):.4f}", np.mean(list(auc.values())) >= 0.985)
-            bar("TEP: every AUC >= 0.93", f"{auc[worst]:.4f} ({worst}; median delay {np.median(delay)})", auc[worst] >= 0.93)
+        whole = table.assign(score=out["score"], alarm=alarmed(out), found=reported(out)).dropna(subset=["score"])
+        false = whole.loc[whole["label_fault"] == 0, ["alarm", "found"]].mean()
+        if alpha == 0.05:
+            holds = alpha / 1.5 <= false["alarm"] <= 1.5 * alpha
+            bar(f"TEP: false alarms at {alpha} within a factor 1.5", f"{false['alarm']:.4f}", holds)
+    note(f"TEP: alarm or drift on normal rows {false['found']:.4f}")
+    bar("TEP: false alarms at 0.01 <= 0.015", f"{false['alarm']:.4f}", false["alarm"] <= 0.015)
+    runs = {run: rows for run, rows in whole.groupby("run") if rows["label_fault"].nunique() > 1}
+    auc = {run: roc_auc_score(rows["label_fault"] > 0, rows["score"]) for run, rows in runs.items()}
+    found = {run: rows.loc[rows["label_fault"] > 0, "found"].mean() for run, rows in runs.items()}
+    delay = [r.loc[(r["label_fault"] > 0) & r["found"], "t"].min() - 160 for r in runs.values()]
+    mean, worst = np.mean(list(auc.values())), min(auc, key=auc.get)
+    bar("TEP: mean AUC >= 0.99", f"{mean:.4f}", mean >= 0.99)
+    bar("TEP: every AUC >= 0.93", f"{auc[worst]:.4f} ({worst}; median delay {np.median(delay)})", auc[worst] >= 0.93)
+    mean, worst = np.mean(list(found.values())), min(found, key=found.get)
+    bar("TEP: alarm or drift >= 0.97 of fault rows", f"{mean:.4f} (least {found[worst]:.3f}, {worst})", mean >= 0.97)
 
 
 def simulated(rng: np.random.Generator, rows: int, remembered: float, columns: int = 10, factors: int = 3) -> np.ndarray:
@@ -97,11 +88,6 @@ def simulated(rng: np.random.Generator, rows: int, remembered: float, columns: i
     return made / made.std(axis=0)
 
 
-def frame(rows: np.ndarray) -> pd.DataFrame:
-    """Rows under names."""
-    return pd.DataFrame(rows, columns=[f"x{i}" for i in range(rows.shape[1])])
-
-
 def rates(streams: int = 26, rows: int = 2400) -> None:
     """False alarms on simulated rows, independent and remembering 0.9."""
     rng = np.random.default_rng(1)
@@ -109,17 +95,20 @@ def rates(streams: int = 26, rows: int = 2400) -> None:
         tables = [frame(simulated(rng, rows, remembered)).assign(run=f"r{i}") for i in range(streams)]
         for alpha, factor in ((0.05, 1.5), (0.01, 1.5), (0.001, 2.0)):
             out, _ = monitor(pd.concat(tables), "--group-by", "run", "--limit", f"auto:{alpha}", "--differences", "off")
+            # The first rows of a stream are scored by a reference of all streams.
+            later = out.loc[out.groupby("run").cumcount() >= 400, "alarm"].mean()
             scored = out.dropna(subset=["score"])
             found = scored["alarm"].mean()
             name = f"simulated, remembering {remembered}: false alarms at {alpha} within a factor {factor}"
-            bar(name, f"{found:.5f} of {len(scored)}", alpha / factor <= found <= factor * alpha)
+            text = f"{found:.5f} of {len(scored)} ({later:.5f} after 400 rows of each)"
+            bar(name, text, alpha / factor <= found <= factor * alpha)
 
 
 def drift(streams: int = 12) -> None:
     """Drift of 2 and 8 deviations in 4,000 rows, faults of 4 deviations and 100 rows in one column."""
     rng = np.random.default_rng(2)
     for size in (2.0, 8.0):
-        false, hit, late, found, faults = [], [], [], 0, 0
+        false, quiet, hit, by_alarm, late, found, faults = [], [], [], [], [], 0, 0
         for _ in range(streams):
             rows = simulated(rng, 4400, 0.0)
             rows[400:] += size * rng.choice([-1.0, 1.0], 10) * (np.arange(4000) / 4000)[:, None]
@@ -128,16 +117,19 @@ def drift(streams: int = 12) -> None:
                 rows[start : start + 100, rng.integers(10)] += 4 * rng.choice([-1.0, 1.0])
                 y[start : start + 100] = True
             out, _ = monitor(frame(rows))
-            alarm = out["alarm"].to_numpy() > 0
+            alarm = alarmed(out)
             false.append(alarm[400:][~y[400:]].mean())
-            hit.append(alarm[y].mean())
+            quiet.append(reported(out)[400:][~y[400:]].mean())
+            hit.append(reported(out)[y].mean())
+            by_alarm.append(alarm[y].mean())
             for start in (1200, 2000, 2800, 3600):
                 first = np.flatnonzero(alarm[start : start + 100])
                 faults, found = faults + 1, found + (len(first) > 0 and first[0] < 20)
                 late.append(first[0] if len(first) else 100)
         bar(f"drift {size}: false alarms <= 0.015", f"{np.mean(false):.4f}", np.mean(false) <= 0.015)
-        bar(f"drift {size}: every fault within 20 rows", f"{found} of {faults}, latest {max(late)}", found == faults)
-        bar(f"drift {size}: >= 0.9 of fault rows alarmed", f"{np.mean(hit):.3f}", np.mean(hit) >= 0.9)
+        bar(f"drift {size}: every fault has an alarm within 20 rows", f"{found} of {faults}, latest {max(late)}", found == faults)
+        shares = f"{np.mean(hit):.3f} (by alarm {np.mean(by_alarm):.3f}; {np.mean(quiet):.3f} of other rows)"
+        bar(f"drift {size}: alarm or drift >= 0.9 of fault rows", shares, np.mean(hit) >= 0.9)
 
 
 def plant(rng: np.random.Generator, rows: np.ndarray, kind: str, start: int, length: int) -> tuple[np.ndarray, int]:
@@ -168,13 +160,13 @@ SINGLE = ("bias", "spike", "noise", "stuck")
 def planted(
     name: str, rows: np.ndarray, first: int, options: list[str], train: pd.DataFrame | None, bars: dict[str, float]
 ) -> None:
-    """Faults planted in real rows at known rows, some hundreds of rows apart: found within 20 rows, and the first cause of the
-    row with the largest score there right."""
+    """Faults planted in real rows at known rows, some hundreds of rows apart: an alarm or drift within 20 rows, and the first
+    cause of the alarm with the largest score right. A drift that was open before counts too; its share is printed."""
     rng = np.random.default_rng(3)
-    clean = monitor(frame(rows), *options, train=train)[0]["alarm"].to_numpy() > 0
+    clean = monitor(frame(rows), *options, train=train)[0].iloc[first:]
     right, single = 0, 0
     for kind in KINDS:
-        found, faults = 0, 0
+        found, by_alarm, is_open, faults = 0, 0, 0, 0
         for offset in (0, 1, 2):
             starts = [int(s) for s in np.linspace(first, len(rows) - 60, 12)][offset::3]
             made, columns = rows.copy(), []
@@ -184,8 +176,10 @@ def planted(
             out, _ = monitor(frame(made), *options, train=train)
             for start, column in zip(starts, columns):
                 here = out.iloc[start : start + 20]
-                here = here[here["alarm"] > 0]
-                found, faults = found + (len(here) > 0), faults + 1
+                found, faults = found + reported(here).any(), faults + 1
+                here = here[alarmed(here)]
+                by_alarm += len(here) > 0
+                is_open += drifted(out)[start - 1]
                 if kind in SINGLE and len(here) > 0:
                     single += 1
                     worst = (here["score"] / here["limit"]).idxmax()
@@ -193,19 +187,20 @@ def planted(
                         worst = here.index[-1]
                     right += here.loc[worst, "cause_1"] == f"x{column}"
         share = found / faults
-        line = f"{name}, {kind}: found within 20 rows"
+        line = f"{name}, {kind}: alarm or drift within 20 rows"
+        text = f"{share:.2f} (by alarm {by_alarm / faults:.2f}; in drift before {is_open / faults:.2f})"
         if kind in bars:
-            bar(f"{line} >= {bars[kind]}", f"{share:.2f}", share >= bars[kind])
+            bar(f"{line} >= {bars[kind]}", text, share >= bars[kind])
         else:
-            print(f"        {line}: {share:.2f}", flush=True)
-    print(f"        {name}: alarms without a fault {clean[first:].mean():.4f}", flush=True)
+            note(f"{line}: {text}")
+    note(f"{name}, without a fault: alarms {alarmed(clean).mean():.4f}, alarm or drift {reported(clean).mean():.4f}")
     if bars:
         bar(f"{name}: first cause right >= 0.9", f"{right} of {single}", right >= 0.9 * single)
 
 
 def pems() -> None:
     """Traffic speeds with planted faults."""
-    rows = np.load(DATA / "pems228.npz")["rows"].astype(float)
+    rows = np.load(data("pems228.npz"))["rows"].astype(float)
     planted("PeMS", rows, 760, [], None, {"bias": 0.9, "spike": 0.9, "noise": 0.9, "stuck": 0.8})
 
 
@@ -219,7 +214,7 @@ def tep_planted() -> None:
 
 def elec2() -> None:
     """The electricity market with planted faults: in the table, whatever it is."""
-    rows = pd.read_csv(DATA / "elec2.csv").drop(columns=["label_class", "period"]).to_numpy()[-6000:]
+    rows = pd.read_csv(data("elec2.csv")).drop(columns=["label_class", "period"]).to_numpy()[-6000:]
     rows = rows + 1e-6 * np.random.default_rng(0).standard_normal(rows.shape)
     planted("ELEC2", rows, 800, ["--lags", "auto"], None, {})
 
@@ -266,26 +261,26 @@ def causes(streams: int = 12) -> None:
                     out, _ = monitor(frame(rows), "--lags", lags)
                     for start, column in columns.items():
                         here = out.iloc[start : start + 30]
-                        here = here[here["alarm"] > 0]
+                        here = here[alarmed(here)]
                         alarms, right = alarms + len(here), right + (here["cause_1"] == f"x{column}").sum()
                 name = f"causes, faults of {size:.0f} deviations, {independent} columns independent, lags {lags}: >= 0.98 right"
                 bar(name, f"{right / alarms:.4f} of {alarms} alarms", right >= 0.98 * alarms)
 
 
 def taught() -> None:
-    """A fault of 300 rows does not teach: Q and T² behind it are those of a monitor that never saw it."""
+    """A fault of 300 rows does not teach: Q and T² of later rows are those of a monitor that never saw it."""
     rng = np.random.default_rng(5)
     rows = simulated(rng, 1500, 0.0)
     faulty = np.vstack([rows[:900], rows[:300] + 6 * np.eye(10)[4], rows[900:]])
     clean, spoiled = monitor(frame(rows))[0], monitor(frame(faulty))[0]
     for column in ("q", "t2"):
         a, b = clean[column].to_numpy()[900:], spoiled[column].to_numpy()[1200:]
-        apart = np.abs(b - a).sum() / a.sum()
-        bar(f"a fault of 300 rows: {column} behind it within 5 %", f"{100 * apart:.2f} %", apart <= 0.05)
+        apart = (a != b).sum()
+        bar(f"a fault of 300 rows: {column} of later rows equal", f"{apart} of {len(a)} rows differ", apart == 0)
 
 
 def cost(rows: int = 6000) -> None:
-    """Time of a row beside `run` with the same learner, 64 columns."""
+    """Time of a row compared with `run` with the same learner, 64 columns."""
     table = frame(simulated(np.random.default_rng(6), rows, 0.0, 64, 8))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.csv"
@@ -296,37 +291,65 @@ def cost(rows: int = 6000) -> None:
             best = np.inf
             for _ in range(3):
                 start = time.perf_counter()
-                subprocess.run([PROGRAM, *command, "--quiet", "--out", str(Path(folder) / "out.csv")], check=True)
+                subprocess.run([SETUP.program, *command, "--quiet", "--out", str(Path(folder) / "out.csv")], check=True)
                 best = min(best, time.perf_counter() - start)
             times[name] = best
     ratio = times["monitor"] / times["run"]
     bar("cost at 64 columns at most 1.5 x run", f"{ratio:.2f} ({1e6 * times['monitor'] / rows:.0f} us a row)", ratio <= 1.5)
 
 
-REAL = {"skab": skab, "tep": tep, "pems": pems, "tep_planted": tep_planted, "elec2": elec2}
-MADE = {"rates": rates, "drift": drift, "shifts": shifts, "causes": causes, "taught": taught, "cost": cost}
+#: What each part needs from the folder of real data.
+NEEDS = {
+    "skab": ("skab.csv",),
+    "tep": ("tep.csv",),
+    "pems": ("pems228.npz",),
+    "tep_planted": ("tep.csv",),
+    "elec2": ("elec2.csv",),
+    "tables": ("monitoring/adbench",),
+    "series": ("monitoring/nab",),
+    "engines": ("monitoring/cmapss_fd001.csv",),
+}
+PARTS = {
+    "skab": skab,
+    "tep": tep,
+    "pems": pems,
+    "tep_planted": tep_planted,
+    "elec2": elec2,
+    "normal": monitor_field.normal,
+    "tables": monitor_field.tables,
+    "series": monitor_field.series,
+    "engines": monitor_field.engines,
+    "long": monitor_field.long,
+    "warmup": monitor_field.warmup,
+    "rates": rates,
+    "drift": drift,
+    "shifts": shifts,
+    "causes": causes,
+    "taught": taught,
+    "cost": cost,
+}
 
 
 def main() -> None:
-    """Measures what was asked for, or everything."""
-    global PROGRAM, DATA
+    """Measures the parts that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*REAL, *MADE, []])
-    parser.add_argument("--program", default="target/release/eigenhedge")
+    parser.add_argument("names", nargs="*", choices=[*PARTS, []], metavar="NAME", help=", ".join(PARTS))
+    parser.add_argument("--program", default=SETUP.program)
     parser.add_argument("--data", default=os.environ.get("EIGENHEDGE_DATA"))
     args = parser.parse_args()
-    PROGRAM, DATA = args.program, Path(args.data) if args.data else None
-    for name, measure in (REAL | MADE).items():
+    SETUP.program, SETUP.data = args.program, Path(args.data) if args.data else None
+    for name, measure in PARTS.items():
         if args.names and name not in args.names:
             continue
-        if name in REAL and DATA is None:
-            print(f"skipped {name}: EIGENHEDGE_DATA names no folder")
+        reason = lacks(NEEDS.get(name, ()))
+        if reason is not None:
+            print(f"skipped {name}: {reason}")
             continue
         start = time.time()
         measure()
-        print(f"        ({name}: {time.time() - start:.0f} s)", flush=True)
-    missed = [name for name, _, holds in BARS if not holds]
-    print(f"{len(BARS) - len(missed)} of {len(BARS)} bars met" + "".join(f"\n  missed: {name}" for name in missed))
+        note(f"({name}: {time.time() - start:.0f} s)")
+    missed = [name for name, _, holds in SETUP.bars if not holds]
+    print(f"{len(SETUP.bars) - len(missed)} of {len(SETUP.bars)} bars met" + "".join(f"\n  missed: {name}" for name in missed))
 
 
 if __name__ == "__main__":

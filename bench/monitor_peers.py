@@ -1,9 +1,9 @@
-"""Sets the monitor beside PCA's T²+Q, an isolation forest, River's HalfSpaceTrees and PyOD's PCA, on real sensors with labels.
+"""Compares the monitor with PCA's T²+Q, an isolation forest, River's HalfSpaceTrees and PyOD's PCA, on real sensors with labels.
 
 Run `cargo xtask bench monitor peers` with EIGENHEDGE_DATA (or --data) naming the folder of real data. All are trained on the rows
 that the protocols call training, see no labels, and have one setting for all runs of a set. The limit of the peers is the 0.99
-quantile of their own training scores; that of the monitor is its default, which is meant to be passed by a hundredth. PyOD is
-left out where it is not installed: `target/python/environment/bin/pip install pyod`.
+quantile of their own training scores. The monitor has its default limit, which a hundredth of normal rows should pass, and its
+drift verdict counts as an alarm. PyOD is left out where it is not installed: `target/python/environment/bin/pip install pyod`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 import eigenhedge
 
 QUANTILE = 0.99
-#: Scores and limits of the rows behind the training rows.
+#: Scores and alarms of the rows after the training rows.
 Answer = tuple[np.ndarray, np.ndarray]
 Peer = Callable[[np.ndarray, np.ndarray], Answer]
 
@@ -36,14 +36,15 @@ def monitor(lags: int) -> Peer:
     def answer(train: np.ndarray, rows: np.ndarray) -> Answer:
         alarms = eigenhedge.Monitor(lags=lags).fit(train).update(rows)
         # Rows without earlier rows have no score.
-        return np.nan_to_num(alarms.score), np.nan_to_num(alarms.limit, nan=np.inf)
+        return np.nan_to_num(alarms.score), alarms.alarm | alarms.drift
 
     return answer
 
 
 def by_quantile(score: Callable[[np.ndarray], np.ndarray], train: np.ndarray, rows: np.ndarray) -> Answer:
     """Scores with the quantile of those of the training rows as their limit."""
-    return score(rows), np.full(len(rows), np.quantile(score(train), QUANTILE))
+    scores = score(rows)
+    return scores, scores > np.quantile(score(train), QUANTILE)
 
 
 def t2_and_q(train: np.ndarray, rows: np.ndarray) -> Answer:
@@ -79,7 +80,8 @@ def half_space_trees(train: np.ndarray, rows: np.ndarray) -> Answer:
         scores.append(model.score_one(x))
         model.learn_one(x)
     # The first window of 250 rows has no score.
-    return np.array(scores[len(train) :]), np.full(len(rows), np.quantile(scores[250 : len(train)], QUANTILE))
+    limit, after = np.quantile(scores[250 : len(train)], QUANTILE), np.array(scores[len(train) :])
+    return after, after > limit
 
 
 def pyod_pca(train: np.ndarray, rows: np.ndarray) -> Answer:
@@ -113,10 +115,10 @@ def skab(data: Path) -> pd.DataFrame:
         labels, scores, alarms = [], [], []
         for _, run in table.groupby("run", sort=False):
             rows = run.drop(columns=["run", "datetime", "label_anomaly", "label_changepoint"]).to_numpy()
-            score, limit = peer(rows[:400], rows[400:])
+            score, alarm = peer(rows[:400], rows[400:])
             labels.append(run["label_anomaly"].to_numpy()[400:] > 0)
             scores.append(score)
-            alarms.append(score > limit)
+            alarms.append(alarm)
         y, s, a = map(np.concatenate, (labels, scores, alarms))
         f1 = 2 * (y & a).sum() / (y.sum() + a.sum())
         lines.append((name, f1, a[~y].mean(), (~a)[y].mean(), roc_auc_score(y, s)))
@@ -132,9 +134,9 @@ def tep(data: Path) -> pd.DataFrame:
     for name, peer in peers(2).items():
         areas, false = [], []
         for _, run in table[table["run"] != "d00_train"].groupby("run", sort=False):
-            score, limit = peer(train, run[features].to_numpy())
+            score, alarm = peer(train, run[features].to_numpy())
             y = run["label_fault"].to_numpy() > 0
-            false.append((score > limit)[~y])
+            false.append(alarm[~y])
             if y.any() and not y.all():
                 areas.append(roc_auc_score(y, score))
         lines.append((name, np.mean(areas), min(areas), np.concatenate(false).mean()))
