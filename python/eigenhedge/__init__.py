@@ -8,8 +8,8 @@ loses of the row, and then learns.
 - :class:`Fleet`: a learner for each key.
 - :class:`Moments`: count, mean and scatter of rows, folded in parts. :func:`merge`: models of parts as one.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
-- :class:`Monitor`: scores, limits, alarms, causes and change points for rows of sensors.
-- :mod:`eigenhedge.river`: transformer and anomaly detector for River.
+- :class:`Monitor`: scores, alarms, drift, causes and change points for rows of sensors.
+- :mod:`eigenhedge.river`: transformer and anomaly detector (also :class:`SubspaceAnomaly`) for River.
 - :func:`experts`, :class:`Experts`, :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
 - :func:`pair`, :class:`Pair`: pairs of rows. :class:`Average`: one hypothesis out of a run.
 - :mod:`eigenhedge.bounds`: the theorems, as functions of numbers.
@@ -51,19 +51,22 @@ from ._settings import ExpertsRun, PairRun, experts, pair
 from ._snapshot import export, load, save
 
 if TYPE_CHECKING:
+    from ._alarms import Alarms
     from ._kernel_methods import KernelPCA, KernelRidge
     from ._kernel_pca import OnlineKernelPCA
-    from ._monitor import Alarms, Monitor
+    from ._monitor import Monitor
     from ._pca import OnlinePCA
+    from .river import SubspaceAnomaly as SubspaceAnomaly
 else:
     #: Modules of what is imported when it is used.
     _LATER = {
-        "Alarms": "_monitor",
+        "Alarms": "_alarms",
         "KernelPCA": "_kernel_methods",
         "KernelRidge": "_kernel_methods",
         "Monitor": "_monitor",
         "OnlineKernelPCA": "_kernel_pca",
         "OnlinePCA": "_pca",
+        "SubspaceAnomaly": "river",
     }
 
     def __getattr__(name):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 #: Options of a monitor that have no effect on scores.
-LISTS: dict[str, Any] = {"event_gap": 5, "change_time": 10_000.0, "drift_time": 2_000.0, "rebaseline": "never"}
+LISTS: dict[str, Any] = {"event_gap": 5, "change_time": 10_000.0}
 
 
 class SubspaceAnomaly(base.AnomalyDetector):
@@ -53,6 +53,10 @@ class SubspaceAnomaly(base.AnomalyDetector):
         Missing cells: `fill` them in from the others, `skip` the row (its score is 0), or `fail`.
     warm_up
         First rows, which are taken as normal. By default 400, or 3 for each feature and lag if that is more.
+    drift_time
+        Rows between two false reports of drift, on average.
+    rebaseline
+        When a drift becomes the reference: `never`, or `after:ROWS` of drift, for streams that change for good.
 
     Examples
     --------
@@ -82,6 +86,8 @@ class SubspaceAnomaly(base.AnomalyDetector):
         standardize: bool = True,
         missing: Literal["fail", "skip", "fill"] = "fill",
         warm_up: int | None = None,
+        drift_time: float = 2_000.0,
+        rebaseline: str = "never",
     ) -> None:
         self.n_components = n_components
         self.share = share
@@ -92,12 +98,14 @@ class SubspaceAnomaly(base.AnomalyDetector):
         self.standardize = standardize
         self.missing = missing
         self.warm_up = warm_up
+        self.drift_time = drift_time
+        self.rebaseline = rebaseline
         self._places: dict[FeatureName, int] = {}
         self._detector: Detector | None = None
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        yield {"warm_up": 60}
+        yield {"warm_up": 60, "rebaseline": "after:50"}
         yield {"n_components": 1, "lags": 2, "mode": "freeze:60"}
 
     def learn_one(self, x: dict[FeatureName, Any]) -> None:

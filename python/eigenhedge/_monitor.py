@@ -5,124 +5,22 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _snapshot
+from ._alarms import Alarms, states
 from ._core import Detector
-from ._optional import needed
 from ._rows import check_numbers
 from ._sklearn import BaseEstimator, NotFittedError, OutlierMixin, validate_data
 from ._types import Drift, Event, Floats, Path, Table
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
     from typing_extensions import Self
 
 Occurrence = TypeVar("Occurrence", Event, Drift)
-
-
-@dataclass(frozen=True, repr=False)
-class Alarms:
-    """The answers of a :class:`Monitor` to rows, as ``eigenhedge monitor`` writes them.
-
-    Attributes
-    ----------
-    row : ndarray of shape (n_rows,)
-        Number of each row since the monitor began.
-    score : ndarray of shape (n_rows,)
-        How unusual the row is compared with the reference: minus the sum of the logarithms of three tail probabilities. NaN, as
-        the next three are, for rows without a score: those of the warm-up, those that lack earlier rows, and those that are
-        passed over.
-    q : ndarray of shape (n_rows,)
-        Squared distance from the directions.
-    t2 : ndarray of shape (n_rows,)
-        Hotelling's T² along them.
-    limit : ndarray of shape (n_rows,)
-        The score that this row needed for an alarm. It depends on the last rows.
-    alarm : ndarray of bool of shape (n_rows,)
-        True if the score is over its limit, or a column is stuck.
-    drift : ndarray of bool of shape (n_rows,)
-        True while the level of the rows is away from the reference.
-    state : ndarray of str of shape (n_rows,)
-        The verdicts as one word: ``"alarm"``, else ``"drift"``, else ``"normal"``.
-    drift_since : ndarray of int of shape (n_rows,)
-        First row of the drift that goes on; -1 without a drift.
-    change : ndarray of int of shape (n_rows,)
-        In the row at which a change of the level of the scores was found, the row at which it began; else -1.
-    causes : ndarray of shape (n_rows, 3)
-        The first causes: names of columns, or positions if they have no names; None or -1 where there is no cause.
-    shares : ndarray of shape (n_rows, 3)
-        Their shares of the squared deviations of all columns, where a deviation is from what the other columns predict.
-        Positive, largest first, at most 1 in all.
-    q_limit, t2_limit : ndarray of shape (n_rows,)
-        Values of ``q`` and ``t2`` that normal rows pass as often as the limit is passed. Alarms come from the score alone.
-    events : list of dict
-        Events that ended before one of the rows: alarms that belong together. Keys: kind, start, end, peak (row of the largest
-        score), strength (the score there), alarms (their number), causes (pairs of column and share). The kind is "stuck" if a
-        column was stuck in most of the alarms, "moved" if a column that was constant in the warm-up had another value in most
-        of them, else "alarms".
-    changes : list of dict
-        Changes that were found, with the same keys: kind is "rise" or "fall", end is the row at which it was found.
-    drifts : list of dict
-        Drifts, with the same keys; strength is NaN. Kind "drift": it began at start and was reported at end. Kind "returned":
-        it began at start, and the level returned at end. Kind "accepted": the last rows became the reference after this row.
-    columns : list
-        Names of the columns, or their positions.
-    reference_limit : float
-        Limit that a score must pass for an alarm whatever the last rows are, after the last of the rows; NaN during the warm-up.
-    contributions : ndarray of shape (n_rows, n_columns), or None
-        Contributions of the columns to ``q``, which they sum to; None unless they were asked for.
-    """
-
-    row: NDArray[np.uint64]
-    score: Floats
-    q: Floats
-    t2: Floats
-    limit: Floats
-    alarm: NDArray[np.bool_]
-    drift: NDArray[np.bool_]
-    state: NDArray[np.str_]
-    drift_since: NDArray[np.int64]
-    change: NDArray[np.int64]
-    causes: NDArray[Any]
-    shares: Floats
-    q_limit: Floats
-    t2_limit: Floats
-    events: list[Event]
-    changes: list[Event]
-    drifts: list[Event]
-    columns: list[Any]
-    reference_limit: float
-    contributions: Floats | None = None
-
-    def __len__(self) -> int:
-        return len(self.row)
-
-    def __repr__(self) -> str:
-        numbers = f"alarms {self.alarm.sum()}, events {len(self.events)}, drift rows {self.drift.sum()}"
-        return f"<Alarms: rows {len(self)}, {numbers}, changes {len(self.changes)}>"
-
-    def plot(self, times: Any = None) -> Figure:
-        """Draw scores, limits, alarms, drift and changes: :func:`eigenhedge.plot.monitor`."""
-        from . import plot
-
-        return plot.monitor(self, times)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with the columns of the command line's answers."""
-        pd = needed("pandas", "Alarms.to_frame", "pandas")
-        names = ["row", "score", "q", "t2", "limit", "alarm", "state"]
-        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
-        for name in ["drift_since", "change"]:
-            columns[name] = pd.array([None if row < 0 else row for row in getattr(self, name).tolist()], dtype="Int64")
-        for i in range(self.causes.shape[1]):
-            columns[f"cause_{i + 1}"], columns[f"share_{i + 1}"] = self.causes[:, i], self.shares[:, i]
-        return pd.DataFrame(columns)
 
 
 class Monitor(OutlierMixin, BaseEstimator):
@@ -192,12 +90,13 @@ class Monitor(OutlierMixin, BaseEstimator):
     >>> import eigenhedge
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(1000, 2)) @ rng.normal(size=(2, 6)) + 0.1 * rng.normal(size=(1000, 6))
-    >>> X[700:720, 4] += 2.0
+    >>> X[700:, 4] += 2.0
     >>> monitor = eigenhedge.Monitor()
     >>> alarms = monitor.update(X)
-    >>> strongest = max(alarms.events, key=lambda event: event["strength"])
-    >>> 700 <= strongest["start"] <= 702, strongest["causes"][0][0]
-    (True, 4)
+    >>> bool(alarms.alarm[700:705].any()), bool(alarms.drift[710:].all()), monitor.drift_["causes"][0][0]
+    (True, True, 4)
+    >>> monitor.accept().drift_ is None
+    True
     """
 
     n_features_in_: int
@@ -281,15 +180,14 @@ class Monitor(OutlierMixin, BaseEstimator):
         limits = found.pop("statistic_limits")
         for occurrence in [*found["events"], *found["changes"], *found["drifts"]]:
             occurrence["causes"] = [(columns[place], share) for place, share in occurrence["causes"]]
-        drift = found["drift_since"] >= 0
         limit = self._detector.limit
         return Alarms(
             causes=causes,
             q_limit=limits[:, 0],
             t2_limit=limits[:, 1],
             columns=list(columns),
-            drift=drift,
-            state=np.where(found["alarm"], "alarm", np.where(drift, "drift", "normal")),
+            drift=found["drift_since"] >= 0,
+            state=states(found),
             reference_limit=math.nan if limit is None else limit,
             **found,
         )
@@ -297,12 +195,17 @@ class Monitor(OutlierMixin, BaseEstimator):
     def accept(self) -> Self:
         """Accept the present state as normal: the last rows become the reference.
 
-        The rows are those since the drift began, or as many as the warm-up had. There must be 20 of them, besides lags, else there
-        is a ``ValueError``. A drift that goes on ends, and later rows are compared with the new reference.
+        The rows are those since the drift began, or as many as the warm-up had. There must be 20 of them, besides lags. The drift
+        that goes on ends, and later rows are compared with the new reference.
 
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        ValueError
+            If there are too few rows. Nothing changes then.
         """
         self._fitted().accept()
         return self
@@ -383,12 +286,12 @@ class Monitor(OutlierMixin, BaseEstimator):
     @property
     def offset_(self) -> float:
         """float: minus the limit of the score by the reference alone; NaN during the warm-up."""
-        limit = self._fitted().fixed_limit
+        limit = self._fitted().limit
         return math.nan if limit is None else -limit
 
     @property
     def totals_(self) -> dict[str, int]:
-        """dict: rows, warm_up, passed_over, alarms, events (that have ended), changes, drift_rows, drifts and accepted (new references)."""
+        """dict: rows, warm_up, passed_over, scored, alarms, events (ended), changes, drift_rows, drifts, accepted (states)."""
         return self._fitted().totals
 
     @property

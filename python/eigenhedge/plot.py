@@ -26,12 +26,13 @@ from ._summary import rounded
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
+    from ._alarms import Alarms
     from ._core import Learner
-    from ._monitor import Alarms
     from ._online import Online
     from ._run import Run
-    from ._types import Event, Floats, Ledger, Table
+    from ._types import Floats, Ledger, Table
 
 __all__ = ["biplot", "loadings", "losses", "monitor", "overview", "portfolio", "scree", "spectrum"]
 
@@ -282,7 +283,10 @@ def overview(run: Run) -> Figure:
 
 
 def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> Figure:
-    """Draw the answers of a monitor: score, Q and T² with their limits, events and changes, and contributions of columns.
+    """Draw the answers of a monitor: score, Q and T² with their limits, alarms, drift and changes, and contributions of columns.
+
+    Alarms are points, drift is shaded, and a change is a dotted line. The limit of the score is that of the reference
+    alone. The limits that also depend on the last rows are in ``alarms.limit``.
 
     Parameters
     ----------
@@ -304,18 +308,26 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> 
     if figure is None:
         figure = cast("Figure", _pyplot().figure(figsize=(9, 2.2 * count), layout="constrained"))
     axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
-    shown = [("score", alarms.score, alarms.limit), ("Q", alarms.q, alarms.q_limit), ("T²", alarms.t2, alarms.t2_limit)]
+    shown = [
+        ("score", alarms.score, np.where(np.isnan(alarms.score), np.nan, alarms.reference_limit)),
+        ("Q", alarms.q, alarms.q_limit),
+        ("T²", alarms.t2, alarms.t2_limit),
+    ]
     first = int(alarms.row[0]) if len(alarms) else 0
     for ax, (name, values, limits) in zip(axes, shown, strict=False):
-        ax.plot(x, values, lw=0.8, label=name)
+        ax.plot(x, values, lw=0.8, label="value")
         ax.plot(x, limits, ls="--", color="black", lw=1, label="limit")
-        for event in alarms.events:
-            _span(ax, x, event, first)
+        for start, end in _stretches(alarms.drift):
+            ax.axvspan(x[start], x[min(end, len(x) - 1)], color="tab:orange", alpha=0.2, lw=0, label="drift")
         for change in alarms.changes:
             if 0 <= change["start"] - first < len(x):
-                ax.axvline(x[change["start"] - first], color="tab:red", ls=":", lw=1)
+                ax.axvline(x[change["start"] - first], color="tab:red", ls=":", lw=1, label="change")
         ax.set(ylabel=name, yscale="log")
         _plain(ax)
+    axes[0].plot(x[alarms.alarm], alarms.score[alarms.alarm], "o", color="tab:red", ms=3, mew=0, label="alarm")
+    handles = {label: handle for handle, label in zip(*axes[0].get_legend_handles_labels())}
+    above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False, "fontsize": "small"}
+    axes[0].legend(handles.values(), handles.keys(), ncols=len(handles), **above)
     if alarms.contributions is not None and len(x) > 1:
         with np.errstate(invalid="ignore"):
             shares = np.clip(alarms.contributions / alarms.q_limit[:, None], 0.05, 20.0)
@@ -328,11 +340,10 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> 
     return figure
 
 
-def _span(ax: Axes, x: Any, event: Event, first: int) -> None:
-    """Shade the rows of an event, as far as they are there."""
-    start, end = event["start"] - first, event["end"] - first
-    if end >= 0 and start < len(x):
-        ax.axvspan(x[max(start, 0)], x[min(end + 1, len(x) - 1)], color="tab:red", alpha=0.15, lw=0)
+def _stretches(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """First place of each run of true values, and the place after its last."""
+    edges = np.flatnonzero(np.diff(mask.astype(int), prepend=0, append=0))
+    return [(int(start), int(end)) for start, end in zip(edges[::2], edges[1::2])]
 
 
 def _pyplot() -> Any:

@@ -236,13 +236,7 @@ impl Detector {
         Ok(Some(found))
     }
 
-    /// Limit of the scores of `score`.
-    #[getter]
-    fn fixed_limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        Ok(self.state(py)?.monitor.frozen().limit())
-    }
-
-    /// Limit that a score must pass for an alarm, whatever the last rows are.
+    /// Limit that the asked share of rows like the reference pass.
     #[getter]
     fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.state(py)?.monitor.limit())
@@ -282,6 +276,7 @@ impl Detector {
         found.set_item("rows", totals.rows)?;
         found.set_item("warm_up", totals.warm_up)?;
         found.set_item("passed_over", totals.passed_over)?;
+        found.set_item("scored", totals.scored)?;
         found.set_item("alarms", totals.alarms)?;
         found.set_item("events", totals.events)?;
         found.set_item("changes", totals.changes)?;
@@ -349,7 +344,7 @@ impl Detector {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let state = self.state(py)?;
         let monitors = vec![(String::new(), state.monitor.clone())];
-        let saved = SavedMonitors { monitors, resume_state: state.resume_state.clone() };
+        let saved = SavedMonitors { monitors, pool: None, resume_state: state.resume_state.clone() };
         Ok(PyBytes::new(py, &saved.to_bytes()))
     }
 
@@ -426,8 +421,7 @@ impl Answers {
         self.drifts.extend(verdict.returned.map(|report| DriftEvent::of("returned", &report, verdict.row)));
         self.drifts.extend(verdict.accepted.then(|| DriftEvent::accepted(verdict.row)));
         if let Some(width) = contributions {
-            self.contributions.extend_from_slice(monitor.column_contributions(&verdict));
-            self.contributions.resize(self.row.len() * width, f64::NAN);
+            self.contributions.extend(contributions_to_q(monitor, &verdict, width));
         }
     }
 
@@ -453,6 +447,15 @@ impl Answers {
         found.set_item("drifts", drifts?)?;
         Ok(found)
     }
+}
+
+/// Contributions of the columns, each with its lags, to the Q of the row before.
+fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec<f64> {
+    if verdict.score.is_nan() {
+        return vec![f64::NAN; width];
+    }
+    let (of_cells, _) = monitor.contributions();
+    (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
 /// A drift that was reported, one that ended because the level returned, or an acceptance.

@@ -66,6 +66,7 @@ def test_numpy_is_enough_for_learners_and_the_monitor():
         ("eigenhedge.OnlinePCA(2)", "eigenhedge.OnlinePCA needs scikit-learn: pip install eigenhedge[sklearn]"),
         ("from eigenhedge import KernelRidge", "eigenhedge.KernelRidge needs scikit-learn: pip install eigenhedge[sklearn]"),
         ("import eigenhedge.river", "eigenhedge.river needs river: pip install eigenhedge[river]"),
+        ("eigenhedge.SubspaceAnomaly", "eigenhedge.river needs river: pip install eigenhedge[river]"),
         ("run.plot()", "eigenhedge.plot needs matplotlib: pip install eigenhedge[plot]"),
         ("run.to_frame()", "Run.to_frame needs pandas: pip install pandas"),
         ("eigenhedge.export(run.model, 'm.onnx')", "an export to ONNX needs onnx: pip install eigenhedge[onnx]"),
@@ -86,7 +87,9 @@ def test_what_is_missing_is_named(use, sentence):
 def test_importing_the_package_imports_none_of_them():
     script = f"import eigenhedge; print([name for name in {OTHERS} if name in sys.modules])"
     assert without([], script) == ["[]"]
-    assert without([], "import eigenhedge; print({'OnlinePCA', 'run'} <= set(dir(eigenhedge)))") == ["True"]
+    assert without([], "import eigenhedge; print({'OnlinePCA', 'SubspaceAnomaly', 'run'} <= set(dir(eigenhedge)))") == ["True"]
+    script = "from eigenhedge import SubspaceAnomaly, river; print(SubspaceAnomaly is river.SubspaceAnomaly)"
+    assert without([], script) == ["True"]
 
 
 def test_the_monitor_refuses_other_columns_with_and_without_scikit_learn():

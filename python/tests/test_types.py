@@ -63,11 +63,14 @@ def test_a_ledger_has_the_keys_and_values_of_its_type():
     assert list(typing.get_type_hints(_types.ShiftingBound)) == list(shifting.ledger["shifting_bound"])
 
 
-def test_an_event_has_the_keys_of_its_type():
+def test_events_and_drifts_have_the_keys_of_their_types():
     X = np.random.default_rng(0).normal(size=(500, 3))
     X[450:460] += 20.0
-    [event, *_] = eigenhedge.Monitor().update(X).events
-    assert list(typing.get_type_hints(_types.Event)) == list(event)
+    monitor = eigenhedge.Monitor()
+    alarms = monitor.update(X[:455])
+    assert list(typing.get_type_hints(_types.Drift)) == list(monitor.drift_)
+    for occurrence in [monitor.open_event_, alarms.drifts[0], monitor.update(X[455:]).events[0]]:
+        assert list(typing.get_type_hints(_types.Event)) == list(occurrence)
 
 
 def test_names_of_learners_and_kernels_are_those_of_the_registry():

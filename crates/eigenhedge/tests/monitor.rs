@@ -46,6 +46,8 @@ fn contributions_sum_to_q_and_t2() {
                 continue;
             }
             let (of_q, of_t2) = monitor.contributions();
+            let by_column: f64 = monitor.column_contributions(&verdict).iter().sum();
+            assert!((by_column - verdict.q).abs() <= 1e-6 * verdict.q.max(1.0), "row {t}: {by_column} {}", verdict.q);
             assert_eq!((of_q.len(), of_t2.len()), (6 * (lags + 1), 6 * (lags + 1)));
             let near =
                 |parts: Vec<f64>, whole: f64| (parts.iter().sum::<f64>() - whole).abs() <= 1e-10 * whole.max(1.0);
@@ -144,6 +146,19 @@ fn a_drift_becomes_the_reference_after_the_rows_that_were_asked_for() {
     assert!(share(&found[310..1290], is_reported) > 0.99 && share(&found[accepted[0] + 1..], is_reported) < 0.05);
     let never = verdicts(&mut Monitor::new(options(), 4).unwrap(), &all);
     assert!(share(&never[310..], is_reported) > 0.99 && never.iter().all(|verdict| !verdict.accepted));
+}
+
+#[test]
+fn a_frozen_copy_accepts_nothing_and_reports_what_the_reference_does_not_know() {
+    let all = rows(1200, 5, 0.0, 35);
+    let rebaseline = Rebaseline::After(50);
+    let mut monitor = Monitor::new(MonitorOptions { rebaseline, ..options() }, 5).unwrap();
+    verdicts(&mut monitor, &all[..600]);
+    let mut frozen = monitor.frozen();
+    let biased: Vec<Vec<f64>> = all[600..].iter().map(|row| row.iter().map(|x| x + 9.0).collect()).collect();
+    assert!(verdicts(&mut frozen, &biased).iter().all(|verdict| verdict.alarm && !verdict.accepted));
+    let calm = share(&verdicts(&mut monitor.frozen(), &all[600..]), |verdict| verdict.alarm);
+    assert!(calm > 0.0 && calm < 0.03, "{calm}");
 }
 
 #[test]

@@ -6,13 +6,17 @@ import json
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from .._alarms import states
 from .._core import Detector, Learner
 from .._types import Floats
 
 #: Columns of the account of a learner, and of a monitor.
 BRACKET = "struct<low: double, high: double>"
 LEDGER = f"expected_loss double, loss double, best_loss {BRACKET}, regret {BRACKET}, bound double, bound_holds boolean"
-TOTALS = "warm_up long, passed_over long, alarms long, events long, changes long, renewals long"
+TOTALS = (
+    "warm_up long, passed_over long, scored long, alarms long, events long, changes long, drift_rows long, drifts long, "
+    "accepted long"
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,8 @@ class MonitorRecipe:
     options: dict[str, Any]
 
     answers = (
-        "score double, q double, t2 double, limit double, alarm boolean, change long, causes array<string>, shares array<double>"
+        "score double, q double, t2 double, limit double, alarm boolean, state string, drift_since long, change long, "
+        "causes array<string>, shares array<double>"
     )
     account = TOTALS
 
@@ -78,7 +83,7 @@ class MonitorRecipe:
         return Detector.from_bytes(data)
 
     def answer(self, detector: Detector, rows: Floats) -> dict[str, Any]:
-        """Look at rows and learn from those that may teach; return the columns of the answers."""
+        """Give the verdicts on rows, which the recent level follows; return the columns of the answers."""
         return alarm_columns(detector.update(rows, False), self.names)
 
     def totals(self, detector: Detector) -> dict[str, Any]:
@@ -132,9 +137,9 @@ def alarm_columns(found: dict[str, Any], names: list[str] | None) -> dict[str, A
     causes = found["causes"].reshape(-1, 3)
     texts = [[_named(place, names) for place in row if place >= 0] for row in causes.tolist()]
     shares = [[float(x) for x, place in zip(row, places) if place >= 0] for row, places in zip(found["shares"], causes)]
-    change = [None if row < 0 else row for row in found["change"].tolist()]
+    rows = {name: [None if row < 0 else row for row in found[name].tolist()] for name in ("drift_since", "change")}
     kept = {name: found[name] for name in ("score", "q", "t2", "limit", "alarm")}
-    return {**kept, "change": change, "causes": texts, "shares": shares}
+    return {**kept, "state": states(found).tolist(), **rows, "causes": texts, "shares": shares}
 
 
 def _named(place: int, names: list[str] | None) -> str:

@@ -56,7 +56,7 @@ def stream_by_key(
     -------
     pyspark.sql.DataFrame
         An answer for each row: the copied columns, ``late``, and losses and coordinates, or with ``learner="monitor"`` score,
-        alarm and causes. :func:`models` reads the learners.
+        alarm, state, drift and causes. :func:`models` reads the learners.
     """
     if late not in LATE:
         raise ValueError(f"late must be one of {', '.join(LATE)}, got {late!r}")

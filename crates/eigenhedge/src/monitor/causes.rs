@@ -59,15 +59,22 @@ impl Causes {
 
     /// Takes those of a row, which has any number of lags.
     pub fn load(&mut self, shape: &Shape, parts: &Parts) {
-        self.clear();
+        self.rank(shape, parts);
+        self.contributions.fill(0.0);
+        let width = self.ranks.len();
+        for (j, (c, e)) in (0..width).cycle().zip(parts.centered.iter().zip(&parts.residual)) {
+            self.contributions[j] += c * e;
+        }
+    }
+
+    /// Takes the ranks of a row alone.
+    pub fn rank(&mut self, shape: &Shape, parts: &Parts) {
+        self.ranks.fill(0.0);
         let width = self.ranks.len();
         let deviations = &mut self.deviations.0;
         shape.squared_deviations(parts, &mut self.coordinates.0, deviations);
         for (rank, deviation) in (0..width).cycle().zip(&*deviations) {
             self.ranks[rank] += deviation;
-        }
-        for (j, (c, e)) in (0..width).cycle().zip(parts.centered.iter().zip(&parts.residual)) {
-            self.contributions[j] += c * e;
         }
     }
 
@@ -81,11 +88,6 @@ impl Causes {
     pub fn add(&mut self, row: &Self) {
         self.ranks.iter_mut().zip(&row.ranks).for_each(|(sum, rank)| *sum += rank);
         self.contributions.iter_mut().zip(&row.contributions).for_each(|(sum, part)| *sum += part);
-    }
-
-    /// Follows those of a row with this weight.
-    pub fn follow(&mut self, row: &Self, step: f64) {
-        self.ranks.iter_mut().zip(&row.ranks).for_each(|(mean, rank)| *mean += step * (rank - *mean));
     }
 
     /// The first three, fewer if fewer columns deviate.

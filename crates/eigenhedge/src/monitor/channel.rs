@@ -10,7 +10,7 @@
 //! **Calibration** is out of sample: the warm-up is cut into [`FOLDS`] contiguous pieces, and each is looked at by a shape of the
 //! others, without the `gap` rows nearest to it, which share lagged cells with it.
 
-use super::limits::{Recent, prediction_limit, upper_quantile};
+use super::limits::{Recent, tail_limit, upper_quantile};
 use super::options::{Limit, Mode};
 use super::shape::{Kept, Parts, Sample, Shape};
 use super::tails::Tails;
@@ -34,7 +34,7 @@ pub(super) struct Channel {
     /// Limit of the reference score that a tenth of normal rows pass.
     pub reference_limit: f64,
     /// Limit of the reference score that the asked share of normal rows pass, for a monitor that does not follow its rows.
-    fixed_limit: f64,
+    pub fixed_limit: f64,
     /// Limit of the recent score.
     limits: Recent,
     /// The row about the mean of the warm-up, and about the level.
@@ -91,7 +91,7 @@ impl Channel {
             recent,
             level,
             reference_limit,
-            fixed_limit: prediction_limit(&roots, rule.rate()).powi(3).max(reference_limit),
+            fixed_limit: tail_limit(&roots, rule.rate()).powi(3).max(reference_limit),
             limits: Recent::new(rule, &recents),
             reference_parts: Scratch::default(),
             recent_parts: Scratch::default(),

@@ -30,8 +30,8 @@ const CAP: f64 = 4.0;
 /// Part of its distance from the mean by which a report raises the limit, and the most such raises.
 const RAISE: f64 = 0.3;
 const RAISES: f64 = 5.0;
-/// Part of its peak at which a drift is over where columns wander.
-const RETURNED: f64 = 0.5;
+/// Part of its peak at which a drift is over where columns wander: a little over half, so that a fault that halves is not over.
+const RETURNED: f64 = 0.52;
 /// Rows of the warm-up over the autocorrelation time of a column that wanders.
 const WANDER: f64 = 8.0;
 
@@ -43,7 +43,7 @@ pub struct DriftReport {
     pub since: u64,
     /// Row at which it was reported.
     pub reported: u64,
-    /// Columns with the largest running deviation when it was reported.
+    /// Columns with the largest deviations from its first row to its report.
     pub causes: [Option<Cause>; NAMED],
 }
 
@@ -126,12 +126,13 @@ impl Drift {
     /// Enters a row whose score is this many limits.
     pub fn enter(&mut self, (number, position): (u64, u64), score: f64, causes: &Causes) -> Option<DriftChange> {
         self.mean += STEP * (score.ln_1p() - self.mean);
-        self.causes.follow(causes, STEP);
         let level = self.mean.exp_m1();
         let end_limit = self.end_limit + self.raised;
         if self.mean <= end_limit {
             (self.peak, self.left) = (0.0, None);
+            self.causes.clear();
         } else {
+            self.causes.add(causes);
             self.peak = self.peak.max(level);
             self.left = self.left.or(Some((number, position)));
         }

@@ -61,6 +61,17 @@ fn careful_quantile(scores: &[f64], alpha: f64, effective: f64) -> f64 {
     level(sorted.len() as f64, effective, alpha).map_or(sorted[sorted.len() - 1], |level| quantile(&sorted, level))
 }
 
+/// Limit that the share `alpha` of later values pass, given n dependent ones: their quantile if they are enough to show it, else the
+/// prediction limit.
+pub(super) fn tail_limit(values: &[f64], alpha: f64) -> f64 {
+    let n = values.len() as f64;
+    let effective = (n / time_between_independent(values)).max(FEWEST);
+    match level(n, effective, alpha) {
+        Some(_) => careful_quantile(values, alpha, effective),
+        None => prediction_limit(values, alpha),
+    }
+}
+
 /// Limit that few of the later values pass, given n dependent ones: the larger of their quantile and Student's prediction limit.
 pub(super) fn prediction_limit(values: &[f64], alpha: f64) -> f64 {
     let n = values.len() as f64;

@@ -224,9 +224,10 @@ impl Monitor {
         self.fitted.as_ref().map(|fitted| fitted.levels.shape.basis.columns())
     }
 
-    /// Limit that a score must pass for an alarm, whatever the last rows are; none during the warm-up.
+    /// Limit that the asked share of rows like the reference pass; none during the warm-up. The limit of a verdict also depends on the
+    /// last rows.
     pub fn limit(&self) -> Option<f64> {
-        self.fitted.as_ref().map(|fitted| fitted.levels.limit(self.options.mode))
+        self.fitted.as_ref().map(|fitted| fitted.levels.fixed_limit)
     }
 
     /// The drift that goes on.
@@ -266,6 +267,7 @@ impl Monitor {
     pub fn frozen(&self) -> Self {
         let mut copy = self.clone();
         copy.options.mode = Mode::Freeze(self.totals.warm_up);
+        copy.options.rebaseline = Rebaseline::Never;
         copy.begin_table();
         copy.close_event();
         if let Some(fitted) = &mut copy.fitted {
@@ -404,7 +406,7 @@ impl Fitted {
             verdict.set_drift(left, drift.open());
             // An alarm in a drift is caused by the columns that left the level of the last rows, not by those that drifted.
             if scored.ratio > 1.0 && follows {
-                causes.load(&levels.shape, &levels.recent_parts.0);
+                causes.rank(&levels.shape, &levels.recent_parts.0);
                 flags.add_deviations(&mut causes.ranks);
             }
             if follows {
@@ -451,7 +453,8 @@ fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
     match ratio > 1.0 {
         true => limit,
         false if limit.is_finite() => limit.max(least),
-        false => score.max(least),
+        // The row is as usual as can be.
+        false => 2.0 * score.max(least),
     }
 }
 

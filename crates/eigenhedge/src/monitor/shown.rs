@@ -1,4 +1,4 @@
-//! Numbers of the last row that pictures show beside its verdict.
+//! Numbers of the last row that pictures show next to its verdict.
 
 use super::{Monitor, Verdict};
 
@@ -7,19 +7,12 @@ impl Monitor {
     /// the last row, with a score.
     pub fn column_contributions(&self, verdict: &Verdict) -> &[f64] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return &[] };
-        match &fitted.differences {
-            Some(differences) if verdict.of_differences => &differences.causes.0.contributions,
-            _ => &fitted.causes.0.contributions,
-        }
+        &fitted.causes.0.contributions
     }
 
-    /// Values of Q and of T² that normal rows pass as often as the score passes its limit, by their mean and variance in recent
-    /// rows; NaN for a verdict without a score. An alarm comes from the score alone.
+    /// Values of Q and of T² that normal rows pass at the asked rate, by their distributions in the warm-up; NaN for a verdict without a score. An alarm comes from the score alone.
     pub fn statistic_limits(&self, verdict: &Verdict) -> [f64; 2] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return [f64::NAN; 2] };
-        match &fitted.differences {
-            Some(differences) if verdict.of_differences => differences.channel.statistic_limits(),
-            _ => fitted.levels.statistic_limits(),
-        }
+        fitted.levels.statistic_limits()
     }
 }
