@@ -47,7 +47,7 @@ fn bits(rows: &[Vec<f64>]) -> Vec<Vec<u64>> {
 fn answers_read_back_bit_equal_to_the_library() {
     let place = Place::new();
     place.write("data.csv", table(&stream()));
-    let base = |kind| Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, 2) };
+    let base = |kind| Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, 2) };
     let tracking = |mixing| Spec { mixing, ..base(Kind::Tracking) };
     let cases = [
         ("", base(Kind::Auto)),
@@ -209,7 +209,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
         .run("run data.csv -k 2 --learner tracking --mixing none --center none --norm-bound 1 --summary json --quiet");
     assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
     let summary: Value = serde_json::from_str(&outcome.out).unwrap();
-    let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, 2) };
+    let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::Tracking, 2) };
     let (run, _) = library(spec, 0);
     let (best, bound) = (run.summary().best_loss.unwrap().exact().unwrap(), run.summary().bound);
     let options = serde_json::json!({

@@ -145,7 +145,7 @@ fn wrong_places_are_refused_before_the_work() {
 #[test]
 fn a_model_of_another_program_can_be_used_but_not_resumed() {
     let place = place();
-    let mut run = Run::new(Spec::new(Kind::Tracking, 2), 6, 0).unwrap();
+    let mut run = Run::new(Spec::bare(Kind::Tracking, 2), 6, 0).unwrap();
     streams::switching(6, 2, 2, 60, 3).iter().for_each(|row| _ = run.step(row).unwrap());
     let around: [&[u8]; 4] = [b"", b"\x80\x04pickled", br#"{"feature_names":["a"],"more":[1,2]}"#, b"[1,2]"];
     for resume_state in around {

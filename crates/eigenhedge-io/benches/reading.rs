@@ -17,7 +17,7 @@ fn main() {
     let rows = streams::switching(WIDTH, KEPT, 2, 4000, 1);
     let directory = tempfile::tempdir().unwrap();
     let learning = best(|| {
-        let spec = Spec { mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::new(Kind::Tracking, KEPT) };
+        let spec = Spec { mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::bare(Kind::Tracking, KEPT) };
         let mut run = Run::new(spec, WIDTH, 0).unwrap();
         for row in &rows {
             run.step(row).unwrap();

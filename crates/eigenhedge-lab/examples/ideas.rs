@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A learner for rows of norm at most one.
 fn learner(kind: Kind, k: usize) -> Spec {
-    Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, k) }
+    Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, k) }
 }
 
 /// A point of the unit circle, at so many degrees.
@@ -177,7 +177,7 @@ fn budget() -> Result<Chart, Error> {
     let rows: Vec<Vec<f64>> = (0..600).map(circle).collect();
     let share = |budget: Option<usize>| -> Result<f64, Error> {
         let kernel = Some(VectorKernel::Rbf { gamma: 0.5 });
-        let mut run = Run::new(Spec { kernel, budget, ..Spec::new(Kind::Leader, 6) }, 2, 0)?;
+        let mut run = Run::new(Spec { kernel, budget, ..Spec::bare(Kind::Leader, 6) }, 2, 0)?;
         let sums = losses_so_far(&mut run, &rows)?;
         Ok(100.0 * sums.last().copied().unwrap_or(0.0) / rows.len() as f64)
     };

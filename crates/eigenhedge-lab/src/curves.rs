@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn shared_draws_equal_separate_runs() {
         let stream = streams::switching(8, 2, 2, 30, 5);
-        let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, 2) };
+        let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::Tracking, 2) };
         let shared = totals(learner(&spec, 8).unwrap(), &stream, (4, 3), &|_| {}).unwrap();
         let separate: Vec<f64> = (5..=7)
             .map(|seed| {

@@ -170,7 +170,7 @@ mod tests {
         for (kind, mut textbook) in
             [(Kind::Tracking, Textbook::tracking(6, 2, 1.0)), (Kind::Anchored, Textbook::anchored(6, 2, 1.0))]
         {
-            let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, 2) };
+            let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, 2) };
             let mut exact = spec.plain(6).unwrap();
             let mut random = Random::seeded(1);
             for row in streams::switching(6, 2, 1, 30, 3) {

@@ -43,7 +43,7 @@ fn gram(rows: &[Vec<f64>]) -> Matrix {
 
 fn tracking() {
     let rows = rows(2000);
-    let row = mean(&times(&Spec::new(Kind::Tracking, 5), &rows)[1900..]);
+    let row = mean(&times(&Spec::bare(Kind::Tracking, 5), &rows)[1900..]);
     let start = Instant::now();
     let dictionary = Vectors::new(RBF, COLUMNS).expect("a valid kernel");
     let batch = KernelPca::fit(dictionary, &rows, 5, Center::None, Solver::Partial).expect("valid rows");
@@ -55,7 +55,7 @@ fn tracking() {
 
 fn anchored() {
     let rows = rows(1000);
-    let row = mean(&times(&Spec::new(Kind::Anchored, 5), &rows)[900..]);
+    let row = mean(&times(&Spec::bare(Kind::Anchored, 5), &rows)[900..]);
     let gram = gram(&rows);
     let start = Instant::now();
     std::hint::black_box(symmetric_eigen(&gram));
@@ -68,7 +68,7 @@ fn budget() {
     let rows = rows(10_000);
     for atoms in [100, 300] {
         let mixing = Mixing::FixedShare { alpha: 1e-3 };
-        let spec = Spec { budget: Some(atoms), mixing, ..Spec::new(Kind::Tracking, 5) };
+        let spec = Spec { budget: Some(atoms), mixing, ..Spec::bare(Kind::Tracking, 5) };
         let times = times(&spec, &rows);
         let (middle, last) = (mean(&times[4500..5500]), mean(&times[9000..]));
         println!(
@@ -121,7 +121,7 @@ fn usps() {
     let mixing = Mixing::FixedShare { alpha: 1e-3 };
     let mut whole = None;
     for (budget, count) in [(None, 3000), (Some(300), 3000), (Some(300), 10_000)] {
-        let spec = Spec { budget, mixing, eta: 4.0, ..Spec::new(Kind::Tracking, 5) };
+        let spec = Spec { budget, mixing, eta: 4.0, ..Spec::bare(Kind::Tracking, 5) };
         let mut learner = spec.kernel(kernel.clone(), 256).expect("a valid learner");
         let mut random = Random::seeded(2);
         let (mut total, mut seconds) = (0.0, Vec::new());

@@ -22,7 +22,7 @@ fn run<'a, L: Learner<Instance<'a, [f64]>>>(learner: &mut L, rows: &'a [Vec<f64>
 /// The portfolio and its members alone, in turn, several times; medians.
 fn cost(n: usize, kept: usize) -> Result<(), Error> {
     let rows = streams::recurring(n, kept, &[1, 2, 1, 3], 500, 3).rows;
-    let specs = auto(&Spec::new(Kind::Auto, kept), n);
+    let specs = auto(&Spec::bare(Kind::Auto, kept), n);
     let (mut together, mut apart) = (Vec::new(), Vec::new());
     for _ in 0..7 {
         let mut portfolio = Portfolio::new(specs.clone(), || Ambient::new(n))?;
@@ -54,7 +54,7 @@ fn cost(n: usize, kept: usize) -> Result<(), Error> {
 fn rank_cap(name: &str, rows: &[Vec<f64>], kept: usize) -> Result<(), Error> {
     for eta in [1.0, 4.0, 16.0] {
         let mixing = Mixing::FixedShare { alpha: 1e-3 };
-        let exact = Spec { eta, mixing, ..Spec::new(Kind::Tracking, kept) };
+        let exact = Spec { eta, mixing, ..Spec::bare(Kind::Tracking, kept) };
         let capped = Spec { max_rank: Some(2 * kept), ..exact.clone() };
         let (_, exact) = run(&mut exact.plain(rows[0].len())?, rows)?;
         let (_, capped) = run(&mut capped.plain(rows[0].len())?, rows)?;

@@ -75,7 +75,7 @@ fn tracking() {
     println!("tracking, k = 10, rank-10 signal plus 30 % noise energy, rows 500 to 2,500");
     println!("{:>8} {:>12} {:>14} {:>10} {:>4}", "n", "row", "eigensystem", "ratio", "u");
     for n in [64, 256, 1024] {
-        let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, 500, 2000);
+        let (row, learner) = per_row(&Spec::bare(Kind::Tracking, 10), n, 500, 2000);
         let dense = eigendecomposition(n);
         println!("{n:>8} {:>9.2} µs {:>11.3} ms {:>10.0} {:>4}", row * 1e6, dense * 1e3, dense / row, learner.rank());
     }
@@ -87,7 +87,7 @@ fn anchored() {
     let mut last: Option<(usize, f64)> = None;
     let mut first: Option<(usize, f64)> = None;
     for n in [256, 512, 1024] {
-        let spec = Spec::new(Kind::Anchored, 10);
+        let spec = Spec::bare(Kind::Anchored, 10);
         let (row, _) = per_row(&spec, n, 2 * n, 100);
         let dense = eigendecomposition(n);
         let exponent = last.map_or(f64::NAN, |(m, before)| (row / before).ln() / (n as f64 / m as f64).ln());
@@ -112,7 +112,7 @@ fn peak_megabytes() -> Option<f64> {
 
 fn memory() {
     let n = 100_000;
-    let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, 0, 1000);
+    let (row, learner) = per_row(&Spec::bare(Kind::Tracking, 10), n, 0, 1000);
     println!(
         "tracking, k = 10, the same stream with n = {n}: 1,000 rows, {:.2} ms a row, u = {}",
         row * 1e3,

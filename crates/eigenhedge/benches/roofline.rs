@@ -162,7 +162,7 @@ fn limits() {
         ];
         // Short rows are never handled together.
         for (n, warm, blocks) in sizes.into_iter().filter(|(n, ..)| come == Rows::OneByOne || *n as f64 >= ONE_PASS) {
-            let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, warm, blocks, come);
+            let (row, learner) = per_row(&Spec::bare(Kind::Tracking, 10), n, warm, blocks, come);
             let (length, u) = (n as f64, learner.rank() as f64);
             let reads = bandwidth(n * learner.rank());
             let floor = 16.0 * length * u / reads;
@@ -195,7 +195,7 @@ fn length() {
     for (come, title) in [(Rows::OneByOne, "one by one"), (Rows::Together, "at hand together")] {
         println!("tracking, k = 10: growth with the length of rows, {title}");
         let rows = sizes.map(|(n, warm, blocks)| {
-            let (row, learner) = per_row(&Spec::new(Kind::Tracking, 10), n, warm, blocks, come);
+            let (row, learner) = per_row(&Spec::bare(Kind::Tracking, 10), n, warm, blocks, come);
             (n as f64, row, bandwidth(n * learner.rank()))
         });
         growth("n", &rows.map(|(n, row, _)| (n, row)));
@@ -213,7 +213,7 @@ fn shared() {
         for (come, title) in [(Rows::OneByOne, "one by one"), (Rows::Together, "at hand together")] {
             let sample = |threads: usize| {
                 set_threads(threads.try_into().expect("not zero"));
-                timed(&Spec::new(Kind::Tracking, 10), n, 40, blocks, come, Clock::wall).0 * 1e6
+                timed(&Spec::bare(Kind::Tracking, 10), n, 40, blocks, come, Clock::wall).0 * 1e6
             };
             let (one, two) = (sample(1), sample(2));
             println!("{n:>10} {title:>20} {one:>9.1} µs {two:>9.1} µs {:>8.2}", one / two);
@@ -228,7 +228,7 @@ fn main() {
     if part == Some("row") {
         let n = arguments.get(1).and_then(|n| n.parse().ok()).unwrap_or(64);
         let (row, learner) =
-            per_row(&Spec::new(Kind::Tracking, 10), n, 100, 1 + 500_000_000 / (n * 5000), Rows::Together);
+            per_row(&Spec::bare(Kind::Tracking, 10), n, 100, 1 + 500_000_000 / (n * 5000), Rows::Together);
         println!("n = {n}, u = {}: {:.2} µs a row", learner.rank(), row * 1e6);
         return;
     }

@@ -8,7 +8,7 @@ use eigenhedge::{Error, Instance, Kind, Random, Spec, streams, trial};
 
 fn show(name: &str, rows: &[Vec<f64>], kept: usize) -> Result<(), Error> {
     let length = rows[0].len();
-    let mut portfolio = Portfolio::new(auto(&Spec::new(Kind::Auto, kept), length), || Ambient::new(length))?;
+    let mut portfolio = Portfolio::new(auto(&Spec::bare(Kind::Auto, kept), length), || Ambient::new(length))?;
     let mut random = Random::seeded(0);
     let (mut total, mut energy) = (0.0, 0.0);
     let mut best = BestSubspace::new(length, false);

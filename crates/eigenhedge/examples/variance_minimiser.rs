@@ -34,7 +34,7 @@ fn day(random: &mut Random) -> Matrix {
 
 fn main() -> Result<(), Error> {
     let eta = 2.0;
-    let spec = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, N - 1) };
+    let spec = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::Tracking, N - 1) };
     let mut learner = spec.plain(N)?;
     let mut random = Random::seeded(1);
     let mut total = Matrix::zeros(N, N);

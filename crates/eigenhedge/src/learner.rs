@@ -89,7 +89,7 @@ pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
 ///
 /// let rows: Vec<Vec<f64>> = streams::signal_and_noise(1000, 3, 0.3, 1).take(50).collect();
 /// let rows: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(&row[..])).collect();
-/// let mut learner = Spec::new(Kind::Tracking, 3).plain(1000)?;
+/// let mut learner = Spec::bare(Kind::Tracking, 3).plain(1000)?;
 /// let mut total = 0.0;
 /// trials(&mut learner, &rows, &mut Random::seeded(2), |_, loss| total += loss.expected).map_err(|(_, error)| error)?;
 /// assert!(total > 0.0);

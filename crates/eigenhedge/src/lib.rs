@@ -52,11 +52,11 @@
 //!
 //! ```
 //! use eigenhedge::kernel::VectorKernel;
-//! use eigenhedge::{Kind, Mixing, Run, Spec, streams};
+//! use eigenhedge::{Kind, Run, Spec, streams};
 //!
 //! let spec = Spec {
 //!     kernel: Some(VectorKernel::Rbf { gamma: 0.5 }),
-//!     mixing: Mixing::FixedShare { alpha: 1e-3 },
+//!     center: None,
 //!     budget: Some(50), // features are combinations of at most 50 rows
 //!     ..Spec::new(Kind::Tracking, 3)
 //! };

@@ -147,7 +147,7 @@ pub(crate) fn cannot_standardize(raw: &[f64], index: usize) -> Error {
 /// ```
 /// use eigenhedge::{Columns, Kind, Model, Run, Spec, Standardize, Standardizer};
 ///
-/// let mut run = Run::new(Spec::new(Kind::Leader, 1), 2, 0)?;
+/// let mut run = Run::new(Spec::bare(Kind::Leader, 1), 2, 0)?;
 /// let mut columns = Columns::new(None, Standardizer::new(Standardize::Running, 2));
 /// for t in 0..100 {
 ///     let x = f64::from(t % 10);
@@ -247,7 +247,7 @@ mod tests {
     use crate::{Kind, RunningCenter, Spec, streams};
 
     fn learned(how: Standardize) -> (Run, Columns, Vec<Vec<f64>>) {
-        let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Leader, 2) };
+        let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Leader, 2) };
         let mut run = Run::new(spec, 5, 0).unwrap();
         let mut columns = Columns::new(None, Standardizer::new(how, 5));
         let mut rows = streams::iid(5, 2, 0.3, 60, 3).rows;

@@ -142,7 +142,7 @@ mod tests {
 
     fn snapshot() -> Snapshot {
         let mut run =
-            Run::new(Spec { center: Some(crate::RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) }, 20, 3).unwrap();
+            Run::new(Spec { center: Some(crate::RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) }, 20, 3).unwrap();
         streams::three_subspaces(1).iter().take(40).for_each(|row| _ = run.step(row).unwrap());
         let names = (0..20).map(|i| format!("x{i}")).collect();
         let columns = Columns::new(Some(names), Standardizer::new(Standardize::Running, 20));

@@ -23,7 +23,7 @@ fn a_batch_is_the_matrix_that_is_the_sum_of_its_dyads() {
     // Fewer rows than a row has numbers, and more: those are learned as a matrix.
     let kinds = [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::Additive];
     for (kind, size) in kinds.iter().flat_map(|kind| [(*kind, 3), (*kind, 8)]) {
-        let spec = Spec::new(kind, 2);
+        let spec = Spec::bare(kind, 2);
         let (mut batches, mut matrices) = (run(&spec, n), spec.plain(n).unwrap());
         let mut draws = Random::seeded(3);
         for batch in rows.chunks(size) {
@@ -50,7 +50,7 @@ fn a_row_of_weight_two_teaches_as_much_as_the_row_twice() {
     let n = 5;
     let rows = streams::recurring(n, 2, &[1, 2, 1], 20, 4).rows;
     for center in [None, Some(RunningCenter::MEAN)] {
-        let spec = Spec { center, ..Spec::new(Kind::Leader, 2) };
+        let spec = Spec { center, ..Spec::bare(Kind::Leader, 2) };
         let (mut once, mut twice) = (run(&spec, n), run(&spec, n));
         for (t, row) in rows.iter().enumerate() {
             // The row that fixes the center counts like any other.
@@ -79,7 +79,7 @@ fn a_row_of_weight_two_teaches_as_much_as_the_row_twice() {
 fn weights_of_one_and_batches_of_one_change_nothing() {
     let rows = streams::recurring(5, 2, &[1, 2], 20, 4).rows;
     for kind in [Kind::Auto, Kind::Gha] {
-        let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, 2) };
+        let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, 2) };
         let (mut alone, mut batches) = (run(&spec, 5), run(&spec, 5));
         for row in &rows {
             let loss = alone.step(row).unwrap();
@@ -98,7 +98,7 @@ fn batches_keep_the_promise_with_the_largest_eigenvalue_for_the_norm() {
         for (name, rows) in bounded_rows(n, seed) {
             for count in [2usize, 10, 40] {
                 let bound = (count as f64).sqrt();
-                let base = |kind| Spec { eta, norm_bound: NormBound::Given(bound), ..Spec::new(kind, kept) };
+                let base = |kind| Spec { eta, norm_bound: NormBound::Given(bound), ..Spec::bare(kind, kept) };
                 let variants = [
                     base(Kind::Tracking),
                     Spec { mixing: Mixing::FixedShare { alpha: 0.01 }, ..base(Kind::Tracking) },
@@ -127,15 +127,15 @@ fn batches_keep_the_promise_with_the_largest_eigenvalue_for_the_norm() {
 #[test]
 fn what_cannot_be_learned_at_once_is_refused_and_changes_nothing() {
     let rows: [&[f64]; 2] = [&[1.0, 0.0, 2.0], &[0.0, 1.0, 1.0]];
-    let centered = |kind| Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, 1) };
+    let centered = |kind| Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, 1) };
     let rbf = Some(VectorKernel::Rbf { gamma: 1.0 });
     let cases = [
-        (Spec::new(Kind::Gha, 1), None, "a Hebbian learner takes rows one by one"),
+        (Spec::bare(Kind::Gha, 1), None, "a Hebbian learner takes rows one by one"),
         (centered(Kind::Leader), None, "takes rows one by one, not several"),
-        (Spec { kernel: rbf, ..Spec::new(Kind::Leader, 1) }, Some(&[1.0, 2.0][..]), "without a kernel"),
-        (Spec::new(Kind::Leader, 1), Some(&[1.0][..]), "must have 2 entries, got 1"),
-        (Spec::new(Kind::Leader, 1), Some(&[1.0, -1.0][..]), "must be finite and not negative, got -1"),
-        (Spec { norm_bound: NormBound::Given(2.3), ..Spec::new(Kind::Tracking, 1) }, None, "norm"),
+        (Spec { kernel: rbf, ..Spec::bare(Kind::Leader, 1) }, Some(&[1.0, 2.0][..]), "without a kernel"),
+        (Spec::bare(Kind::Leader, 1), Some(&[1.0][..]), "must have 2 entries, got 1"),
+        (Spec::bare(Kind::Leader, 1), Some(&[1.0, -1.0][..]), "must be finite and not negative, got -1"),
+        (Spec { norm_bound: NormBound::Given(2.3), ..Spec::bare(Kind::Tracking, 1) }, None, "norm"),
     ];
     for (spec, weights, sentence) in cases {
         let mut run = run(&spec, 3);

@@ -13,7 +13,7 @@ use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, RunningCent
 const SEEDS: u64 = 20;
 
 fn spec(kind: Kind, kept: usize, eta: f64) -> Spec {
-    Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(kind, kept) }
+    Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, kept) }
 }
 
 /// Total expected loss of a learner.

@@ -12,7 +12,7 @@ use eigenhedge::{streams, trial};
 const SHARE: Mixing = Mixing::FixedShare { alpha: 0.01 };
 
 fn given(learner: Kind, kept: usize, eta: f64) -> Spec {
-    Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(learner, kept) }
+    Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(learner, kept) }
 }
 
 fn run(spec: &Spec, rows: &[Vec<f64>], segments: usize) -> RunSummary {
@@ -205,7 +205,7 @@ fn segments_are_chosen_without_a_theorem_too() {
     for (name, rows, segments) in
         [("three subspaces", streams::three_subspaces(2), 3), ("iid", streams::iid(8, 2, 0.3, 600, 1).rows, 1)]
     {
-        let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) };
+        let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) };
         let summary = run(&spec, &rows, Comparators::AUTO);
         assert_eq!(summary.partitions.len(), segments, "{name}");
         assert_eq!(summary.shifting_bound, None, "{name}");

@@ -32,13 +32,13 @@ fn rows(count: usize) -> Vec<Vec<f64>> {
 }
 
 fn all_specs() -> Vec<Spec> {
-    let auto = [None, Some(RunningCenter::MEAN)].map(|center| Spec { center, ..Spec::new(Kind::Auto, K) });
+    let auto = [None, Some(RunningCenter::MEAN)].map(|center| Spec { center, ..Spec::bare(Kind::Auto, K) });
     specs(K).into_iter().chain(auto).collect()
 }
 
 fn kernel_specs() -> Vec<Spec> {
     let kernel = Some(VectorKernel::Rbf { gamma: 0.02 });
-    let auto = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, K) };
+    let auto = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, K) };
     let with = |spec: Spec| Spec { kernel: kernel.clone(), budget: Some(20), ..spec };
     infinite_specs(K).into_iter().chain([auto]).map(with).collect()
 }
@@ -225,7 +225,7 @@ fn before_anything_is_known_projections_average_to_the_share_of_directions_kept(
     let (row, draws) = ([1.0, -2.0, 0.5, 0.0, 3.0, 1.0], 4000);
     let mut mean = [0.0; N];
     for seed in 0..draws {
-        let mut run = Run::new(Spec::new(Kind::Tracking, K), N, seed).unwrap();
+        let mut run = Run::new(Spec::bare(Kind::Tracking, K), N, seed).unwrap();
         run.ask_for_reconstructions(true).unwrap();
         run.step(&row).unwrap();
         mean.iter_mut().zip(run.reconstruction()).for_each(|(m, x)| *m += x / draws as f64);
@@ -239,9 +239,9 @@ fn before_anything_is_known_projections_average_to_the_share_of_directions_kept(
 
 #[test]
 fn projections_are_refused_where_there_are_none() {
-    let kernel = Spec { kernel: Some(VectorKernel::Linear), ..Spec::new(Kind::Tracking, 2) };
-    let larger = Spec { dimension: Some(Multiplicity::Finite(9)), ..Spec::new(Kind::Tracking, 2) };
-    for spec in [kernel, larger, Spec::new(Kind::Gha, 2)] {
+    let kernel = Spec { kernel: Some(VectorKernel::Linear), ..Spec::bare(Kind::Tracking, 2) };
+    let larger = Spec { dimension: Some(Multiplicity::Finite(9)), ..Spec::bare(Kind::Tracking, 2) };
+    for spec in [kernel, larger, Spec::bare(Kind::Gha, 2)] {
         let mut run = begin(&spec, false);
         assert!(run.ask_for_reconstructions(true).is_err());
         run.step(&[1.0; N]).unwrap();
@@ -252,7 +252,7 @@ fn projections_are_refused_where_there_are_none() {
 #[test]
 fn directions_of_leaders_come_in_order_of_energy() {
     for kind in [Kind::Leader, Kind::Anchored] {
-        let mut run = Run::new(Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, K) }, N, 0).unwrap();
+        let mut run = Run::new(Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, K) }, N, 0).unwrap();
         rows(200).iter().for_each(|row| _ = run.step(row).unwrap());
         let embedding = run.embedding();
         let (energies, _) = run.energies(&embedding).unwrap();

@@ -74,7 +74,7 @@ impl Fixture {
     }
 
     fn spec(&self, kind: Kind) -> Spec {
-        Spec::new(kind, self.number("k") as usize)
+        Spec::bare(kind, self.number("k") as usize)
     }
 }
 

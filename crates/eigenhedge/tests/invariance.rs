@@ -18,7 +18,7 @@ fn specs(kernel: Option<VectorKernel>, centers: &[Option<RunningCenter>]) -> Vec
         let eta = if entry.family == Family::Hebbian { 0.1 } else { 3.0 };
         // Product sets keep nothing seen in a space without end.
         let dimension = (entry.kind == Kind::ProductSets && kernel.is_some()).then_some(Multiplicity::Finite(60));
-        let spec = Spec { eta, kernel: kernel.clone(), dimension, ..Spec::new(entry.kind, kept) };
+        let spec = Spec { eta, kernel: kernel.clone(), dimension, ..Spec::bare(entry.kind, kept) };
         for center in centers.iter().filter(|center| center.is_none() || entry.kind.reads("center")) {
             let spec = Spec { center: *center, ..spec.clone() };
             if entry.kind == Kind::Anchored {

@@ -89,7 +89,7 @@ fn cone(n: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
 fn capping_as_printed_agrees_with_all_directions_exactly_from_the_trial_at_which_enough_mass_is_seen() {
     let (n, kept, eta) = (6, 3, 20.0);
     let quadratic = VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 0.0 };
-    let base = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Anchored, kept) };
+    let base = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::Anchored, kept) };
     for dimension in [Some(Multiplicity::Finite(21)), Some(Multiplicity::Infinite)] {
         let mut all = Spec { dimension, ..base.clone() }.kernel(quadratic.clone(), n).unwrap();
         let mut printed = Spec { as_printed: true, ..base.clone() }.kernel(quadratic.clone(), n).unwrap();
@@ -226,7 +226,7 @@ fn bad_rows_and_budgets_are_named_and_leave_the_state_alone() {
         assert_eq!((&learner, &random), (&before.0, &before.1));
     }
     let refused = |spec: Spec| spec.kernel(VectorKernel::Linear, 5).unwrap_err().to_string();
-    let spec = Spec::new(Kind::Tracking, 2);
+    let spec = Spec::bare(Kind::Tracking, 2);
     assert_eq!(refused(Spec { budget: Some(0), ..spec.clone() }), "budget must be at least 1, got 0");
     let novelty = Spec { budget: Some(9), novelty: f64::NAN, ..spec.clone() };
     assert_eq!(refused(novelty), "novelty must be between 0 and 1, got NaN");
@@ -245,7 +245,7 @@ fn a_budget_over_nearly_dependent_atoms_keeps_columns_orthonormal_and_losses_pos
         (16.0, None),
     ] {
         let mixing = Mixing::FixedShare { alpha: 1e-3 };
-        let spec = Spec { eta, center, mixing, budget: Some(40), ..Spec::new(Kind::Tracking, 2) };
+        let spec = Spec { eta, center, mixing, budget: Some(40), ..Spec::bare(Kind::Tracking, 2) };
         let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 0.05 }, 20).unwrap();
         let mut random = Random::seeded(0);
         for (i, row) in rows.iter().enumerate() {
@@ -274,7 +274,7 @@ fn lost(spec: &Spec, rows: &[Vec<f64>]) -> (f64, usize, f64) {
 fn a_budget_that_holds_all_that_is_not_forgotten_costs_nothing() {
     let rows: Vec<Vec<f64>> = streams::signal_and_noise(8, 3, 0.3, 5).take(900).collect();
     let mixing = Mixing::FixedShare { alpha: 1e-2 };
-    let spec = Spec { eta: 4.0, mixing, ..Spec::new(Kind::Tracking, 2) };
+    let spec = Spec { eta: 4.0, mixing, ..Spec::bare(Kind::Tracking, 2) };
     let (whole, ..) = lost(&spec, &rows);
     let (total, _, error) = lost(&Spec { budget: Some(250), ..spec.clone() }, &rows);
     assert!((total / whole - 1.0).abs() < 1e-9, "{total} against {whole}");
@@ -289,7 +289,7 @@ fn rows_that_come_again_are_no_new_atoms_under_a_budget() {
     let few: Vec<Vec<f64>> = streams::signal_and_noise(8, 3, 0.3, 5).take(30).collect();
     let rows: Vec<Vec<f64>> = few.iter().cycle().take(600).cloned().collect();
     for center in [None, Some(RunningCenter::MEAN)] {
-        let spec = Spec { center, ..Spec::new(Kind::Tracking, 2) };
+        let spec = Spec { center, ..Spec::bare(Kind::Tracking, 2) };
         let (whole, ..) = lost(&spec, &rows);
         let (total, atoms, error) = lost(&Spec { budget: Some(40), ..spec }, &rows);
         assert_eq!((atoms, error), (30, 0.0));
@@ -307,7 +307,7 @@ fn the_centered_leader_of_features_equals_batch_kernel_pca_long_after_the_dictio
         })
         .collect();
     let kernel = VectorKernel::Rbf { gamma: 2.0 };
-    let spec = Spec { center: Some(RunningCenter::MEAN), kernel: Some(kernel.clone()), ..Spec::new(Kind::Leader, 2) };
+    let spec = Spec { center: Some(RunningCenter::MEAN), kernel: Some(kernel.clone()), ..Spec::bare(Kind::Leader, 2) };
     let mut run = Run::with_comparators(spec, 2, 0, Comparators { hindsight: false, segments: 0 }).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     let dictionary = Vectors::new(kernel, 2).unwrap();

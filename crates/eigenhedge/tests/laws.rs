@@ -97,7 +97,7 @@ fn bad_parameters_are_named() {
         assert_eq!(error, message);
     };
     for entry in subspace_learners() {
-        let spec = Spec::new(entry.kind, 2);
+        let spec = Spec::bare(entry.kind, 2);
         for (kept, n) in [(0, 5), (5, 5), (6, 5)] {
             let message = format!("k must be at least 1 and less than the dimension {n}, got {kept}");
             refused(Spec { kept, ..spec.clone() }, n, &message);
@@ -238,7 +238,7 @@ fn invariants_hold_after_a_hundred_thousand_rows() {
             if kind != Kind::Tracking && mixing != Mixing::None {
                 continue;
             }
-            let spec = Spec { eta: 2.0, mixing, ..Spec::new(kind, kept) };
+            let spec = Spec { eta: 2.0, mixing, ..Spec::bare(kind, kept) };
             let mut learner = spec.plain(n).unwrap();
             let mut random = Random::seeded(15);
             for row in streams::signal_and_noise(n, kept, 0.3, 16).take(100_000) {
@@ -257,7 +257,7 @@ fn invariants_hold_after_a_hundred_thousand_rows() {
 #[test]
 fn mixing_rate_zero_is_no_mixing() {
     let rows = gaussian_rows(9, 80, 17);
-    let plain = Spec { eta: 2.0, ..Spec::new(Kind::Tracking, 2) };
+    let plain = Spec { eta: 2.0, ..Spec::bare(Kind::Tracking, 2) };
     let (_, losses) = run(&plain, &rows, 1);
     for mixing in [Mixing::FixedShare { alpha: 0.0 }, Mixing::PastAverage { alpha: 0.0 }] {
         let (_, mixed) = run(&Spec { mixing, ..plain.clone() }, &rows, 1);
@@ -301,7 +301,7 @@ fn regret_is_within_the_bound_for_every_learner_with_a_theorem() {
                 let best = best.loss(kept);
                 for kind in [Kind::Tracking, Kind::Anchored] {
                     for eta in [0.1, 1.0, 5.0] {
-                        let spec = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(kind, kept) };
+                        let spec = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, kept) };
                         let (_, losses) = run(&spec, &rows, seed);
                         let total: f64 = losses.iter().map(|loss| loss.expected).sum();
                         let setting = Setting::new(eta, kept, Multiplicity::Finite(n as u64));
@@ -322,7 +322,7 @@ fn a_symmetric_matrix_is_charged_and_learned_like_the_sum_of_its_dyads() {
     (0..n).for_each(|j| half.column_mut(j)[j] = 0.5);
     let isotropic = Symmetric::new(&half).unwrap();
     for kind in [Kind::Tracking, Kind::Anchored] {
-        let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, 2) };
+        let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, 2) };
         let mut learner = spec.plain(n).unwrap();
         let mut random = Random::seeded(1);
         for _ in 0..20 {
@@ -415,9 +415,9 @@ fn the_average_of_the_losses_is_the_loss_of_the_average() {
 fn an_average_refuses_what_it_cannot_hold() {
     let message = |result: Result<(), Error>| result.unwrap_err().to_string();
     let mut average = Average::new(5).unwrap();
-    let mut centered = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Tracking, 2) }.plain(5).unwrap();
+    let mut centered = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Tracking, 2) }.plain(5).unwrap();
     assert!(message(average.add(&mut centered)).contains("center"));
-    let mut short = Spec::new(Kind::Tracking, 2).plain(4).unwrap();
+    let mut short = Spec::bare(Kind::Tracking, 2).plain(4).unwrap();
     assert_eq!(message(average.add(&mut short)), "a row of the learner must have 5 entries, got 4");
     assert_eq!(average.terms(), 0);
     assert_eq!(message(average.loss(&[0.0; 4]).map(drop)), "row must have 5 entries, got 4");
@@ -429,8 +429,8 @@ fn an_average_refuses_what_it_cannot_hold() {
 fn the_perturbed_leader_without_noise_is_the_leader() {
     let n = 6;
     let rows = gaussian_rows(n, 60, 24);
-    let (_, leader) = run(&Spec::new(Kind::Leader, 2), &rows, 1);
-    let (_, perturbed) = run(&Spec { eta: 1e12, ..Spec::new(Kind::PerturbedLeader, 2) }, &rows, 1);
+    let (_, leader) = run(&Spec::bare(Kind::Leader, 2), &rows, 1);
+    let (_, perturbed) = run(&Spec { eta: 1e12, ..Spec::bare(Kind::PerturbedLeader, 2) }, &rows, 1);
     // While fewer than k directions are seen both fill up from the complement; the leader's expectation is the same.
     for (t, (a, b)) in leader.iter().zip(&perturbed).enumerate().skip(2) {
         assert!((a.expected - b.expected).abs() <= 1e-8, "row {t}: {} {}", a.expected, b.expected);
@@ -439,6 +439,6 @@ fn the_perturbed_leader_without_noise_is_the_leader() {
 
 #[test]
 fn product_sets_refuse_a_space_without_end() {
-    let spec = Spec { dimension: Some(Multiplicity::Infinite), ..Spec::new(Kind::ProductSets, 2) };
+    let spec = Spec { dimension: Some(Multiplicity::Infinite), ..Spec::bare(Kind::ProductSets, 2) };
     assert!(spec.plain(5).unwrap_err().to_string().contains("finite dimension"));
 }

@@ -50,19 +50,19 @@ fn lengthened(row: &[f64], frame: &[Vec<f64>]) -> Vec<f64> {
 }
 
 fn specs() -> Vec<Spec> {
-    let tracking = Spec { eta: 2.0, ..Spec::new(Kind::Tracking, 3) };
+    let tracking = Spec { eta: 2.0, ..Spec::bare(Kind::Tracking, 3) };
     vec![
         tracking.clone(),
         Spec { mixing: Mixing::FixedShare { alpha: 1e-3 }, ..tracking.clone() },
         Spec { center: Some(RunningCenter::MEAN), ..tracking.clone() },
         Spec { max_rank: Some(6), ..tracking },
-        Spec { max_rank: Some(6), ..Spec::new(Kind::Leader, 3) },
+        Spec { max_rank: Some(6), ..Spec::bare(Kind::Leader, 3) },
         Spec {
             max_rank: Some(6),
             center: Some(RunningCenter { prior: 2.0, ..RunningCenter::MEAN }),
-            ..Spec::new(Kind::Anchored, 3)
+            ..Spec::bare(Kind::Anchored, 3)
         },
-        Spec::new(Kind::Anchored, 3),
+        Spec::bare(Kind::Anchored, 3),
     ]
 }
 

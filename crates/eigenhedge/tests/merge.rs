@@ -53,11 +53,11 @@ pub fn mergeable() -> Vec<Spec> {
     for kind in [Kind::Leader, Kind::Anchored, Kind::ProductSets] {
         for center in [None, Some(RunningCenter::MEAN)] {
             let norm_bound = if center.is_some() { NormBound::Given(100.0) } else { NormBound::Running };
-            specs.push(Spec { center, norm_bound, eta: 2.0, ..Spec::new(kind, 3) });
+            specs.push(Spec { center, norm_bound, eta: 2.0, ..Spec::bare(kind, 3) });
         }
     }
-    specs.push(Spec { max_rank: Some(7), ..Spec::new(Kind::Leader, 3) });
-    specs.push(Spec { missing: Missing::Skip, center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Leader, 3) });
+    specs.push(Spec { max_rank: Some(7), ..Spec::bare(Kind::Leader, 3) });
+    specs.push(Spec { missing: Missing::Skip, center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Leader, 3) });
     specs
 }
 
@@ -140,7 +140,7 @@ fn long_rows_of_low_rank_are_merged_in_the_span_of_both() {
     };
     let (all, probes): (Vec<_>, Vec<_>) = ((0..60).map(|_| row()).collect(), (0..3).map(|_| row()).collect());
     for (center, max_rank) in [(None, None), (Some(RunningCenter::MEAN), None), (Some(RunningCenter::MEAN), Some(9))] {
-        let spec = Spec { center, max_rank, ..Spec::new(Kind::Leader, 2) };
+        let spec = Spec { center, max_rank, ..Spec::bare(Kind::Leader, 2) };
         let run = |rows: &[Vec<f64>]| {
             let mut run = Run::new(spec.clone(), 600, 0).unwrap();
             rows.iter().for_each(|row| _ = run.step(row).unwrap());
@@ -184,7 +184,7 @@ fn standardizers_of_parts_are_that_of_all_rows() {
 #[test]
 fn the_account_of_merged_runs_is_that_of_the_rows_that_were_charged() {
     for center in [None, Some(RunningCenter::MEAN)] {
-        let spec = Spec { center, ..Spec::new(Kind::Leader, 3) };
+        let spec = Spec { center, ..Spec::bare(Kind::Leader, 3) };
         let all = rows(7, 90, 17, offset_of(&spec));
         let parts = [&all[..30], &all[30..31], &all[31..]].map(|part| learned(&spec, part));
         let sum = |of: fn(&Run) -> f64| parts.iter().map(of).sum::<f64>();
@@ -218,7 +218,7 @@ fn the_bound_of_merged_anchored_runs_holds_with_the_cost_of_each_merge() {
             for (max_rank, norm_bound) in
                 [(None, NormBound::Given(1.0)), (Some(4), NormBound::Given(1.0)), (None, NormBound::Running)]
             {
-                let spec = Spec { eta: 1.5, max_rank, norm_bound, ..Spec::new(Kind::Anchored, 2) };
+                let spec = Spec { eta: 1.5, max_rank, norm_bound, ..Spec::bare(Kind::Anchored, 2) };
                 let parts: Vec<Run> = rows.chunks(rows.len().div_ceil(4)).map(|part| learned(&spec, part)).collect();
                 let single = parts[0].summary().certificate.price.unwrap();
                 let mut merged = parts.into_iter().reduce(|a, b| a.merge(b).unwrap()).unwrap();
@@ -231,8 +231,8 @@ fn the_bound_of_merged_anchored_runs_holds_with_the_cost_of_each_merge() {
         }
     }
     assert_eq!(stated, 48);
-    let centered = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Anchored, 2) };
-    for spec in [centered, Spec { self_confident: true, ..Spec::new(Kind::Anchored, 2) }] {
+    let centered = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Anchored, 2) };
+    for spec in [centered, Spec { self_confident: true, ..Spec::bare(Kind::Anchored, 2) }] {
         let all = rows(7, 60, 18, 0.5);
         let merged = learned(&spec, &all[..20]).merge(learned(&spec, &all[20..])).unwrap();
         let summary = merged.summary();
@@ -244,7 +244,7 @@ fn the_bound_of_merged_anchored_runs_holds_with_the_cost_of_each_merge() {
 #[test]
 fn fleets_unite_their_keys() {
     let fleet = |kind: Kind| {
-        let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, 3) };
+        let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, 3) };
         Fleet::new(Run::new(spec, 7, 0).unwrap(), Columns::default()).unwrap()
     };
     let all = rows(7, 120, 19, 1e6);
@@ -272,11 +272,11 @@ fn fleets_unite_their_keys() {
 #[test]
 fn what_does_not_fit_together_is_refused_with_a_sentence() {
     let all = rows(7, 12, 20, 0.5);
-    let leader = Spec::new(Kind::Leader, 3);
+    let leader = Spec::bare(Kind::Leader, 3);
     let centered = |center: RunningCenter| Spec { center: Some(center), ..leader.clone() };
-    let anchored = |eta: f64| Spec { eta, ..Spec::new(Kind::Anchored, 3) };
+    let anchored = |eta: f64| Spec { eta, ..Spec::bare(Kind::Anchored, 3) };
     let pairs = [
-        (leader.clone(), Spec::new(Kind::Leader, 2), "k must be 3 as in the first model, got 2"),
+        (leader.clone(), Spec::bare(Kind::Leader, 2), "k must be 3 as in the first model, got 2"),
         (leader.clone(), anchored(1.0), "the learner must be leader as in the first model, got anchored"),
         (anchored(2.0), anchored(1.0), "eta must be 2 as in the first model, got 1"),
         (leader.clone(), centered(RunningCenter::MEAN), "center must be none as in the first model, got mean"),
@@ -288,12 +288,12 @@ fn what_does_not_fit_together_is_refused_with_a_sentence() {
     ];
     let apart = [
         (
-            Spec::new(Kind::Tracking, 3),
+            Spec::bare(Kind::Tracking, 3),
             "got tracking, which depends on the order of rows: learn all of them in one run",
         ),
-        (Spec::new(Kind::Auto, 3), "got auto, which depends on the order"),
-        (Spec::new(Kind::ForgettingLeader, 3), "got forgetting-leader"),
-        (Spec::new(Kind::Gha, 3), "got gha"),
+        (Spec::bare(Kind::Auto, 3), "got auto, which depends on the order"),
+        (Spec::bare(Kind::ForgettingLeader, 3), "got forgetting-leader"),
+        (Spec::bare(Kind::Gha, 3), "got gha"),
         (
             centered(RunningCenter::forgetting(0.9)),
             "center must be mean or none: the outcome would depend on the order",
@@ -312,7 +312,7 @@ fn what_does_not_fit_together_is_refused_with_a_sentence() {
     let error = learned(&leader, &all).merge(short).unwrap_err();
     assert_eq!(error.to_string(), "a row of the other model must have 7 entries, got 6");
     let model = |names: [&str; 2], how: Standardize| {
-        let mut run = Run::new(Spec::new(Kind::Leader, 1), 2, 0).unwrap();
+        let mut run = Run::new(Spec::bare(Kind::Leader, 1), 2, 0).unwrap();
         let names = names.map(str::to_owned).to_vec();
         let mut columns = Columns::new(Some(names), Standardizer::new(how, 2));
         columns.step(&mut run, &[1.0, 2.0]).unwrap();

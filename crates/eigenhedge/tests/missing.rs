@@ -6,7 +6,7 @@ use eigenhedge::internals::symmetric_eigen;
 use eigenhedge::{Error, Kind, Loss, Matrix, Missing, Random, Run, RunningCenter, Snapshot, Spec, streams};
 
 fn spec(learner: Kind, kept: usize) -> Spec {
-    Spec { missing: Missing::Fill, center: Some(RunningCenter::MEAN), ..Spec::new(learner, kept) }
+    Spec { missing: Missing::Fill, center: Some(RunningCenter::MEAN), ..Spec::bare(learner, kept) }
 }
 
 /// Every subspace learner, and the portfolio.
@@ -225,7 +225,7 @@ fn the_account_says_that_no_theorem_covers_rows_that_were_filled_in() {
 #[test]
 fn a_missing_cell_is_refused_with_the_name_of_the_option_and_infinity_always() {
     let row = [1.0, f64::NAN, 2.0];
-    let mut run = Run::new(Spec::new(Kind::Auto, 1), 3, 0).unwrap();
+    let mut run = Run::new(Spec::bare(Kind::Auto, 1), 3, 0).unwrap();
     let sentence = run.step(&row).unwrap_err().to_string();
     assert_eq!(sentence, "entry 1 of the row must be finite, unless missing is skip or fill, got NaN");
     let mut run = Run::new(spec(Kind::Auto, 1), 3, 0).unwrap();

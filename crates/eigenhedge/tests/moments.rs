@@ -101,7 +101,7 @@ fn moments_in_standard_units_are_those_of_standardized_rows() {
     all.iter().for_each(|row| scale.count_in(row));
     scale.settle();
     for center in [None, Some(RunningCenter::MEAN)] {
-        let spec = Spec { center, ..Spec::new(Kind::Leader, 3) };
+        let spec = Spec { center, ..Spec::bare(Kind::Leader, 3) };
         let moments = fold(&all[..70], None).merge(fold(&all[70..], None)).unwrap();
         let mut finished = moments.finish(&setup(&spec), true).unwrap();
         let mut run = Run::new(spec.clone(), 7, 0).unwrap();
@@ -117,7 +117,7 @@ fn moments_in_standard_units_are_those_of_standardized_rows() {
         let best = moments.best(3, center.is_some(), true).exact().unwrap();
         assert!((best - lost).abs() <= 1e-10 * lost, "{best} {lost}");
     }
-    let anchored = setup(&Spec::new(Kind::Anchored, 3));
+    let anchored = setup(&Spec::bare(Kind::Anchored, 3));
     assert!(fold(&all, None).finish(&anchored, true).unwrap_err().to_string().contains("norm-bound must be given"));
 }
 
@@ -139,7 +139,7 @@ fn the_bracket_of_merged_sketches_holds_the_best_loss_and_that_of_the_model() {
     assert!(moments.scatter().is_none());
     for (center, standardize) in [(Some(RunningCenter::MEAN), false), (None, false), (Some(RunningCenter::MEAN), true)]
     {
-        let spec = Spec { center, ..Spec::new(Kind::Leader, 3) };
+        let spec = Spec { center, ..Spec::bare(Kind::Leader, 3) };
         let mut finished = moments.finish(&setup(&spec), standardize).unwrap();
         let restored = Snapshot::from_bytes(&finished.to_bytes().unwrap()).unwrap();
         assert_eq!(restored, finished);

@@ -89,7 +89,7 @@ fn a_warm_monitor_allocates_nothing() {
 fn warm_tracking_allocates_nothing() {
     for mixing in [Mixing::None, Mixing::FixedShare { alpha: 1e-2 }] {
         for center in [None, Some(RunningCenter::MEAN)] {
-            let spec = Spec { mixing, center, ..Spec::new(Kind::Tracking, 4) };
+            let spec = Spec { mixing, center, ..Spec::bare(Kind::Tracking, 4) };
             assert_eq!(allocations(&spec, 60), 0, "{spec:?}");
             // Long enough for columns that wait to be written out. Mixing without merging goes on to gather directions.
             if mixing == Mixing::None {
@@ -103,17 +103,17 @@ fn warm_tracking_allocates_nothing() {
 fn warm_anchored_learners_allocate_nothing() {
     let kinds = [Kind::Anchored, Kind::Leader, Kind::ForgettingLeader, Kind::ProductSets, Kind::PerturbedLeader];
     for kind in kinds {
-        assert_eq!(allocations(&Spec::new(kind, 4), 60), 0, "{kind:?}");
+        assert_eq!(allocations(&Spec::bare(kind, 4), 60), 0, "{kind:?}");
     }
     for kind in [Kind::Anchored, Kind::ForgettingLeader] {
-        assert_eq!(allocations(&Spec { max_rank: Some(12), ..Spec::new(kind, 4) }, 60), 0, "{kind:?}, capped");
+        assert_eq!(allocations(&Spec { max_rank: Some(12), ..Spec::bare(kind, 4) }, 60), 0, "{kind:?}, capped");
     }
 }
 
 #[test]
 fn a_warm_portfolio_allocates_nothing() {
     for (n, clip) in [(12, None), (12, Some(2.0)), (600, None)] {
-        let template = Spec { center: Some(RunningCenter::MEAN), clip, ..Spec::new(Kind::Auto, 4) };
+        let template = Spec { center: Some(RunningCenter::MEAN), clip, ..Spec::bare(Kind::Auto, 4) };
         let mut portfolio = Portfolio::new(auto(&template, n), || Ambient::new(n)).expect("valid options");
         assert_eq!(when_warm(&mut portfolio, n, 3000), 0, "{n} {clip:?}");
     }
@@ -121,11 +121,11 @@ fn a_warm_portfolio_allocates_nothing() {
 
 #[test]
 fn aligned_coordinates_of_a_warm_run_allocate_nothing() {
-    let capped = Spec { max_rank: Some(12), ..Spec::new(Kind::ForgettingLeader, 4) };
-    let auto = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 4) };
+    let capped = Spec { max_rank: Some(12), ..Spec::bare(Kind::ForgettingLeader, 4) };
+    let auto = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 4) };
     let budget =
-        Spec { kernel: Some(VectorKernel::Rbf { gamma: 0.1 }), budget: Some(30), ..Spec::new(Kind::Tracking, 4) };
-    let kinds = [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::PerturbedLeader].map(|kind| Spec::new(kind, 4));
+        Spec { kernel: Some(VectorKernel::Rbf { gamma: 0.1 }), budget: Some(30), ..Spec::bare(Kind::Tracking, 4) };
+    let kinds = [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::PerturbedLeader].map(|kind| Spec::bare(kind, 4));
     for spec in kinds.into_iter().chain([capped, auto, budget]) {
         let comparators = Comparators { hindsight: false, segments: 0 };
         let mut run = Run::with_comparators(spec.clone(), 12, 1, comparators).unwrap();
@@ -159,7 +159,7 @@ fn a_warm_pair_allocates_nothing() {
 #[test]
 fn warm_past_average_allocates_nothing() {
     let mixing = Mixing::PastAverage { alpha: 1e-2 };
-    assert_eq!(allocations(&Spec { mixing, ..Spec::new(Kind::Tracking, 2) }, 12), 0);
+    assert_eq!(allocations(&Spec { mixing, ..Spec::bare(Kind::Tracking, 2) }, 12), 0);
 }
 
 fn assert_quiet(mut learner: impl Learner<[f64]>) {
@@ -212,7 +212,7 @@ fn evictions_of_a_warm_budget_hardly_ever_allocate() {
     // With much to forget, atoms go for free; with a mean, and with little room, they are chosen.
     for (budget, center) in [(400, None), (100, Some(RunningCenter::MEAN)), (40, None)] {
         let mixing = Mixing::FixedShare { alpha: 1e-2 };
-        let spec = Spec { budget: Some(budget), center, eta: 4.0, mixing, ..Spec::new(Kind::Tracking, 3) };
+        let spec = Spec { budget: Some(budget), center, eta: 4.0, mixing, ..Spec::bare(Kind::Tracking, 3) };
         let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 1.0 }, 20).unwrap();
         // Dozens of evictions and more; one that finds more columns than any before it makes the list for a direction longer.
         let found = when_warm(&mut learner, 20, 3000);
@@ -268,7 +268,7 @@ fn rows_with_missing_cells_allocate_nothing() {
                 missing: Missing::Fill,
                 max_rank: Some(8),
                 center: Some(RunningCenter::MEAN),
-                ..Spec::new(learner, 4)
+                ..Spec::bare(learner, 4)
             };
             let comparators = Comparators { hindsight: false, segments: 0 };
             let mut run = Run::with_comparators(spec, n, 0, comparators).unwrap();

@@ -3,7 +3,7 @@
 
 use eigenhedge::options::{Misuse, OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
 use eigenhedge::registry::REGISTRY;
-use eigenhedge::{AnyLearner, Kind};
+use eigenhedge::{AnyLearner, Kind, Spec};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -38,6 +38,8 @@ fn every_learner_has_defaults_that_build() {
     for entry in REGISTRY {
         let setup = Options::new(entry.kind, 1).resolve(plain).unwrap().for_rows(5).unwrap();
         assert!(AnyLearner::new(&setup.spec, 5).is_ok(), "{}", entry.name);
+        // The library has the defaults that users type nothing for.
+        assert_eq!(setup.spec, Spec::new(entry.kind, 1), "{}", entry.name);
     }
 }
 

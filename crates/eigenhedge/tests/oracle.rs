@@ -83,7 +83,7 @@ fn tracking_equals_the_dense_log_domain_oracle_on_random_and_degenerate_streams(
     for index in 0..240 {
         let case = case(index, &mut random);
         let mut oracle = DenseTracking::new(case.n + case.extra, case.kept, Mixing::None);
-        let gap = largest_gap(&case, Spec::new(Kind::Tracking, case.kept), |z| oracle.step(z, case.eta));
+        let gap = largest_gap(&case, Spec::bare(Kind::Tracking, case.kept), |z| oracle.step(z, case.eta));
         assert!(gap <= TOLERANCE, "case {index}: gap {gap:e}, n {}, k {}, eta {}", case.n, case.kept, case.eta);
     }
 }
@@ -98,7 +98,7 @@ fn tracking_with_mixing_equals_the_dense_oracle() {
         // The past average leaves the log domain on both sides, and with it digits of the smallest weights.
         let tolerance = if index.is_multiple_of(2) { TOLERANCE } else { 1e-8 };
         let mut oracle = DenseTracking::new(case.n + case.extra, case.kept, mixing);
-        let spec = Spec { mixing, ..Spec::new(Kind::Tracking, case.kept) };
+        let spec = Spec { mixing, ..Spec::bare(Kind::Tracking, case.kept) };
         let gap = largest_gap(&case, spec, |z| oracle.step(z, case.eta));
         assert!(gap <= tolerance, "case {index}: gap {gap:e}, {mixing:?}, n {}, k {}", case.n, case.kept);
     }
@@ -111,7 +111,7 @@ fn anchored_equals_the_dense_oracle() {
         let case = case(index, &mut random);
         let size = case.n + case.extra;
         let mut oracle = DenseScatter::new(size, case.kept, Function::Exponential);
-        let gap = largest_gap(&case, Spec::new(Kind::Anchored, case.kept), |z| oracle.step(z, case.eta));
+        let gap = largest_gap(&case, Spec::bare(Kind::Anchored, case.kept), |z| oracle.step(z, case.eta));
         assert!(gap <= TOLERANCE, "case {index}: gap {gap:e}, n {}, k {}, eta {}", case.n, case.kept, case.eta);
     }
 }
@@ -120,7 +120,7 @@ fn anchored_equals_the_dense_oracle() {
 fn anchored_equals_the_dense_oracle_where_the_chain_is_long() {
     let (n, kept, eta) = (96, 5, 2.0);
     let mut oracle = DenseScatter::new(n, kept, Function::Exponential);
-    let spec = Spec { eta, norm_bound: NormBound::Given(4.0), ..Spec::new(Kind::Anchored, kept) };
+    let spec = Spec { eta, norm_bound: NormBound::Given(4.0), ..Spec::bare(Kind::Anchored, kept) };
     let mut learner = spec.plain(n).unwrap();
     let mut random = Random::seeded(14);
     for row in eigenhedge::streams::signal_and_noise(n, kept, 0.3, 15).take(2 * n + 50) {
@@ -142,7 +142,7 @@ fn product_sets_equal_the_enumeration_of_all_sets_of_eigenvectors() {
         }
         tried += 1;
         let mut oracle = DenseScatter::new(size, case.kept, Function::ProductSets);
-        let gap = largest_gap(&case, Spec::new(Kind::ProductSets, case.kept), |z| oracle.step(z, case.eta));
+        let gap = largest_gap(&case, Spec::bare(Kind::ProductSets, case.kept), |z| oracle.step(z, case.eta));
         assert!(gap <= TOLERANCE, "case {index}: gap {gap:e}, n {}, k {}, eta {}", case.n, case.kept, case.eta);
     }
     assert!(tried > 50, "{tried}");
@@ -198,7 +198,7 @@ fn the_perturbed_leader_has_the_mean_loss_of_dense_noise() {
         let mut random = Random::seeded(17);
         let rows: Vec<Vec<f64>> = eigenhedge::streams::switching(n, rank, 1, 12, 18);
         let probe = &rows[3];
-        let spec = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::PerturbedLeader, kept) };
+        let spec = Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::PerturbedLeader, kept) };
         let mut learner = spec.plain(n).unwrap();
         for row in &rows {
             trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
@@ -252,7 +252,7 @@ fn mean_loss(spec: &Spec, rows: &[Vec<f64>], probe: &[f64], random: &mut Random)
 #[test]
 fn the_noise_of_the_perturbed_leader_has_the_variances_that_no_rotation_changes() {
     let mut random = Random::seeded(19);
-    let spec = |eta: f64| Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::PerturbedLeader, 1) };
+    let spec = |eta: f64| Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::PerturbedLeader, 1) };
     let axis = |n: usize, i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
     // One direction seen in R³, of value 5 and variance 2/η²: it is kept when the sum is positive, here with
     // probability Φ(1).

@@ -191,7 +191,7 @@ fn centers_and_shortened_rows_agree_with_a_slow_oracle() {
         for clip in [None, Some(3.0)] {
             let center = RunningCenter::forgetting(center);
             let learner = if forget == 1.0 { Kind::Leader } else { Kind::ForgettingLeader };
-            let spec = Spec { forget, center: Some(center), clip, ..Spec::new(learner, 2) };
+            let spec = Spec { forget, center: Some(center), clip, ..Spec::bare(learner, 2) };
             let mut run = Run::new(spec, 7, 0).unwrap();
             let found: Vec<f64> = rows.iter().map(|row| run.step(row).unwrap().expected).collect();
             let expected = oracle(&rows, 2, forget, center, clip);
@@ -209,7 +209,7 @@ fn centers_and_shortened_rows_agree_with_a_slow_oracle() {
 fn a_shortened_row_takes_the_theorem_away() {
     let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(6, 2, 0.2, 3).take(60).collect();
     let account = |rows: &[Vec<f64>]| {
-        let spec = Spec { center: Some(RunningCenter::MEAN), clip: Some(10.0), ..Spec::new(Kind::Auto, 2) };
+        let spec = Spec { center: Some(RunningCenter::MEAN), clip: Some(10.0), ..Spec::bare(Kind::Auto, 2) };
         let mut run = Run::new(spec, 6, 0).unwrap();
         for row in rows {
             run.step(row).unwrap();
@@ -227,7 +227,7 @@ fn a_shortened_row_takes_the_theorem_away() {
 #[test]
 fn one_long_row_does_little_harm() {
     let total = |rows: &[Vec<f64>], clip: Option<f64>| {
-        let spec = Spec { center: Some(RunningCenter::MEAN), clip, ..Spec::new(Kind::Auto, 2) };
+        let spec = Spec { center: Some(RunningCenter::MEAN), clip, ..Spec::bare(Kind::Auto, 2) };
         let mut run = Run::new(spec, 12, 0).unwrap();
         let losses: Vec<f64> = rows.iter().map(|row| run.step(row).unwrap().expected).collect();
         losses.iter().enumerate().filter(|(t, _)| *t != 0 && *t != 150).map(|(_, loss)| loss).sum::<f64>()
@@ -244,7 +244,7 @@ fn one_long_row_does_little_harm() {
 #[test]
 fn the_portfolio_charges_what_its_members_charge() {
     let rows = streams::three_subspaces(2);
-    let template = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) };
+    let template = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) };
     let specs = auto(&template, 20);
     let mut portfolio = Portfolio::new(specs.clone(), || Ambient::new(20)).unwrap();
     let mut alone: Vec<_> = specs.iter().map(|spec| spec.plain(20).unwrap()).collect();

@@ -48,7 +48,7 @@ fn regret_is_within_the_certified_bound_and_losses_are_true() {
     for kind in [Kind::Tracking, Kind::Anchored] {
         let capped = |seed: u64| {
             let kept = 1 + (seed % 3) as usize;
-            let spec = Spec { max_rank: Some(2 * kept), ..Spec::new(kind, kept) };
+            let spec = Spec { max_rank: Some(2 * kept), ..Spec::bare(kind, kept) };
             price_of_a_certified_run(&spec, 6 + (seed % 7) as usize, 2 * kept, seed)
         };
         let priced = (0..100).filter(|seed| capped(*seed) > 0.0).count();
@@ -60,7 +60,7 @@ fn regret_is_within_the_certified_bound_and_losses_are_true() {
 fn regret_with_merging_is_within_the_certified_bound_and_losses_are_true() {
     for (seed, share) in (0..40).zip([0.1, 1.0, 10.0].into_iter().cycle()) {
         let mixing = Mixing::FixedShare { alpha: 0.01 };
-        let spec = Spec { mixing, merge: share, ..Spec::new(Kind::Tracking, 1 + (seed % 3) as usize) };
+        let spec = Spec { mixing, merge: share, ..Spec::bare(Kind::Tracking, 1 + (seed % 3) as usize) };
         assert!(price_of_a_certified_run(&spec, 24, 24, seed) > 0.0);
     }
 }
@@ -93,7 +93,7 @@ fn price_of_a_certified_run(spec: &Spec, n: usize, most: usize, seed: u64) -> f6
 #[test]
 fn a_cap_that_is_never_reached_changes_no_bit() {
     let rows: Vec<Vec<f64>> = streams::signal_and_noise(9, 2, 0.3, 1).take(100).collect();
-    let plain = Spec { eta: 2.0, ..Spec::new(Kind::Tracking, 2) };
+    let plain = Spec { eta: 2.0, ..Spec::bare(Kind::Tracking, 2) };
     let capped = Spec { max_rank: Some(9), ..plain.clone() };
     let (mut a, mut b) = (plain.plain(9).unwrap(), capped.plain(9).unwrap());
     let (mut random, mut other) = (Random::seeded(1), Random::seeded(1));
@@ -107,7 +107,7 @@ fn a_cap_that_is_never_reached_changes_no_bit() {
 #[test]
 fn the_past_average_obeys_the_cap_too() {
     let mixing = Mixing::PastAverage { alpha: 0.01 };
-    let spec = Spec { mixing, max_rank: Some(6), ..Spec::new(Kind::Tracking, 2) };
+    let spec = Spec { mixing, max_rank: Some(6), ..Spec::bare(Kind::Tracking, 2) };
     let mut learner = spec.plain(40).unwrap();
     let mut random = Random::seeded(3);
     for row in streams::signal_and_noise(40, 2, 0.3, 2).take(200) {
@@ -121,7 +121,7 @@ fn the_past_average_obeys_the_cap_too() {
 
 #[test]
 fn a_cap_below_k_is_refused() {
-    let error = Spec { max_rank: Some(1), ..Spec::new(Kind::Tracking, 2) }.plain(5).unwrap_err();
+    let error = Spec { max_rank: Some(1), ..Spec::bare(Kind::Tracking, 2) }.plain(5).unwrap_err();
     assert_eq!(error.to_string(), "max-rank must be at least k, got 1");
 }
 
@@ -147,7 +147,7 @@ const SCATTER_KINDS: [Kind; 3] = [Kind::Anchored, Kind::Leader, Kind::Forgetting
 fn a_cap_at_the_rank_of_the_rows_changes_no_loss_of_a_scatter_learner() {
     let rows = of_rank(7, 30, 400, 1);
     for kind in SCATTER_KINDS {
-        let spec = Spec { eta: 2.0, forget: 0.98, norm_bound: NormBound::Given(1.0), ..Spec::new(kind, 3) };
+        let spec = Spec { eta: 2.0, forget: 0.98, norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, 3) };
         let (mut full, mut capped) =
             (spec.plain(30).unwrap(), Spec { max_rank: Some(7), ..spec.clone() }.plain(30).unwrap());
         let (mut random, mut other) = (Random::seeded(1), Random::seeded(1));
@@ -167,7 +167,7 @@ fn a_cap_at_the_rank_of_the_features_changes_no_loss_of_a_kernel_learner() {
     // Rows of three numbers have ten features of degree at most two.
     let rows = of_rank(3, 3, 300, 2);
     for kind in SCATTER_KINDS {
-        let spec = Spec { eta: 2.0, forget: 0.98, ..Spec::new(kind, 2) };
+        let spec = Spec { eta: 2.0, forget: 0.98, ..Spec::bare(kind, 2) };
         let kernel = || VectorKernel::Polynomial { gamma: 1.0, coef0: 1.0, degree: 2 };
         let mut full = spec.kernel(kernel(), 3).unwrap();
         let mut capped = Spec { max_rank: Some(10), ..spec.clone() }.kernel(kernel(), 3).unwrap();
@@ -184,7 +184,7 @@ fn a_cap_at_the_rank_of_the_features_changes_no_loss_of_a_kernel_learner() {
 #[test]
 fn a_capped_kernel_learner_with_a_budget_keeps_its_trace_and_its_cap() {
     for kind in SCATTER_KINDS {
-        let spec = Spec { max_rank: Some(6), budget: Some(12), ..Spec::new(kind, 2) };
+        let spec = Spec { max_rank: Some(6), budget: Some(12), ..Spec::bare(kind, 2) };
         let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 0.5 }, 4).unwrap();
         let mut random = Random::seeded(3);
         for row in of_rank(4, 4, 300, 4) {
@@ -202,7 +202,7 @@ fn a_capped_kernel_learner_with_a_budget_keeps_its_trace_and_its_cap() {
 fn what_is_forgotten_is_dropped_before_it_is_denormal() {
     // Twenty directions, each seen once, then one for ever: the others fade by twenty per cent for each row.
     let unit = |i: usize| (0..24).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
-    let spec = Spec { forget: 0.8, max_rank: Some(20), ..Spec::new(Kind::ForgettingLeader, 1) };
+    let spec = Spec { forget: 0.8, max_rank: Some(20), ..Spec::bare(Kind::ForgettingLeader, 1) };
     let mut learner = spec.plain(24).unwrap();
     let mut random = Random::seeded(5);
     for t in 0..400 {
@@ -214,11 +214,11 @@ fn what_is_forgotten_is_dropped_before_it_is_denormal() {
 
 #[test]
 fn scatter_learners_that_count_all_directions_refuse_the_cap() {
-    let error = Spec { max_rank: Some(5), ..Spec::new(Kind::ProductSets, 2) }.plain(9).unwrap_err();
+    let error = Spec { max_rank: Some(5), ..Spec::bare(Kind::ProductSets, 2) }.plain(9).unwrap_err();
     assert!(error.to_string().contains("product-sets"), "{error}");
-    let error = Spec { max_rank: Some(5), as_printed: true, ..Spec::new(Kind::Anchored, 2) }.plain(9).unwrap_err();
+    let error = Spec { max_rank: Some(5), as_printed: true, ..Spec::bare(Kind::Anchored, 2) }.plain(9).unwrap_err();
     assert!(error.to_string().contains("as-printed"), "{error}");
-    let error = Spec { max_rank: Some(1), ..Spec::new(Kind::Leader, 2) }.plain(5).unwrap_err();
+    let error = Spec { max_rank: Some(1), ..Spec::bare(Kind::Leader, 2) }.plain(5).unwrap_err();
     assert_eq!(error.to_string(), "max-rank must be at least k, got 1");
 }
 
@@ -244,7 +244,7 @@ fn merged(spec: &Spec, rows: &[Vec<f64>]) -> (f64, f64, usize) {
 #[test]
 fn merging_keeps_few_directions_for_its_share_of_the_price_of_mixing() {
     let rows = signal_and_noise(48, 4, 1500);
-    let exact = Spec { eta: 4.0, mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::new(Kind::Tracking, 4) };
+    let exact = Spec { eta: 4.0, mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::bare(Kind::Tracking, 4) };
     let (loss, price, rank) = merged(&exact, &rows);
     assert_eq!(rank, 48, "noise touches every direction");
     for share in [0.1, 0.3] {
@@ -259,7 +259,7 @@ fn merging_keeps_few_directions_for_its_share_of_the_price_of_mixing() {
 #[test]
 fn few_directions_are_not_merged() {
     let rows = signal_and_noise(15, 2, 300);
-    let exact = Spec { eta: 4.0, mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::new(Kind::Tracking, 2) };
+    let exact = Spec { eta: 4.0, mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::bare(Kind::Tracking, 2) };
     assert_eq!(merged(&exact, &rows), merged(&Spec { merge: 0.1, ..exact.clone() }, &rows));
     assert!(Spec { merge: f64::NAN, ..exact }.plain(15).is_err());
 }

@@ -23,7 +23,7 @@ fn specs() -> Vec<Spec> {
                 (Some(_), Kind::ProductSets) => Some(Multiplicity::Finite(60)),
                 _ => None,
             };
-            let spec = Spec { eta, kernel, dimension, ..Spec::new(entry.kind, kept) };
+            let spec = Spec { eta, kernel, dimension, ..Spec::bare(entry.kind, kept) };
             if entry.kind.reads("center") {
                 specs.push(Spec { center: Some(RunningCenter::MEAN), ..spec.clone() });
             }
@@ -46,7 +46,7 @@ fn run(spec: Spec, rows: &[Vec<f64>]) -> Run {
 #[test]
 fn directions_beyond_the_length_of_rows_are_zero() {
     for kind in [Kind::Auto, Kind::Additive, Kind::Leader] {
-        let spec = Spec { dimension: Some(Multiplicity::Finite(9)), ..Spec::new(kind, 4) };
+        let spec = Spec { dimension: Some(Multiplicity::Finite(9)), ..Spec::bare(kind, 4) };
         let mut embedding = run(spec, &[vec![1.0, 2.0], vec![2.0, -1.0], vec![0.5, 0.5]]).embedding();
         let components = embedding.components().unwrap().clone();
         let squares: Vec<f64> = (0..4).map(|j| dot(components.column(j), components.column(j))).collect();
@@ -62,10 +62,10 @@ fn directions_beyond_the_length_of_rows_are_zero() {
 fn sizes_that_memory_cannot_hold_are_refused() {
     for entry in REGISTRY {
         for length in [1 << 48, usize::MAX] {
-            let error = Run::new(Spec::new(entry.kind, 1), length, 0).unwrap_err().to_string();
+            let error = Run::new(Spec::bare(entry.kind, 1), length, 0).unwrap_err().to_string();
             assert!(error.ends_with("GB of memory, more than there is"), "{}: {error}", entry.name);
         }
-        let error = Run::new(Spec::new(entry.kind, usize::MAX), 8, 0).unwrap_err().to_string();
+        let error = Run::new(Spec::bare(entry.kind, usize::MAX), 8, 0).unwrap_err().to_string();
         assert!(error.starts_with("k must be at most 4294967296, got"), "{}: {error}", entry.name);
     }
     let error = eigenhedge::experts::CappedHedge::new(1 << 60, 2, 0.5).unwrap_err().to_string();
@@ -94,7 +94,7 @@ fn rows_that_are_all_at_hand_are_learned_as_one_after_another() {
     let rows = rows(60);
     let long: Vec<Vec<f64>> = streams::signal_and_noise(600, 3, 0.3, 5).take(60).collect();
     let long_specs =
-        [Kind::Auto, Kind::Tracking].map(|kind| Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, 3) });
+        [Kind::Auto, Kind::Tracking].map(|kind| Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, 3) });
     for (spec, rows) in specs().into_iter().map(|spec| (spec, &rows)).chain(long_specs.map(|spec| (spec, &long))) {
         let alone = run(spec.clone(), rows);
         let mut together = Run::new(spec.clone(), rows[0].len(), 7).unwrap();
@@ -161,7 +161,7 @@ fn every_promise_holds_on_every_stream() {
     for seed in 0..20u64 {
         let (kept, eta) = ([1, 2, 6][seed as usize % 3], [0.1, 1.0, 4.0, 20.0][seed as usize % 4]);
         let given = NormBound::Given(1.0);
-        let base = |learner| Spec { eta, ..Spec::new(learner, kept) };
+        let base = |learner| Spec { eta, ..Spec::bare(learner, kept) };
         let variants = [
             Spec { norm_bound: given, ..base(Kind::Tracking) },
             Spec { norm_bound: given, mixing: Mixing::FixedShare { alpha: 0.01 }, ..base(Kind::Tracking) },
@@ -200,10 +200,10 @@ fn rows_that_keep_growing_are_paid_for_by_the_surprise() {
             size *= ratio;
         }
         for self_confident in [false, true] {
-            let spec = Spec { self_confident, ..Spec::new(Kind::Anchored, 2) };
+            let spec = Spec { self_confident, ..Spec::bare(Kind::Anchored, 2) };
             let RunSummary { bound_holds, expected_loss, bound, .. } = run(spec, &rows).summary();
             assert_eq!(bound_holds, Some(true), "{ratio} {self_confident}: {expected_loss} {bound:?}");
-            let tracking = Spec { norm_bound: NormBound::Running, ..Spec::new(Kind::Tracking, 2) };
+            let tracking = Spec { norm_bound: NormBound::Running, ..Spec::bare(Kind::Tracking, 2) };
             let RunSummary { bound_holds, bound_reason, .. } = run(tracking, &rows).summary();
             assert_eq!((bound_holds, bound_reason), (None, Reason::RunningNormBound.to_string()));
         }
@@ -218,7 +218,7 @@ fn a_portfolio_loses_at_most_the_best_member_and_the_hedge_term() {
             // The term must hold whatever the scale, and whether or not it is known.
             let scale = [1.0, 1e-4, 300.0][seed as usize % 3];
             let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * scale).collect()).collect();
-            let summary = run(Spec { center, ..Spec::new(Kind::Auto, 2) }, &rows).summary();
+            let summary = run(Spec { center, ..Spec::bare(Kind::Auto, 2) }, &rows).summary();
             let best = summary.best_member().unwrap();
             let most = best.expected_loss + summary.certificate.hedge_term;
             assert!(summary.expected_loss <= most, "{name} {seed}: {} > {most}", summary.expected_loss);
@@ -234,7 +234,7 @@ fn a_portfolio_loses_at_most_the_best_member_and_the_hedge_term() {
 fn a_single_learner_is_a_portfolio_of_one() {
     let rows = rows(60);
     for entry in subspace_learners() {
-        let spec = Spec::new(entry.kind, 2);
+        let spec = Spec::bare(entry.kind, 2);
         let mut alone = spec.plain(5).unwrap();
         let mut random = eigenhedge::Random::seeded(7);
         let mut run = Run::new(spec, 5, 7).unwrap();
@@ -298,7 +298,7 @@ fn an_embedding_through_the_linear_kernel_is_the_plain_one() {
                 continue;
             }
             let eta = if entry.family == Family::Hebbian { 0.1 } else { 2.0 };
-            let spec = Spec { center, eta, ..Spec::new(entry.kind, kept) };
+            let spec = Spec { center, eta, ..Spec::bare(entry.kind, kept) };
             let mut plain = run(spec.clone(), &rows).embedding();
             let mut kernel = run(Spec { kernel: Some(VectorKernel::Linear), ..spec }, &rows).embedding();
             let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -317,7 +317,7 @@ fn an_embedding_through_the_linear_kernel_is_the_plain_one() {
 fn a_watched_partition_is_found_where_the_stream_changes() {
     let rows = streams::switching(8, 2, 3, 128, 3);
     let comparators = Comparators { hindsight: true, segments: 3 };
-    let mut run = Run::with_comparators(Spec::new(Kind::Auto, 2), 8, 0, comparators).unwrap();
+    let mut run = Run::with_comparators(Spec::bare(Kind::Auto, 2), 8, 0, comparators).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     let summary = run.summary();
     let partition = &summary.partitions[2];
@@ -330,7 +330,7 @@ fn a_watched_partition_is_found_where_the_stream_changes() {
 
 #[test]
 fn a_rate_for_a_given_best_loss_is_the_papers() {
-    let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, 2) };
+    let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::Tracking, 2) };
     let tuned = spec.clone().tuned(10.0, 20).unwrap();
     let divergence = 18.0 * (20f64 / 18.0).ln();
     assert!((tuned.eta - (1.0 + (2.0 * divergence / 10.0).sqrt()).ln()).abs() < 1e-12);
@@ -340,7 +340,7 @@ fn a_rate_for_a_given_best_loss_is_the_papers() {
 
 #[test]
 fn a_row_whose_squared_norm_overflows_has_no_coordinates() {
-    let mut run = Run::new(Spec::new(Kind::Leader, 1), 3, 0).unwrap();
+    let mut run = Run::new(Spec::bare(Kind::Leader, 1), 3, 0).unwrap();
     run.step(&[1.0, 2.0, 3.0]).unwrap();
     let (mut embedding, mut coordinates) = (run.embedding(), Vec::new());
     assert!(embedding.transform(&[1.0, 1e160, 0.0], &mut coordinates).is_err());

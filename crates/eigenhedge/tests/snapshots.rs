@@ -27,7 +27,7 @@ fn hebbian(kept: usize) -> impl Iterator<Item = Spec> {
     let kinds = [(Kind::Oja, 1), (Kind::Gha, kept), (Kind::Apex, kept)];
     let treatments =
         [(None, None), (Some(RunningCenter::MEAN), None), (Some(RunningCenter::forgetting(0.6)), Some(1.5))];
-    let with = |(kind, kept), (center, clip)| Spec { eta: 0.5, center, clip, ..Spec::new(kind, kept) };
+    let with = |(kind, kept), (center, clip)| Spec { eta: 0.5, center, clip, ..Spec::bare(kind, kept) };
     kinds.into_iter().flat_map(move |kind| treatments.map(|treatment| with(kind, treatment)))
 }
 
@@ -35,16 +35,16 @@ fn hebbian(kept: usize) -> impl Iterator<Item = Spec> {
 fn every_plain_run_can_be_read_at_every_row() {
     let mut all = specs(2);
     all.extend(hebbian(2));
-    all.push(Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) });
-    all.push(Spec { center: Some(RunningCenter::forgetting(0.6)), clip: Some(1.5), ..Spec::new(Kind::Auto, 2) });
-    all.push(Spec { self_confident: true, ..Spec::new(Kind::Anchored, 2) });
-    all.push(Spec { as_printed: true, ..Spec::new(Kind::Anchored, 2) });
-    all.push(Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Auto, 2) });
-    all.push(Spec { mixing: Mixing::FixedShare { alpha: 0.01 }, merge: 0.25, ..Spec::new(Kind::Tracking, 2) });
+    all.push(Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) });
+    all.push(Spec { center: Some(RunningCenter::forgetting(0.6)), clip: Some(1.5), ..Spec::bare(Kind::Auto, 2) });
+    all.push(Spec { self_confident: true, ..Spec::bare(Kind::Anchored, 2) });
+    all.push(Spec { as_printed: true, ..Spec::bare(Kind::Anchored, 2) });
+    all.push(Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::Auto, 2) });
+    all.push(Spec { mixing: Mixing::FixedShare { alpha: 0.01 }, merge: 0.25, ..Spec::bare(Kind::Tracking, 2) });
     for kind in [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::ForgettingLeader] {
-        all.push(Spec { max_rank: Some(3), center: Some(RunningCenter::MEAN), ..Spec::new(kind, 2) });
+        all.push(Spec { max_rank: Some(3), center: Some(RunningCenter::MEAN), ..Spec::bare(kind, 2) });
     }
-    all.push(Spec { max_rank: Some(3), mixing: Mixing::PastAverage { alpha: 0.01 }, ..Spec::new(Kind::Tracking, 2) });
+    all.push(Spec { max_rank: Some(3), mixing: Mixing::PastAverage { alpha: 0.01 }, ..Spec::bare(Kind::Tracking, 2) });
     for (name, rows) in bounded_rows(6, 3) {
         for spec in &all {
             let comparators = Comparators { hindsight: true, segments: 3 };
@@ -59,8 +59,8 @@ fn every_run_over_features_can_be_read_at_every_row() {
     let quadratic = VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 1.0 };
     let mut all = infinite_specs(2);
     all.extend(hebbian(2));
-    all.push(Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) });
-    all.push(Spec { center: Some(RunningCenter::forgetting(0.6)), clip: Some(1.5), ..Spec::new(Kind::Auto, 2) });
+    all.push(Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) });
+    all.push(Spec { center: Some(RunningCenter::forgetting(0.6)), clip: Some(1.5), ..Spec::bare(Kind::Auto, 2) });
     for (name, rows) in bounded_rows(4, 5) {
         let rows = &rows[..rows.len().min(100)];
         for spec in &all {
@@ -76,9 +76,9 @@ fn every_run_over_features_can_be_read_at_every_row() {
 fn runs_over_long_rows_can_be_read_at_every_row() {
     let cases = [
         // Columns that wait, chains of factors, a sketch.
-        (Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) }, 600, 120),
-        (Spec { forget: 0.9, ..Spec::new(Kind::ForgettingLeader, 2) }, 160, 200),
-        (Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Tracking, 2) }, 5000, 80),
+        (Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) }, 600, 120),
+        (Spec { forget: 0.9, ..Spec::bare(Kind::ForgettingLeader, 2) }, 160, 200),
+        (Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Tracking, 2) }, 5000, 80),
     ];
     for (spec, n, count) in cases {
         let rows = streams::iid(n, 20, 0.3, count, 7).rows;

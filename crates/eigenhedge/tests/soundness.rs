@@ -32,7 +32,7 @@ fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
             for mixing in mixings {
                 for (max_rank, center) in ranks.iter().flat_map(|rank| centers.iter().map(move |c| (*rank, *c))) {
                     let mixing = *mixing;
-                    specs.push(Spec { eta, forget, mixing, max_rank, center, ..Spec::new(entry.kind, kept) });
+                    specs.push(Spec { eta, forget, mixing, max_rank, center, ..Spec::bare(entry.kind, kept) });
                 }
             }
         }

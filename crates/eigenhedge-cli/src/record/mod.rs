@@ -274,7 +274,7 @@ mod tests {
 
     fn recorded(rows: usize, cut: Option<usize>) -> (Run, Recorder) {
         let mut run =
-            Run::new(Spec { center: Some(eigenhedge::RunningCenter::MEAN), ..Spec::new(Kind::Auto, 2) }, 20, 1)
+            Run::new(Spec { center: Some(eigenhedge::RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) }, 20, 1)
                 .unwrap();
         let mut recorder = Recorder::new(&run, true);
         for (i, row) in streams::three_subspaces(1).iter().cycle().take(rows).enumerate() {
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn what_fits_another_run_is_refused() {
         let (_, recorder) = recorded(10, None);
-        let single = Run::new(Spec::new(Kind::Leader, 2), 20, 1).unwrap();
+        let single = Run::new(Spec::bare(Kind::Leader, 2), 20, 1).unwrap();
         assert_eq!(Recorder::from_text(&recorder.to_text(), &single), None);
         assert_eq!(Recorder::from_text("0g", &single), None);
         assert_eq!(Recorder::from_text("123", &single), None);

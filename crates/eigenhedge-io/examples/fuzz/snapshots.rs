@@ -37,24 +37,24 @@ pub fn targets() -> Vec<Box<dyn Target>> {
     let past = Mixing::PastAverage { alpha: 0.01 };
     let share = Mixing::FixedShare { alpha: 0.01 };
     let centered = |spec: Spec| Spec { center: Some(RunningCenter::MEAN), ..spec };
-    let hebbian = |kind, kept| Spec { eta: 0.1, ..Spec::new(kind, kept) };
+    let hebbian = |kind, kept| Spec { eta: 0.1, ..Spec::bare(kind, kept) };
     let plain = vec![
-        centered(Spec::new(Kind::Auto, 2)),
-        Spec { center: Some(RunningCenter::forgetting(0.6)), clip: Some(1.5), ..Spec::new(Kind::Leader, 2) },
-        Spec { mixing: past, ..Spec::new(Kind::Tracking, 2) },
-        centered(Spec { mixing: share, merge: 0.25, ..Spec::new(Kind::Tracking, 2) }),
-        Spec { max_rank: Some(3), ..Spec::new(Kind::Anchored, 2) },
-        centered(Spec::new(Kind::ForgettingLeader, 2)),
-        Spec { as_printed: true, ..Spec::new(Kind::Anchored, 2) },
-        Spec::new(Kind::PerturbedLeader, 2),
-        Spec::new(Kind::ProductSets, 2),
-        centered(Spec::new(Kind::Additive, 2)),
+        centered(Spec::bare(Kind::Auto, 2)),
+        Spec { center: Some(RunningCenter::forgetting(0.6)), clip: Some(1.5), ..Spec::bare(Kind::Leader, 2) },
+        Spec { mixing: past, ..Spec::bare(Kind::Tracking, 2) },
+        centered(Spec { mixing: share, merge: 0.25, ..Spec::bare(Kind::Tracking, 2) }),
+        Spec { max_rank: Some(3), ..Spec::bare(Kind::Anchored, 2) },
+        centered(Spec::bare(Kind::ForgettingLeader, 2)),
+        Spec { as_printed: true, ..Spec::bare(Kind::Anchored, 2) },
+        Spec::bare(Kind::PerturbedLeader, 2),
+        Spec::bare(Kind::ProductSets, 2),
+        centered(Spec::bare(Kind::Additive, 2)),
     ];
     let features = vec![
-        centered(Spec { kernel: rbf(), budget: Some(10), ..Spec::new(Kind::Anchored, 2) }),
-        Spec { kernel: rbf(), ..Spec::new(Kind::Auto, 2) },
-        Spec { kernel: quadratic(), budget: Some(8), mixing: past, ..Spec::new(Kind::Tracking, 2) },
-        centered(Spec { kernel: quadratic(), ..Spec::new(Kind::PerturbedLeader, 2) }),
+        centered(Spec { kernel: rbf(), budget: Some(10), ..Spec::bare(Kind::Anchored, 2) }),
+        Spec { kernel: rbf(), ..Spec::bare(Kind::Auto, 2) },
+        Spec { kernel: quadratic(), budget: Some(8), mixing: past, ..Spec::bare(Kind::Tracking, 2) },
+        centered(Spec { kernel: quadratic(), ..Spec::bare(Kind::PerturbedLeader, 2) }),
     ];
     let vectors = vec![
         hebbian(Kind::Oja, 1),
@@ -69,9 +69,9 @@ pub fn targets() -> Vec<Box<dyn Target>> {
     };
     let long = vec![
         // Columns that wait, factors that are not multiplied out, a sketch.
-        saved(&centered(Spec::new(Kind::Auto, 1)), 520, 12, Comparators { hindsight: false, segments: 0 }),
-        saved(&Spec::new(Kind::ForgettingLeader, 2), 160, 150, Comparators { hindsight: false, segments: 0 }),
-        saved(&centered(Spec::new(Kind::Tracking, 1)), 4100, 3, Comparators::default()),
+        saved(&centered(Spec::bare(Kind::Auto, 1)), 520, 12, Comparators { hindsight: false, segments: 0 }),
+        saved(&Spec::bare(Kind::ForgettingLeader, 2), 160, 150, Comparators { hindsight: false, segments: 0 }),
+        saved(&centered(Spec::bare(Kind::Tracking, 1)), 4100, 3, Comparators::default()),
     ];
     let moments = [(5, 0), (5, 70), (4100, 3)].map(|(length, rows)| {
         let mut moments = Moments::new(length, 1, Missing::Skip).unwrap();

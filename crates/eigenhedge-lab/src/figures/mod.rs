@@ -21,7 +21,7 @@ const ALPHA: f64 = 1e-3;
 
 /// A learner with rate 1 for rows of norm at most one.
 fn spec(kind: Kind, kept: usize) -> Spec {
-    Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, kept) }
+    Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, kept) }
 }
 
 /// Tracking with rate 1 and this mixing.

@@ -57,7 +57,7 @@ fn variants(entry: &Entry, k: usize) -> Vec<Spec> {
     let memories: &[f64] = if reads("forget") { &[0.5, 0.99] } else { &[1.0] };
     let mut specs = Vec::new();
     for (eta, forget) in rates.iter().flat_map(|eta| memories.iter().map(move |forget| (*eta, *forget))) {
-        let base = Spec { eta, forget, ..Spec::new(entry.kind, k) };
+        let base = Spec { eta, forget, ..Spec::bare(entry.kind, k) };
         for center in [None, Some(RunningCenter::MEAN), Some(RunningCenter::forgetting(0.8))]
             .into_iter()
             .take(if reads("center") { 3 } else { 1 })

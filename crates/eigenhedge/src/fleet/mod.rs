@@ -327,7 +327,7 @@ mod tests {
     }
 
     fn fresh(kind: Kind) -> Run {
-        Run::new(Spec { center: Some(RunningCenter::MEAN), ..Spec::new(kind, 2) }, 6, 3).unwrap()
+        Run::new(Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, 2) }, 6, 3).unwrap()
     }
 
     fn columns() -> Columns {

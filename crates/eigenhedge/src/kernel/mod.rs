@@ -24,7 +24,7 @@
 //!     }
 //! }
 //!
-//! let mut learner = Spec::new(Kind::Tracking, 2).features(Items::<_, str>::new(Letters))?;
+//! let mut learner = Spec::bare(Kind::Tracking, 2).features(Items::<_, str>::new(Letters))?;
 //! let mut random = Random::seeded(0);
 //! for word in ["pressure", "measure", "pleasure", "pressure"] {
 //!     let loss = trial(&mut learner, &Instance::from(word), &mut random)?;

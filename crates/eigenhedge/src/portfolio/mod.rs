@@ -315,7 +315,7 @@ mod tests {
     use crate::{NormBound, streams, trial};
 
     fn run(rows: &[Vec<f64>], kept: usize) -> (Portfolio<Ambient>, f64) {
-        let template = Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(Kind::Tracking, kept) };
+        let template = Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::Tracking, kept) };
         let length = rows[0].len();
         let mut portfolio = Portfolio::new(auto(&template, length), || Ambient::new(length)).unwrap();
         let mut random = Random::seeded(1);

@@ -1,6 +1,6 @@
 //! The parameters of a learner, and how it is built from them.
 
-use super::{Family, Kind};
+use super::{Family, Kind, options};
 use crate::bounds;
 use crate::error::{self, Error};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
@@ -43,7 +43,7 @@ impl Missing {
 /// ```
 /// use eigenhedge::{Instance, Kind, Random, Spec, trial};
 ///
-/// let spec = Spec { eta: 2.0, ..Spec::new(Kind::Tracking, 1) };
+/// let spec = Spec { eta: 2.0, ..Spec::bare(Kind::Tracking, 1) };
 /// let mut learner = spec.plain(3)?;
 /// let mut random = Random::seeded(1);
 /// let loss = trial(&mut learner, &Instance::from(&[1.0, 0.0, 0.0][..]), &mut random)?;
@@ -100,8 +100,25 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// A learner with defaults: `eta` 1, no mixing, `forget` 0.95, no centering, running norm bound.
+    /// A learner with the defaults of the command line and of Python: the running mean as the center where the learner reads one,
+    /// fixed share and merging for tracking, a self-confident rate for anchored, a step of 0.05 for Hebbian learners.
     pub fn new(learner: Kind, kept: usize) -> Self {
+        let (mixing, merge) = match learner {
+            Kind::Tracking => (Mixing::FixedShare { alpha: options::ALPHA }, options::MERGE),
+            _ => (Mixing::None, 0.0),
+        };
+        Self {
+            eta: if learner.entry().family == Family::Hebbian { options::HEBBIAN_ETA } else { 1.0 },
+            self_confident: learner == Kind::Anchored,
+            mixing,
+            merge,
+            center: learner.reads("center").then_some(RunningCenter::MEAN),
+            ..Self::bare(learner, kept)
+        }
+    }
+
+    /// A learner as the papers state it: `eta` 1, no mixing, no center, `forget` 0.95, running norm bound.
+    pub fn bare(learner: Kind, kept: usize) -> Self {
         Self {
             learner,
             kept,

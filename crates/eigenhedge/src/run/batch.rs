@@ -17,7 +17,7 @@ impl Run {
     ///
     /// ```
     /// use eigenhedge::{Kind, Run, Spec};
-    /// let mut run = Run::new(Spec::new(Kind::Anchored, 1), 3, 0)?;
+    /// let mut run = Run::new(Spec::bare(Kind::Anchored, 1), 3, 0)?;
     /// let loss = run.step_batch(&[&[1.0, 0.0, 0.0], &[0.0, 2.0, 0.0]], Some(&[3.0, 1.0]))?;
     /// assert!((loss.expected - (3.0 + 4.0) * 2.0 / 3.0).abs() < 1e-12); // two of three directions are dropped
     /// assert_eq!(run.summary().rows, 2);

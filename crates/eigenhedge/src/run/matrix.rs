@@ -24,7 +24,7 @@ impl Run {
     /// ```
     /// use eigenhedge::{Kind, Matrix, Run, Spec};
     ///
-    /// let mut run = Run::new(Spec::new(Kind::Tracking, 1), 2, 0)?;
+    /// let mut run = Run::new(Spec::bare(Kind::Tracking, 1), 2, 0)?;
     /// let loss = run.step_matrix(&Matrix::identity(2), 1)?;
     /// assert!((loss.expected - 1.0).abs() < 1e-12);
     /// assert!((run.summary().best_loss.unwrap().low() - 1.0).abs() < 1e-12);

@@ -28,7 +28,7 @@ impl Run {
     /// use eigenhedge::{Kind, Run, Spec, streams};
     ///
     /// let rows = streams::three_subspaces(1);
-    /// let spec = Spec::new(Kind::Leader, 2);
+    /// let spec = Spec::bare(Kind::Leader, 2);
     /// let [mut all, mut first, mut rest] = [(); 3].map(|()| Run::new(spec.clone(), 20, 0).unwrap());
     /// rows.iter().try_for_each(|row| all.step(row).map(drop))?;
     /// rows[..400].iter().try_for_each(|row| first.step(row).map(drop))?;

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use eigenhedge::{Average, Instance, Kind, Random, Spec, streams, trial};
 ///
-/// let mut learner = Spec::new(Kind::Tracking, 2).plain(5)?;
+/// let mut learner = Spec::bare(Kind::Tracking, 2).plain(5)?;
 /// let (mut average, mut random) = (Average::new(5)?, Random::seeded(1));
 /// for row in streams::signal_and_noise(5, 2, 0.1, 2).take(100) {
 ///     average.add(&mut learner)?;

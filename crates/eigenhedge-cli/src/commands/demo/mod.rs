@@ -47,7 +47,7 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
 }
 
 fn learners() -> Vec<(&'static str, Spec)> {
-    let spec = |kind| Spec { norm_bound: NormBound::Given(1.0), ..Spec::new(kind, KEPT) };
+    let spec = |kind| Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, KEPT) };
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
     vec![
         (AUTO, spec(Kind::Auto)),

@@ -53,7 +53,7 @@ fn steps(seed: u64) -> Result<Steps> {
             [along * cos - beside * sin, along * sin + beside * cos]
         })
         .collect();
-    let spec = Spec { norm_bound: NormBound::Given(1.2), ..Spec::new(Kind::Auto, 1) };
+    let spec = Spec { norm_bound: NormBound::Given(1.2), ..Spec::bare(Kind::Auto, 1) };
     let mut run = Run::new(spec, 2, seed)?;
     let best = Pca::fit(&rows, 1, Center::None)?;
     let angle = |direction: &[f64]| direction[1].atan2(direction[0]);

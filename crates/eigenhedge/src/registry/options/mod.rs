@@ -9,15 +9,14 @@ mod value;
 
 pub use crate::num::exact;
 pub(crate) use table::AUTO_SEGMENTS;
+pub(crate) use table::{ALPHA, HEBBIAN_ETA, MERGE};
 pub use table::{OPTIONS, OptionEntry, Readers};
 pub use value::{Check, Choice, Type, Value};
 
 use crate::bounds;
 use crate::error::Error;
 use crate::kernel::{KERNELS, KernelParameters, TextItems, VectorKernel};
-use crate::mixing::Mixing;
-use crate::registry::{Family, Kind, Spec};
-use crate::subspace::RunningCenter;
+use crate::registry::{Kind, Spec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -169,20 +168,7 @@ pub fn spelled(error: &Error, spelling: Spelling) -> String {
 impl Setup {
     /// The defaults of a learner.
     fn new(learner: Kind, kept: usize) -> Self {
-        let is_hebbian = learner.entry().family == Family::Hebbian;
-        let (mixing, merge) = match learner {
-            Kind::Tracking => (Mixing::FixedShare { alpha: table::ALPHA }, table::MERGE),
-            _ => (Mixing::None, 0.0),
-        };
-        let spec = Spec {
-            eta: if is_hebbian { 0.05 } else { 1.0 },
-            self_confident: learner == Kind::Anchored,
-            mixing,
-            merge,
-            center: learner.reads("center").then_some(RunningCenter::MEAN),
-            ..Spec::new(learner, kept)
-        };
-        Self { seed: Some(0), ..Self::of(spec, 0) }
+        Self { seed: Some(0), ..Self::of(Spec::new(learner, kept), 0) }
     }
 
     /// The setup of a learner that has been built; the seed is not known.

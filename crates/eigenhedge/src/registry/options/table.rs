@@ -102,8 +102,10 @@ const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
 const TRACKING: &[Kind] = &[Kind::Tracking];
 const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
 
-pub(super) const ALPHA: f64 = 1e-3;
-pub(super) const MERGE: f64 = 0.25;
+pub(crate) const ALPHA: f64 = 1e-3;
+pub(crate) const MERGE: f64 = 0.25;
+/// Step of Hebbian learners if none is given.
+pub(crate) const HEBBIAN_ETA: f64 = 0.05;
 /// The number of segments that stands for `auto`.
 pub(crate) const AUTO_SEGMENTS: usize = usize::MAX;
 
