@@ -41,7 +41,8 @@ fn time_of_day(text: &str) -> Option<f64> {
             (is_plain && digits).then(|| second.parse::<f64>().ok()).flatten()?
         }
     };
-    if parts.next().is_some() || hour > 24 || minute > 59 || !(second < 61.0) {
+    let is_over = hour > 24 || hour == 24 && (minute > 0 || second > 0.0);
+    if parts.next().is_some() || is_over || minute > 59 || !(second < 61.0) {
         return None;
     }
     let shift = match zone.as_bytes() {
@@ -50,6 +51,10 @@ fn time_of_day(text: &str) -> Option<f64> {
             let digits = zone[1..].replace(':', "");
             let hours = whole(digits.get(..2)?, 2)?;
             let minutes = if digits.len() == 2 { 0 } else { whole(&digits[2..], 2)? };
+            // Zones reach from 12 hours behind to 14 hours ahead.
+            if hours > 14 || minutes > 59 {
+                return None;
+            }
             let shift = 3600 * hours + 60 * minutes;
             if *sign == b'-' { -shift } else { shift }
         }
@@ -118,12 +123,14 @@ mod tests {
             ("1709164800", 1_709_164_800.0),
             (" 1709164800123 ", 1_709_164_800.123),
             ("0001-01-01", -62_135_596_800.0),
+            ("2024-02-28T24:00", 1_709_164_800.0),
         ];
         for (text, wanted) in cases {
             assert_eq!(seconds(text), Some(wanted), "{text}");
         }
         let wrong = "monday, ,2023-02-29,2024-13-01,2024-1-1,2024-01-01T,2024-01-01T1:00,2024-01-01T10:60,NaN,inf,\
-                     2024-01-01T10:00:1,2024-01-01T10:00:00.,2024-01-01T10:00+1,2024-01-01X10:00,2024-01-01T10:00:00é";
+                     2024-01-01T10:00:1,2024-01-01T10:00:00.,2024-01-01T10:00+1,2024-01-01X10:00,2024-01-01T10:00:00é,\
+                     2024-01-01T24:30,2024-01-01T24:00:01,2024-01-01T10:00+99:99,2024-01-01T10:00+15:00,2024-01-01T10:00-05:60";
         wrong.split(',').for_each(|text| assert_eq!(seconds(text), None, "{text}"));
     }
 

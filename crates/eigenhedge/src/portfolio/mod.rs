@@ -146,7 +146,7 @@ impl<S: Span> Portfolio<S> {
         &self.members[self.scratch.0.chosen]
     }
 
-    /// Position of the member with the largest weight; the first of equal ones.
+    /// Position of the member with the largest weight; the first of those that are tied with it.
     pub fn heaviest(&self) -> usize {
         largest(&self.trust.present_weights())
     }
@@ -235,9 +235,13 @@ impl Portfolio<Ambient> {
     }
 }
 
-/// Position of the largest number; the first of equal ones.
+/// Weights that differ by less than this part of the largest are tied: rounding must not decide which member is asked.
+const TIED: f64 = 1e-9;
+
+/// Position of the first weight that is tied with the largest.
 fn largest(weights: &[f64]) -> usize {
-    (1..weights.len()).fold(0, |best, i| if weights[i] > weights[best] { i } else { best })
+    let most = weights.iter().copied().fold(0.0, f64::max);
+    weights.iter().position(|weight| *weight >= (1.0 - TIED) * most).unwrap_or(0)
 }
 
 impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
@@ -324,6 +328,14 @@ mod tests {
             total += trial(&mut portfolio, &Instance::from(&row[..]), &mut random).unwrap().expected;
         }
         (portfolio, total)
+    }
+
+    #[test]
+    fn rounding_does_not_decide_which_member_is_asked() {
+        for nudge in [-1e-15, 0.0, 1e-15, 1e-12] {
+            assert_eq!(largest(&[0.2, 0.4, 0.4 + nudge]), 1, "{nudge}");
+        }
+        assert_eq!((largest(&[0.2, 0.39, 0.41]), largest(&[0.0, 0.0]), largest(&[1.0])), (2, 0, 0));
     }
 
     #[test]
