@@ -7,6 +7,21 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
+/// True if both paths name one regular file, or would once it is written. Devices, such as /dev/null, are never the same file.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    // A file that is not there yet is known by its folder and its name.
+    let place = |path: &Path| {
+        path.canonicalize().ok().or_else(|| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(folder.canonicalize().ok()?.join(path.file_name()?))
+        })
+    };
+    match (place(one), place(other)) {
+        (Some(one), Some(other)) => one == other && (one.is_file() || !one.exists()),
+        _ => one == other,
+    }
+}
+
 /// Reads a snapshot.
 pub fn read_snapshot(path: &Path) -> Result<Snapshot> {
     let name = printable_path(path);

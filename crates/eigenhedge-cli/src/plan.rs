@@ -1,6 +1,7 @@
 //! The command line as built: every value that can be judged without the data has been.
 
 use crate::args::{KeepArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
+use crate::files::is_same_file;
 use crate::table::{self, Usage, is_dash};
 use eigenhedge::options::{Options, Setup, spelled};
 use eigenhedge::registry::Family;
@@ -112,8 +113,7 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
     });
     suits("--out", "answers", form, target)?;
     if let Target::File(path) = target
-        && path.is_file()
-        && args.inputs.iter().any(|input| path.canonicalize().ok() == input.canonicalize().ok())
+        && args.inputs.iter().any(|input| is_same_file(path, input))
     {
         return Err(Usage(format!("--out must not be the input, got {}", path.display())));
     }
@@ -166,9 +166,7 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
         if is_dash(path) {
             return Err(Usage(format!("{option} must be a file, got -")));
         }
-        let same =
-            |other: &Path| path == other || path.is_file() && path.canonicalize().ok() == other.canonicalize().ok();
-        if let Some((other, _)) = taken.iter().find(|(_, other)| same(other)) {
+        if let Some((other, _)) = taken.iter().find(|(_, other)| is_same_file(path, other)) {
             return Err(Usage(format!("{option} must not be {other}, got {}", path.display())));
         }
         taken.push((option, path));

@@ -1,13 +1,23 @@
-//! Signals: the first asks the run to stop between two rows, the second ends the program.
+//! Signals: the first asks the run to stop between two rows; another one after [`GRACE`] ends the program at once.
+//!
+//! `timeout` and service managers send a signal to the program and to its group: both arrive within a moment and mean one.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The status that a shell reports for a program that Ctrl-C has ended.
 const INTERRUPTED: i32 = 130;
+/// Time after the first signal in which others count as the same one.
+const GRACE: Duration = Duration::from_millis(500);
+/// A terminal that is closed asks to stop too.
+#[cfg(unix)]
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+#[cfg(not(unix))]
+const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// The signals that ask a run to stop.
 pub struct StopSignal {
@@ -20,12 +30,13 @@ impl StopSignal {
     /// Listens from now on.
     pub fn listen() -> Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
+        let is_armed = Arc::new(AtomicBool::new(false));
         let register = |signal| {
-            // In this order: the first signal finds the flag unset.
-            flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&flag))?;
+            flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&is_armed))?;
             flag::register(signal, Arc::clone(&flag))
         };
-        for signal in [SIGINT, SIGTERM] {
+        arm_later(is_armed.clone(), flag.clone()).context("signals cannot be listened to")?;
+        for signal in SIGNALS {
             register(signal).context("signals cannot be listened to")?;
         }
         Ok(Self { flag, waits: waits().context("signals cannot be listened to")? })
@@ -41,7 +52,7 @@ impl StopSignal {
 fn waits() -> std::io::Result<Option<eigenhedge_io::Stop>> {
     use std::os::unix::net::UnixStream;
     let (read, write) = UnixStream::pair()?;
-    for signal in [SIGINT, SIGTERM] {
+    for signal in SIGNALS {
         signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
     }
     Ok(Some(eigenhedge_io::Stop::when_readable(read.into())))
@@ -50,4 +61,35 @@ fn waits() -> std::io::Result<Option<eigenhedge_io::Stop>> {
 #[cfg(not(unix))]
 fn waits() -> std::io::Result<Option<eigenhedge_io::Stop>> {
     Ok(None)
+}
+
+/// Sets `is_armed` a moment after the first signal.
+#[cfg(unix)]
+fn arm_later(is_armed: Arc<AtomicBool>, _: Arc<AtomicBool>) -> std::io::Result<()> {
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+    let (mut read, write) = UnixStream::pair()?;
+    for signal in SIGNALS {
+        signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
+    }
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        // Blocks until the first signal.
+        if read.read(&mut [0]).is_ok_and(|count| count > 0) {
+            std::thread::sleep(GRACE);
+            is_armed.store(true, Ordering::Relaxed);
+        }
+    })?;
+    Ok(())
+}
+
+/// Sets `is_armed` a moment after the first signal.
+#[cfg(not(unix))]
+fn arm_later(is_armed: Arc<AtomicBool>, flag: Arc<AtomicBool>) -> std::io::Result<()> {
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        while !flag.load(Ordering::Relaxed) {
+            std::thread::sleep(GRACE);
+        }
+        is_armed.store(true, Ordering::Relaxed);
+    })?;
+    Ok(())
 }

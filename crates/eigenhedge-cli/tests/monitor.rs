@@ -260,6 +260,7 @@ fn what_cannot_be_monitored_is_said() {
         ("monitor t.csv --drift-time 3", 2, "--drift-time must be from 100 to 1e9, got 3"),
         ("monitor t.csv --accept 9 --group-by when", 2, "cannot be used with"),
         ("monitor t.csv --events t.csv", 2, "--events must not be the input"),
+        ("monitor t.csv --out o.csv --events ./o.csv", 2, "--events must not be --out"),
         ("monitor t.csv --mode freeze:30 --warm-up 40", 2, "--mode freeze:30 must be as long as --warm-up 40"),
         ("monitor t.csv --start-from t.csv", 1, "t.csv: is no monitor that `eigenhedge monitor --snapshot` has saved"),
         ("monitor t.csv --start-from t.csv --lags 2", 2, "cannot be used with"),

@@ -170,6 +170,7 @@ fn projections_that_make_no_sense_are_refused() {
         ("--reconstruct data.csv", "--reconstruct must not be the input, got data.csv"),
         ("--out a.csv --reconstruct a.csv", "--reconstruct must not be --out, got a.csv"),
         ("--reconstruct a.csv --report a.csv", "--report must not be --reconstruct, got a.csv"),
+        ("--out a.csv --report ./a.csv", "--report must not be --out, got ./a.csv"),
         ("--reconstruct /dev/null --out-format csv", "--out-format is not read without --out"),
     ];
     for (arguments, sentence) in cases {

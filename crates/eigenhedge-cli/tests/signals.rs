@@ -15,8 +15,8 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Sends some rows and half of another, waits for the answers, sends the signal; the answers, what was said, the status.
-fn stopped(place: &Place, arguments: &str, name: &str, sent: usize) -> (String, String, i32) {
+/// Sends some rows and half of another, waits for the answers, sends the signals at once; the answers, what was said, the status.
+fn stopped(place: &Place, arguments: &str, names: &[&str], sent: usize) -> (String, String, i32) {
     let rows = rows();
     let mut command = place.command(arguments);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -30,7 +30,7 @@ fn stopped(place: &Place, arguments: &str, name: &str, sent: usize) -> (String, 
     for _ in 0..=sent {
         out.read_line(&mut answers).unwrap();
     }
-    signal(&child, name);
+    names.iter().for_each(|name| signal(&child, name));
     // The pipe stays open: the program must not wait for it.
     let status = child.wait().unwrap();
     let mut said = String::new();
@@ -44,22 +44,23 @@ fn stopped(place: &Place, arguments: &str, name: &str, sent: usize) -> (String, 
 fn a_waiting_run_saves_and_ends_and_goes_on() {
     let place = Place::new();
     let whole = place.feed("run - -k 2 --out -", rows().concat()).out;
-    for (name, sent) in [("-INT", 30), ("-TERM", 1)] {
-        let (mut answers, said, status) = stopped(&place, "run - -k 2 --out - --snapshot run.snap", name, sent);
+    // `timeout` sends two signals.
+    for (names, sent) in [(&["-INT"][..], 30), (&["-TERM"], 1), (&["-HUP"], 12), (&["-TERM", "-TERM"], 25)] {
+        let (mut answers, said, status) = stopped(&place, "run - -k 2 --out - --snapshot run.snap", names, sent);
         let rows_text = format!("stopped after {sent} rows");
         assert_eq!(status, 0, "{said}");
         assert!(said.contains(&rows_text) && said.contains("--resume run.snap"), "{said}");
         let resumed = place.feed("run - -k 2 --out - --resume run.snap", rows().concat());
         assert_eq!(resumed.status, 0, "{}", resumed.err);
         answers += &resumed.out;
-        assert!(answers == whole, "{name}: the answers differ");
+        assert!(answers == whole, "{names:?}: the answers differ");
     }
 }
 
 #[test]
 fn without_a_snapshot_a_signal_is_the_end_of_the_table() {
     let place = Place::new();
-    let (answers, said, status) = stopped(&place, "run - -k 2 --out -", "-INT", 20);
+    let (answers, said, status) = stopped(&place, "run - -k 2 --out -", &["-INT"], 20);
     assert_eq!(status, 0);
     assert!(said.contains("stopped after 20 rows") && said.contains("20 rows of 6 numbers"), "{said}");
     let whole = place.feed("run - -k 2 --out -", rows()[..=20].concat());

@@ -40,7 +40,7 @@ pub trait Store: Send + Sync {
 /// let mut fleet = Fleet::new(Run::new(Spec::new(Kind::Auto, 2), 20, 0)?, Columns::default())?;
 /// for (t, row) in streams::three_subspaces(1).iter().enumerate() {
 ///     let (loss, _run) = fleet.step(if t % 2 == 0 { "left" } else { "right" }, row)?;
-///     assert!(loss.expected <= 1.0);
+///     assert!(loss.expected <= 4.0); // rows of norm 1, around their running mean
 /// }
 /// assert_eq!(fleet.keys().collect::<Vec<_>>(), ["left", "right"]);
 /// # Ok::<(), eigenhedge::Error>(())

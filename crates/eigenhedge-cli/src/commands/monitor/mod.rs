@@ -8,7 +8,7 @@ mod summary;
 use super::run::progress::Progress;
 use super::run::{list_skipped, stopped_early, waits};
 use crate::args::{MonitorArgs, SummaryForm};
-use crate::files::judge_place;
+use crate::files::{is_same_file, judge_place};
 use crate::plan::suits;
 use crate::stdout;
 use crate::stop::StopSignal;
@@ -172,9 +172,7 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
         if is_dash(path) {
             return Err(Usage(format!("{option} must be a file, got -")));
         }
-        let same =
-            |other: &Path| path == other || path.is_file() && path.canonicalize().ok() == other.canonicalize().ok();
-        if let Some((other, _)) = taken.iter().find(|(_, other)| same(other)) {
+        if let Some((other, _)) = taken.iter().find(|(_, other)| is_same_file(path, other)) {
             return Err(Usage(format!("{option} must not be {other}, got {}", path.display())));
         }
         taken.push((option, path));
