@@ -125,6 +125,12 @@ impl Channel {
         self.shape.fill(row, &self.level);
     }
 
+    /// Moves the reference and the level of the last rows to the means of another stream, of which each column has one.
+    pub fn move_to(&mut self, means: &[f64]) {
+        self.shape.move_to(means);
+        self.level.copy_from_slice(self.shape.mean());
+    }
+
     /// Level of the last rows.
     pub fn level(&self) -> &[f64] {
         &self.level

@@ -57,6 +57,18 @@ impl Flags {
         Self { columns: (0..width).filter_map(flag).collect() }
     }
 
+    /// Takes the constant of each flag that has one in these rows, whichever it is, as its common value.
+    pub fn adopt_constants(&mut self, rows: &[Vec<f64>]) {
+        for flag in &mut self.columns {
+            let mut cells = rows.iter().map(|row| row[flag.column]).filter(|x| !x.is_nan());
+            if let Some(first) = cells.next()
+                && cells.all(|x| x == first)
+            {
+                flag.value = first;
+            }
+        }
+    }
+
     /// Number of flags.
     pub fn len(&self) -> usize {
         self.columns.len()

@@ -144,6 +144,11 @@ impl Shape {
         &self.mean
     }
 
+    /// Moves the mean to these means of the columns, in every lag.
+    pub fn move_to(&mut self, means: &[f64]) {
+        self.mean.iter_mut().zip(means.iter().cycle()).for_each(|(mean, moved)| *mean = *moved);
+    }
+
     /// Fills the NaN cells of a row, given the level that rows are near.
     pub fn fill(&mut self, row: &mut [f64], level: &[f64]) {
         let noise = self.residual_energy.iter().sum::<f64>() / row.len().max(1) as f64;

@@ -72,16 +72,34 @@ impl Monitor {
         Ok(())
     }
 
-    /// Scores by the reference of another monitor until this one has enough rows of its own for a warm-up.
+    /// Scores by the reference of another monitor until this one has enough rows of its own for a warm-up. The reference is moved to
+    /// the level of the rows of this one, of which there must be 20, besides lags; otherwise nothing happens.
     pub fn borrow_reference(&mut self, other: &Self) {
         let Some(reference) = other.fitted.as_ref().filter(|_| self.fitted.is_none()) else { return };
-        self.columns = Columns::new(self.columns.names.take(), other.columns.standardizer.clone());
-        self.fitted = Some(reference.clone());
+        if self.waiting.len() < LEAST_WARM_UP + self.lags() {
+            return;
+        }
+        let mut fitted = reference.clone();
+        let standardizer = other.columns.standardizer.clone();
+        fitted.flags.adopt_constants(&self.waiting);
+        let mut rows = Vec::with_capacity(self.waiting.len());
+        for raw in &self.waiting {
+            let mut row = Vec::new();
+            // A row far from all others cannot be scaled; it does not count.
+            if standardizer.apply(raw, &mut row).is_ok() {
+                fitted.flags.blank(&mut row);
+                rows.push(row);
+            }
+        }
+        fill_with_means(&mut rows);
+        let level = |j: usize| rows.iter().map(|row| row[j]).sum::<f64>() / rows.len().max(1) as f64;
+        let levels: Vec<f64> = (0..self.width).map(level).map(|x| if x.is_finite() { x } else { 0.0 }).collect();
+        fitted.levels.move_to(&levels);
+        fitted.forget_state(self.width);
+        self.columns = Columns::new(self.columns.names.take(), standardizer);
+        self.fitted = Some(fitted);
         self.is_borrowed = true;
         self.begin_table();
-        if let Some(fitted) = &mut self.fitted {
-            fitted.forget_state(self.width);
-        }
     }
 
     /// Scale and fit of rows that are taken as normal.
