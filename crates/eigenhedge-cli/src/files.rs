@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// True if both paths name one regular file, or would once it is written. Devices, such as /dev/null, are never the same file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    // A file that is not there yet is known by its folder and its name.
+    // A file that does not exist yet is identified by its folder and name.
     let place = |path: &Path| {
         path.canonicalize().ok().or_else(|| {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -245,7 +245,7 @@ fn a_borrowed_reference_scores_until_there_are_rows_enough() {
     other.borrow_reference(&pool);
     assert!(share(&verdicts(&mut other, &elsewhere[50..150]), is_reported) < 0.1);
     assert!(share(&verdicts(&mut other, &all[350..380]), is_reported) > 0.99);
-    // 200 rows of its own: from now on it is as if it had never borrowed.
+    // After 200 rows of its own it behaves as if it had never borrowed.
     assert!(!own.is_borrowed() && own.totals().warm_up == 200);
     let mut never = Monitor::new(options(), 5).unwrap();
     verdicts(&mut never, &all[200..400]);

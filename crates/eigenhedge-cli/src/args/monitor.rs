@@ -21,7 +21,8 @@ is the score that this row needed for an alarm. state is normal, alarm or drift;
 the row at which the scores changed their level, in the row at which that was found. Causes are columns, the worst first, with their \
 shares of the squared deviations.
 
-With --group-by, keys with few rows are scored by a reference of the first rows of all keys until they have rows enough of their own.
+With --group-by, keys with few rows are scored, from their 20th row on, by a reference of the first rows of all keys around their own \
+level, until they have enough rows of their own.
 
 With --fail-on-alarm the status is 3 if there was an alarm or a drift, and the answers are complete all the same.
 

@@ -4,15 +4,15 @@
 //! `a ← a + 0.08 (ln(1 + s/u) - a)` is the channel for slow faults. The logarithm keeps single outliers from moving it.
 //!
 //! **Report**: a passes its limit, the prediction limit of its values in the warm-up (`limits`) at the level [`CLUSTER`] over the
-//! asked time between false reports. The warm-up is short, so the limit is refined by its own reports: each raises it by [`RAISE`]
-//! of its distance from the mean of a, up to [`RAISES`] times, and it falls back at the asked rate of reports. A stream whose limit
-//! was too low costs a few short reports and is quiet then. A fault that lasts is one report.
+//! asked time between false reports. The warm-up is short, so reports correct the limit: each raises it by [`RAISE`] of its distance
+//! from the mean of a, at most [`RAISES`] times, and it falls back at the asked rate of reports. A stream whose limit was too low has a
+//! few short reports, then none. A fault that lasts is one report.
 //!
 //! **End**: a returns below the level that a tenth of its normal values pass. Where a column wandered in the warm-up (its
 //! autocorrelation time is over 1/[`WANDER`] of the rows), the level before a fault need not be that of the warm-up. There a drift
 //! also ends at [`RETURNED`] of its peak, and begins again over that.
 //!
-//! Otherwise a drift is latched: nothing makes it the new reference but acceptance.
+//! A drift is otherwise latched. Only acceptance makes it the new reference.
 
 use super::TENTH;
 use super::causes::{Cause, Causes, NAMED};

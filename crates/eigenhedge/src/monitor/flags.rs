@@ -1,7 +1,6 @@
 //! Columns that show one value in nearly every row: constant columns, switches, counters of rare events.
 //!
-//! Such a column has no scale to measure a deviation by, so it is left out of the shape. It is a flag: at its common value it adds
-//! nothing to the score. At any other value it adds `-2 log p`, where p is the share of warm-up rows with another value, by the rule of
+//! Such a column has no scale, so the shape leaves it out. It is a flag: at its common value it adds nothing to the score. At any other value it adds `-2 log p`, where p is the share of warm-up rows with another value, by the rule of
 //! succession `(m + 1)/(n + 2)`. About the last rows p is the recent share, if that is larger: a flag that stays raised is no
 //! longer a surprise.
 //!

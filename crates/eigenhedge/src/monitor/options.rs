@@ -10,11 +10,11 @@ use std::fmt;
 const USUAL_WARM_UP: usize = 400;
 const WARM_UP_PER_NUMBER: usize = 3;
 /// Fewest rows of a warm-up, besides lags.
-pub(super) const LEAST_WARM_UP: usize = 20;
+const LEAST_WARM_UP: usize = 20;
 /// Most lags.
 const MOST_LAGS: usize = 100;
 
-/// What follows the rows after the warm-up.
+/// Adaptation after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mode {
@@ -151,7 +151,7 @@ pub enum Choose<T> {
 pub struct MonitorOptions {
     /// Directions to keep.
     pub kept: Kept,
-    /// What follows the rows after the warm-up.
+    /// Adaptation after the warm-up.
     pub mode: Mode,
     /// Rule for the limit of alarms.
     pub limit: Limit,
@@ -229,7 +229,7 @@ impl MonitorOptions {
             _ => {}
         }
         let rows = self.warm_up_rows(columns);
-        let least = (LEAST_WARM_UP + lags) as u64;
+        let least = self.least_warm_up(columns) as u64;
         if rows < least {
             return parameter("warm-up", "at least 20 rows more than the lags", rows as f64);
         }
@@ -242,6 +242,11 @@ impl MonitorOptions {
             Choose::Fixed(lags) => lags,
             Choose::Auto => ((16.0 / (columns.max(1) as f64).sqrt()) as usize).min(10),
         }
+    }
+
+    /// Fewest rows that a reference of rows of this many numbers can come from.
+    pub fn least_warm_up(&self, columns: usize) -> usize {
+        LEAST_WARM_UP + self.lags(columns)
     }
 
     /// Rows of the warm-up for rows of this many numbers.

@@ -19,13 +19,20 @@ pub enum State {
     Drift,
 }
 
-impl fmt::Display for State {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
+impl State {
+    /// The word in the answers.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Normal => "normal",
             Self::Alarm => "alarm",
             Self::Drift => "drift",
-        })
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
     }
 }
 

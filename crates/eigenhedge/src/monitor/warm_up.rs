@@ -13,7 +13,7 @@ use super::flags::Flags;
 use super::lags::Lags;
 use super::last_rows::LastRows;
 use super::limits::time_between_independent;
-use super::options::{Choose, LEAST_WARM_UP};
+use super::options::Choose;
 use super::repeats::Repeats;
 use super::shape::{Kept, Parts, Sample, Shape};
 use super::tails::{Tails, quantile};
@@ -52,7 +52,7 @@ impl Monitor {
     ///
     /// The rows are kept for this purpose, so that it takes effect at once. There must be 20 of them, besides lags.
     pub fn accept(&mut self) -> Result<(), Error> {
-        let least = LEAST_WARM_UP + self.lags();
+        let least = self.options.least_warm_up(self.width);
         let too_few = |rows| Error::TooFewRows { rows, least };
         let Some(fitted) = self.fitted.as_ref() else { return Err(too_few(self.waiting.len())) };
         let start = fitted.drift.start();
@@ -76,7 +76,7 @@ impl Monitor {
     /// the level of the rows of this one, of which there must be 20, besides lags; otherwise nothing happens.
     pub fn borrow_reference(&mut self, other: &Self) {
         let Some(reference) = other.fitted.as_ref().filter(|_| self.fitted.is_none()) else { return };
-        if self.waiting.len() < LEAST_WARM_UP + self.lags() {
+        if self.waiting.len() < self.options.least_warm_up(self.width) {
             return;
         }
         let mut fitted = reference.clone();
@@ -107,8 +107,9 @@ impl Monitor {
         let options = &self.options;
         let lags = self.lags();
         let count = raw_rows.len();
-        if count < LEAST_WARM_UP + lags {
-            return Err(Error::TooFewRows { rows: count, least: LEAST_WARM_UP + lags });
+        let least_rows = options.least_warm_up(self.width);
+        if count < least_rows {
+            return Err(Error::TooFewRows { rows: count, least: least_rows });
         }
         let mut flags = Flags::find(raw_rows);
         let robust = Robust::fit(raw_rows, &flags, options.standardize, options.kept)?;

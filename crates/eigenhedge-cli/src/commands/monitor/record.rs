@@ -113,8 +113,9 @@ impl Record {
 }
 
 const SCORE: &str = "How unusual each row is compared with the reference. The asked share of rows like the reference pass the \
-                     dashed limit. An alarm is unusual compared with the last rows too; a drift is a level that has left the reference. Where many rows share a pixel, \
-                     the one with the largest score is shown. Dashed lines are events, with the column that caused them, and changes.";
+                     dashed limit. An alarm is also unusual compared with the last rows. A drift is a level that has left the \
+                     reference. Where many rows share a pixel, the one with the largest score is shown. Vertical lines are \
+                     events, with the column that caused them, drifts and changes.";
 const STATISTIC: &str =
     "Normal rows pass the limit as often as alarms were asked for. Alarms come from the score alone.";
 

@@ -24,8 +24,6 @@ use std::path::Path;
 const REMEMBERED: usize = 128;
 /// Events and changes that are remembered for the summary.
 const LISTED: usize = 1000;
-/// Fewest rows of a warm-up, besides lags.
-const LEAST_WARM_UP: u64 = 20;
 /// Parts of a warm-up, of which each key gives at most one to the reference of all keys.
 const PARTS: u64 = 8;
 
@@ -290,8 +288,7 @@ impl<'a> Session<'a> {
         cells.extend(stream.kept().iter().map(|text| Cell::Text(text)));
         cells.extend([verdict.score, verdict.q, verdict.t2, verdict.limit].map(Cell::Number));
         cells.push(Cell::Whole(Some(u64::from(verdict.alarm))));
-        let state = verdict.state().to_string();
-        cells.push(Cell::Text(&state));
+        cells.push(Cell::Text(verdict.state().name()));
         cells.push(Cell::Whole(verdict.drift_since));
         cells.push(Cell::Whole(verdict.change.map(|change| change.start)));
         for i in 0..CAUSES {
@@ -395,7 +392,7 @@ impl<'a> Session<'a> {
             let given = options.warm_up_rows(self.fresh.width());
             return (self.key.is_some() && !knows_keys && self.rows() > given).then_some(given);
         }
-        let least = LEAST_WARM_UP + self.fresh.lags() as u64;
+        let least = options.least_warm_up(self.fresh.width()) as u64;
         (self.rows() >= 2 * least).then(|| (self.rows() / 3).max(least))
     }
 
