@@ -53,6 +53,7 @@ use crate::num::largest;
 use crate::registry::Missing;
 use crate::row::{check_cells, check_row};
 use crate::scratch::Scratch;
+use crate::standardize::Standardizer;
 use causes::Causes;
 use changes::Changes;
 use channel::{Channel, Scored};
@@ -126,10 +127,12 @@ struct Fitted {
 struct Differences {
     channel: Channel,
     lags: Lags,
-    /// Divisors of the differences, by column.
-    scale: Vec<f64>,
+    /// Scale of the differences.
+    standardizer: Standardizer,
     /// The row before; empty if there is none.
     previous: Vec<f64>,
+    #[serde(skip)]
+    step: Scratch<Vec<f64>>,
     #[serde(skip)]
     causes: Scratch<Causes>,
 }
@@ -461,14 +464,19 @@ fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
 impl Differences {
     /// Scores the difference from the row before, then follows it.
     fn step(&mut self, row: &[f64], mode: Mode) -> Option<Scored> {
-        let Self { channel, lags, scale, previous, causes } = self;
+        let Self { channel, lags, standardizer, previous, step, causes } = self;
         if previous.is_empty() {
             previous.extend_from_slice(row);
             return None;
         }
-        previous.iter_mut().zip(row).zip(scale).for_each(|((x, now), s)| *x = (now - *x) / *s);
-        lags.push(previous);
+        previous.iter_mut().zip(row).for_each(|(x, now)| *x = now - *x);
+        // A step that overflows has no score.
+        let is_finite = standardizer.apply(previous, &mut step.0).is_ok();
+        lags.push(&step.0);
         previous.copy_from_slice(row);
+        if !is_finite {
+            lags.clear();
+        }
         let vector = lags.row()?;
         let scored = channel.look(vector, [0.0; 2], mode);
         causes.0.reset(row.len());

@@ -98,8 +98,9 @@ impl Fitted {
         if let Some(differences) = &self.differences {
             differences.channel.check_state(d)?;
             differences.lags.check_state(width, lags)?;
-            length("the scale of differences", differences.scale.len(), width)?;
-            entries("the scale of differences", &differences.scale, f64::MIN_POSITIVE..=LARGEST)?;
+            let standardizer = &differences.standardizer;
+            standardizer.check_state(width)?;
+            ensure(standardizer.mean().len() == width, "differences must have a scale")?;
             let previous = &differences.previous;
             ensure(previous.is_empty() || previous.len() == width, "the row before must be as long as others")?;
             entries("the row before", previous, -LARGEST..=LARGEST)?;

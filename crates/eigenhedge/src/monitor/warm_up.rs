@@ -130,16 +130,16 @@ impl Monitor {
             (channel, scores, last)
         };
         let (levels, scores, lagged) = fit(&rows, &weights, &of_flags, lags);
-        let differences = has_differences.then(|| {
+        let differences = if has_differences {
             let steps: Vec<Vec<f64>> = rows.windows(2).map(|pair| difference(&pair[1], &pair[0])).collect();
-            let scale = robust_scale(&steps, options.kept, active);
-            let steps: Vec<Vec<f64>> =
-                steps.iter().map(|step| step.iter().zip(&scale.divisors).map(|(x, s)| x / s).collect()).collect();
-            let quiet = vec![[0.0; 2]; steps.len()];
-            let (channel, _, lags) = fit(&steps, &scale.weights, &quiet, lags + 1);
+            let Robust { standardizer, rows: steps, weights } = Robust::fit(&steps, &flags, true, options.kept)?;
+            let (channel, _, lags) = fit(&steps, &weights, &vec![[0.0; 2]; steps.len()], lags + 1);
             let previous = rows.last().cloned().unwrap_or_default();
-            Differences { channel, lags, scale: scale.divisors, previous, causes: Scratch::default() }
-        });
+            let (step, causes) = (Scratch::default(), Scratch::default());
+            Some(Differences { channel, lags, standardizer, previous, step, causes })
+        } else {
+            None
+        };
         let limit = levels.reference_limit;
         let ratios: Vec<f64> = scores.iter().map(|score| score / limit).collect();
         let is_wandering = (0..self.width).any(|j| wanders(&rows.iter().map(|row| row[j]).collect::<Vec<_>>()));
@@ -245,34 +245,6 @@ fn weights_of(rows: &[Vec<f64>], weights: &[f64], kept: Kept, active: usize) -> 
         false => 1.0,
     };
     scores.iter().map(weight).collect()
-}
-
-/// Divisors of the columns and weights of rows without a common scale.
-struct Scale {
-    divisors: Vec<f64>,
-    weights: Vec<f64>,
-}
-
-fn robust_scale(rows: &[Vec<f64>], kept: Kept, active: usize) -> Scale {
-    let width = rows.first().map_or(0, Vec::len);
-    let mut scale = Scale { divisors: vec![1.0; width], weights: vec![1.0; rows.len()] };
-    for refit in 0..=REFITS {
-        for (j, divisor) in scale.divisors.iter_mut().enumerate() {
-            let energy = |weight: &dyn Fn(usize) -> f64| {
-                let total = (0..rows.len()).map(weight).sum::<f64>().max(f64::MIN_POSITIVE);
-                rows.iter().enumerate().map(|(t, row)| weight(t) / total * row[j].powi(2)).sum::<f64>()
-            };
-            let (own, whole) = (energy(&|t| scale.weights[t]), energy(&|_| 1.0));
-            let energy = if own <= 1e-18 * whole { whole } else { own };
-            *divisor = if energy > 0.0 { energy.sqrt() } else { 1.0 };
-        }
-        if refit < REFITS {
-            let scaled: Vec<Vec<f64>> =
-                rows.iter().map(|row| row.iter().zip(&scale.divisors).map(|(x, s)| x / s).collect()).collect();
-            scale.weights = weights_of(&scaled, &scale.weights, kept, active);
-        }
-    }
-    scale
 }
 
 fn least(weights: &[f64]) -> f64 {
