@@ -6,7 +6,7 @@ use crate::interrupt::each;
 use crate::learner::{Answers, Learner};
 use crate::options::{Named, given, spelling};
 use crate::state::{State, lock};
-use eigenhedge::{Columns, Error, Fleet, Run, Standardize, Standardizer};
+use eigenhedge::{Columns, Error, Fleet, Model as CoreModel, Standardize, Standardizer};
 use eigenhedge_io::{GroupStore, open_fleet, save_fleet};
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -18,17 +18,17 @@ use std::sync::{Mutex, MutexGuard};
 /// The fleet behind :class:`eigenhedge.Fleet`.
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Groups {
-    fleet: Mutex<Fleet>,
+    fleet: Mutex<Fleet<CoreModel>>,
 }
 
 impl Groups {
-    fn fleet(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Fleet>> {
+    fn fleet(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Fleet<CoreModel>>> {
         lock(py, &self.fleet)
     }
 }
 
 /// The fleet with at most so many learners in memory.
-fn with_room(fleet: Fleet, max_groups: Option<usize>) -> Fleet {
+fn with_room(fleet: Fleet<CoreModel>, max_groups: Option<usize>) -> Fleet<CoreModel> {
     match max_groups {
         Some(most) => fleet.with_store(most, Box::new(GroupStore::new(&std::env::temp_dir()))),
         None => fleet,
@@ -60,12 +60,12 @@ impl Groups {
                 "the rows of a fleet must be rows of numbers: texts, sets and functions need a Learner for each key",
             ));
         }
-        let run = Run::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
+        let model = CoreModel::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
         let how = Standardize::from_text(standardize).ok_or_else(|| {
             PyValueError::new_err(format!("standardize must be none or running, got '{standardize}'"))
         })?;
         let columns = Columns::new(names, Standardizer::new(how, dim));
-        let fleet = Fleet::new(run, columns).map_err(|error| refused(&error))?;
+        let fleet = Fleet::new(model.with_columns(columns)).map_err(|error| refused(&error))?;
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
@@ -80,7 +80,7 @@ impl Groups {
         let mut fleet = self.fleet(py)?;
         let fleet = &mut *fleet;
         fleet.ask_for_coordinates(true);
-        let kept = fleet.fresh().run.spec().kept;
+        let kept = fleet.fresh().spec().kept;
         check_room("the coordinates of the rows", &[2, count, kept])?;
         let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
@@ -100,13 +100,13 @@ impl Groups {
 
     fn get(&self, py: Python<'_>, key: &str) -> PyResult<Option<Learner>> {
         let found = self.fleet(py)?.get(key).map_err(|error| refused(&error))?;
-        Ok(found.map(|snapshot| Learner::of(State::of(snapshot))))
+        Ok(found.map(|model| Learner::of(State::new(model))))
     }
 
     /// A fleet without keys, whose learners begin alike.
     fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
         let fresh = self.fleet(py)?.fresh().clone();
-        let fleet = Fleet::new(fresh.run, fresh.columns).map_err(|error| refused(&error))?;
+        let fleet = Fleet::new(fresh).map_err(|error| refused(&error))?;
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
@@ -127,17 +127,17 @@ impl Groups {
 
     #[getter]
     fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.fleet(py)?.fresh().run.length())
+        Ok(self.fleet(py)?.fresh().length())
     }
 
     #[getter]
     fn k(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.fleet(py)?.fresh().run.spec().kept)
+        Ok(self.fleet(py)?.fresh().spec().kept)
     }
 
     #[getter]
     fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
-        Ok(self.fleet(py)?.fresh().columns.names.clone())
+        Ok(self.fleet(py)?.fresh().columns().names.clone())
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

@@ -1,6 +1,6 @@
 //! Texts, sets and any other objects as rows of numbers.
 
-use eigenhedge::Run;
+use eigenhedge::Model;
 use eigenhedge::kernel::{Function, TextItems, VectorKernel, item_number};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
@@ -68,7 +68,7 @@ impl Objects {
     }
 
     /// Drops the objects that the run does not hold, once there are many.
-    fn forget(&self, run: &Run) {
+    fn forget(&self, run: &Model) {
         let mut held = self.held();
         if held.objects.len() <= 2 * held.needed + SPARE {
             return;
@@ -155,7 +155,7 @@ impl Points {
     }
 
     /// Drops the objects that the run does not hold, once there are many.
-    pub fn forget(&self, run: &Run) {
+    pub fn forget(&self, run: &Model) {
         if let Self::Objects(objects) = self {
             objects.forget(run);
         }

@@ -7,7 +7,7 @@ use crate::items::Points;
 use crate::options::{Named, given, spelling};
 use crate::state::{State, lock};
 use eigenhedge::options::Value;
-use eigenhedge::{Columns, Loss, Matrix, Model, Run, Snapshot, Standardize, Standardizer};
+use eigenhedge::{Columns, Embedding, Loss, Matrix, Model as CoreModel, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_whole};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
@@ -108,19 +108,18 @@ impl Learner {
 
 /// Takes the scale of a warm-up from the rows; true if it needs more of them.
 fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
-    if !state.columns.standardizer.is_warming_up() {
+    if !state.core.columns().standardizer.is_warming_up() {
         return Ok(false);
     }
-    let (count, width) = (rows.count(), state.run().length());
+    let count = rows.count();
     let each = (0..count).map(|i| rows.row(i).to_vec());
-    let missing = state.run().spec().missing;
-    state.columns.warm_up(each, width, missing).map_err(|(row, error)| refused_row(row, &error))
+    state.core.warm_up(each).map_err(|(row, error)| refused_row(row, &error))
 }
 
 /// Ends the warm-up with these rows.
 fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
     if rows.count() > 0 && warm_up(state, rows)? {
-        state.columns.standardizer.settle();
+        state.core.settle();
     }
     Ok(())
 }
@@ -159,11 +158,11 @@ impl Learner {
             true => 1,
             false => Named { name: "dim", value: dim }.whole()?,
         };
-        let run = Run::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
+        let core = CoreModel::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
         let how = Standardize::from_text(standardize).ok_or_else(|| {
             PyValueError::new_err(format!("standardize must be none, running or warmup:ROWS, got '{standardize}'"))
         })?;
-        let mut state = State::new(run, Columns::new(None, Standardizer::new(how, dim)));
+        let mut state = State::new(core.with_columns(Columns::new(None, Standardizer::new(how, dim))));
         if let Some(objects) = objects {
             state.points = objects;
         }
@@ -211,7 +210,7 @@ impl Learner {
             return Err(PyValueError::new_err(format!("{rule}, got {rows}")));
         }
         let mut state = self.state(py)?;
-        if state.columns.standardizer.is_warming_up() {
+        if state.core.columns().standardizer.is_warming_up() {
             return Err(PyValueError::new_err("a warm-up needs many rows at once: learn from a table of them first"));
         }
         state.ask(true, false).map_err(|error| refused(&error))?;
@@ -220,8 +219,8 @@ impl Learner {
             None => state.step(&row),
         };
         let loss = points.told(outcome.map_err(|error| refused(&error)))?;
-        points.forget(state.run());
-        let coordinates = state.run().coordinates().to_vec();
+        points.forget(&state.core);
+        let coordinates = state.core.coordinates().to_vec();
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
     }
 
@@ -242,8 +241,8 @@ impl Learner {
         let (count, length) = (rows.count(), rows.length());
         let mut state = self.state(py)?;
         let state = &mut *state;
-        if length != state.run().length() && count > 0 {
-            let (expected, found) = (state.run().length(), length);
+        if length != state.core.length() && count > 0 {
+            let (expected, found) = (state.core.length(), length);
             return Err(refused(&eigenhedge::Error::Length { what: "row", expected, found }));
         }
         settle(state, &mut rows)?;
@@ -257,7 +256,7 @@ impl Learner {
                 })
             }
         });
-        points.forget(state.run());
+        points.forget(&state.core);
         points.told(outcome)
     }
 
@@ -293,7 +292,7 @@ impl Learner {
         state.ask(false, false).map_err(|error| refused(&error))?;
         let outcome = state.step_batch(&rows.lot(0..count), weights.as_deref());
         let loss = points.told(outcome.map_err(|error| refused(&error)))?;
-        points.forget(state.run());
+        points.forget(&state.core);
         Ok((loss.expected, loss.realised))
     }
 
@@ -330,13 +329,13 @@ impl Learner {
         let mut state = self.state(py)?;
         let state = &mut *state;
         state.ask(true, reconstructions).map_err(|error| refused(&error))?;
-        let kept = state.run().spec().kept;
+        let kept = state.core.spec().kept;
         let projected = if reconstructions { length } else { 0 };
         check_room("the coordinates of the rows", &[2, count, kept.saturating_add(projected)])?;
         let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
         let mut projections = Vec::with_capacity(count.saturating_mul(projected));
-        let mut tell = |run: &Run, loss: Loss| {
+        let mut tell = |run: &CoreModel, loss: Loss| {
             expected.push(loss.expected);
             losses.push(loss.realised);
             coordinates.extend_from_slice(run.coordinates());
@@ -346,7 +345,7 @@ impl Learner {
         };
         settle(state, &mut rows)?;
         let outcome = each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell));
-        points.forget(state.run());
+        points.forget(&state.core);
         points.told(outcome)?;
         let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
         let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
@@ -398,13 +397,13 @@ impl Learner {
     #[pyo3(name = "_embed_next")]
     fn embed_next<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
         let points = self.points(py)?;
-        embedded(py, self.state(py)?.next_model(), rows, &points)
+        embedded(py, self.state(py)?.next_embedding(), rows, &points)
     }
 
     #[pyo3(name = "_embed")]
     fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
         let points = self.points(py)?;
-        embedded(py, self.state(py)?.model(), rows, &points)
+        embedded(py, self.state(py)?.embedding(), rows, &points)
     }
 
     /// The rows with these coordinates; through a kernel, rows whose features are near them.
@@ -424,8 +423,8 @@ impl Learner {
         let mut coordinates = Rows::of(&given)?;
         let count = coordinates.count();
         let mut state = self.state(py)?;
-        let length = state.run().length();
-        let model = state.model();
+        let length = state.core.length();
+        let model = state.embedding();
         check_room("the rows", &[2, count, length])?;
         let mut rows = Vec::with_capacity(count.saturating_mul(length));
         let work = |i: usize| {
@@ -441,13 +440,13 @@ impl Learner {
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let mut state = self.state(py)?;
-        state.model().embedding().components().map(|components| transposed(py, components)).transpose()
+        state.embedding().components().map(|components| transposed(py, components)).transpose()
     }
 
     /// ndarray of shape (dim,), or None: what is subtracted from a row; None through a kernel.
     #[getter]
     fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        Ok(self.state(py)?.model().mean().map(|mean| mean.into_pyarray(py)))
+        Ok(self.state(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
     }
 
     /// ndarray of shape (dim,): the number by which each column is divided; 0 for one that does not count, because it was
@@ -455,37 +454,37 @@ impl Learner {
     #[getter]
     fn scale<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut state = self.state(py)?;
-        let length = state.run().length();
-        Ok(state.model().scale(length).into_pyarray(py))
+        let length = state.core.length();
+        Ok(state.embedding().scale(length).into_pyarray(py))
     }
 
     /// str: how columns are brought to a common scale, as on the command line.
     #[getter]
     fn standardize(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.state(py)?.columns.standardizer.how().to_string())
+        Ok(self.state(py)?.core.columns().standardizer.how().to_string())
     }
 
     /// list of str, or None: names of the columns.
     #[getter]
     fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
-        Ok(self.state(py)?.columns.names.clone())
+        Ok(self.state(py)?.core.columns().names.clone())
     }
 
     #[pyo3(name = "_set_feature_names")]
     fn set_feature_names(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<()> {
         let mut state = self.state(py)?;
-        let expected = state.run().length();
+        let expected = state.core.length();
         if let Some(found) = names.as_ref().map(Vec::len).filter(|found| *found != expected) {
             return Err(refused(&eigenhedge::Error::Length { what: "feature_names", expected, found }));
         }
-        state.columns = Columns::new(names, state.columns.standardizer.clone());
+        state.core.set_names(names);
         Ok(())
     }
 
     /// dict: the options that are not at the learner's defaults.
     #[pyo3(name = "_changed_options")]
     fn changed_options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let changed = self.state(py)?.run().setup().changed();
+        let changed = self.state(py)?.core.setup().changed();
         let changed: BTreeMap<String, Value> =
             changed.into_iter().map(|(option, value)| (spelling(option.name), value)).collect();
         from_json(py, serde_json::to_string(&changed))
@@ -494,7 +493,7 @@ impl Learner {
     /// tuple (components, mean, scale), or None through a kernel: coordinates of x are components @ ((x - mean) / scale).
     #[pyo3(name = "_linear_map")]
     fn linear_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Map<'py>>> {
-        let Some(map) = self.state(py)?.model().linear_map(None) else { return Ok(None) };
+        let Some(map) = self.state(py)?.embedding().linear_map(None) else { return Ok(None) };
         let components = table(py, map.components.concat(), map.components.len(), map.mean.len())?;
         Ok(Some((components, map.mean.into_pyarray(py), map.scale.into_pyarray(py))))
     }
@@ -503,8 +502,8 @@ impl Learner {
     #[pyo3(name = "_export")]
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
         let mut state = self.state(py)?;
-        let names = state.columns.names.clone();
-        let Some(map) = state.model().linear_map(names.as_deref()) else { return Ok(false) };
+        let names = state.core.columns().names.clone();
+        let Some(map) = state.embedding().linear_map(names.as_deref()) else { return Ok(false) };
         py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(error.to_string()))?;
         Ok(true)
     }
@@ -512,13 +511,13 @@ impl Learner {
     /// ndarray of shape (k,): how surely each direction is kept.
     #[getter]
     fn inclusion<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_slice(py, self.state(py)?.model().embedding().inclusion()))
+        Ok(PyArray1::from_slice(py, self.state(py)?.embedding().inclusion()))
     }
 
     /// ndarray: probabilities of being kept of every explicit direction, largest first.
     #[getter]
     fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(self.state(py)?.run().learner().probabilities().into_pyarray(py))
+        Ok(self.state(py)?.core.learner().probabilities().into_pyarray(py))
     }
 
     /// tuple (ndarray of shape (k,), float), or None: squared length of all rows along each direction, and in all; None
@@ -532,19 +531,19 @@ impl Learner {
     /// int: length of a row.
     #[getter]
     fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.state(py)?.run().length())
+        Ok(self.state(py)?.core.length())
     }
 
     /// int: number of directions kept.
     #[getter]
     fn k(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.state(py)?.run().spec().kept)
+        Ok(self.state(py)?.core.spec().kept)
     }
 
     /// int: rows learned from.
     #[getter]
     fn rows(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.state(py)?.run().totals().rows)
+        Ok(self.state(py)?.core.totals().rows)
     }
 
     /// dict: the account so far, with the keys of the command line's summary; what does not exist is None. Costs an
@@ -553,7 +552,7 @@ impl Learner {
     fn ledger<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (run, seconds) = {
             let state = self.state(py)?;
-            (state.run().clone(), state.seconds())
+            (state.core.clone(), state.seconds())
         };
         let text = alone(py, move || serde_json::to_string(&run.summary().timed(seconds)))?;
         from_json(py, text)
@@ -562,19 +561,19 @@ impl Learner {
     /// bytes: what the program around the run remembers, as a JSON object; empty for nothing.
     #[pyo3(name = "_merged")]
     fn merged(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        let (own, other) = (self.state(py)?.snapshot(), other.state(py)?.snapshot());
+        let (own, other) = (self.state(py)?.core.clone(), other.state(py)?.core.clone());
         let merged = py.detach(|| own.merge(other)).map_err(|error| refused(&error))?;
-        Ok(Self::of(State::of(merged)))
+        Ok(Self::of(State::new(merged)))
     }
 
     #[pyo3(name = "_resume_state")]
     fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.state(py)?.resume_state))
+        Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))
     }
 
     #[pyo3(name = "_set_resume_state")]
     fn set_resume_state(&self, py: Python<'_>, resume_state: Vec<u8>) -> PyResult<()> {
-        self.state(py)?.resume_state = resume_state;
+        self.state(py)?.core.resume_state = resume_state;
         Ok(())
     }
 
@@ -591,11 +590,8 @@ impl Learner {
     ///     When the bytes are damaged, cut short, of a newer version, or something else.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let snapshot = Snapshot::from_bytes(data);
-        snapshot
-            .map(State::of)
-            .map(Self::of)
-            .map_err(|refusal| PyValueError::new_err(format!("the snapshot {refusal}")))
+        let model = CoreModel::from_bytes(data);
+        model.map(State::new).map(Self::of).map_err(|refusal| PyValueError::new_err(format!("the model {refusal}")))
     }
 
     /// Writes a snapshot; the file is complete or absent.
@@ -624,7 +620,7 @@ impl Learner {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let state = self.state(py)?;
-        let run = state.run();
+        let run = &state.core;
         let (spec, rows) = (run.spec(), run.totals().rows);
         Ok(format!("<Learner {}, dim={}, k={}, rows={rows}>", spec.label(), run.length(), spec.kept))
     }
@@ -637,13 +633,13 @@ type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 /// Coordinates of rows by a model, and what they leave out.
 fn embedded<'py>(
     py: Python<'py>,
-    model: &mut Model,
+    model: &mut Embedding,
     rows: &Bound<'py, PyAny>,
     points: &Points,
 ) -> PyResult<Embedded<'py>> {
     let given = Given::new(rows, points)?;
     let mut rows = Rows::given(&given)?;
-    let (count, kept) = (rows.count(), model.embedding().kept());
+    let (count, kept) = (rows.count(), model.kept());
     check_room("the coordinates of the rows", &[2, count, kept])?;
     let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));
     let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));

@@ -103,7 +103,7 @@ impl Folded {
         let moments = self.moments(py)?;
         let moments = &*moments;
         let finished = py.detach(|| moments.finish(&setup, standardize)).map_err(|error| refused(&error))?;
-        Ok(Learner::of(State::of(finished)))
+        Ok(Learner::of(State::new(finished)))
     }
 
     fn best_loss(&self, py: Python<'_>, k: usize, center: bool, standardize: bool) -> PyResult<(f64, f64)> {

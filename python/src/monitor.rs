@@ -6,8 +6,7 @@ use crate::interrupt::each;
 use crate::options::Named;
 use crate::state::lock;
 use eigenhedge::{
-    Cause, Change, Choose, DriftReport, Event, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, Rebaseline,
-    SavedMonitors, Verdict,
+    Cause, Change, Choose, DriftReport, Event, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, Rebaseline, Verdict,
 };
 use eigenhedge_io::write_whole;
 use numpy::{IntoPyArray, PyArray1};
@@ -343,19 +342,17 @@ impl Detector {
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let state = self.state(py)?;
-        let monitors = vec![(String::new(), state.monitor.clone())];
-        let saved = SavedMonitors { monitors, pool: None, resume_state: state.resume_state.clone() };
-        Ok(PyBytes::new(py, &saved.to_bytes()))
+        let mut monitor = state.monitor.clone();
+        monitor.resume_state.clone_from(&state.resume_state);
+        Ok(PyBytes::new(py, &monitor.to_bytes()))
     }
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let refusal = |refusal: String| PyValueError::new_err(format!("the snapshot {refusal}"));
-        let mut saved = SavedMonitors::from_bytes(data).map_err(|error| refusal(error.to_string()))?;
-        match (saved.monitors.pop(), saved.monitors.is_empty()) {
-            (Some((_, monitor)), true) => Ok(Self::of(monitor, saved.resume_state)),
-            _ => Err(refusal("must hold one monitor, as `eigenhedge monitor` without --group-by saves it".into())),
-        }
+        let refused = |refusal| PyValueError::new_err(format!("the file {refusal}"));
+        let mut monitor = Monitor::from_bytes(data).map_err(refused)?;
+        let resume_state = std::mem::take(&mut monitor.resume_state);
+        Ok(Self::of(monitor, resume_state))
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

@@ -1,11 +1,11 @@
 //! Snapshots in, and files out: complete or absent.
 
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Refusal, SavedMonitors, Snapshot, is_fleet, is_monitor};
+use eigenhedge::{Model, Monitor, Refusal, SavedKind};
 use eigenhedge_io::{MaxMemory, printable_path};
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// True if both paths name one regular file, or would once it is written. Devices, such as /dev/null, are never the same file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
@@ -22,56 +22,35 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Reads a snapshot.
-pub fn read_snapshot(path: &Path) -> Result<Snapshot> {
-    let name = printable_path(path);
-    let bytes = bytes_of(path, Snapshot::from_bytes).with_context(|| format!("{name} cannot be read"))?;
-    if is_fleet(&bytes) {
-        return Err(anyhow!("{name}: holds a learner for each key, as `run --group-by` saves them, and not one model"));
-    }
-    if is_monitor(&bytes) {
-        return Err(anyhow!("{name}: holds a monitor, as `monitor --snapshot` saves it, and not a model"));
-    }
-    Snapshot::from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}"))
+/// Reads a model.
+pub fn read_model(path: &Path) -> Result<Model> {
+    read(path, Model::from_bytes)
 }
 
-/// Reads saved monitors.
-pub fn read_monitors(path: &Path) -> Result<SavedMonitors> {
-    let name = printable_path(path);
-    let bytes = bytes_of(path, SavedMonitors::from_bytes).with_context(|| format!("{name} cannot be read"))?;
-    SavedMonitors::from_bytes(&bytes).map_err(|refusal| match refusal {
-        Refusal::Foreign => anyhow!("{name}: is no monitor that `eigenhedge monitor --snapshot` has saved"),
-        refusal => anyhow!("{name}: {refusal}"),
-    })
+/// Reads a monitor.
+pub fn read_monitor(path: &Path) -> Result<Monitor> {
+    read(path, Monitor::from_bytes)
 }
 
-/// A kind of saved file, as its first bytes tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Saved {
-    /// A model; or no file of this program, which reading it says.
-    Model,
-    /// A learner for each key.
-    Fleet,
-    /// A monitor, or one for each key.
-    Monitors,
+fn read<T>(path: &Path, from_bytes: impl Fn(&[u8]) -> Result<T, Refusal>) -> Result<T> {
+    let name = printable_path(path);
+    let bytes = bytes_of(path, &from_bytes).with_context(|| format!("{name} cannot be read"))?;
+    from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}"))
 }
 
 /// The kind of a saved file.
-pub fn kind_of(path: &Path) -> Result<Saved> {
+pub fn kind_of(path: &Path) -> Result<SavedKind> {
+    let name = printable_path(path);
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(8).read_to_end(&mut head));
-    read.with_context(|| format!("{} cannot be read", printable_path(path)))?;
-    Ok(match () {
-        () if is_fleet(&head) => Saved::Fleet,
-        () if is_monitor(&head) => Saved::Monitors,
-        () => Saved::Model,
-    })
+    let read = File::open(path).and_then(|file| file.take(SavedKind::HEAD as u64).read_to_end(&mut head));
+    read.with_context(|| format!("{name} cannot be read"))?;
+    SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}"))
 }
 
-/// The head of a snapshot and as many bytes as it states, and one more if there is one: not all that can be opened has
+/// The head of a saved file and as many bytes as it states, and one more if there is one: not all that can be opened has
 /// an end.
 fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::Result<Vec<u8>> {
-    const HEAD: u64 = 24;
+    const HEAD: u64 = 28;
     let mut file = File::open(path)?;
     let mut bytes = Vec::new();
     file.by_ref().take(HEAD).read_to_end(&mut bytes)?;
@@ -100,4 +79,10 @@ pub fn judge_place(path: &Path) -> Result<()> {
         _ => None,
     };
     kind.map_or(Ok(()), |error| Err(error).with_context(|| format!("{} cannot be written", printable_path(path))))
+}
+
+/// The folder for members that are not in memory: that of the snapshot, if there is one.
+pub fn scratch_folder(snapshot: Option<&Path>) -> PathBuf {
+    let folder = snapshot.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or_else(std::env::temp_dir, Path::to_owned)
 }

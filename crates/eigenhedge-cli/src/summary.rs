@@ -4,14 +4,14 @@ use crate::number::readable;
 use eigenhedge::comparators::Best;
 use eigenhedge::options::Setup;
 use eigenhedge::simplex::Select;
-use eigenhedge::{Kind, Missing, RunSummary, Spec};
+use eigenhedge::{Kind, Missing, Spec, Summary};
 use std::fmt::Write;
 
 /// Width of the names of the lines.
 const NAMES: usize = 11;
 
 /// A few lines for people. If the rows were standardized, so are the losses.
-pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
+pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         // Writing to a string cannot fail.
@@ -106,7 +106,7 @@ pub fn text(summary: &RunSummary, spec: &Spec, standardized: bool) -> String {
 }
 
 /// The same lines as sentences of a page; none of them depends on a clock.
-pub fn sentences(summary: &RunSummary, spec: &Spec, standardized: bool) -> Vec<String> {
+pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for line in text(&summary.clone().timed(0.0), spec, standardized).lines() {
         let (name, value) = line.split_at(line.len().min(NAMES));
@@ -119,7 +119,7 @@ pub fn sentences(summary: &RunSummary, spec: &Spec, standardized: bool) -> Vec<S
 }
 
 /// The bound, and if it holds.
-fn bound(summary: &RunSummary) -> String {
+fn bound(summary: &Summary) -> String {
     let Some(bound) = summary.bound.filter(|_| summary.bound_holds.is_some()) else {
         return format!("none: {}", summary.bound_reason);
     };

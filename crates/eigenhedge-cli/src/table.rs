@@ -3,7 +3,7 @@
 use crate::args::{BadRow, BesideArgs, TableArgs};
 use anyhow::anyhow;
 use eigenhedge::kernel::{TextItems, VectorKernel};
-use eigenhedge::{Kind, Missing, Snapshot, Standardize};
+use eigenhedge::{Kind, Missing, Model, Standardize};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, printable};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -75,12 +75,12 @@ pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
 }
 
 /// Opens a table with the columns of a model: by name if both have names, else as many as the model has.
-pub fn open_like(model: &Snapshot, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
-    let (names, spec) = (model.columns.names.clone(), model.run.spec());
+pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
+    let (names, spec) = (model.columns().names.clone(), model.spec());
     let layout = Layout { model_columns: names, missing: Some(spec.missing), ..layout.clone() };
     let items = spec.kernel.as_ref().and_then(VectorKernel::text_items);
     let stream = Stream::open(source, &of_texts(layout, items)?)?;
-    let (length, found) = (model.run.length(), stream.columns().len());
+    let (length, found) = (model.length(), stream.columns().len());
     if found != length {
         return Err(anyhow!("{}: must have {length} selected columns like the model, got {found}", stream.source()));
     }

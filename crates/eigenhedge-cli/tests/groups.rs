@@ -113,7 +113,7 @@ fn the_summary_has_a_line_for_each_key_and_a_total() {
     }
     let text = place.run(&format!("run t.csv {OPTIONS} --max-groups 4")).out;
     assert!(text.lines().any(|line| line.starts_with("total") && line.contains("300")), "{text}");
-    assert!(text.lines().last().unwrap().contains(" learners, "), "{text}");
+    assert!(text.lines().last().unwrap().contains(" models, "), "{text}");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn misuse_is_one_sentence() {
         assert!(unhinted(&outcome.err).contains(sentence), "{arguments}: {}", outcome.err);
     }
     assert_eq!(place.run("run t.csv -k 2 --group-by machine --quiet --snapshot f.eh").status, 0);
-    let sentence = "holds a learner for each key, as `run --group-by` saves them, and not one model";
+    let sentence = "holds a model for each key, and not one model";
     for command in ["transform f.eh t.csv", "export f.eh --to f.json", "run t.csv -k 2 --resume f.eh --exclude machine"]
     {
         let outcome = place.run(command);

@@ -271,7 +271,7 @@ fn a_model_without_end_is_refused() {
     place.write("t.csv", "1,2\n3,4\n");
     assert_eq!(place.run("run t.csv -k 1 --quiet --snapshot m.snap").status, 0);
     let mut model = std::fs::read(place.path("m.snap")).unwrap();
-    model[12..20].copy_from_slice(&(1u64 << 50).to_le_bytes());
+    model[16..24].copy_from_slice(&(1u64 << 50).to_le_bytes());
     place.write("m.snap", model);
     refused(
         &place,

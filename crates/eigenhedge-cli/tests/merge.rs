@@ -61,7 +61,7 @@ fn learners_by_key_are_united() {
         assert_eq!(place.run(&format!("run {name}.csv {OPTIONS} --group-by key --snapshot {name}.eh")).status, 0);
     }
     let outcome = place.run("merge 0.eh 1.eh --out both.eh");
-    assert_eq!((outcome.status, outcome.out.as_str(), outcome.err.as_str()), (0, "3 learners, 90 rows\n", ""));
+    assert_eq!((outcome.status, outcome.out.as_str(), outcome.err.as_str()), (0, "3 models, 90 rows\n", ""));
     assert_eq!(place.run("merge both.eh 0.eh --out again.eh --summary json").out, "{\"groups\":3,\"rows\":130}\n");
     assert!(place.run("merge 0.eh 0.csv --out no.eh").err.contains("0.csv"));
 }
@@ -85,9 +85,9 @@ fn what_cannot_be_merged_is_refused_and_nothing_is_written() {
             "auto.eh cannot be merged: the learner must be one of leader, anchored, product-sets, got auto",
         ),
         ("leader.eh auto.eh", "auto.eh cannot be merged: the learner must be leader as in the first model, got auto"),
-        ("leader.eh fewer.eh", "fewer.eh cannot be merged: the columns of the other model must have 6 entries, got 5"),
+        ("leader.eh fewer.eh", "fewer.eh cannot be merged: a row of the other model must have 6 entries, got 5"),
         ("scaled.eh scaled.eh", "each part has divided its rows by scales of its own"),
-        ("leader.eh damaged.eh", "damaged.eh: is not an eigenhedge snapshot"),
+        ("leader.eh damaged.eh", "damaged.eh: is no file that eigenhedge has saved"),
         ("leader.eh missing.eh", "missing.eh cannot be read"),
     ];
     for (models, sentence) in cases {

@@ -3,7 +3,7 @@
 
 use crate::common::{Outcome, Place, table};
 use eigenhedge::registry::REGISTRY;
-use eigenhedge::{Kind, Mixing, NormBound, Run, RunningCenter, Spec, Standardize, Standardizer, streams};
+use eigenhedge::{Kind, Mixing, Model, NormBound, RunningCenter, Spec, Standardize, Standardizer, streams};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -13,8 +13,8 @@ fn stream() -> Vec<Vec<f64>> {
 }
 
 /// The library's own run.
-fn library(spec: Spec, seed: u64) -> (Run, Vec<Vec<f64>>) {
-    let mut run = Run::new(spec, 6, seed).unwrap();
+fn library(spec: Spec, seed: u64) -> (Model, Vec<Vec<f64>>) {
+    let mut run = Model::new(spec, 6, seed).unwrap();
     run.ask_for_coordinates(true);
     let mut answers = Vec::new();
     for row in stream() {

@@ -3,7 +3,7 @@
 
 use crate::common::{Place, table};
 use eigenhedge::options::{OPTIONS, fill};
-use eigenhedge::{Kind, Run, Snapshot, Spec, streams};
+use eigenhedge::{Kind, Model, Spec, streams};
 use serde_json::Value;
 
 fn place() -> Place {
@@ -131,7 +131,7 @@ fn wrong_places_are_refused_before_the_work() {
         ),
         ("--report .", 1, ". cannot be written: is a directory"),
         ("--resume absent.snap", 1, "absent.snap cannot be read: No such file or directory (os error 2)"),
-        ("--resume data.csv", 1, "data.csv: is not an eigenhedge snapshot"),
+        ("--resume data.csv", 1, "data.csv: is no file that eigenhedge has saved"),
     ];
     for (arguments, status, sentence) in cases {
         let outcome = place.run(&format!("run data.csv -k 2 {arguments}"));
@@ -145,14 +145,12 @@ fn wrong_places_are_refused_before_the_work() {
 #[test]
 fn a_model_of_another_program_can_be_used_but_not_resumed() {
     let place = place();
-    let mut run = Run::new(Spec::bare(Kind::Tracking, 2), 6, 0).unwrap();
+    let mut run = Model::new(Spec::bare(Kind::Tracking, 2), 6, 0).unwrap();
     streams::switching(6, 2, 2, 60, 3).iter().for_each(|row| _ = run.step(row).unwrap());
     let around: [&[u8]; 4] = [b"", b"\x80\x04pickled", br#"{"feature_names":["a"],"more":[1,2]}"#, b"[1,2]"];
     for resume_state in around {
-        place.write(
-            "model.snap",
-            Snapshot { resume_state: resume_state.to_vec(), ..Snapshot::of(run.clone()) }.to_bytes().unwrap(),
-        );
+        run.resume_state = resume_state.to_vec();
+        place.write("model.snap", run.to_bytes().unwrap());
         let text = ok(&place, "inspect model.snap");
         let share = 100.0 * run.totals().kept_energy / (run.totals().kept_energy + run.totals().loss);
         assert!(text.contains("tracking") && text.contains(&format!(", {share:.1} % of the energy")), "{text}");
@@ -175,7 +173,7 @@ fn a_file_of_another_version_is_refused() {
     place.write("other.snap", bytes);
     for command in ["inspect other.snap", "transform other.snap data.csv", "run data.csv -k 2 --resume other.snap"] {
         let outcome = place.run(command);
-        let sentence = "eigenhedge: other.snap: is a snapshot of version 7, and this program reads version 1\n";
+        let sentence = "eigenhedge: other.snap: is a file of version 7, and this program reads version 1\n";
         assert_eq!((outcome.status, outcome.err.as_str()), (1, sentence));
     }
 }

@@ -4,7 +4,7 @@
 //! a busy machine too.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use eigenhedge::{Kind, Mixing, Run, Spec, streams};
+use eigenhedge::{Kind, Mixing, Model, Spec, streams};
 use eigenhedge_io::{Format, Layout, Source, Stream};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn main() {
     let directory = tempfile::tempdir().unwrap();
     let learning = best(|| {
         let spec = Spec { mixing: Mixing::FixedShare { alpha: 1e-3 }, ..Spec::bare(Kind::Tracking, KEPT) };
-        let mut run = Run::new(spec, WIDTH, 0).unwrap();
+        let mut run = Model::new(spec, WIDTH, 0).unwrap();
         for row in &rows {
             run.step(row).unwrap();
         }

@@ -6,34 +6,29 @@
 
 use crate::error::{Error, Fault, printable_path};
 use crate::staging::{WholeFile, folder_of};
-use eigenhedge::{Fleet, Store};
+use eigenhedge::{Fleet, FleetMember, Store};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Saves a fleet and what the program around it has to remember; the file is complete or as it was.
-pub fn save_fleet(path: &Path, fleet: &mut Fleet, resume_state: &[u8]) -> Result<(), Error> {
+pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_state: &[u8]) -> Result<(), Error> {
     let mut file = WholeFile::create(path)?;
     let written = fleet.write(resume_state, &mut file);
     written.map_err(|error| Error::at(printable_path(path), Fault::Refused(error.to_string())))?;
     file.finish()
 }
 
-/// Opens a saved fleet, and what the program around it remembered. Learners are read when their keys come; at most `most`
+/// Opens a saved fleet, and what the program around it remembered. Members are read when their keys come; at most `most`
 /// are in memory.
-pub fn open_fleet(path: &Path, most: usize) -> Result<(Fleet, Vec<u8>), Error> {
+pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>, Vec<u8>), Error> {
     let unreadable = |error| Error::at(printable_path(path), Fault::Unreadable(error));
     let refused = |reason: String| Error::at(printable_path(path), Fault::Refused(reason));
     let mut file = File::open(path).map_err(unreadable)?;
     let index = Fleet::index(&mut file).map_err(|refusal| refused(refusal.to_string()))?;
     let places = index.parts.iter().map(|(_, position, length)| (*position, *length)).collect();
     let store = GroupStore::over(folder_of(path), file, places);
-    let fleet = Fleet::new(index.fresh.run, index.fresh.columns).map_err(|error| refused(error.to_string()))?;
-    let mut fleet = fleet.with_store(most, Box::new(store));
-    for (i, (key, ..)) in index.parts.iter().enumerate() {
-        fleet.insert_stored(key, GroupStore::part(i)).map_err(|error| refused(error.to_string()))?;
-    }
-    Ok((fleet, index.fresh.resume_state))
+    index.open(most, Box::new(store), GroupStore::part).map_err(|error| refused(error.to_string()))
 }
 
 /// Learners that have been put away.

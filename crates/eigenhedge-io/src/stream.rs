@@ -18,7 +18,7 @@ use crate::layout::{Layout, OnBadRow};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::saved::count;
 use eigenhedge::kernel::{TextItems, item_number};
-use eigenhedge::{Columns, Missing, Standardizer};
+use eigenhedge::{Missing, Standardizer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -139,14 +139,19 @@ impl Stream {
         })
     }
 
-    /// Opens a table where a stream over it was stopped; its columns were then these.
-    pub fn resume(source: &Source, layout: &Layout, state: &StreamState, columns: &Columns) -> Result<Self, Error> {
+    /// Opens a table where a stream over it was stopped; its columns then had these names, if they had any.
+    pub fn resume(
+        source: &Source,
+        layout: &Layout,
+        state: &StreamState,
+        names: Option<&[String]>,
+    ) -> Result<Self, Error> {
         let mut stream = Self::open(source, layout)?;
-        let then: Vec<String> = match &columns.names {
-            Some(names) => names.clone(),
+        let then: Vec<String> = match names {
+            Some(names) => names.to_vec(),
             None => state.columns.iter().map(|position| stream.typed(*position)).collect(),
         };
-        if stream.names != then || !stream.continue_scale(&columns.standardizer) {
+        if stream.names != then {
             let differ = stream.names.iter().zip(&then).find(|(now, then)| now != then);
             let reason = match differ {
                 Some((now, then)) => format!("{now:?} stands where {then:?} stood"),
@@ -164,19 +169,9 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Takes up the scale that columns were brought to before the first row; false if it is of another kind or width.
-    pub fn continue_scale(&mut self, scale: &Standardizer) -> bool {
-        let fits = scale.how() == self.standardizer.how() && scale.mean().len() == self.standardizer.mean().len();
-        if fits {
-            self.standardizer = scale.clone();
-        }
-        fits
-    }
-
-    /// The selected columns as a model holds them: names, if the table has names, and scale.
-    pub fn model_columns(&mut self) -> Columns {
-        self.count_in();
-        Columns::new(self.selection.names.is_some().then(|| self.names.clone()), self.standardizer.clone())
+    /// Names of the selected columns, if the table has names.
+    pub fn own_names(&self) -> Option<Vec<String>> {
+        self.selection.names.is_some().then(|| self.names.clone())
     }
 
     /// Where the stream is: after the row delivered last.
@@ -242,6 +237,11 @@ impl Stream {
         &self.names
     }
 
+    /// A selected column for people: its position in the table, and its name if it has one.
+    pub fn label(&self, column: usize) -> String {
+        self.selection.selected.get(column).map_or_else(|| column.to_string(), |place| self.selection.label(*place))
+    }
+
     /// Rows delivered and not refused.
     pub fn rows(&self) -> u64 {
         self.delivered
@@ -302,11 +302,6 @@ impl Stream {
         self.delivered += 1;
         self.uncounted = true;
         Ok(Some(&self.row))
-    }
-
-    /// Brings a row in the units of the row delivered last back to those of the input.
-    pub fn undo_units(&self, row: &mut [f64]) {
-        self.standardizer.undo_like(&self.raw, row);
     }
 
     /// The row delivered last, for callers that read ahead.

@@ -55,7 +55,7 @@ fn rest(stream: &mut Stream) -> Result<Vec<Row>, Error> {
 /// The stream that goes on where this one is.
 fn resumed(source: &Source, layout: &Layout, stream: &mut Stream) -> Stream {
     let state = serde_json::to_string(&stream.state()).unwrap();
-    Stream::resume(source, layout, &serde_json::from_str(&state).unwrap(), &stream.model_columns()).unwrap()
+    Stream::resume(source, layout, &serde_json::from_str(&state).unwrap(), stream.own_names().as_deref()).unwrap()
 }
 
 fn texts(names: &[&str]) -> Vec<Selector> {

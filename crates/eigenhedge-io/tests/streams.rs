@@ -4,7 +4,7 @@
 
 use crate::common::*;
 use eigenhedge::kernel::{TextItems, item_number};
-use eigenhedge::{Columns, Missing, Standardize};
+use eigenhedge::{Missing, Standardize};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, StreamState, read_array};
 use std::path::Path;
 use tempfile::TempDir;
@@ -121,12 +121,12 @@ fn columns_come_in_the_order_asked_for_in_every_format() {
 }
 
 /// The state as a snapshot would hold it.
-fn saved(stream: &mut Stream) -> (StreamState, Columns) {
-    postcard::from_bytes(&postcard::to_stdvec(&(stream.state(), stream.model_columns())).unwrap()).unwrap()
+fn saved(stream: &mut Stream) -> (StreamState, Option<Vec<String>>) {
+    postcard::from_bytes(&postcard::to_stdvec(&(stream.state(), stream.own_names())).unwrap()).unwrap()
 }
 
-fn resume(case: &Case, layout: &Layout, (state, columns): &(StreamState, Columns)) -> Result<Stream, Error> {
-    Stream::resume(&case.source(), layout, state, columns)
+fn resume(case: &Case, layout: &Layout, (state, names): &(StreamState, Option<Vec<String>>)) -> Result<Stream, Error> {
+    Stream::resume(&case.source(), layout, state, names.as_deref())
 }
 
 #[test]
@@ -138,11 +138,11 @@ fn the_columns_of_a_model_are_found_by_name_wherever_they_stand() {
         let layout = Layout { model_columns: Some(wanted.clone()), ..case.layout() };
         let mut stream = case.open(&layout).unwrap();
         if !layout.format.has_names() || name == "arrays.jsonl" {
-            assert_eq!((stream.columns().len(), stream.model_columns().names), (4, None), "{name}");
+            assert_eq!((stream.columns().len(), stream.own_names()), (4, None), "{name}");
             continue;
         }
         assert_eq!(stream.columns(), wanted, "{name}");
-        assert_eq!(stream.model_columns().names.as_ref(), Some(&wanted), "{name}");
+        assert_eq!(stream.own_names().as_ref(), Some(&wanted), "{name}");
         let chosen: Vec<Vec<f64>> = matrix.iter().map(|row| vec![row[2], row[0]]).collect();
         assert_eq!(bits(&rest(&mut stream).unwrap()), bits(&chosen), "{name}");
     }
@@ -151,24 +151,22 @@ fn the_columns_of_a_model_are_found_by_name_wherever_they_stand() {
 #[test]
 fn a_stream_taken_up_at_any_row_delivers_what_was_still_to_come() {
     let matrix = matrix(37, 4);
-    for standardize in [Standardize::None, Standardize::Running, Standardize::Warmup(9), Standardize::Warmup(99)] {
-        for (name, bytes) in all_formats(&matrix) {
-            let case = Case::new(name, bytes);
-            let layout = Layout { standardize, columns: selectors(&["3", "1"]), ..case.layout() };
-            let whole = case.read(&layout).unwrap();
-            // Around the ends of batches, groups and warm-up, and the rest in steps.
-            let stops = (0..=matrix.len()).filter(|stop| *stop < 11 || stop % 5 == 0 || *stop > 34);
-            for stop in stops {
-                let mut stream = case.open(&layout).unwrap();
-                for _ in 0..stop {
-                    stream.next_row().unwrap().unwrap();
-                }
-                let mut resumed = resume(&case, &layout, &saved(&mut stream)).unwrap();
-                assert_eq!(resumed.rows(), stop as u64);
-                let left = rest(&mut resumed).unwrap_or_else(|error| panic!("{name} at {stop}: {error}"));
-                assert_eq!(bits(&left), bits(&whole[stop..].to_vec()), "{name} at {stop}, {standardize:?}");
-                assert_eq!(resumed.row_number() + 1, matrix.len() as u64, "{name} at {stop}");
+    for (name, bytes) in all_formats(&matrix) {
+        let case = Case::new(name, bytes);
+        let layout = Layout { columns: selectors(&["3", "1"]), ..case.layout() };
+        let whole = case.read(&layout).unwrap();
+        // Around the ends of batches, groups and warm-up, and the rest in steps.
+        let stops = (0..=matrix.len()).filter(|stop| *stop < 11 || stop % 5 == 0 || *stop > 34);
+        for stop in stops {
+            let mut stream = case.open(&layout).unwrap();
+            for _ in 0..stop {
+                stream.next_row().unwrap().unwrap();
             }
+            let mut resumed = resume(&case, &layout, &saved(&mut stream)).unwrap();
+            assert_eq!(resumed.rows(), stop as u64);
+            let left = rest(&mut resumed).unwrap_or_else(|error| panic!("{name} at {stop}: {error}"));
+            assert_eq!(bits(&left), bits(&whole[stop..].to_vec()), "{name} at {stop}");
+            assert_eq!(resumed.row_number() + 1, matrix.len() as u64, "{name} at {stop}");
         }
     }
 }
@@ -377,8 +375,8 @@ fn texts_and_arrays_become_the_numbers_of_their_items() {
         assert_eq!(stream.columns(), [if has_id { "text" } else { "line" }], "{name}");
         assert_eq!((stream.kept().len(), stream.kept_columns().len()), (usize::from(has_id), usize::from(has_id)));
         // Going on from the middle.
-        let (state, columns) = (stream.state(), stream.model_columns());
-        let mut again = Stream::resume(&case.source(), &layout, &state, &columns).unwrap();
+        let (state, names) = (stream.state(), stream.own_names());
+        let mut again = Stream::resume(&case.source(), &layout, &state, names.as_deref()).unwrap();
         assert_eq!(rest(&mut again).unwrap(), wanted[1..], "{name}");
     }
 }

@@ -1,7 +1,7 @@
 //! Draws the pictures of the book's page "Ideas in pictures": `cargo run --example ideas -- docs/src/figures`.
 
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::{Error, Kind, Mixing, NormBound, Run, Spec, streams};
+use eigenhedge::{Error, Kind, Mixing, Model, NormBound, Spec, streams};
 use eigenhedge_report::{Chart, Mark, Series, svg};
 use std::f64::consts::PI;
 
@@ -62,7 +62,7 @@ fn loss() -> Chart {
 /// How surely each direction of the plane is kept, after some rows that lie near 35 degrees and then near 120.
 fn probability() -> Result<Chart, Error> {
     let spec = Spec { eta: 2.0, mixing: Mixing::FixedShare { alpha: 1e-2 }, ..learner(Kind::Tracking, 1) };
-    let mut run = Run::new(spec, 2, 0)?;
+    let mut run = Model::new(spec, 2, 0)?;
     let mut series = Vec::new();
     for row in 0..=130 {
         let name = match row {
@@ -90,14 +90,14 @@ fn probability() -> Result<Chart, Error> {
 }
 
 /// Probability that a direction is kept: one less what a row of length one along it would lose.
-fn directions_kept(run: &Run, name: &str) -> Result<Series, Error> {
+fn directions_kept(run: &Model, name: &str) -> Result<Series, Error> {
     let degrees: Vec<f64> = (0..=90).map(|i| 2.0 * f64::from(i)).collect();
     let kept = degrees.iter().map(|&angle| Ok(1.0 - run.clone().step(&at(angle))?.expected));
     Ok(Series::line(name, &degrees, &kept.collect::<Result<Vec<f64>, Error>>()?))
 }
 
 /// Loss so far, at every tenth row.
-fn losses_so_far(run: &mut Run, rows: &[Vec<f64>]) -> Result<Vec<f64>, Error> {
+fn losses_so_far(run: &mut Model, rows: &[Vec<f64>]) -> Result<Vec<f64>, Error> {
     let mut sum = 0.0;
     let mut sums = Vec::new();
     for (i, row) in rows.iter().enumerate() {
@@ -123,7 +123,7 @@ fn drift() -> Result<Chart, Error> {
         [("follow the leader", learner(Kind::Leader, 2)), ("tracking", tracking), ("auto", learner(Kind::Auto, 2))];
     let mut best = 0.0;
     for (name, spec) in learners {
-        let mut run = Run::new(spec, 20, 0)?;
+        let mut run = Model::new(spec, 20, 0)?;
         let sums = losses_so_far(&mut run, &rows)?;
         series.push(Series::line(name, &every_tenth(&sums), &sums));
         best = run.summary().best_loss.map_or(best, |best| best.low());
@@ -142,7 +142,7 @@ fn drift() -> Result<Chart, Error> {
 /// Loss, best in hindsight and bound as rows arrive.
 fn bound() -> Result<Chart, Error> {
     let rows = streams::iid(20, 3, 0.3, 3000, 1).rows;
-    let mut run = Run::new(Spec { self_confident: true, ..learner(Kind::Anchored, 3) }, 20, 0)?;
+    let mut run = Model::new(Spec { self_confident: true, ..learner(Kind::Anchored, 3) }, 20, 0)?;
     let (mut at, mut lost, mut best, mut bounds) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (i, row) in rows.iter().enumerate() {
         run.step(row)?;
@@ -177,7 +177,7 @@ fn budget() -> Result<Chart, Error> {
     let rows: Vec<Vec<f64>> = (0..600).map(circle).collect();
     let share = |budget: Option<usize>| -> Result<f64, Error> {
         let kernel = Some(VectorKernel::Rbf { gamma: 0.5 });
-        let mut run = Run::new(Spec { kernel, budget, ..Spec::bare(Kind::Leader, 6) }, 2, 0)?;
+        let mut run = Model::new(Spec { kernel, budget, ..Spec::bare(Kind::Leader, 6) }, 2, 0)?;
         let sums = losses_so_far(&mut run, &rows)?;
         Ok(100.0 * sums.last().copied().unwrap_or(0.0) / rows.len() as f64)
     };

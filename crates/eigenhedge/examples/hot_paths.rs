@@ -5,7 +5,7 @@
 //! numbers of rows is what the rows in between cost, and nothing else. `cargo xtask count` runs it that way.
 
 use eigenhedge::options::Options;
-use eigenhedge::{Kind, Run, streams};
+use eigenhedge::{Kind, Model, streams};
 use std::process::ExitCode;
 
 /// A learner over rows of this length; it first learns from `few` rows, which are not counted, then from the rest of `many`.
@@ -51,7 +51,7 @@ fn cases() -> Vec<Case> {
 impl Case {
     fn run(&self, rows: usize) -> Result<f64, Box<dyn std::error::Error>> {
         let stream: Vec<Vec<f64>> = streams::signal_and_noise(self.length, 10, 0.3, 3).take(self.many).collect();
-        let mut run = Run::of(&self.options.resolve(str::to_owned)?, self.length, self.hindsight)?;
+        let mut run = Model::of(&self.options.resolve(str::to_owned)?, self.length, self.hindsight)?;
         let stream: Vec<&[f64]> = stream.iter().take(rows).map(|row| &row[..]).collect();
         if self.together {
             run.step_each(&stream, |_, _| ()).map_err(|(_, error)| error)?;

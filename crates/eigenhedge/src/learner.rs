@@ -35,7 +35,7 @@ pub trait Learner<I: ?Sized> {
 
 /// Instances of the next trials, in this order.
 ///
-/// Only [`trials`] and [`Run::step_each`](crate::Run::step_each) make it. They borrow the instances until the trials are over,
+/// Only [`trials`] and [`Model::step_each`](crate::Model::step_each) make it. They borrow the instances until the trials are over,
 /// give each trial the next one, and cancel what was prefetched when a trial fails: a learner may take every instance that it
 /// is given for the one that was announced.
 #[derive(Debug)]

@@ -11,18 +11,18 @@
 //!
 //! | I want to | use |
 //! |---|---|
-//! | run a learner over rows and get the account | [`Run`], [`Spec`], [`Kind`] |
+//! | run a learner over rows and get the account | [`Model`], [`Spec`], [`Kind`] |
 //! | have nothing to tune | [`Kind::Auto`] |
 //! | follow change | [`Kind::Auto`]; [`Kind::Tracking`] with [`Mixing`] |
 //! | subtract a running mean | [`Spec::center`] |
 //! | bring columns to a common scale, and use a run on rows as they come | [`Columns`], [`Model`], [`Standardize`] |
-//! | compress rows, or score how unusual they are | [`Run::coordinates`], [`Loss`]; [`Embedding`] to stop learning |
-//! | know what was lost, and the bound | [`RunSummary`], [`comparators`], [`bounds`] |
+//! | compress rows, or score how unusual they are | [`Model::coordinates`], [`Loss`]; [`Embedding`] to stop learning |
+//! | know what was lost, and the bound | [`Summary`], [`comparators`], [`bounds`] |
 //! | find nonlinear features | [`Spec::kernel`](field@Spec::kernel), [`kernel::VectorKernel`] |
 //! | learn from strings, sets, rankings or a Gram matrix | [`kernel`], [`Spec::features`] |
-//! | stop and go on later, bit for bit | [`Snapshot`] |
+//! | stop and go on later, bit for bit | [`Model`] |
 //! | follow many entities, one learner for each key | [`Fleet`] |
-//! | merge models of parts of a table, or fold the parts on many machines | [`Snapshot::merge`], [`Moments`] |
+//! | merge models of parts of a table, or fold the parts on many machines | [`Model::merge`], [`Moments`] |
 //! | watch sensors: scores, limits, alarms, causes, change points | [`Monitor`], [`MonitorOptions`], [`Verdict`] |
 //! | let users name learners and options | [`registry`], [`options`] |
 //! | drive a learner trial by trial | [`Learner`], [`trial`], [`trials`] |
@@ -36,14 +36,14 @@
 //! # Rows, and the account
 //!
 //! ```
-//! use eigenhedge::{Kind, Run, Spec, streams};
+//! use eigenhedge::{Kind, Model, Spec, streams};
 //!
-//! let mut run = Run::new(Spec::new(Kind::Auto, 2), 20, 0)?; // 2 of 20 directions, seed 0
+//! let mut model = Model::new(Spec::new(Kind::Auto, 2), 20, 0)?; // 2 of 20 directions, seed 0
 //! for row in streams::three_subspaces(1) {
-//!     let loss = run.step(&row)?; // an error would leave the run as it was
-//!     assert!(loss.expected >= 0.0 && run.coordinates().len() == 2);
+//!     let loss = model.step(&row)?; // an error would leave the model as it was
+//!     assert!(loss.expected >= 0.0 && model.coordinates().len() == 2);
 //! }
-//! let summary = run.summary();
+//! let summary = model.summary();
 //! assert!(summary.expected_loss < summary.best_loss.unwrap().low()); // no fixed plane does as well
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
@@ -52,7 +52,7 @@
 //!
 //! ```
 //! use eigenhedge::kernel::VectorKernel;
-//! use eigenhedge::{Kind, Run, Spec, streams};
+//! use eigenhedge::{Kind, Model, Spec, streams};
 //!
 //! let spec = Spec {
 //!     kernel: Some(VectorKernel::Rbf { gamma: 0.5 }),
@@ -60,9 +60,9 @@
 //!     budget: Some(50), // features are combinations of at most 50 rows
 //!     ..Spec::new(Kind::Tracking, 3)
 //! };
-//! let mut run = Run::new(spec, 20, 0)?;
+//! let mut model = Model::new(spec, 20, 0)?;
 //! for row in streams::three_subspaces(1).iter().take(200) {
-//!     assert!(run.step(row)?.expected <= 1.0 + 1e-12); // features of this kernel have norm 1
+//!     assert!(model.step(row)?.expected <= 1.0 + 1e-12); // features of this kernel have norm 1
 //! }
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
@@ -70,14 +70,14 @@
 //! # A run that is saved and restored
 //!
 //! ```
-//! use eigenhedge::{Kind, Run, Snapshot, Spec, streams};
+//! use eigenhedge::{Kind, Model, Spec, streams};
 //!
 //! let rows = streams::three_subspaces(1);
-//! let mut run = Run::new(Spec::new(Kind::Tracking, 2), 20, 0)?;
-//! run.step(&rows[0])?;
-//! let bytes = Snapshot::of(run.clone()).to_bytes()?;
-//! let mut restored = Snapshot::from_bytes(&bytes)?.run;
-//! assert_eq!(run.step(&rows[1])?, restored.step(&rows[1])?);
+//! let mut model = Model::new(Spec::new(Kind::Tracking, 2), 20, 0)?;
+//! model.step(&rows[0])?;
+//! let bytes = model.clone().to_bytes()?;
+//! let mut restored = Model::from_bytes(&bytes)?;
+//! assert_eq!(model.step(&rows[1])?, restored.step(&rows[1])?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -139,6 +139,7 @@
 pub mod batch;
 pub mod bounds;
 mod cancel;
+mod columns;
 pub mod comparators;
 mod error;
 pub mod experts;
@@ -159,10 +160,9 @@ mod random;
 mod recent_median;
 pub mod registry;
 mod row;
-mod run;
+mod saved;
 mod scratch;
 pub mod simplex;
-mod snapshot;
 mod span;
 mod standardize;
 mod state;
@@ -171,22 +171,24 @@ mod subspace;
 mod threads;
 
 pub use cancel::cancellable;
+pub use columns::Columns;
 pub use error::Error;
-pub use fleet::{Fleet, FleetIndex, Store, is_fleet};
+pub use fleet::{Fleet, FleetIndex, FleetMember, Store};
 pub use learner::{Learner, Loss, Upcoming, trial, trials};
 pub use linalg::Matrix;
 pub use memory::set_max_memory;
 pub use mixing::Mixing;
-pub use model::{Columns, LinearMap, Model};
+pub use model::{
+    AnyLearner, Certificate, Comparators, Embedding, LinearMap, Member, Model, ShiftingBound, Summary, Totals,
+};
 pub use moments::Moments;
 pub use monitor::{
     Cause, Change, Choose, DriftReport, Event, Kept, Limit, Mode, Monitor, MonitorOptions, MonitorTotals, Rebaseline,
-    SavedMonitors, State, Verdict, is_monitor,
+    State, Verdict,
 };
 pub use random::Random;
 pub use registry::{FeatureLearner, KernelLearner, Kind, Missing, PlainLearner, Spec, options};
-pub use run::{AnyLearner, Certificate, Comparators, Embedding, Member, Run, RunSummary, ShiftingBound, Totals};
-pub use snapshot::{Refusal, Snapshot};
+pub use saved::{Refusal, SavedKind};
 pub use standardize::{Standardize, Standardizer};
 pub use subspace::{Average, Instance, NormBound, Pair, PairGain, RunningCenter, Subspace, Symmetric};
 pub use threads::{set_threads, threads};
@@ -197,9 +199,9 @@ pub mod internals {
     pub use crate::hebbian::weights::Weights;
     pub use crate::linalg::symmetric_eigen;
     pub use crate::memory::{check_numbers, product};
+    pub use crate::model::{Reason, bound_holds};
     pub use crate::num::dot;
     pub use crate::portfolio::{Portfolio, Trust, auto};
-    pub use crate::run::{Reason, bound_holds};
     pub use crate::simplex::cap::{CapScratch, Complement, cap};
     pub use crate::simplex::sample::{DrawScratch, draw};
     pub use crate::span::{Ambient, Feature, Span};

@@ -4,11 +4,11 @@
 use crate::common::bounded_rows;
 use eigenhedge::internals::dot;
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::{Comparators, Instance, Kind, Matrix, Mixing, NormBound, Random, Run, RunningCenter, Spec};
+use eigenhedge::{Comparators, Instance, Kind, Matrix, Mixing, Model, NormBound, Random, RunningCenter, Spec};
 use eigenhedge::{Symmetric, streams, trial};
 
-fn run(spec: &Spec, length: usize) -> Run {
-    Run::new(spec.clone(), length, 3).unwrap()
+fn run(spec: &Spec, length: usize) -> Model {
+    Model::new(spec.clone(), length, 3).unwrap()
 }
 
 fn slices(rows: &[Vec<f64>]) -> Vec<&[f64]> {
@@ -69,7 +69,7 @@ fn a_row_of_weight_two_teaches_as_much_as_the_row_twice() {
         assert!(distance < 1e-20, "{center:?}: {distance}");
         // The comparator of the weighted rows is that of the repeated ones, except for the copies of the first row.
         if center.is_none() {
-            let best = |run: &Run| run.summary().best_loss.unwrap().exact().unwrap();
+            let best = |run: &Model| run.summary().best_loss.unwrap().exact().unwrap();
             assert!((best(&once) - best(&twice)).abs() < 1e-9);
         }
     }
@@ -109,7 +109,7 @@ fn batches_keep_the_promise_with_the_largest_eigenvalue_for_the_norm() {
                 ];
                 for spec in variants {
                     let comparators = Comparators { hindsight: true, segments: 2 };
-                    let mut run = Run::with_comparators(spec.clone(), n, 1, comparators).unwrap();
+                    let mut run = Model::with_comparators(spec.clone(), n, 1, comparators).unwrap();
                     for batch in rows.chunks(count) {
                         run.step_batch(&slices(batch), None).unwrap();
                     }

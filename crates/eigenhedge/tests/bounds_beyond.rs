@@ -6,7 +6,7 @@ use eigenhedge::comparators::{Best, Partitions};
 use eigenhedge::internals::{Reason, Rule, dot};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::{Comparators, Instance, Kind, Mixing, NormBound, Random, Run, RunSummary, RunningCenter, Spec};
+use eigenhedge::{Comparators, Instance, Kind, Mixing, Model, NormBound, Random, RunningCenter, Spec, Summary};
 use eigenhedge::{streams, trial};
 
 const SHARE: Mixing = Mixing::FixedShare { alpha: 0.01 };
@@ -15,9 +15,9 @@ fn given(learner: Kind, kept: usize, eta: f64) -> Spec {
     Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(learner, kept) }
 }
 
-fn run(spec: &Spec, rows: &[Vec<f64>], segments: usize) -> RunSummary {
+fn run(spec: &Spec, rows: &[Vec<f64>], segments: usize) -> Summary {
     let comparators = Comparators { hindsight: true, segments };
-    let mut run = Run::with_comparators(spec.clone(), rows[0].len(), 7, comparators).unwrap();
+    let mut run = Model::with_comparators(spec.clone(), rows[0].len(), 7, comparators).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     run.summary()
 }
@@ -57,7 +57,7 @@ fn features_of_infinite_dimension_stay_within_the_theorem_with_k_for_the_diverge
                     Spec { center, norm_bound: NormBound::Running, ..spec(Kind::Auto) },
                 ];
                 for spec in others {
-                    let RunSummary { bound_holds, expected_loss, bound, .. } = run(&spec, &rows, 0);
+                    let Summary { bound_holds, expected_loss, bound, .. } = run(&spec, &rows, 0);
                     assert_eq!(bound_holds, Some(true), "{name} {spec:?}: {expected_loss} {bound:?}");
                 }
             }
@@ -176,7 +176,7 @@ fn gradient_descent_tuned_to_the_number_of_rows_has_a_regret_of_its_root() {
         let count = rows.len();
         let options = Options::new(Kind::Additive, kept).with("center", "none").with("norm-bound", 1.0);
         let setup = options.with("horizon", count).resolve(|name| name.into()).unwrap();
-        let mut run = Run::of(&setup, n, true).unwrap();
+        let mut run = Model::of(&setup, n, true).unwrap();
         rows.iter().for_each(|row| _ = run.step(row).unwrap());
         let summary = run.summary();
         let regret = summary.expected_loss - summary.best_loss.unwrap().high();
@@ -231,7 +231,7 @@ fn choices_that_are_not_drawn_have_no_verdict() {
     // Each row is the direction of least loss so far that the surest choice drops.
     let (n, kept, count) = (4, 2, 300);
     let spec = Spec { select: Select::Top, ..given(Kind::Tracking, kept, 0.1) };
-    let mut run = Run::new(spec, n, 1).unwrap();
+    let mut run = Model::new(spec, n, 1).unwrap();
     for _ in 0..count {
         let worst = (0..n).map(|i| {
             let mut row = vec![0.0; n];

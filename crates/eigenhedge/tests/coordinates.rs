@@ -7,14 +7,14 @@ use eigenhedge::kernel::VectorKernel;
 use eigenhedge::options::Options;
 use eigenhedge::registry::REGISTRY;
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::{Comparators, Kind, Matrix, Run, RunningCenter, Snapshot, Spec, streams};
+use eigenhedge::{Comparators, Kind, Matrix, Model, RunningCenter, Spec, streams};
 
 const N: usize = 6;
 const K: usize = 3;
 
-fn begin(spec: &Spec, asked: bool) -> Run {
+fn begin(spec: &Spec, asked: bool) -> Model {
     let comparators = Comparators { hindsight: false, segments: 0 };
-    let mut run = Run::with_comparators(spec.clone(), N, 1, comparators).unwrap();
+    let mut run = Model::with_comparators(spec.clone(), N, 1, comparators).unwrap();
     run.ask_for_coordinates(asked);
     run
 }
@@ -53,7 +53,7 @@ fn losses_and_what_is_learned_are_the_same_bits_with_and_without_coordinates() {
         }
         assert_eq!(with.totals(), without.totals(), "{spec:?}");
         let probe = &rows[7];
-        let place = |run: &mut Run| {
+        let place = |run: &mut Model| {
             let mut coordinates = Vec::new();
             (run.embedding().transform(probe, &mut coordinates).unwrap(), coordinates)
         };
@@ -62,7 +62,7 @@ fn losses_and_what_is_learned_are_the_same_bits_with_and_without_coordinates() {
 }
 
 /// The basis that the next row will have coordinates in, one column for each coordinate, from rows that are tried on copies.
-fn probed(run: &Run) -> Matrix {
+fn probed(run: &Model) -> Matrix {
     let at = |row: &[f64]| {
         let mut copy = run.clone();
         copy.step(row).unwrap();
@@ -169,8 +169,8 @@ fn a_saved_run_goes_on_with_the_same_coordinates_and_a_bad_row_changes_nothing()
         let before = run.clone();
         assert!(run.step(&[f64::NAN; N]).is_err());
         assert_eq!(run, before, "{spec:?}");
-        let bytes = Snapshot::of(run.clone()).to_bytes().unwrap();
-        let mut restored = Snapshot::from_bytes(&bytes).unwrap().run;
+        let bytes = run.clone().to_bytes().unwrap();
+        let mut restored = Model::from_bytes(&bytes).unwrap();
         restored.ask_for_coordinates(true);
         for row in &rows[40..] {
             assert_eq!(run.step(row).unwrap(), restored.step(row).unwrap());
@@ -185,7 +185,7 @@ fn drawn_coordinates_are_those_of_the_draw_whoever_asks() {
     for entry in REGISTRY {
         let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
         let setup = Options::new(entry.kind, kept).with("coordinates", "drawn").resolve(str::to_owned).unwrap();
-        let (mut asked, mut silent) = (Run::of(&setup, N, false).unwrap(), Run::of(&setup, N, false).unwrap());
+        let (mut asked, mut silent) = (Model::of(&setup, N, false).unwrap(), Model::of(&setup, N, false).unwrap());
         asked.ask_for_coordinates(true);
         for row in rows(30) {
             let (loss, _) = (asked.step(&row).unwrap(), silent.step(&row).unwrap());
@@ -225,7 +225,7 @@ fn before_anything_is_known_projections_average_to_the_share_of_directions_kept(
     let (row, draws) = ([1.0, -2.0, 0.5, 0.0, 3.0, 1.0], 4000);
     let mut mean = [0.0; N];
     for seed in 0..draws {
-        let mut run = Run::new(Spec::bare(Kind::Tracking, K), N, seed).unwrap();
+        let mut run = Model::new(Spec::bare(Kind::Tracking, K), N, seed).unwrap();
         run.ask_for_reconstructions(true).unwrap();
         run.step(&row).unwrap();
         mean.iter_mut().zip(run.reconstruction()).for_each(|(m, x)| *m += x / draws as f64);
@@ -252,7 +252,7 @@ fn projections_are_refused_where_there_are_none() {
 #[test]
 fn directions_of_leaders_come_in_order_of_energy() {
     for kind in [Kind::Leader, Kind::Anchored] {
-        let mut run = Run::new(Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, K) }, N, 0).unwrap();
+        let mut run = Model::new(Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, K) }, N, 0).unwrap();
         rows(200).iter().for_each(|row| _ = run.step(row).unwrap());
         let embedding = run.embedding();
         let (energies, _) = run.energies(&embedding).unwrap();

@@ -7,7 +7,7 @@ use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{
-    Comparators, Error, Kind, Loss, Mixing, NormBound, Random, Run, RunSummary, RunningCenter, Spec, streams,
+    Comparators, Error, Kind, Loss, Mixing, Model, NormBound, Random, RunningCenter, Spec, Summary, streams,
 };
 
 /// Every learner over this kernel, with the variants that have rules of their own.
@@ -63,14 +63,14 @@ fn scaled(rows: &[Vec<f64>], factor: f64) -> Vec<Vec<f64>> {
 struct Outcome {
     losses: Vec<Loss>,
     coordinates: Vec<Vec<f64>>,
-    account: RunSummary,
+    account: Summary,
 }
 
 fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
     // The account of long rows is that of short ones.
     let hindsight = rows[0].len() < LONG;
     let segments = if spec.kernel.is_none() && hindsight { 2 } else { 0 };
-    let mut run = Run::with_comparators(spec.clone(), rows[0].len(), 7, Comparators { hindsight, segments }).unwrap();
+    let mut run = Model::with_comparators(spec.clone(), rows[0].len(), 7, Comparators { hindsight, segments }).unwrap();
     let (mut losses, mut coordinates) = (Vec::new(), Vec::new());
     for (t, row) in rows.iter().enumerate() {
         losses.push(run.step(row).unwrap_or_else(|error| panic!("{spec:?}, row {t}: {error}")));
@@ -80,7 +80,7 @@ fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
 }
 
 /// The numbers of an account that are squares.
-fn squares(account: &RunSummary) -> Vec<(&'static str, f64)> {
+fn squares(account: &Summary) -> Vec<(&'static str, f64)> {
     let mut numbers = vec![
         ("expected_loss", account.expected_loss),
         ("loss", account.loss),
@@ -116,9 +116,9 @@ fn assert_same(spec: &Spec, one: &Outcome, other: &Outcome, unit: f64, from: usi
             assert!(near(a, b, a.abs().max(total)), "{what:?}, {spec:?}: {name} {a} against {b}");
         }
     }
-    let verdict = |account: &RunSummary| (account.bound_holds, account.bound_reason.clone());
+    let verdict = |account: &Summary| (account.bound_holds, account.bound_reason.clone());
     assert_eq!(verdict(&one.account), verdict(&other.account), "{what:?}, {spec:?}");
-    let cuts = |account: &RunSummary| account.partitions.iter().map(|p| p.cuts.clone()).collect::<Vec<_>>();
+    let cuts = |account: &Summary| account.partitions.iter().map(|p| p.cuts.clone()).collect::<Vec<_>>();
     assert_eq!(cuts(&one.account), cuts(&other.account), "{what:?}, {spec:?}");
 }
 
@@ -198,7 +198,7 @@ fn what_cannot_be_squared_is_refused_unless_it_is_nothing_beside_other_rows() {
     let rows = rows(5, 20);
     for kernel in [None, Some(VectorKernel::Linear)] {
         for spec in specs(kernel, &[None]) {
-            let mut run = Run::new(spec.clone(), 5, 7).unwrap();
+            let mut run = Model::new(spec.clone(), 5, 7).unwrap();
             let tiny: Vec<f64> = rows[0].iter().map(|x| x * 1e-160).collect();
             assert!(matches!(run.step(&tiny), Err(Error::Underflow { .. })), "{spec:?}");
             assert_eq!(run.totals().rows, 0);
@@ -215,7 +215,7 @@ fn what_cannot_be_squared_is_refused_unless_it_is_nothing_beside_other_rows() {
 #[test]
 fn rows_whose_squares_no_longer_add_up_are_refused() {
     for spec in specs(None, &[None, CENTERS[0], CENTERS[1]]) {
-        let mut run = Run::new(spec.clone(), 5, 7).unwrap();
+        let mut run = Model::new(spec.clone(), 5, 7).unwrap();
         let rows = scaled(&rows(5, 60), 4e151);
         let refused = rows.iter().position(|row| matches!(run.step(row), Err(Error::Total { .. })));
         assert!(refused.is_some_and(|row| row > 1), "{spec:?}: {refused:?}");

@@ -4,8 +4,8 @@
 use crate::common::bounded_rows;
 use eigenhedge::internals::dot;
 use eigenhedge::{
-    Columns, Error, Fleet, Kind, Matrix, Missing, Moments, NormBound, Random, Run, RunningCenter, Snapshot, Spec,
-    Standardize, Standardizer,
+    Columns, Error, Fleet, Kind, Matrix, Missing, Model, Moments, NormBound, Random, RunningCenter, Spec, Standardize,
+    Standardizer,
 };
 
 /// Rows with three directions that stand out, and this offset in one column.
@@ -41,8 +41,8 @@ pub fn in_a_tree<T>(mut parts: Vec<T>, random: &mut Random, merge: impl Fn(T, T)
     parts.pop().unwrap()
 }
 
-pub fn learned(spec: &Spec, rows: &[Vec<f64>]) -> Run {
-    let mut run = Run::new(spec.clone(), 7, 0).unwrap();
+pub fn learned(spec: &Spec, rows: &[Vec<f64>]) -> Model {
+    let mut run = Model::new(spec.clone(), 7, 0).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     run
 }
@@ -62,7 +62,7 @@ pub fn mergeable() -> Vec<Spec> {
 }
 
 /// Asserts that two runs would do the same to new rows: losses, projectors, centers and energies.
-pub fn assert_alike(one: &Run, other: &Run, probes: &[Vec<f64>], tolerance: f64, about: &str) {
+pub fn assert_alike(one: &Model, other: &Model, probes: &[Vec<f64>], tolerance: f64, about: &str) {
     let (mut one, mut other) = (one.clone(), other.clone());
     let (a, b) = (one.embedding(), other.embedding());
     let center = a.center().unwrap().to_vec();
@@ -104,8 +104,8 @@ fn merged_runs_are_one_pass_over_all_rows() {
         let whole = learned(spec, &all);
         for parts in [2, 3, 6, 17, 50] {
             let mut random = Random::seeded((100 * number + parts) as u64);
-            let runs: Vec<Run> = split(&all, parts, &mut random).iter().map(|part| learned(spec, part)).collect();
-            let merged = in_a_tree(runs, &mut random, Run::merge);
+            let runs: Vec<Model> = split(&all, parts, &mut random).iter().map(|part| learned(spec, part)).collect();
+            let merged = in_a_tree(runs, &mut random, Model::merge);
             assert_eq!(merged.totals().rows, 300);
             assert_alike(&merged, &whole, &probes, 1e-10, &format!("{} {parts} {:?}", spec.label(), spec.center));
         }
@@ -117,10 +117,10 @@ fn neither_order_nor_tree_of_merging_matters() {
     for spec in mergeable() {
         let (all, probes) = (rows(7, 200, 3, offset_of(&spec)), rows(7, 5, 4, offset_of(&spec)));
         let mut random = Random::seeded(5);
-        let runs: Vec<Run> = split(&all, 12, &mut random).iter().map(|part| learned(&spec, part)).collect();
-        let one = in_a_tree(runs.clone(), &mut random, Run::merge);
+        let runs: Vec<Model> = split(&all, 12, &mut random).iter().map(|part| learned(&spec, part)).collect();
+        let one = in_a_tree(runs.clone(), &mut random, Model::merge);
         for _ in 0..3 {
-            let other = in_a_tree(runs.clone(), &mut random, Run::merge);
+            let other = in_a_tree(runs.clone(), &mut random, Model::merge);
             assert_alike(&one, &other, &probes, 1e-12, &spec.label());
             let (one, other) = (one.summary(), other.summary());
             let (a, b) = (one.best_loss.unwrap().high(), other.best_loss.unwrap().high());
@@ -142,7 +142,7 @@ fn long_rows_of_low_rank_are_merged_in_the_span_of_both() {
     for (center, max_rank) in [(None, None), (Some(RunningCenter::MEAN), None), (Some(RunningCenter::MEAN), Some(9))] {
         let spec = Spec { center, max_rank, ..Spec::bare(Kind::Leader, 2) };
         let run = |rows: &[Vec<f64>]| {
-            let mut run = Run::new(spec.clone(), 600, 0).unwrap();
+            let mut run = Model::new(spec.clone(), 600, 0).unwrap();
             rows.iter().for_each(|row| _ = run.step(row).unwrap());
             run
         };
@@ -154,7 +154,7 @@ fn long_rows_of_low_rank_are_merged_in_the_span_of_both() {
             let (a, b) = (merged.step(probe).unwrap().expected, whole.step(probe).unwrap().expected);
             assert!((a - b).abs() <= 1e-9 * dot(probe, probe), "{a} {b}");
         }
-        Snapshot::from_bytes(&Snapshot::of(merged).to_bytes().unwrap()).unwrap();
+        Model::from_bytes(&merged.to_bytes().unwrap()).unwrap();
     }
 }
 
@@ -187,7 +187,7 @@ fn the_account_of_merged_runs_is_that_of_the_rows_that_were_charged() {
         let spec = Spec { center, ..Spec::bare(Kind::Leader, 3) };
         let all = rows(7, 90, 17, offset_of(&spec));
         let parts = [&all[..30], &all[30..31], &all[31..]].map(|part| learned(&spec, part));
-        let sum = |of: fn(&Run) -> f64| parts.iter().map(of).sum::<f64>();
+        let sum = |of: fn(&Model) -> f64| parts.iter().map(of).sum::<f64>();
         let (lost, realised) = (sum(|run| run.totals().expected_loss), sum(|run| run.totals().loss));
         let first = sum(|run| run.totals().first_row_loss.unwrap_or(0.0));
         let merged = parts.into_iter().reduce(|a, b| a.merge(b).unwrap()).unwrap();
@@ -219,7 +219,7 @@ fn the_bound_of_merged_anchored_runs_holds_with_the_cost_of_each_merge() {
                 [(None, NormBound::Given(1.0)), (Some(4), NormBound::Given(1.0)), (None, NormBound::Running)]
             {
                 let spec = Spec { eta: 1.5, max_rank, norm_bound, ..Spec::bare(Kind::Anchored, 2) };
-                let parts: Vec<Run> = rows.chunks(rows.len().div_ceil(4)).map(|part| learned(&spec, part)).collect();
+                let parts: Vec<Model> = rows.chunks(rows.len().div_ceil(4)).map(|part| learned(&spec, part)).collect();
                 let single = parts[0].summary().certificate.price.unwrap();
                 let mut merged = parts.into_iter().reduce(|a, b| a.merge(b).unwrap()).unwrap();
                 rows.iter().take(40).for_each(|row| _ = merged.step(row).unwrap());
@@ -245,7 +245,7 @@ fn the_bound_of_merged_anchored_runs_holds_with_the_cost_of_each_merge() {
 fn fleets_unite_their_keys() {
     let fleet = |kind: Kind| {
         let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, 3) };
-        Fleet::new(Run::new(spec, 7, 0).unwrap(), Columns::default()).unwrap()
+        Fleet::new(Model::new(spec, 7, 0).unwrap()).unwrap()
     };
     let all = rows(7, 120, 19, 1e6);
     let learn = |kind: Kind, range: std::ops::Range<usize>, names: [&str; 2]| {
@@ -259,7 +259,7 @@ fn fleets_unite_their_keys() {
     let mut whole = fleet(Kind::Leader);
     (1..120).step_by(2).for_each(|t| _ = whole.step("b", &all[t]).unwrap());
     let (one, other) = (merged.get("b").unwrap().unwrap(), whole.get("b").unwrap().unwrap());
-    assert_alike(&one.run, &other.run, &all[..4], 1e-10, "a key of both");
+    assert_alike(&one, &other, &all[..4], 1e-10, "a key of both");
     // Keys of one fleet alone may have any learner; those of both must have one that can be merged.
     let mut apart = learn(Kind::Auto, 0..50, ["a", "b"]);
     apart.merge(&mut learn(Kind::Auto, 50..120, ["c", "d"])).unwrap();
@@ -308,17 +308,17 @@ fn what_does_not_fit_together_is_refused_with_a_sentence() {
         let error = learned(&one, &all).merge(learned(&other, &all)).unwrap_err();
         assert!(matches!(error, Error::Merge(_)) && error.to_string().contains(sentence), "{error}: {sentence}");
     }
-    let short = Run::new(leader.clone(), 6, 0).unwrap();
+    let short = Model::new(leader.clone(), 6, 0).unwrap();
     let error = learned(&leader, &all).merge(short).unwrap_err();
     assert_eq!(error.to_string(), "a row of the other model must have 7 entries, got 6");
     let model = |names: [&str; 2], how: Standardize| {
-        let mut run = Run::new(Spec::bare(Kind::Leader, 1), 2, 0).unwrap();
         let names = names.map(str::to_owned).to_vec();
-        let mut columns = Columns::new(Some(names), Standardizer::new(how, 2));
-        columns.step(&mut run, &[1.0, 2.0]).unwrap();
-        Snapshot { columns, ..Snapshot::of(run) }
+        let columns = Columns::new(Some(names), Standardizer::new(how, 2));
+        let mut model = Model::new(Spec::bare(Kind::Leader, 1), 2, 0).unwrap().with_columns(columns);
+        model.step(&[1.0, 2.0]).unwrap();
+        model
     };
-    let refused = |one: Snapshot, other| one.merge(other).unwrap_err().to_string();
+    let refused = |one: Model, other| one.merge(other).unwrap_err().to_string();
     let none = Standardize::None;
     let sentence = refused(model(["x", "y"], none), model(["x", "z"], none));
     assert_eq!(sentence, "cannot be merged: column 1 must be 'y' as in the first model, got 'z'");

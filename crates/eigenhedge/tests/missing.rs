@@ -3,7 +3,7 @@
 
 use crate::common::subspace_learners;
 use eigenhedge::internals::symmetric_eigen;
-use eigenhedge::{Error, Kind, Loss, Matrix, Missing, Random, Run, RunningCenter, Snapshot, Spec, streams};
+use eigenhedge::{Error, Kind, Loss, Matrix, Missing, Model, Random, RunningCenter, Spec, streams};
 
 fn spec(learner: Kind, kept: usize) -> Spec {
     Spec { missing: Missing::Fill, center: Some(RunningCenter::MEAN), ..Spec::bare(learner, kept) }
@@ -26,7 +26,7 @@ fn rows(length: usize, count: usize, noise: f64) -> Vec<Vec<f64>> {
     streams::signal_and_noise(length, 2, noise, 5).take(count).collect()
 }
 
-fn losses(run: &mut Run, rows: &[Vec<f64>]) -> Vec<Loss> {
+fn losses(run: &mut Model, rows: &[Vec<f64>]) -> Vec<Loss> {
     rows.iter().map(|row| run.step(row).unwrap()).collect()
 }
 
@@ -97,7 +97,7 @@ fn the_fast_path_equals_dense_normal_equations() {
     rows[0] = vec![1.0; 6];
     // Until the directions are known, rows are complete: choices among unknown ones are not independent.
     rows[1..8].iter_mut().for_each(|row| row.iter_mut().for_each(|x| *x = if x.is_nan() { 0.5 } else { *x }));
-    let mut run = Run::new(Spec { forget: 0.9, ..spec(Kind::ForgettingLeader, 2) }, 6, 0).unwrap();
+    let mut run = Model::new(Spec { forget: 0.9, ..spec(Kind::ForgettingLeader, 2) }, 6, 0).unwrap();
     let found = losses(&mut run, &rows);
     for (t, (loss, wanted)) in found[1..].iter().zip(dense_losses(&rows, 2, 0.9)).enumerate() {
         assert!((loss.expected - wanted).abs() <= 1e-9 * wanted.max(1.0), "{t}: {} {wanted}", loss.expected);
@@ -108,7 +108,7 @@ fn the_fast_path_equals_dense_normal_equations() {
 fn rows_of_low_rank_without_noise_come_to_lose_nothing() {
     let rows = with_holes(&rows(12, 1500, 0.0), 0.2, 2);
     for learner in [Kind::ForgettingLeader, Kind::Auto] {
-        let mut run = Run::new(spec(learner, 3), 12, 0).unwrap();
+        let mut run = Model::new(spec(learner, 3), 12, 0).unwrap();
         let found = losses(&mut run, &rows);
         let sum = |losses: &[Loss]| losses.iter().map(|loss| loss.expected).sum::<f64>();
         assert!(sum(&found[1400..]) <= 1e-4 * sum(&found[1..101]), "{} {}", sum(&found[1400..]), sum(&found[1..101]));
@@ -121,8 +121,8 @@ fn complete_rows_give_the_same_bits_as_without_the_option() {
         let rows = rows(length, 60, 0.3);
         let slices: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
         for spec in specs(2) {
-            let mut plain = Run::new(Spec { missing: Missing::Fail, ..spec.clone() }, length, 3).unwrap();
-            let mut filling = Run::new(spec.clone(), length, 3).unwrap();
+            let mut plain = Model::new(Spec { missing: Missing::Fail, ..spec.clone() }, length, 3).unwrap();
+            let mut filling = Model::new(spec.clone(), length, 3).unwrap();
             let (mut one, mut other) = (Vec::new(), Vec::new());
             plain.step_each(&slices, |_, loss| one.push(loss)).unwrap();
             filling.step_each(&slices, |_, loss| other.push(loss)).unwrap();
@@ -152,7 +152,7 @@ fn no_nan_comes_out_whatever_is_missing() {
     for spec in specs(2) {
         for (number, rows) in patterns(7).iter().enumerate() {
             let name = format!("{} {number}", spec.label());
-            let mut run = Run::new(spec.clone(), 7, 1).unwrap();
+            let mut run = Model::new(spec.clone(), 7, 1).unwrap();
             for (t, row) in rows.iter().enumerate() {
                 let loss = run.step(row).unwrap_or_else(|error| panic!("{name} {t}: {error}"));
                 assert!(
@@ -172,8 +172,8 @@ fn no_nan_comes_out_whatever_is_missing() {
             let is_whole = summary.certificate.filled_rows == 0;
             assert!(summary.best_loss.is_some() == is_whole && (is_whole || summary.bound.is_none()), "{name}");
             assert!(summary.expected_loss.is_finite(), "{name}");
-            let bytes = Snapshot::of(run.clone()).to_bytes().unwrap();
-            assert_eq!(Snapshot::from_bytes(&bytes).unwrap().run, run, "{name}");
+            let bytes = run.clone().to_bytes().unwrap();
+            assert_eq!(Model::from_bytes(&bytes).unwrap(), run, "{name}");
         }
     }
 }
@@ -181,7 +181,7 @@ fn no_nan_comes_out_whatever_is_missing() {
 #[test]
 fn a_row_without_any_cell_changes_nothing() {
     for policy in [Missing::Fill, Missing::Skip] {
-        let mut run = Run::new(Spec { missing: policy, ..spec(Kind::Auto, 2) }, 5, 0).unwrap();
+        let mut run = Model::new(Spec { missing: policy, ..spec(Kind::Auto, 2) }, 5, 0).unwrap();
         losses(&mut run, &rows(5, 30, 0.3));
         let before = run.clone();
         let row = if policy == Missing::Fill { [f64::NAN; 5] } else { [1.0, 2.0, f64::NAN, 4.0, 5.0] };
@@ -203,7 +203,7 @@ fn the_first_cell_of_a_column_fixes_its_center() {
         (0..whole.len()).map(|t| (0..6).map(|j| cell(t, j)).collect()).collect()
     };
     for learner in [Kind::Auto, Kind::Tracking] {
-        let found = |level: f64| losses(&mut Run::new(spec(learner, 2), 6, 0).unwrap(), &begun_late(level));
+        let found = |level: f64| losses(&mut Model::new(spec(learner, 2), 6, 0).unwrap(), &begun_late(level));
         for (near, far) in found(0.0).iter().zip(found(1e6)).skip(1) {
             assert!((near.expected - far.expected).abs() <= 1e-6 * near.expected.max(1.0), "{near:?} {far:?}");
         }
@@ -212,7 +212,7 @@ fn the_first_cell_of_a_column_fixes_its_center() {
 
 #[test]
 fn the_account_says_that_no_theorem_covers_rows_that_were_filled_in() {
-    let mut run = Run::new(spec(Kind::Anchored, 2), 6, 0).unwrap();
+    let mut run = Model::new(spec(Kind::Anchored, 2), 6, 0).unwrap();
     losses(&mut run, &rows(6, 30, 0.3));
     assert!(run.summary().bound.is_some());
     run.step(&[1.0, 0.5, f64::NAN, 0.0, 0.0, 1.0]).unwrap();
@@ -225,15 +225,15 @@ fn the_account_says_that_no_theorem_covers_rows_that_were_filled_in() {
 #[test]
 fn a_missing_cell_is_refused_with_the_name_of_the_option_and_infinity_always() {
     let row = [1.0, f64::NAN, 2.0];
-    let mut run = Run::new(Spec::bare(Kind::Auto, 1), 3, 0).unwrap();
+    let mut run = Model::new(Spec::bare(Kind::Auto, 1), 3, 0).unwrap();
     let sentence = run.step(&row).unwrap_err().to_string();
     assert_eq!(sentence, "entry 1 of the row must be finite, unless missing is skip or fill, got NaN");
-    let mut run = Run::new(spec(Kind::Auto, 1), 3, 0).unwrap();
+    let mut run = Model::new(spec(Kind::Auto, 1), 3, 0).unwrap();
     let before = run.clone();
     for row in [&[1.0, f64::INFINITY, f64::NAN][..], &[f64::NAN, 1.0], &[1e200, f64::NAN, 1.0]] {
         assert!(run.step(row).is_err());
         assert_eq!(run, before);
     }
-    let oja = Run::new(Spec { center: None, ..spec(Kind::Oja, 1) }, 3, 0).unwrap_err();
+    let oja = Model::new(Spec { center: None, ..spec(Kind::Oja, 1) }, 3, 0).unwrap_err();
     assert_eq!(oja, Error::Unsupported("missing cells are filled in by subspace learners over plain rows only"));
 }

@@ -5,7 +5,7 @@ use crate::merge::{assert_alike, in_a_tree, learned, mergeable, offset_of, rows,
 use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::options::{Options, Setup};
 use eigenhedge::{
-    Columns, Error, Kind, Matrix, Missing, Model, Moments, Random, Run, RunningCenter, Snapshot, Spec, Standardize,
+    Columns, Embedding, Error, Kind, Matrix, Missing, Model, Moments, Random, RunningCenter, Spec, Standardize,
     Standardizer,
 };
 
@@ -15,14 +15,14 @@ fn weights_are_merged_like_rows() {
     for spec in mergeable().into_iter().filter(|spec| spec.learner == Kind::Leader) {
         let (all, probes) = (rows(7, 120, 8, offset_of(&spec)), rows(7, 4, 9, offset_of(&spec)));
         let run = |range: std::ops::Range<usize>| {
-            let mut run = Run::new(spec.clone(), 7, 0).unwrap();
+            let mut run = Model::new(spec.clone(), 7, 0).unwrap();
             range.for_each(|t| _ = run.step_batch(&[&all[t]], Some(&[weight(t)])).unwrap());
             run
         };
         let merged = run(0..31).merge(run(31..120)).unwrap();
         let (one, other) = (merged.clone(), run(0..120));
         let folded = fold(&all, Some(&(0..120).map(weight).collect::<Vec<f64>>()));
-        let finished = folded.finish(&setup(&spec), false).unwrap().run;
+        let finished = folded.finish(&setup(&spec), false).unwrap();
         for probe in &probes {
             let losses = [&one, &other, &finished].map(|run| run.clone().step(probe).unwrap().expected);
             assert!((losses[0] - losses[1]).abs() <= 1e-8, "{losses:?}");
@@ -56,9 +56,9 @@ fn moments_of_parts_finish_into_the_learner_of_one_pass() {
             let sent = Moments::from_bytes(&moments.to_bytes().unwrap()).unwrap();
             assert_eq!(sent, moments);
             let finished = sent.finish(&setup(&spec), false).unwrap();
-            let restored = Snapshot::from_bytes(&finished.to_bytes().unwrap()).unwrap();
-            assert_alike(&restored.run, &learned(&spec, &all), &probes, 1e-10, &spec.label());
-            let summary = restored.run.summary();
+            let restored = Model::from_bytes(&finished.to_bytes().unwrap()).unwrap();
+            assert_alike(&restored, &learned(&spec, &all), &probes, 1e-10, &spec.label());
+            let summary = restored.summary();
             assert_eq!((summary.rows, summary.expected_loss, summary.bound), (300, 0.0, None));
         }
     }
@@ -104,10 +104,9 @@ fn moments_in_standard_units_are_those_of_standardized_rows() {
         let spec = Spec { center, ..Spec::bare(Kind::Leader, 3) };
         let moments = fold(&all[..70], None).merge(fold(&all[70..], None)).unwrap();
         let mut finished = moments.finish(&setup(&spec), true).unwrap();
-        let mut run = Run::new(spec.clone(), 7, 0).unwrap();
-        let mut columns = Columns::new(None, scale.clone());
-        all.iter().for_each(|row| _ = columns.step(&mut run, row).unwrap());
-        let (mut one, mut other) = (Model::new(&mut finished.run, &finished.columns), Model::new(&mut run, &columns));
+        let mut run = Model::new(spec.clone(), 7, 0).unwrap().with_columns(Columns::new(None, scale.clone()));
+        all.iter().for_each(|row| _ = run.step(row).unwrap());
+        let (mut one, mut other) = (finished.embedding(), run.embedding());
         let mut lost = 0.0;
         for row in &all {
             let (a, b) = (one.transform(row, &mut Vec::new()).unwrap(), other.transform(row, &mut Vec::new()).unwrap());
@@ -141,9 +140,9 @@ fn the_bracket_of_merged_sketches_holds_the_best_loss_and_that_of_the_model() {
     {
         let spec = Spec { center, ..Spec::bare(Kind::Leader, 3) };
         let mut finished = moments.finish(&setup(&spec), standardize).unwrap();
-        let restored = Snapshot::from_bytes(&finished.to_bytes().unwrap()).unwrap();
+        let restored = Model::from_bytes(&finished.to_bytes().unwrap()).unwrap();
         assert_eq!(restored, finished);
-        let mut model = Model::new(&mut finished.run, &finished.columns);
+        let mut model: Embedding = finished.embedding();
         let scaled: Vec<Vec<f64>> = all.iter().map(|row| in_units(row, &model, length)).collect();
         let lost: f64 = all.iter().map(|row| model.transform(row, &mut Vec::new()).unwrap()).sum();
         let best = best_of(&scaled, 3);
@@ -155,7 +154,7 @@ fn the_bracket_of_merged_sketches_holds_the_best_loss_and_that_of_the_model() {
 }
 
 /// A row as the model measures it: less its center, in its units.
-fn in_units(row: &[f64], model: &Model, length: usize) -> Vec<f64> {
+fn in_units(row: &[f64], model: &Embedding, length: usize) -> Vec<f64> {
     let (mean, scale) = (model.mean().unwrap(), model.scale(length));
     (0..length).map(|i| (row[i] - mean[i]) / scale[i]).collect()
 }
@@ -197,7 +196,7 @@ fn bad_rows_are_named_and_leave_moments_as_they_were() {
 #[test]
 fn damaged_moments_are_refused() {
     let bytes = fold(&rows(7, 40, 22, 1e6), None).to_bytes().unwrap();
-    assert!(Moments::from_bytes(b"something else").is_err() && Snapshot::from_bytes(&bytes).is_err());
+    assert!(Moments::from_bytes(b"something else").is_err() && Model::from_bytes(&bytes).is_err());
     for cut in [0, 7, 20, 30, bytes.len() - 1] {
         assert!(Moments::from_bytes(&bytes[..cut]).is_err(), "{cut}");
     }

@@ -1,9 +1,7 @@
 //! Laws of monitors.
 #![allow(clippy::unwrap_used)]
 
-use eigenhedge::{
-    Choose, Error, Kept, Limit, Missing, Monitor, MonitorOptions, Random, Rebaseline, SavedMonitors, State, Verdict,
-};
+use eigenhedge::{Choose, Error, Kept, Limit, Missing, Monitor, MonitorOptions, Random, Rebaseline, State, Verdict};
 
 /// Rows of a factor model whose factors and noise remember this much of the row before.
 fn rows(count: usize, width: usize, remembered: f64, seed: u64) -> Vec<Vec<f64>> {
@@ -318,16 +316,16 @@ fn damaged_monitors_are_refused() {
     let mut monitor = Monitor::new(options(), 3).unwrap();
     verdicts(&mut monitor, &rows(250, 3, 0.0, 6));
     let bytes = monitor.to_bytes();
-    assert!(SavedMonitors::from_bytes(&bytes[..bytes.len() - 1]).is_err());
-    assert!(eigenhedge::Snapshot::from_bytes(&bytes).is_err());
+    assert!(Monitor::from_bytes(&bytes[..bytes.len() - 1]).is_err());
+    assert!(eigenhedge::Model::from_bytes(&bytes).is_err());
     // Any byte of the body may be anything, with a checksum that fits: no panic, and what is accepted works.
     let mut random = Random::seeded(1);
     for _ in 0..300 {
         let mut changed = bytes.clone();
-        let place = 24 + random.below(changed.len() - 24);
+        let place = 28 + random.below(changed.len() - 28);
         changed[place] = random.below(256) as u8;
-        let checksum = crc32fast::hash(&[&changed[8..20], &changed[24..]].concat());
-        changed[20..24].copy_from_slice(&checksum.to_le_bytes());
+        let checksum = crc32fast::hash(&[&changed[8..24], &changed[28..]].concat());
+        changed[24..28].copy_from_slice(&checksum.to_le_bytes());
         if let Ok(mut read) = Monitor::from_bytes(&changed) {
             let _ = read.step(&vec![0.5; read.width().min(1000)]);
         }

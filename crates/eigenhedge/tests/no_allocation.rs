@@ -8,7 +8,7 @@ use eigenhedge::internals::{Ambient, Portfolio, Span, Weights, auto};
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
 use eigenhedge::{
-    Choose, Comparators, Instance, Kind, Learner, Missing, Mixing, Monitor, MonitorOptions, Pair, Random, Run,
+    Choose, Comparators, Instance, Kind, Learner, Missing, Mixing, Model, Monitor, MonitorOptions, Pair, Random,
     RunningCenter, Spec, streams, trial,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -128,7 +128,7 @@ fn aligned_coordinates_of_a_warm_run_allocate_nothing() {
     let kinds = [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::PerturbedLeader].map(|kind| Spec::bare(kind, 4));
     for spec in kinds.into_iter().chain([capped, auto, budget]) {
         let comparators = Comparators { hindsight: false, segments: 0 };
-        let mut run = Run::with_comparators(spec.clone(), 12, 1, comparators).unwrap();
+        let mut run = Model::with_comparators(spec.clone(), 12, 1, comparators).unwrap();
         run.ask_for_coordinates(true);
         let rows: Vec<Vec<f64>> = streams::signal_and_noise(12, 4, 0.3, 1).take(3000).collect();
         let mut before = 0;
@@ -271,7 +271,7 @@ fn rows_with_missing_cells_allocate_nothing() {
                 ..Spec::bare(learner, 4)
             };
             let comparators = Comparators { hindsight: false, segments: 0 };
-            let mut run = Run::with_comparators(spec, n, 0, comparators).unwrap();
+            let mut run = Model::with_comparators(spec, n, 0, comparators).unwrap();
             let mut before = 0;
             let rows: Vec<Vec<f64>> = streams::signal_and_noise(n, 4, 0.3, 1).take(1500).collect();
             for (t, mut row) in rows.into_iter().enumerate() {

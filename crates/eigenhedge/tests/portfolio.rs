@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::{Ambient, Portfolio, Trust, auto, symmetric_eigen};
-use eigenhedge::{Instance, Kind, Matrix, Random, Run, RunningCenter, Spec, streams, trial};
+use eigenhedge::{Instance, Kind, Matrix, Model, Random, RunningCenter, Spec, streams, trial};
 use serde_json::Value;
 
 /// Weights of the next row.
@@ -192,7 +192,7 @@ fn centers_and_shortened_rows_agree_with_a_slow_oracle() {
             let center = RunningCenter::forgetting(center);
             let learner = if forget == 1.0 { Kind::Leader } else { Kind::ForgettingLeader };
             let spec = Spec { forget, center: Some(center), clip, ..Spec::bare(learner, 2) };
-            let mut run = Run::new(spec, 7, 0).unwrap();
+            let mut run = Model::new(spec, 7, 0).unwrap();
             let found: Vec<f64> = rows.iter().map(|row| run.step(row).unwrap().expected).collect();
             let expected = oracle(&rows, 2, forget, center, clip);
             for (t, (found, expected)) in found[1..].iter().zip(&expected).enumerate() {
@@ -210,7 +210,7 @@ fn a_shortened_row_takes_the_theorem_away() {
     let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(6, 2, 0.2, 3).take(60).collect();
     let account = |rows: &[Vec<f64>]| {
         let spec = Spec { center: Some(RunningCenter::MEAN), clip: Some(10.0), ..Spec::bare(Kind::Auto, 2) };
-        let mut run = Run::new(spec, 6, 0).unwrap();
+        let mut run = Model::new(spec, 6, 0).unwrap();
         for row in rows {
             run.step(row).unwrap();
         }
@@ -228,7 +228,7 @@ fn a_shortened_row_takes_the_theorem_away() {
 fn one_long_row_does_little_harm() {
     let total = |rows: &[Vec<f64>], clip: Option<f64>| {
         let spec = Spec { center: Some(RunningCenter::MEAN), clip, ..Spec::bare(Kind::Auto, 2) };
-        let mut run = Run::new(spec, 12, 0).unwrap();
+        let mut run = Model::new(spec, 12, 0).unwrap();
         let losses: Vec<f64> = rows.iter().map(|row| run.step(row).unwrap().expected).collect();
         losses.iter().enumerate().filter(|(t, _)| *t != 0 && *t != 150).map(|(_, loss)| loss).sum::<f64>()
     };

@@ -7,7 +7,7 @@ use eigenhedge::internals::{Reason, dot};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Comparators, Kind, Matrix, Mixing, NormBound, Run, RunSummary, RunningCenter, Spec, streams};
+use eigenhedge::{Comparators, Kind, Matrix, Mixing, Model, NormBound, RunningCenter, Spec, Summary, streams};
 
 /// Every learner: plain and through two kernels, centered where it can be.
 fn specs() -> Vec<Spec> {
@@ -37,8 +37,8 @@ fn rows(count: usize) -> Vec<Vec<f64>> {
     streams::recurring(5, 2, &[1, 2, 1], count.div_ceil(3), 4).rows
 }
 
-fn run(spec: Spec, rows: &[Vec<f64>]) -> Run {
-    let mut run = Run::new(spec, rows[0].len(), 7).unwrap();
+fn run(spec: Spec, rows: &[Vec<f64>]) -> Model {
+    let mut run = Model::new(spec, rows[0].len(), 7).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     run
 }
@@ -62,10 +62,10 @@ fn directions_beyond_the_length_of_rows_are_zero() {
 fn sizes_that_memory_cannot_hold_are_refused() {
     for entry in REGISTRY {
         for length in [1 << 48, usize::MAX] {
-            let error = Run::new(Spec::bare(entry.kind, 1), length, 0).unwrap_err().to_string();
+            let error = Model::new(Spec::bare(entry.kind, 1), length, 0).unwrap_err().to_string();
             assert!(error.ends_with("GB of memory, more than there is"), "{}: {error}", entry.name);
         }
-        let error = Run::new(Spec::bare(entry.kind, usize::MAX), 8, 0).unwrap_err().to_string();
+        let error = Model::new(Spec::bare(entry.kind, usize::MAX), 8, 0).unwrap_err().to_string();
         assert!(error.starts_with("k must be at most 4294967296, got"), "{}: {error}", entry.name);
     }
     let error = eigenhedge::experts::CappedHedge::new(1 << 60, 2, 0.5).unwrap_err().to_string();
@@ -78,7 +78,7 @@ fn a_run_that_is_saved_and_restored_goes_on_bit_for_bit() {
     for spec in specs() {
         let mut whole = run(spec.clone(), &rows[..45]);
         let bytes = postcard::to_stdvec(&whole).unwrap();
-        let mut restored: Run = postcard::from_bytes(&bytes).unwrap();
+        let mut restored: Model = postcard::from_bytes(&bytes).unwrap();
         assert_eq!(restored, whole, "{spec:?}");
         for row in &rows[45..] {
             let (a, b) = (whole.step(row).unwrap(), restored.step(row).unwrap());
@@ -97,7 +97,7 @@ fn rows_that_are_all_at_hand_are_learned_as_one_after_another() {
         [Kind::Auto, Kind::Tracking].map(|kind| Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, 3) });
     for (spec, rows) in specs().into_iter().map(|spec| (spec, &rows)).chain(long_specs.map(|spec| (spec, &long))) {
         let alone = run(spec.clone(), rows);
-        let mut together = Run::new(spec.clone(), rows[0].len(), 7).unwrap();
+        let mut together = Model::new(spec.clone(), rows[0].len(), 7).unwrap();
         let slices: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
         let mut total = 0.0;
         together
@@ -130,7 +130,7 @@ fn the_account_adds_up_and_no_promise_is_broken() {
     let rows = rows(90);
     let mut judged = 0;
     for spec in specs() {
-        let mut run = Run::new(spec.clone(), 5, 7).unwrap();
+        let mut run = Model::new(spec.clone(), 5, 7).unwrap();
         let (mut losses, mut energies) = (Vec::new(), Vec::new());
         for row in &rows {
             losses.push(run.step(row).unwrap());
@@ -183,7 +183,7 @@ fn every_promise_holds_on_every_stream() {
                 if spec.learner == Kind::Auto && seed % 3 != 0 {
                     continue;
                 }
-                let RunSummary { bound_holds, expected_loss, bound, .. } = run(spec.clone(), &rows).summary();
+                let Summary { bound_holds, expected_loss, bound, .. } = run(spec.clone(), &rows).summary();
                 assert_eq!(bound_holds, Some(true), "{name} {seed} {spec:?}: {expected_loss} {bound:?}");
             }
         }
@@ -201,10 +201,10 @@ fn rows_that_keep_growing_are_paid_for_by_the_surprise() {
         }
         for self_confident in [false, true] {
             let spec = Spec { self_confident, ..Spec::bare(Kind::Anchored, 2) };
-            let RunSummary { bound_holds, expected_loss, bound, .. } = run(spec, &rows).summary();
+            let Summary { bound_holds, expected_loss, bound, .. } = run(spec, &rows).summary();
             assert_eq!(bound_holds, Some(true), "{ratio} {self_confident}: {expected_loss} {bound:?}");
             let tracking = Spec { norm_bound: NormBound::Running, ..Spec::bare(Kind::Tracking, 2) };
-            let RunSummary { bound_holds, bound_reason, .. } = run(tracking, &rows).summary();
+            let Summary { bound_holds, bound_reason, .. } = run(tracking, &rows).summary();
             assert_eq!((bound_holds, bound_reason), (None, Reason::RunningNormBound.to_string()));
         }
     }
@@ -237,7 +237,7 @@ fn a_single_learner_is_a_portfolio_of_one() {
         let spec = Spec::bare(entry.kind, 2);
         let mut alone = spec.plain(5).unwrap();
         let mut random = eigenhedge::Random::seeded(7);
-        let mut run = Run::new(spec, 5, 7).unwrap();
+        let mut run = Model::new(spec, 5, 7).unwrap();
         for row in &rows {
             let loss = eigenhedge::trial(&mut alone, &eigenhedge::Instance::from(&row[..]), &mut random).unwrap();
             assert_eq!(run.step(row).unwrap(), loss, "{}", entry.name);
@@ -317,7 +317,7 @@ fn an_embedding_through_the_linear_kernel_is_the_plain_one() {
 fn a_watched_partition_is_found_where_the_stream_changes() {
     let rows = streams::switching(8, 2, 3, 128, 3);
     let comparators = Comparators { hindsight: true, segments: 3 };
-    let mut run = Run::with_comparators(Spec::bare(Kind::Auto, 2), 8, 0, comparators).unwrap();
+    let mut run = Model::with_comparators(Spec::bare(Kind::Auto, 2), 8, 0, comparators).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     let summary = run.summary();
     let partition = &summary.partitions[2];
@@ -340,7 +340,7 @@ fn a_rate_for_a_given_best_loss_is_the_papers() {
 
 #[test]
 fn a_row_whose_squared_norm_overflows_has_no_coordinates() {
-    let mut run = Run::new(Spec::bare(Kind::Leader, 1), 3, 0).unwrap();
+    let mut run = Model::new(Spec::bare(Kind::Leader, 1), 3, 0).unwrap();
     run.step(&[1.0, 2.0, 3.0]).unwrap();
     let (mut embedding, mut coordinates) = (run.embedding(), Vec::new());
     assert!(embedding.transform(&[1.0, 1e160, 0.0], &mut coordinates).is_err());

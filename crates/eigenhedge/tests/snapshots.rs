@@ -3,18 +3,18 @@
 
 use crate::common::{bounded_rows, infinite_specs, specs};
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::{Comparators, Kind, Mixing, NormBound, Run, RunningCenter, Snapshot, Spec, streams};
+use eigenhedge::{Comparators, Kind, Mixing, Model, NormBound, RunningCenter, Spec, streams};
 
 /// Runs over the rows and reads what was saved of it on the way, more and more rarely.
-fn assert_readable(mut run: Run, rows: &[Vec<f64>], name: &str) {
+fn assert_readable(mut run: Model, rows: &[Vec<f64>], name: &str) {
     let mut next = 0;
     for (t, row) in rows.iter().enumerate() {
         if t == next {
-            let snapshot = Snapshot::of(run);
-            let read = Snapshot::from_bytes(&snapshot.to_bytes().unwrap());
-            let spec = snapshot.run.spec();
-            run = read.unwrap_or_else(|refusal| panic!("{name}, row {t}: {refusal}: {spec:?}")).run;
-            assert_eq!(run, snapshot.run, "{name}, row {t}");
+            let read = Model::from_bytes(&run.to_bytes().unwrap());
+            let spec = run.spec();
+            let read = read.unwrap_or_else(|refusal| panic!("{name}, row {t}: {refusal}: {spec:?}"));
+            assert_eq!(run, read, "{name}, row {t}");
+            run = read;
             next += 1 + next / 2;
         }
         if let Err(error) = run.step(row) {
@@ -48,7 +48,7 @@ fn every_plain_run_can_be_read_at_every_row() {
     for (name, rows) in bounded_rows(6, 3) {
         for spec in &all {
             let comparators = Comparators { hindsight: true, segments: 3 };
-            assert_readable(Run::with_comparators(spec.clone(), 6, 1, comparators).unwrap(), &rows, name);
+            assert_readable(Model::with_comparators(spec.clone(), 6, 1, comparators).unwrap(), &rows, name);
         }
     }
 }
@@ -66,7 +66,7 @@ fn every_run_over_features_can_be_read_at_every_row() {
         for spec in &all {
             for (kernel, budget) in [(&rbf, None), (&rbf, Some(10)), (&quadratic, Some(8))] {
                 let spec = Spec { kernel: Some(kernel.clone()), budget, ..spec.clone() };
-                assert_readable(Run::new(spec, 4, 1).unwrap(), rows, name);
+                assert_readable(Model::new(spec, 4, 1).unwrap(), rows, name);
             }
         }
     }
@@ -82,6 +82,6 @@ fn runs_over_long_rows_can_be_read_at_every_row() {
     ];
     for (spec, n, count) in cases {
         let rows = streams::iid(n, 20, 0.3, count, 7).rows;
-        assert_readable(Run::new(spec, n, 1).unwrap(), &rows, "long rows");
+        assert_readable(Model::new(spec, n, 1).unwrap(), &rows, "long rows");
     }
 }

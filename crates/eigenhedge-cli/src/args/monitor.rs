@@ -117,10 +117,11 @@ pub struct MonitorArgs {
     /// Go on where this snapshot was saved; all that decides the outcome must be as it was then
     #[arg(long, value_name = "FILE", help_heading = "Snapshots", conflicts_with = "start_from")]
     pub resume: Option<PathBuf>,
-    /// Begin with this saved monitor on a new table: its columns are found by name, its options hold, and every row has a score
+    /// Begin with this saved monitor, or with those of each key, on a new table: columns are found by name, options hold, and every
+    /// row has a score
     #[arg(long, value_name = "FILE", help_heading = "Snapshots",
           conflicts_with_all = ["k", "share", "mode", "limit", "lags", "differences", "warm_up", "train", "missing", "event_gap",
-                                "change_time", "drift_time", "rebaseline", "group_by", "standardize"])]
+                                "change_time", "drift_time", "rebaseline", "standardize"])]
     pub start_from: Option<PathBuf>,
 
     /// The table.
@@ -135,6 +136,10 @@ pub struct MonitorArgs {
     /// One monitor for each value of this column, which is copied into the answers
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub group_by: Option<String>,
+    /// With --group-by: at most this many monitors in memory; those that have not been used for longest wait in a file
+    #[arg(long, value_name = "N", requires = "group_by", help_heading = "Table",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_groups: Option<u32>,
 }
 
 /// A switch that the data can decide.

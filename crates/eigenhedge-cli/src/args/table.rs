@@ -58,7 +58,7 @@ pub struct BesideArgs {
     pub time: Option<String>,
     /// One learner for each value of this column, which is copied into the answers. The summary has a line for each, and a
     /// snapshot holds all of them
-    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "start_from", "reconstruct"])]
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "reconstruct"])]
     pub group_by: Option<String>,
     /// With --group-by: at most this many learners in memory; those that have not been used for longest wait in a file
     #[arg(long, value_name = "N", requires = "group_by", value_parser = clap::value_parser!(u32).range(1..))]

@@ -9,7 +9,7 @@ use crate::table::{self, Usage};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
-use eigenhedge::{Kind, Missing, Run};
+use eigenhedge::{Kind, Missing, Model};
 use eigenhedge_io::write_whole;
 use eigenhedge_report::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page, Series, Table, svg};
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// One learner at work, and what it was charged.
 struct Contestant {
     name: String,
-    run: Run,
+    run: Model,
     total: f64,
     curve: Downsampler,
     spent: Duration,
@@ -66,7 +66,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     for kind in &args.learners {
         let options = args.options.options(*kind, args.k);
         let setup = plan::setup(&if centered { options } else { options.with("center", "none") })?;
-        let run = Run::of(&setup, length, false).map_err(fits)?;
+        let run = Model::of(&setup, length, false).map_err(fits)?;
         let name = kind.entry().name.to_owned();
         contestants.push(Contestant { name, run, total: 0.0, curve: curve(), spent: Duration::ZERO });
     }

@@ -1,16 +1,16 @@
 //! `merge`: one model out of models of the parts of a table.
 
 use crate::args::{MergeArgs, SummaryForm};
-use crate::files::{Saved, judge_place, kind_of, read_snapshot};
+use crate::files::{judge_place, kind_of, read_model};
 use crate::stdout;
 use crate::summary::{counted, text};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Error, Fleet, Snapshot, Standardize};
+use eigenhedge::{Error, FleetMember, Model, Monitor, SavedKind, Standardize};
 use eigenhedge_io::{open_fleet, printable_path, save_fleet, write_whole};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Learners of a fleet in memory, at most.
+/// Members of a fleet in memory, at most.
 const MOST: usize = 1024;
 /// The part of the first model's memory that is true of all of them.
 const SHARED: [&str; 2] = ["options", "python"];
@@ -20,8 +20,9 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
     judge_place(&args.out)?;
     let [first, others @ ..] = &args.models[..] else { return Err(anyhow!("two models are needed to be merged")) };
     let shown = match kind_of(first)? {
-        Saved::Fleet => fleets(first, others, args)?,
-        Saved::Model | Saved::Monitors => models(first, others, args)?,
+        SavedKind::Models => fleets(first, others, args, |model: Model| model.totals().rows, "model")?,
+        SavedKind::Monitors => fleets(first, others, args, |monitor: Monitor| monitor.totals().rows, "monitor")?,
+        _ => models(first, others, args)?,
     };
     match args.summary {
         SummaryForm::Text if args.quiet => Ok(()),
@@ -30,37 +31,41 @@ pub fn merge(args: &MergeArgs) -> Result<()> {
 }
 
 fn models(first: &Path, others: &[impl AsRef<Path>], args: &MergeArgs) -> Result<String> {
-    let first = read_snapshot(first)?;
+    let first = read_model(first)?;
     let resume_state = shared(&first.resume_state)?;
-    let merged = others.iter().try_fold(first, |merged, path| {
-        let other = read_snapshot(path.as_ref())?;
+    let mut merged = others.iter().try_fold(first, |merged, path| {
+        let other = read_model(path.as_ref())?;
         merged.merge(other).map_err(|error| refused(path.as_ref(), &error))
     })?;
-    let merged = Snapshot { resume_state, ..merged };
+    merged.resume_state = resume_state;
     write_whole(&args.out, &merged.to_bytes()?)?;
-    let summary = merged.run.summary();
+    let summary = merged.summary();
     Ok(match args.summary {
-        SummaryForm::Text => text(&summary, merged.run.spec(), merged.columns.standardizer.how() != Standardize::None),
+        SummaryForm::Text => text(&summary, merged.spec(), merged.columns().standardizer.how() != Standardize::None),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
     })
 }
 
-fn fleets(first: &Path, others: &[impl AsRef<Path>], args: &MergeArgs) -> Result<String> {
-    let open = |path: &Path| -> Result<Fleet> { Ok(open_fleet(path, MOST)?.0) };
-    let (mut merged, saved) = open_fleet(first, MOST)?;
+fn fleets<T: FleetMember>(
+    first: &Path,
+    others: &[impl AsRef<Path>],
+    args: &MergeArgs,
+    rows_of: impl Fn(T) -> u64,
+    noun: &str,
+) -> Result<String> {
+    let (mut merged, saved) = open_fleet::<T>(first, MOST)?;
     for path in others {
-        merged.merge(&mut open(path.as_ref())?).map_err(|error| refused(path.as_ref(), &error))?;
+        let (mut other, _) = open_fleet(path.as_ref(), MOST)?;
+        merged.merge(&mut other).map_err(|error| refused(path.as_ref(), &error))?;
     }
     save_fleet(&args.out, &mut merged, &shared(&saved)?)?;
     let keys: Vec<String> = merged.keys().map(str::to_owned).collect();
     let mut rows = 0;
     for key in &keys {
-        rows += merged.get(key)?.context("each key has a learner")?.run.totals().rows;
+        rows += rows_of(merged.get(key)?.context("each key has a member")?);
     }
     Ok(match args.summary {
-        SummaryForm::Text => {
-            format!("{}, {}\n", counted(keys.len() as u64, "learner"), counted(rows, "row"))
-        }
+        SummaryForm::Text => format!("{}, {}\n", counted(keys.len() as u64, noun), counted(rows, "row")),
         SummaryForm::Json => json!({ "groups": keys.len(), "rows": rows }).to_string() + "\n",
     })
 }

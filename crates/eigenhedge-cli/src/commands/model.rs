@@ -3,23 +3,22 @@
 use super::{monitor, run};
 use crate::args::{ExportArgs, InspectArgs, ReconstructArgs, TransformArgs};
 use crate::csv_writer::{CsvWriter, coordinate_names};
-use crate::files::{Saved, judge_place, kind_of, read_monitors, read_snapshot};
+use crate::files::{judge_place, kind_of, read_model};
 use crate::stdout;
 use crate::summary::text;
 use crate::table::{open_for_model, open_like};
 use anyhow::{Result, anyhow};
-use eigenhedge::{Model, Snapshot, Standardize};
+use eigenhedge::{Model, SavedKind, Standardize};
 use eigenhedge_io::{Stream, printable, printable_path, write_linear_map};
 use serde_json::{Value, json};
 
 /// Coordinates of rows in the directions that a model would keep, and what these lose.
 pub fn transform(args: &TransformArgs) -> Result<()> {
     let (source, layout) = open_for_model("transform", &args.input, &args.table)?;
-    let mut snapshot = read_snapshot(&args.model)?;
-    let mut stream = open_like(&snapshot, &source, &layout)?;
-    let mut model = Model::new(&mut snapshot.run, &snapshot.columns);
+    let mut model = read_model(&args.model)?;
+    let mut stream = open_like(&model, &source, &layout)?;
     let mut header = vec!["row".to_owned(), "loss".to_owned()];
-    header.extend(coordinate_names(model.embedding().kept()));
+    header.extend(coordinate_names(model.spec().kept));
     let mut sheet = CsvWriter::create(args.out.as_deref(), &header)?;
     let mut coordinates = Vec::new();
     while let Some(row) = stream.next_row()? {
@@ -38,12 +37,11 @@ pub fn transform(args: &TransformArgs) -> Result<()> {
 /// Rows from coordinates.
 pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     let (source, layout) = open_for_model("reconstruct", &args.coordinates, &args.table)?;
-    let mut snapshot = read_snapshot(&args.model)?;
+    let mut model = read_model(&args.model)?;
     let mut stream = Stream::open(&source, &layout)?;
-    let mut model = Model::new(&mut snapshot.run, &snapshot.columns);
-    let wanted = coordinate_columns(&stream, model.embedding().kept())?;
-    let names = snapshot.columns.names;
-    let names = names.unwrap_or_else(|| (0..snapshot.run.length()).map(|i| format!("x{i}")).collect());
+    let wanted = coordinate_columns(&stream, model.spec().kept)?;
+    let names = model.columns().names.clone();
+    let names = names.unwrap_or_else(|| (0..model.length()).map(|i| format!("x{i}")).collect());
     let mut sheet = CsvWriter::create(args.out.as_deref(), &names)?;
     let mut coordinates = Vec::new();
     while let Some(row) = stream.next_row()? {
@@ -92,48 +90,48 @@ fn coordinate(name: &str) -> Option<usize> {
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let InspectArgs { model: path, json } = args;
     let shown = match (kind_of(path)?, *json) {
-        (Saved::Model, true) => as_json(&mut read_snapshot(path)?)?,
-        (Saved::Model, false) => as_text(&mut read_snapshot(path)?),
-        (Saved::Fleet, json) => run::inspect(path, json)?,
-        (Saved::Monitors, json) => monitor::inspect(&read_monitors(path)?, json)?,
+        (SavedKind::Models, json) => run::inspect(path, json)?,
+        (SavedKind::Monitor | SavedKind::Monitors, json) => monitor::inspect(path, json)?,
+        (_, true) => as_json(&mut read_model(path)?)?,
+        (_, false) => as_text(&mut read_model(path)?),
     };
     stdout::print(&shown)
 }
 
-fn as_json(snapshot: &mut Snapshot) -> Result<String> {
+fn as_json(model: &mut Model) -> Result<String> {
     // Other programs put other things there; that is no reason to refuse the model.
-    let mut resume_state: Value = serde_json::from_slice(&snapshot.resume_state).unwrap_or_default();
+    let mut resume_state: Value = serde_json::from_slice(&model.resume_state).unwrap_or_default();
     if let Some(around) = resume_state.as_object_mut() {
         // Long, and in no form for people.
         around.remove("report");
     }
-    let Snapshot { run, columns, .. } = snapshot;
-    let mut value = serde_json::to_value(run.summary())?;
-    let model = Model::new(run, columns);
-    let map = model.linear_map(columns.names.as_deref());
-    value["spec"] = serde_json::to_value(run.spec())?;
-    value["inclusion"] = json!(model.embedding().inclusion());
+    let mut value = serde_json::to_value(model.summary())?;
+    let embedding = model.embedding();
+    let columns = model.columns();
+    let map = embedding.linear_map(columns.names.as_deref());
+    value["spec"] = serde_json::to_value(model.spec())?;
+    value["inclusion"] = json!(embedding.inclusion());
     value["standardize"] = json!(columns.standardizer.how().to_string());
     value["columns"] = json!(columns.names);
     value["mean"] = json!(map.as_ref().map(|map| &map.mean));
-    value["scale"] = json!(model.scale(run.length()));
+    value["scale"] = json!(embedding.scale(model.length()));
     value["components"] = json!(map.map(|map| map.components));
     value["resume_state"] = resume_state;
     Ok(serde_json::to_string_pretty(&value)? + "\n")
 }
 
-fn as_text(snapshot: &mut Snapshot) -> String {
-    let Snapshot { run, columns, .. } = snapshot;
-    let how = columns.standardizer.how();
-    let probabilities: Vec<String> = run.embedding().inclusion().iter().map(|p| format!("{p:.3}")).collect();
-    let options: Vec<String> = run.setup().values().map(|(option, value)| format!("{} {value}", option.name)).collect();
-    let mut shown = text(&run.summary(), run.spec(), how != Standardize::None);
+fn as_text(model: &mut Model) -> String {
+    let how = model.columns().standardizer.how();
+    let probabilities: Vec<String> = model.embedding().inclusion().iter().map(|p| format!("{p:.3}")).collect();
+    let options: Vec<String> =
+        model.setup().values().map(|(option, value)| format!("{} {value}", option.name)).collect();
+    let mut shown = text(&model.summary(), model.spec(), how != Standardize::None);
     shown += &format!("options    {}\n", options.join(", "));
     shown += &format!("kept with  probability {}\n", probabilities.join(", "));
     if how != Standardize::None {
         shown += &format!("scale      standardize {how}\n");
     }
-    if let Some(names) = &columns.names {
+    if let Some(names) = &model.columns().names {
         shown += &format!("columns    {}\n", printable(&names.join(", ")));
     }
     shown
@@ -142,9 +140,8 @@ fn as_text(snapshot: &mut Snapshot) -> String {
 /// Writes a model as plain numbers.
 pub fn export(args: &ExportArgs) -> Result<()> {
     judge_place(&args.to)?;
-    let mut snapshot = read_snapshot(&args.model)?;
-    let model = Model::new(&mut snapshot.run, &snapshot.columns);
-    let map = model.linear_map(snapshot.columns.names.as_deref()).ok_or_else(|| {
+    let mut model = read_model(&args.model)?;
+    let map = model.embedding().linear_map(model.columns().names.as_deref()).ok_or_else(|| {
         let path = printable_path(&args.model);
         anyhow!("{path}: must be a model without a kernel to be exported; `transform` can use it")
     })?;

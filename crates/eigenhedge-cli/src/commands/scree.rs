@@ -12,7 +12,7 @@ use crate::table;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::comparators::Hindsight;
 use eigenhedge::options::Options;
-use eigenhedge::{Comparators, Kind, Run};
+use eigenhedge::{Comparators, Kind, Model};
 use eigenhedge_io::write_whole;
 use eigenhedge_report::{Chart, Series, svg};
 use std::fmt::Write;
@@ -64,7 +64,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     let most = args.max_k.unwrap_or(USUAL).min(length.saturating_sub(1)).max(1);
     let setup = plan::setup(&Options::new(Kind::Leader, most))?;
     let comparators = Comparators { hindsight: false, segments: 0 };
-    let mut run = Run::with_comparators(setup.for_rows(length)?.spec, length, 0, comparators).map_err(fits)?;
+    let mut run = Model::with_comparators(setup.for_rows(length)?.spec, length, 0, comparators).map_err(fits)?;
     let mut hindsight = Hindsight::new(length, true, most).map_err(fits)?;
     let mut losses =
         Losses { online_energy: 0.0, energy: 0.0, online: vec![0.0; most], hindsight: Vec::new(), rows: 0 };

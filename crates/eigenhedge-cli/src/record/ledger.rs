@@ -1,7 +1,7 @@
 //! The keys of the summary in words, for the account of a page.
 
 use crate::number::readable;
-use eigenhedge::{Member, RunSummary};
+use eigenhedge::{Member, Summary};
 use eigenhedge_report::{Fact, Table};
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ const MEANINGS: &[(&str, &str)] = &[
 ];
 
 /// The lines of the account: rounded, and with the digits of the JSON summary.
-pub fn facts(summary: &RunSummary) -> Vec<Fact> {
+pub fn facts(summary: &Summary) -> Vec<Fact> {
     let summary = serde_json::to_value(summary).unwrap_or_default();
     let line = |(key, meaning): &(&str, &str)| {
         let value = key.split('.').try_fold(&summary, |value, part| value.get(part))?;

@@ -15,7 +15,7 @@ mod page;
 pub use page::{Heading, page};
 
 use eigenhedge::comparators::LeadingDirections;
-use eigenhedge::{AnyLearner, Loss, Member, Run, RunSummary};
+use eigenhedge::{AnyLearner, Loss, Member, Model, Summary};
 use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ struct Look {
 
 impl Recorder {
     /// For a run that has not begun.
-    pub fn new(run: &Run, has_time: bool) -> Self {
+    pub fn new(run: &Model, has_time: bool) -> Self {
         let members = run.learner().member_weights().len();
         Self {
             totals: Downsampler::new(Keep::First, POINTS, 2),
@@ -110,7 +110,7 @@ impl Recorder {
 
     /// After each row; `number` is that of the row in its table, and `moment` its time and the text of it. A first row that only fixes the center is in no picture:
     /// where it lies says nothing about the others.
-    pub fn enter(&mut self, number: u64, moment: Option<(f64, &str)>, loss: Loss, run: &Run) {
+    pub fn enter(&mut self, number: u64, moment: Option<(f64, &str)>, loss: Loss, run: &Model) {
         let totals = run.totals();
         if totals.charged() == 0 {
             return;
@@ -145,7 +145,7 @@ impl Recorder {
         }
     }
 
-    fn check(&mut self, number: u64, summary: &RunSummary) {
+    fn check(&mut self, number: u64, summary: &Summary) {
         let Some(best) = summary.best_loss else { return };
         self.checkpoints.pop_if(|last| last.rows == summary.rows);
         self.checkpoints.push(Checkpoint {
@@ -159,7 +159,7 @@ impl Recorder {
     }
 
     /// Finding directions is no part of learning: a copy of the learner does it. Every other look goes when there are too many.
-    fn look(&mut self, number: u64, run: &Run) {
+    fn look(&mut self, number: u64, run: &Model) {
         let (kept, rows) = (run.spec().kept, run.totals().charged());
         if let Some(matrix) = run.learner().clone().embedding(kept).components() {
             let numbers = (0..kept).flat_map(|j| matrix.column(j)).map(|x| *x as f32).collect();
@@ -188,7 +188,7 @@ impl Recorder {
     }
 
     /// After the last row: what must be known of it in any case. Recording does not go on after that.
-    pub fn close(&mut self, number: u64, run: &Run, summary: &RunSummary) {
+    pub fn close(&mut self, number: u64, run: &Model, summary: &Summary) {
         self.sample(number, run.learner());
         self.check(number, summary);
     }
@@ -210,12 +210,12 @@ impl Recorder {
     }
 
     /// Reads the output of [`Self::to_text`], if it fits the run.
-    pub fn from_text(text: &str, run: &Run) -> Option<Self> {
+    pub fn from_text(text: &str, run: &Model) -> Option<Self> {
         from_text(text).filter(|recorder: &Self| recorder.fits(run))
     }
 
     /// True if it is what a recorder of this run can have become.
-    fn fits(&self, run: &Run) -> bool {
+    fn fits(&self, run: &Model) -> bool {
         let built = &Self::new(run, self.times.is_some());
         let curves = |recorder: &Self| {
             let Self { totals, losses, plane, kept, weights, times, .. } = recorder.clone();
@@ -272,9 +272,9 @@ mod tests {
     use super::*;
     use eigenhedge::{Kind, Spec, streams};
 
-    fn recorded(rows: usize, cut: Option<usize>) -> (Run, Recorder) {
+    fn recorded(rows: usize, cut: Option<usize>) -> (Model, Recorder) {
         let mut run =
-            Run::new(Spec { center: Some(eigenhedge::RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) }, 20, 1)
+            Model::new(Spec { center: Some(eigenhedge::RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) }, 20, 1)
                 .unwrap();
         let mut recorder = Recorder::new(&run, true);
         for (i, row) in streams::three_subspaces(1).iter().cycle().take(rows).enumerate() {
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn what_fits_another_run_is_refused() {
         let (_, recorder) = recorded(10, None);
-        let single = Run::new(Spec::bare(Kind::Leader, 2), 20, 1).unwrap();
+        let single = Model::new(Spec::bare(Kind::Leader, 2), 20, 1).unwrap();
         assert_eq!(Recorder::from_text(&recorder.to_text(), &single), None);
         assert_eq!(Recorder::from_text("0g", &single), None);
         assert_eq!(Recorder::from_text("123", &single), None);

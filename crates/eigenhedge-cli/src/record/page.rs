@@ -3,7 +3,7 @@
 use super::{Checkpoint, PROBABILITIES, Recorder, ledger};
 use crate::number::readable;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Run, RunSummary};
+use eigenhedge::{Model, Summary};
 use eigenhedge_report::number::{grouped, significant};
 use eigenhedge_report::{Best, Curve, Directions, Look, Mark, Placed, RunReport, Tile};
 
@@ -20,7 +20,7 @@ pub struct Heading<'a> {
 }
 
 /// The page of a run with this summary.
-pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Run, summary: &RunSummary) -> RunReport {
+pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Model, summary: &Summary) -> RunReport {
     let name = run.spec().learner.entry().name;
     let cuts = summary.partitions.last().into_iter().flat_map(|partition| &partition.cuts);
     let (rows, columns) = (grouped(summary.rows), summary.dim);
@@ -53,14 +53,14 @@ pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Run, summary: &RunS
 }
 
 /// Part of the energy that directions chosen at random lose.
-fn chance(run: &Run) -> f64 {
+fn chance(run: &Model) -> f64 {
     match run.spec().space(run.length()) {
         Multiplicity::Finite(dimension) => 1.0 - (run.spec().kept as f64 / dimension as f64).min(1.0),
         Multiplicity::Infinite => 1.0,
     }
 }
 
-fn energy(summary: &RunSummary) -> f64 {
+fn energy(summary: &Summary) -> f64 {
     summary.loss + summary.kept_energy
 }
 
@@ -69,7 +69,7 @@ fn percent(part: f64) -> String {
 }
 
 /// The few numbers that come first.
-fn tiles(run: &Run, summary: &RunSummary) -> Vec<Tile> {
+fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
     let (lost, energy) = (summary.expected_loss, energy(summary));
     let tile = |value: String, label: String, exact: f64| Tile { value, label, exact: exact.to_string() };
     let mut tiles = Vec::new();
@@ -99,7 +99,7 @@ fn tiles(run: &Run, summary: &RunSummary) -> Vec<Tile> {
 }
 
 /// Facts that must not be overlooked.
-fn notes(recorder: &Recorder, summary: &RunSummary) -> Vec<String> {
+fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     let rows = |count: u64| if count == 1 { "1 row was".into() } else { format!("{} rows were", grouped(count)) };
     if summary.bound_holds == Some(false) {
@@ -140,7 +140,7 @@ impl Recorder {
     }
 
     /// Loss of directions that were chosen at random.
-    fn no_learning(&self, run: &Run) -> Curve {
+    fn no_learning(&self, run: &Model) -> Curve {
         let mut curve = Curve::of("no learning", &self.totals, 1);
         curve.values.iter_mut().for_each(|energy| *energy *= chance(run));
         curve
@@ -165,7 +165,7 @@ fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
 }
 
 /// Loss per row in stretches of rows: of the learner, of the best fixed directions, and of no learning.
-fn loss_per_row(recorder: &Recorder, run: &Run) -> Vec<Curve> {
+fn loss_per_row(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     let rows = |from: f64, to: f64| to - from;
     let learner = gains(run.spec().learner.entry().name, &thinned(recorder.totals("")), rows);
     let without = gains("no learning", &thinned(recorder.no_learning(run)), rows);
@@ -176,7 +176,7 @@ fn loss_per_row(recorder: &Recorder, run: &Run) -> Vec<Curve> {
 }
 
 /// Shares of the energy, in per cent: in stretches of rows, up to each row, of the best fixed directions, and of chance.
-fn kept_share(recorder: &Recorder, run: &Run) -> Vec<Curve> {
+fn kept_share(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     let (lost, energy) = (recorder.totals(""), Curve::of("", &recorder.totals, 1));
     let share = |lost: f64| 100.0 * (1.0 - lost).clamp(0.0, 1.0);
     let shares = |name: &str, curve: Curve| Curve {
@@ -200,7 +200,7 @@ fn kept_share(recorder: &Recorder, run: &Run) -> Vec<Curve> {
 }
 
 /// The directions at the end and on the way; none for features.
-fn directions(heading: &Heading<'_>, recorder: &Recorder, run: &Run) -> Option<Directions> {
+fn directions(heading: &Heading<'_>, recorder: &Recorder, run: &Model) -> Option<Directions> {
     let kept = run.spec().kept;
     let embedding = run.learner().clone().embedding(kept);
     let matrix = embedding.components()?;

@@ -1,7 +1,7 @@
 //! Tables of every format, through the reader that all share.
 
 use crate::{Outcome, Target, common, mutate};
-use eigenhedge::{Columns, Random, Standardize};
+use eigenhedge::{Random, Standardize};
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Source, Stream, StreamState};
 use std::path::{Path, PathBuf};
 
@@ -101,8 +101,9 @@ fn read(source: &Source, layout: &Layout, stop: Option<usize>) -> Result<Outcome
         if stop == Some(count) && count > 0 {
             let state = serde_json::to_string(&stream.state()).map_err(|error| format!("state: {error}"))?;
             let state: StreamState = serde_json::from_str(&state).map_err(|error| format!("state: {error}"))?;
-            let columns = stream.model_columns();
-            stream = Stream::resume(source, layout, &state, &columns).map_err(|error| format!("resume: {error}"))?;
+            let names = stream.own_names();
+            stream =
+                Stream::resume(source, layout, &state, names.as_deref()).map_err(|error| format!("resume: {error}"))?;
         }
         match stream.next_row() {
             Err(_) => return Ok(Outcome::Refused),
@@ -161,7 +162,7 @@ impl States {
             layout.standardize = Standardize::Running;
             let mut stream = Stream::open(&Source::File(path), &layout).unwrap();
             (0..20).for_each(|_| _ = stream.next_row().unwrap());
-            let text = serde_json::to_string(&(stream.state(), stream.model_columns())).unwrap();
+            let text = serde_json::to_string(&(stream.state(), stream.own_names())).unwrap();
             (name, layout, bytes, text)
         };
         Self { seeds: common::all_formats(&matrix).into_iter().map(state).collect() }
@@ -181,13 +182,13 @@ impl Target for States {
     }
 
     fn try_input(&self, input: &[u8], folder: &Path, random: &mut Random) -> Result<Outcome, String> {
-        let Ok((state, columns)) = serde_json::from_slice::<(StreamState, Columns)>(input) else {
+        let Ok((state, names)) = serde_json::from_slice::<(StreamState, Option<Vec<String>>)>(input) else {
             return Ok(Outcome::Refused);
         };
         let (name, layout, bytes, _) = &self.seeds[random.below(self.seeds.len())];
         let path: PathBuf = folder.join(name);
         std::fs::write(&path, bytes).unwrap();
-        let Ok(mut stream) = Stream::resume(&Source::File(path), layout, &state, &columns) else {
+        let Ok(mut stream) = Stream::resume(&Source::File(path), layout, &state, names.as_deref()) else {
             return Ok(Outcome::Refused);
         };
         let width = stream.columns().len();

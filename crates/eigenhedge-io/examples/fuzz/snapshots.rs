@@ -4,30 +4,29 @@ use crate::{Outcome, Target, mutate};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::options::Options;
 use eigenhedge::{
-    Columns, Comparators, Kind, Missing, Mixing, Model, Moments, Random, Run, RunningCenter, Snapshot, Spec,
-    Standardize, Standardizer, streams,
+    Columns, Comparators, Kind, Missing, Mixing, Model, Moments, Random, RunningCenter, Spec, Standardize,
+    Standardizer, streams,
 };
 use std::path::Path;
 
-const HEAD: usize = 24;
+const HEAD: usize = 28;
 /// Rows that a run goes on for.
 const STEPS: usize = 50;
 
-/// Good snapshots of one kind.
+/// Good models of one kind.
 struct Saved {
     name: &'static str,
     seeds: Vec<Vec<u8>>,
 }
 
 fn saved(spec: &Spec, length: usize, rows: usize, comparators: Comparators) -> Vec<u8> {
-    let mut run = Run::with_comparators(spec.clone(), length, 1, comparators).unwrap();
-    let stream = streams::recurring(length, 2, &[1, 2, 1], rows.div_ceil(3), 1).rows;
-    stream.iter().take(rows).for_each(|row| _ = run.step(row).unwrap());
     let names = (0..length).map(|i| format!("x{i}")).collect();
-    let mut scale = Standardizer::new(Standardize::Running, length);
-    stream.iter().take(rows).for_each(|row| scale.count_in(row));
-    let columns = Columns::new(Some(names), scale);
-    Snapshot { columns, resume_state: br#"{"columns":["a"]}"#.to_vec(), ..Snapshot::of(run) }.to_bytes().unwrap()
+    let columns = Columns::new(Some(names), Standardizer::new(Standardize::Running, length));
+    let mut model = Model::with_comparators(spec.clone(), length, 1, comparators).unwrap().with_columns(columns);
+    let stream = streams::recurring(length, 2, &[1, 2, 1], rows.div_ceil(3), 1).rows;
+    stream.iter().take(rows).for_each(|row| _ = model.step(row).unwrap());
+    model.resume_state = br#"{"columns":["a"]}"#.to_vec();
+    model.to_bytes().unwrap()
 }
 
 /// One for every kind of state.
@@ -92,12 +91,12 @@ pub fn targets() -> Vec<Box<dyn Target>> {
 fn seal(bytes: &mut [u8]) {
     if bytes.len() >= HEAD {
         let length = (bytes.len() - HEAD) as u64;
-        bytes[12..20].copy_from_slice(&length.to_le_bytes());
+        bytes[16..24].copy_from_slice(&length.to_le_bytes());
         let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&bytes[8..20]);
+        hasher.update(&bytes[8..24]);
         hasher.update(&bytes[HEAD..]);
         let checksum = hasher.finalize();
-        bytes[20..24].copy_from_slice(&checksum.to_le_bytes());
+        bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
     }
 }
 
@@ -126,23 +125,23 @@ impl Target for Saved {
     }
 
     fn try_input(&self, input: &[u8], _: &Path, random: &mut Random) -> Result<Outcome, String> {
-        let Ok(mut snapshot) = Snapshot::from_bytes(input) else { return Ok(Outcome::Refused) };
-        inspect(&mut snapshot)?;
-        let length = snapshot.run.length();
+        let Ok(mut model) = Model::from_bytes(input) else { return Ok(Outcome::Refused) };
+        inspect(&mut model)?;
+        let length = model.length();
         for step in 0..STEPS {
             let size = if step % 10 == 0 { 3.0 } else { 0.5 };
             let row: Vec<f64> = (0..length).map(|_| size * random.normal()).collect();
             // A sentence leaves the run as it was.
-            let Ok(loss) = snapshot.columns.step(&mut snapshot.run, &row) else { continue };
+            let Ok(loss) = model.step(&row) else { continue };
             finite("a loss", &[loss.expected, loss.realised])?;
-            finite("a coordinate", snapshot.run.coordinates())?;
-            if snapshot.run.coordinates().len() != snapshot.run.spec().kept {
+            finite("a coordinate", model.coordinates())?;
+            if model.coordinates().len() != model.spec().kept {
                 return Err("coordinates of another number than k".into());
             }
         }
-        inspect(&mut snapshot)?;
+        inspect(&mut model)?;
         // What lay at the edge of the possible may have left it: then the sentence comes now.
-        let again = Snapshot::from_bytes(&snapshot.to_bytes().map_err(|error| error.to_string())?);
+        let again = Model::from_bytes(&model.to_bytes().map_err(|error| error.to_string())?);
         Ok(if again.is_ok() { Outcome::Accepted } else { Outcome::Refused })
     }
 }
@@ -170,9 +169,9 @@ impl Target for Folded {
         let best = merged.best(1, true, standardize);
         finite("the best loss", &[best.low(), best.high()])?;
         let setup = Options::new(Kind::Leader, 1).resolve(str::to_owned).map_err(|misuse| misuse.to_string())?;
-        let Ok(mut snapshot) = merged.finish(&setup, standardize) else { return Ok(Outcome::Refused) };
-        inspect(&mut snapshot)?;
-        if let Ok(loss) = snapshot.columns.step(&mut snapshot.run, &row) {
+        let Ok(mut model) = merged.finish(&setup, standardize) else { return Ok(Outcome::Refused) };
+        inspect(&mut model)?;
+        if let Ok(loss) = model.step(&row) {
             finite("a loss", &[loss.expected, loss.realised])?;
         }
         Ok(Outcome::Accepted)
@@ -180,28 +179,28 @@ impl Target for Folded {
 }
 
 /// Queries that `inspect` and `transform` make.
-fn inspect(Snapshot { run, columns, .. }: &mut Snapshot) -> Result<(), String> {
-    let summary = run.summary();
+fn inspect(model: &mut Model) -> Result<(), String> {
+    let summary = model.summary();
     finite("a total", &[summary.expected_loss, summary.loss, summary.rank_mean])?;
     if let Some(best) = summary.best_loss {
         finite("the best loss", &[best.low(), best.high()])?;
     }
     summary.partitions.iter().try_for_each(|partition| finite("the loss of a partition", &[partition.loss]))?;
     serde_json::to_string(&summary).map_err(|error| error.to_string())?;
-    let mut model = Model::new(run, columns);
-    finite("a probability", model.embedding().inclusion())?;
-    if let Some(map) = model.linear_map(None) {
+    let mut embedding = model.embedding();
+    finite("a probability", embedding.inclusion())?;
+    if let Some(map) = embedding.linear_map(None) {
         finite("a mean", &map.mean)?;
         finite("a scale", &map.scale)?;
     }
-    let (row, mut coordinates) = (vec![0.25; run.length()], Vec::new());
-    let Ok(loss) = model.transform(&row, &mut coordinates) else { return Ok(()) };
+    let (row, mut coordinates) = (vec![0.25; model.length()], Vec::new());
+    let Ok(loss) = embedding.transform(&row, &mut coordinates) else { return Ok(()) };
     finite("the loss of a transformed row", &[loss])?;
     finite("a coordinate of a transformed row", &coordinates)?;
-    if coordinates.len() != run.spec().kept {
+    if coordinates.len() != model.spec().kept {
         return Err("a transformed row with another number of coordinates than k".into());
     }
-    if let Some((energies, total)) = run.energies(model.embedding()) {
+    if let Some((energies, total)) = model.energies(&embedding) {
         finite("an energy", &energies)?;
         finite("an energy", &[total])?;
     }

@@ -2,7 +2,7 @@
 
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::options::Options;
-use eigenhedge::{Kind, Learner, Mixing, Pair, Random, Run, trial};
+use eigenhedge::{Kind, Learner, Mixing, Model, Pair, Random, trial};
 
 /// Learns from one row.
 pub type Step = Box<dyn FnMut(&[f64])>;
@@ -130,7 +130,7 @@ fn registered(
     let kind = options(1).learner();
     let make = move |n: usize, k: usize| -> Step {
         let setup = options(k).with("seed", 1_usize).resolve(str::to_owned).expect("options that make sense");
-        let mut run = Run::of(&setup, n, false).expect("a valid learner");
+        let mut run = Model::of(&setup, n, false).expect("a valid learner");
         Box::new(move |row| {
             run.step(row).expect("a valid row");
         })

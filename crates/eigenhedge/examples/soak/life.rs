@@ -4,7 +4,7 @@ use crate::cases::Case;
 use crate::soundness::{Measured, Soundness};
 use eigenhedge::internals::{Portfolio, dot};
 use eigenhedge::streams::HARD;
-use eigenhedge::{AnyLearner, Comparators, Loss, Random, Run};
+use eigenhedge::{AnyLearner, Comparators, Loss, Model, Random};
 
 /// Rows without end: pieces of 20 to 300 rows of one kind of [`HARD`] after another, each with a size of its own.
 pub struct Endless {
@@ -73,7 +73,7 @@ fn healed(learner: &AnyLearner) -> Option<u64> {
 
 fn walk(case: &Case, seed: u64, rows: u64, outcome: &mut Outcome) -> Result<(), eigenhedge::Error> {
     let mut run =
-        Run::with_comparators(case.spec.clone(), case.length, seed, Comparators { hindsight: false, segments: 0 })?;
+        Model::with_comparators(case.spec.clone(), case.length, seed, Comparators { hindsight: false, segments: 0 })?;
     let Outcome { sound, healed: all_healed } = outcome;
     for (t, row) in (0..rows).zip(Endless::new(case.length, seed)) {
         let loss = run.step(&row)?;
@@ -95,7 +95,7 @@ fn walk(case: &Case, seed: u64, rows: u64, outcome: &mut Outcome) -> Result<(), 
 
 fn judge<S: Measured>(
     portfolio: &Portfolio<S>,
-    run: &Run,
+    run: &Model,
     row: &[f64],
     loss: Loss,
     with_drift: bool,

@@ -22,7 +22,7 @@
 //! asked for, holds it up.
 //!
 //! # Not done
-//! No tuning of `η` during the run.
+//! No tuning of `η` during the model.
 //!
 //! # References
 //! Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, section 8 for mixing. The normaliser

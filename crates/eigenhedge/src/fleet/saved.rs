@@ -2,35 +2,39 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 8 | `89 45 48 46 0D 0A 1A 0A` |
-//! | 4 | version, little-endian |
-//! | a part without a key | a [`Snapshot`] of a learner before its first row, with the columns and the resume state |
-//! | a part for each key, in the order of their first rows | a [`Snapshot`] |
+//! | 16 | the head of a saved file ([`SavedKind`]) |
+//! | 4 | the number of parts without a key, little-endian: 1 or 2 |
+//! | parts without a key | the member before its first row, with the columns and the resume state; and the common one |
+//! | a part for each key, in the order of their first rows | its member |
 //! | 4 + 8 | `FF FF FF FF`, and the number of parts with a key |
 //!
-//! A part: length of the key (4), length of the bytes (8), CRC-32 of the lengths and the key (4), the key, the bytes.
+//! A part: length of the key (4), length of the bytes (8), CRC-32 of the lengths and the key (4), the key, the bytes: those of a
+//! saved file.
 
-use super::{Fleet, Place, cannot_store};
+use super::{Fleet, FleetMember, Place, Store, cannot_store};
 use crate::error::Error;
-use crate::snapshot::{Refusal, Snapshot};
+use crate::saved::{Refusal, SavedKind};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-const MAGIC: [u8; 8] = *b"\x89EHF\r\n\x1a\n";
-const VERSION: u32 = 1;
 /// Length of a key that stands for the end.
 const END: u32 = u32::MAX;
 /// Longest key.
 const LONGEST_KEY: u32 = 1 << 20;
 
-impl Fleet {
+impl<T: FleetMember> Fleet<T> {
     /// Writes the fleet and what the program around it has to remember.
     pub fn write(&mut self, resume_state: &[u8], out: &mut dyn Write) -> Result<(), Error> {
-        let head = Snapshot { resume_state: resume_state.to_vec(), ..self.fresh.clone() }.to_bytes()?;
-        let begun = out.write_all(&MAGIC).and_then(|()| out.write_all(&VERSION.to_le_bytes()));
-        begun.and_then(|()| write_part(out, "", &head)).map_err(|error| cannot_store(&error))?;
+        let mut fresh = self.fresh.clone();
+        *fresh.resume_state_mut() = resume_state.to_vec();
+        let heads: Vec<Vec<u8>> =
+            [Some(&fresh), self.common.as_ref()].into_iter().flatten().map(T::to_bytes).collect::<Result<_, _>>()?;
+        let count = heads.len() as u32;
+        let begun = out.write_all(&T::KIND.head()).and_then(|()| out.write_all(&count.to_le_bytes()));
+        let written = begun.and_then(|()| heads.iter().try_for_each(|head| write_part(out, "", head)));
+        written.map_err(|error| cannot_store(&error))?;
         for position in 0..self.keys.len() {
             let bytes = match self.places[position] {
-                Place::Memory(slot) => self.members[slot].snapshot.to_bytes()?,
+                Place::Memory(slot) => self.slots[slot].member.to_bytes()?,
                 Place::Stored(place) => self.stored_bytes(place)?,
             };
             write_part(out, &self.keys[position], &bytes).map_err(|error| cannot_store(&error))?;
@@ -39,29 +43,33 @@ impl Fleet {
         end.and_then(|()| out.write_all(&(self.keys.len() as u64).to_le_bytes())).map_err(|error| cannot_store(&error))
     }
 
-    /// Reads where everything is in what [`Self::write`] has written: the fresh learner with the resume state, and the
+    /// Reads where everything is in what [`Self::write`] has written: the fresh member with the resume state, and the
     /// position and length of the bytes of each key.
-    pub fn index(from: &mut (impl Read + Seek)) -> Result<FleetIndex, Refusal> {
+    pub fn index(from: &mut (impl Read + Seek)) -> Result<FleetIndex<T>, Refusal> {
         let cut_short = |_| Refusal::Content;
-        let mut magic = [0; 8];
-        from.read_exact(&mut magic).map_err(|_| Refusal::Foreign)?;
-        if magic != MAGIC {
-            return Err(Refusal::Foreign);
+        let mut head = Vec::new();
+        from.by_ref().take(SavedKind::HEAD as u64).read_to_end(&mut head).map_err(|_| Refusal::Foreign)?;
+        T::KIND.expect(&head).map_err(|refusal| match refusal {
+            Refusal::Length { .. } => Refusal::Content,
+            refusal => refusal,
+        })?;
+        let heads = read_u32(from).map_err(cut_short)?;
+        if !(1..=2).contains(&heads) {
+            return Err(Refusal::Content);
         }
-        let version = read_u32(from).map_err(cut_short)?;
-        if version != VERSION {
-            return Err(Refusal::Version(version));
-        }
-        let size = from.seek(SeekFrom::End(0)).and_then(|size| from.seek(SeekFrom::Start(12)).map(|_| size));
+        let size = from
+            .seek(SeekFrom::End(0))
+            .and_then(|size| from.seek(SeekFrom::Start(SavedKind::HEAD as u64 + 4)).map(|_| size));
         let size = size.map_err(cut_short)?;
-        let (mut fresh, mut parts) = (None, Vec::new());
+        let (mut members, mut parts) = (Vec::new(), Vec::new());
         loop {
             let key_length = read_u32(from).map_err(cut_short)?;
             let length = read_u64(from).map_err(cut_short)?;
             if key_length == END {
                 let whole = length == parts.len() as u64 && from.stream_position().is_ok_and(|at| at == size);
-                return match fresh {
-                    Some(fresh) if whole => Ok(FleetIndex { fresh, parts }),
+                let mut members = members.into_iter();
+                return match members.next() {
+                    Some(fresh) if whole => Ok(FleetIndex { fresh, common: members.next(), parts }),
                     _ => Err(Refusal::Content),
                 };
             }
@@ -75,10 +83,10 @@ impl Fleet {
             if sum != checksum(length, &key) {
                 return Err(Refusal::Checksum);
             }
-            if fresh.is_none() {
+            if members.len() < heads as usize {
                 let mut bytes = Vec::new();
                 from.take(length).read_to_end(&mut bytes).map_err(cut_short)?;
-                fresh = Some(Snapshot::from_bytes(&bytes)?);
+                members.push(T::from_bytes(&bytes)?);
                 continue;
             }
             let key = String::from_utf8(key).map_err(|_| Refusal::Content)?;
@@ -91,16 +99,33 @@ impl Fleet {
 /// The parts of a saved fleet, by their places.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct FleetIndex {
-    /// The learner before its first row, with the columns and the resume state.
-    pub fresh: Snapshot,
+pub struct FleetIndex<T> {
+    /// The member before its first row, with the columns and the resume state.
+    pub fresh: T,
+    /// The member of the rows of all keys, if there is one.
+    pub common: Option<T>,
     /// Each key, and the position and the length of its bytes.
     pub parts: Vec<(String, u64, u64)>,
 }
 
-/// True if bytes begin like a fleet's.
-pub fn is_fleet(bytes: &[u8]) -> bool {
-    bytes.starts_with(&MAGIC)
+impl<T: FleetMember> FleetIndex<T> {
+    /// The fleet, whose parts are in the store at these places, and what the program around it remembered.
+    pub fn open(
+        mut self,
+        most: usize,
+        store: Box<dyn Store>,
+        place: impl Fn(usize) -> u64,
+    ) -> Result<(Fleet<T>, Vec<u8>), Error> {
+        let resume_state = std::mem::take(self.fresh.resume_state_mut());
+        if let Some(common) = &self.common {
+            common.check_alike(&self.fresh)?;
+        }
+        let mut fleet = Fleet { common: self.common, ..Fleet::new(self.fresh)? }.with_store(most, store);
+        for (i, (key, ..)) in self.parts.iter().enumerate() {
+            fleet.insert_stored(key, place(i))?;
+        }
+        Ok((fleet, resume_state))
+    }
 }
 
 fn checksum(length: u64, key: &[u8]) -> u32 {

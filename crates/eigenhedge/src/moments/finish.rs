@@ -1,14 +1,13 @@
 //! The scatter matrix of moments as it is asked for, and the learner that begins with it.
 
 use super::{Held, Moments};
+use crate::columns::Columns;
 use crate::comparators::{Best, BestSubspace, Hindsight, RunningScatter, best_loss, bracket};
 use crate::error::Error;
-use crate::model::Columns;
+use crate::model::Model;
 use crate::num::dot;
 use crate::registry::Kind;
 use crate::registry::options::Setup;
-use crate::run::Run;
-use crate::snapshot::Snapshot;
 use crate::standardize::{Standardize, Standardizer};
 use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 
@@ -84,16 +83,16 @@ impl Moments {
     /// with mean 0 and deviation 1 in every column. No row was predicted, so none is charged: the account begins with the
     /// rows that follow.
     ///
-    /// Learners: `leader`, `anchored`, `product-sets` ([`Run::merge`]). A norm bound that is not given is the largest squared norm of
+    /// Learners: `leader`, `anchored`, `product-sets` ([`Model::merge`]). A norm bound that is not given is the largest squared norm of
     /// a row; around the mean, that of its distance from the mean of the rows before it, which depends a little on their
     /// order; in standard units it is not known, and the last two learners need it. A rate that is tuned to the loss takes that
     /// of the best subspace.
-    pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Snapshot, Error> {
+    pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Model, Error> {
         let setup = setup.for_rows(self.length)?;
         let spec = &setup.spec;
         spec.check_mergeable()?;
         let centered = spec.center.is_some();
-        let run = Run::of(&setup, self.length, true)?;
+        let model = Model::of(&setup, self.length, true)?;
         let Asked { scatter, energy, deviations, .. } = self.asked(centered, standardize);
         let largest_square = match spec.norm_bound {
             NormBound::Running if standardize && spec.learner != Kind::Leader => {
@@ -142,7 +141,7 @@ impl Moments {
             largest_square,
             lost,
         };
-        let run = run.begin_with(rows, self.passed_over, hindsight)?;
+        let model = model.begin_with(rows, self.passed_over, hindsight)?;
         let standardizer = match (deviations, self.mean()) {
             (Some(deviations), Some(mean)) => {
                 let variances: Vec<f64> = self.variances(&deviations);
@@ -151,7 +150,7 @@ impl Moments {
             (Some(_), None) => return Err(Error::TooFewRows { rows: 0, least: 1 }),
             _ => Standardizer::new(Standardize::None, self.length),
         };
-        Ok(Snapshot { columns: Columns::new(self.columns.names.clone(), standardizer), ..Snapshot::of(run) })
+        Ok(model.with_columns(Columns::new(self.columns.names.clone(), standardizer)))
     }
 
     /// Variances of the columns; 0 for one that is constant.

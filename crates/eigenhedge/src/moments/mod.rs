@@ -23,14 +23,14 @@
 
 mod finish;
 
+use crate::columns::Columns;
 use crate::comparators::{BestSubspace, Mean, RunningScatter, Sketch, retained};
 use crate::error::{Error, add_square, every};
 use crate::linalg::Matrix;
-use crate::model::Columns;
 use crate::num::{LARGEST_TOTAL, dot};
 use crate::registry::Missing;
 use crate::row::{check_cells, check_row};
-use crate::snapshot::{Refusal, framed, unframed};
+use crate::saved::{Refusal, SavedKind, framed, unframed};
 use crate::standardize::{Standardize, Standardizer};
 use crate::state::{TRACE, count, energy, ensure, length, within};
 use crate::subspace::LearnedScatter;
@@ -50,8 +50,8 @@ use serde::{Deserialize, Serialize};
 /// let moments = folded(&rows[..100])?.merge(folded(&rows[100..])?)?;
 /// let setup = Options::new(Kind::Leader, 2).resolve(str::to_owned)?;
 /// let mut model = moments.finish(&setup, false)?;
-/// assert_eq!(model.run.totals().rows, 1500);
-/// let mut model = Model::new(&mut model.run, &model.columns);
+/// assert_eq!(model.model.totals().rows, 1500);
+/// let mut model = model.embedding();
 /// let loss: f64 = rows.iter().map(|row| model.transform(row, &mut Vec::new()).unwrap()).sum();
 /// assert!((loss - moments.best(2, true, false).high()).abs() < 1e-8);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -80,7 +80,6 @@ enum Held {
     Sketched(Box<Sketch>),
 }
 
-const MAGIC: [u8; 8] = *b"\x89EHS\r\n\x1a\n";
 /// Most directions that a saved state may be made for.
 const MOST_KEPT: usize = 1 << 20;
 
@@ -253,12 +252,12 @@ impl Moments {
 
     /// As bytes, to send or to store.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        framed(&MAGIC, self).map_err(|_| Error::State("moments must have a form as bytes"))
+        framed(SavedKind::Moments, self).map_err(|_| Error::State("moments must have a form as bytes"))
     }
 
     /// Reads what [`Self::to_bytes`] has written.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
-        let (moments, length) = unframed::<Self>(&MAGIC, bytes)?;
+        let (moments, length) = unframed::<Self>(SavedKind::Moments, bytes)?;
         moments.check_state(length).map_err(Refusal::State)?;
         Ok(moments)
     }

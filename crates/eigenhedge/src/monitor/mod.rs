@@ -43,12 +43,11 @@ pub use changes::Change;
 pub use drift::DriftReport;
 pub use events::Event;
 pub use options::{Choose, Limit, Mode, MonitorOptions, Rebaseline};
-pub use saved::{SavedMonitors, is_monitor};
 pub use shape::Kept;
 pub use verdict::{State, Verdict};
 
+use crate::columns::{Columns, cannot_standardize};
 use crate::error::Error;
-use crate::model::{Columns, cannot_standardize};
 use crate::num::largest;
 use crate::registry::Missing;
 use crate::row::{check_cells, check_row};
@@ -101,6 +100,8 @@ pub struct Monitor {
     is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
+    /// What the program around the monitor has to remember, in a form of its own; empty for none.
+    pub resume_state: Vec<u8>,
     #[serde(skip)]
     row: Scratch<Vec<f64>>,
 }
@@ -163,6 +164,27 @@ pub struct MonitorTotals {
     pub accepted: u64,
 }
 
+impl MonitorTotals {
+    /// Adds what has happened between two looks at one monitor.
+    pub fn add_since(&mut self, before: &Self, after: &Self) {
+        let Self { rows, warm_up, passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted } = self;
+        for (sum, before, after) in [
+            (rows, before.rows, after.rows),
+            (warm_up, before.warm_up, after.warm_up),
+            (passed_over, before.passed_over, after.passed_over),
+            (scored, before.scored, after.scored),
+            (alarms, before.alarms, after.alarms),
+            (events, before.events, after.events),
+            (changes, before.changes, after.changes),
+            (drift_rows, before.drift_rows, after.drift_rows),
+            (drifts, before.drifts, after.drifts),
+            (accepted, before.accepted, after.accepted),
+        ] {
+            *sum += after.saturating_sub(before);
+        }
+    }
+}
+
 impl Monitor {
     /// A monitor before its first row, for rows of this many numbers.
     pub fn new(options: MonitorOptions, width: usize) -> Result<Self, Error> {
@@ -175,6 +197,7 @@ impl Monitor {
             is_borrowed: false,
             fitted: None,
             totals: MonitorTotals::default(),
+            resume_state: Vec::new(),
             row: Scratch::default(),
         })
     }

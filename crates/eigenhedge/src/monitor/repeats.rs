@@ -3,7 +3,7 @@
 //! A column is stuck when its value has been the same for more rows than its limit, the largest of three numbers: [`FEWEST`];
 //! `2 L + 3`, with L the longest run in the warm-up; and the length of a run with probability [`CHANCE`], if each row repeats the
 //! one before with the probability p. p is the share of repeats in the warm-up, or that of the commonest value if it is larger.
-//! A column that was constant in the warm-up is never stuck. Missing cells neither count nor end a run.
+//! A column that was constant in the warm-up is never stuck. Missing cells neither count nor end a model.
 
 use crate::error::Error;
 use crate::state::{LARGEST, count, length, within};

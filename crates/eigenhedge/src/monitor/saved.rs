@@ -1,59 +1,73 @@
-//! A monitor as bytes, in the form of a [`Snapshot`](crate::Snapshot) with another magic number: `89 45 48 4D 0D 0A 1A 0A`.
+//! A monitor as bytes, alone or one for each key.
 
 use super::{Fitted, Monitor};
+use crate::columns::Columns;
 use crate::error::Error;
+use crate::fleet::FleetMember;
 use crate::row::check_cells;
-use crate::snapshot::{Refusal, framed, unframed};
+use crate::saved::{Refusal, SavedKind, framed, unframed};
 use crate::state::{LARGEST, count, ensure, entries, length};
-use serde::{Deserialize, Serialize};
 
-const MAGIC: [u8; 8] = *b"\x89EHM\r\n\x1a\n";
+impl FleetMember for Monitor {
+    const KIND: SavedKind = SavedKind::Monitors;
 
-/// One monitor, or one for each key, and what the program around has to remember.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SavedMonitors {
-    /// The keys and their monitors, in the order of their first rows; one empty key if there is one monitor.
-    pub monitors: Vec<(String, Monitor)>,
-    /// A monitor of the first rows of all keys, whose reference keys with few rows borrow.
-    pub pool: Option<Monitor>,
-    /// What the program has to remember, in a form of its own; empty for none.
-    pub resume_state: Vec<u8>,
-}
-
-/// True if these are the first bytes of saved monitors.
-pub fn is_monitor(bytes: &[u8]) -> bool {
-    bytes.starts_with(&MAGIC)
-}
-
-impl SavedMonitors {
-    /// The bytes of a file.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        // Writing to a growing vector cannot fail, and everything in a monitor has a form.
-        framed(&MAGIC, self).unwrap_or_else(|_| unreachable!("a monitor has a form"))
+    fn columns(&self) -> &Columns {
+        &self.columns
     }
 
-    /// Reads what [`Self::to_bytes`] has written.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
-        let (saved, _) = unframed::<Self>(&MAGIC, bytes)?;
-        let mut monitors = saved.monitors.iter().map(|(_, monitor)| monitor).chain(&saved.pool);
-        monitors.try_for_each(Monitor::check_state).map_err(Refusal::State)?;
-        Ok(saved)
+    fn set_names(&mut self, names: Option<Vec<String>>) {
+        self.columns = Columns::new(names, self.columns.standardizer.clone());
+    }
+
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn resume_state_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.resume_state
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        Ok(self.to_bytes())
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
+        Self::from_bytes(bytes)
+    }
+
+    fn check_fresh(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn check_alike(&self, other: &Self) -> Result<(), Error> {
+        length("a row of the other fleet", other.width, self.width)?;
+        if self.options == other.options {
+            return Ok(());
+        }
+        Err(Error::Merge("the options of the monitors must be the same".to_owned()))
+    }
+
+    fn check_mergeable(&self) -> Result<(), Error> {
+        Err(Error::Merge("a monitor depends on the order of its rows: watch them in one stream".to_owned()))
+    }
+
+    fn merge(self, _: Self) -> Result<Self, Error> {
+        self.check_mergeable().map(|()| self)
     }
 }
 
 impl Monitor {
     /// The bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        SavedMonitors { monitors: vec![(String::new(), self.clone())], pool: None, resume_state: Vec::new() }.to_bytes()
+        // Writing to a growing vector cannot fail, and everything in a monitor has a form.
+        framed(SavedKind::Monitor, self).unwrap_or_else(|_| unreachable!("a monitor has a form"))
     }
 
-    /// Reads what [`Self::to_bytes`] has written, or the only monitor of [`SavedMonitors`].
+    /// Reads what [`Self::to_bytes`] has written.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
-        let mut saved = SavedMonitors::from_bytes(bytes)?;
-        match (saved.monitors.pop(), saved.monitors.is_empty()) {
-            (Some((_, monitor)), true) => Ok(monitor),
-            _ => Err(Refusal::State(Error::State("there must be one monitor"))),
-        }
+        let (monitor, _) = unframed::<Self>(SavedKind::Monitor, bytes)?;
+        monitor.check_state().map_err(Refusal::State)?;
+        Ok(monitor)
     }
 
     /// Checks what was read from bytes.

@@ -18,9 +18,9 @@ use super::repeats::Repeats;
 use super::shape::{Kept, Parts, Sample, Shape};
 use super::tails::{Tails, quantile};
 use super::{Differences, Fitted, Monitor, TENTH};
+use crate::columns::{Columns, cannot_standardize};
 use crate::error::Error;
 use crate::linalg::Matrix;
-use crate::model::{Columns, cannot_standardize};
 use crate::scratch::Scratch;
 use crate::standardize::{Standardize, Standardizer};
 

@@ -36,6 +36,15 @@ impl Missing {
             Self::Fill => "fill",
         }
     }
+
+    /// True if a row with these cells is passed over.
+    pub(crate) fn passes_over(self, row: &[f64]) -> bool {
+        match self {
+            Self::Fail => false,
+            Self::Skip => row.iter().any(|x| x.is_nan()),
+            Self::Fill => row.iter().all(|x| x.is_nan()),
+        }
+    }
 }
 
 /// All that is needed to build a learner.
@@ -89,7 +98,7 @@ pub struct Spec {
     /// For fixed share: what merging directions that differ little from the rest may cost, as a share of what mixing
     /// costs; nothing is merged at 0.
     pub merge: f64,
-    /// The treatment of rows with missing cells, by a [`Run`](crate::Run).
+    /// The treatment of rows with missing cells, by a [`Model`](crate::Model).
     pub missing: Missing,
     /// For gha: β, the weight of the vectors before each one.
     pub beta: f64,

@@ -7,7 +7,7 @@ use crate::files::judge_place;
 use crate::record::Recorder;
 use crate::stdout;
 use anyhow::Result;
-use eigenhedge::{AnyLearner, Comparators, Kind, Mixing, NormBound, Run, Spec, streams};
+use eigenhedge::{AnyLearner, Comparators, Kind, Mixing, Model, NormBound, Spec, streams};
 use eigenhedge_io::{printable_path, write_whole};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ fn learners() -> Vec<(&'static str, Spec)> {
 /// Outcome of one learner.
 struct Outcome {
     name: &'static str,
-    run: Run,
+    run: Model,
     recorder: Recorder,
     /// Total realised loss: mean and standard deviation of a draw.
     realised: (f64, f64),
@@ -85,7 +85,7 @@ fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs
     let learner = AnyLearner::new(spec, stream[0].len())?;
     let totals = eigenhedge_lab::totals(learner, stream, (args.seed, args.draws as usize), &|_| {})?;
     let comparators = Comparators { hindsight: false, segments: 0 };
-    let mut run = Run::with_comparators(spec.clone(), stream[0].len(), args.seed.wrapping_add(1), comparators)?;
+    let mut run = Model::with_comparators(spec.clone(), stream[0].len(), args.seed.wrapping_add(1), comparators)?;
     let mut recorder = Recorder::new(&run, false);
     let mut spent = Duration::ZERO;
     for (number, row) in (0..).zip(stream) {

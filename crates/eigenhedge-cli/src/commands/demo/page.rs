@@ -4,7 +4,7 @@ use super::{AUTO, KEPT, Outcome};
 use anyhow::{Context, Result};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::BestSubspace;
-use eigenhedge::{Kind, NormBound, Random, Run, Spec};
+use eigenhedge::{Kind, Model, NormBound, Random, Spec};
 use eigenhedge_report::{Block, Curve, Multiples, Page, RunReport, Steps, Table, Tile};
 
 /// Rows between which the best so far is known.
@@ -54,7 +54,7 @@ fn steps(seed: u64) -> Result<Steps> {
         })
         .collect();
     let spec = Spec { norm_bound: NormBound::Given(1.2), ..Spec::bare(Kind::Auto, 1) };
-    let mut run = Run::new(spec, 2, seed)?;
+    let mut run = Model::new(spec, 2, seed)?;
     let best = Pca::fit(&rows, 1, Center::None)?;
     let angle = |direction: &[f64]| direction[1].atan2(direction[0]);
     let mut steps = Steps {

@@ -1,6 +1,8 @@
 //! `monitor`: scores, limits, alarms, causes and change points for the rows of a table.
 
+mod key_state;
 mod occurrence;
+mod opening;
 mod record;
 mod session;
 mod summary;
@@ -72,7 +74,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     };
     let finished = session.finish()?;
     list_skipped(&finished.stream);
-    if let (Some(path), Some(record)) = (&args.report, &finished.record) {
+    if let (Some(path), Some(record)) = (&args.report, finished.records.as_ref().and_then(|records| records.get(0))) {
         let page = record.page(&finished, args, &summary::text(&finished, args));
         write_whole(path, page.html().as_bytes())?;
     }

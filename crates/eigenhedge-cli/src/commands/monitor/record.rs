@@ -36,25 +36,64 @@ pub struct Record {
     last_time: f64,
 }
 
+/// Keys that have charts of their own, at most; and points and moments of each.
+const KEYS: usize = 200;
+const KEY_POINTS: usize = 200;
+const KEY_CELLS: usize = 60;
+
+/// The records of all monitors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Records {
+    width: usize,
+    by_key: bool,
+    records: Vec<Record>,
+}
+
+impl Records {
+    /// For rows of this many columns, of one monitor or of one for each key.
+    pub fn new(width: usize, by_key: bool) -> Self {
+        Self { width, by_key, records: Vec::new() }
+    }
+
+    /// The record of the key at this position; none if there are too many keys.
+    pub fn of(&mut self, place: usize) -> Option<&mut Record> {
+        let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
+        while self.records.len() <= place && self.records.len() < KEYS {
+            self.records.push(Record::new(self.width, points, cells));
+        }
+        self.records.get_mut(place)
+    }
+
+    /// The record of one monitor.
+    pub fn get(&self, place: usize) -> Option<&Record> {
+        self.records.get(place)
+    }
+
+    /// True if they are for rows of this many columns.
+    pub fn fits(&self, width: usize) -> bool {
+        let mut new = Self::new(self.width, self.by_key);
+        let is_like = |record: &Record| new.of(0).is_some_and(|new| record.is_like(new));
+        self.width == width && self.records.len() <= KEYS && self.records.iter().all(is_like)
+    }
+}
+
 impl Record {
     /// For rows of this many columns.
-    pub fn new(width: usize) -> Self {
+    fn new(width: usize, points: usize, cells: usize) -> Self {
         Self {
-            rows: Downsampler::new(Keep::Largest, POINTS, NUMBERS),
-            cells: Downsampler::new(Keep::Largest, CELLS, 1 + width),
+            rows: Downsampler::new(Keep::Largest, points, NUMBERS),
+            cells: Downsampler::new(Keep::Largest, cells, 1 + width),
             is_in_order: true,
             last_time: f64::NEG_INFINITY,
         }
     }
 
-    /// True if it is for rows of this many columns.
-    pub fn fits(&self, width: usize) -> bool {
-        let new = Self::new(width);
-        self.rows.is_like(&new.rows) && self.cells.is_like(&new.cells)
+    fn is_like(&self, other: &Self) -> bool {
+        self.rows.is_like(&other.rows) && self.cells.is_like(&other.cells)
     }
 
     /// Enters the row that the monitor looked at last.
-    pub fn enter(&mut self, verdict: &Verdict, time: Option<f64>, monitor: &Monitor) {
+    pub fn enter(&mut self, verdict: &Verdict, time: Option<f64>, _row: &[f64], monitor: &Monitor) {
         let Verdict { row, score, q, t2, alarm, drift_since, .. } = *verdict;
         let [q_limit, t2_limit] = monitor.statistic_limits(verdict);
         let limit = monitor.limit().filter(|_| !score.is_nan()).unwrap_or(f64::NAN);

@@ -1,15 +1,18 @@
 //! The account of a monitor, for people and for programs.
 
+use super::key_state::KeyState;
 use super::occurrence::Occurrence;
 use super::session::Finished;
 use super::{Limit, MonitorArgs, in_words};
+use crate::files::{kind_of, read_monitor};
 use crate::number::readable;
 use crate::summary::counted;
 use anyhow::Result;
-use eigenhedge::{Monitor, SavedMonitors};
-use eigenhedge_io::{printable, printable_path};
+use eigenhedge::{Monitor, SavedKind};
+use eigenhedge_io::{open_fleet, printable, printable_path};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Events that are shown, the strongest.
 const SHOWN: usize = 12;
@@ -22,7 +25,7 @@ const ADVICE: &str = "more than three times the asked share. Either much is wron
 
 /// A few lines for people.
 pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
-    let Finished { totals, monitors, listed, stream, rows, .. } = finished;
+    let Finished { totals, keys: states, listed, stream, rows, .. } = finished;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         // Writing to a string cannot fail.
@@ -34,27 +37,25 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
         over => format!("; {} passed over", counted(over, "row")),
     };
     line("read", format!("{} of {}{over}", counted(*rows, "row"), counted(width, "number")));
-    let ready: Vec<&Monitor> =
-        monitors.iter().map(|(_, monitor)| monitor).filter(|monitor| monitor.is_ready()).collect();
-    let Some(first) = ready.first() else { return text };
-    let warm_up = first.totals().warm_up;
+    let Some(first) = states.iter().find(|state| state.is_ready) else { return text };
+    let warm_up = first.totals.warm_up;
     let normal = match (&args.train, &args.start_from) {
         (Some(path), _) => format!("{} of {}", counted(warm_up, "row"), printable_path(path)),
         (_, Some(path)) => format!("as in {}", printable_path(path)),
-        _ if first.is_borrowed() => "the first rows of all keys".to_owned(),
+        _ if first.is_borrowed => "the first rows of all keys".to_owned(),
         _ => format!("the first {}", counted(warm_up, "row")),
     };
     line("normal", normal);
-    let lags = match first.lags() {
+    let lags = match first.lags {
         0 => String::new(),
         lags => format!(", {} appended to each row", counted(lags as u64, "earlier row")),
     };
-    let also = if first.has_differences() { "; differences between rows are watched too" } else { "" };
+    let also = if first.has_differences { "; differences between rows are watched too" } else { "" };
     if args.group_by.is_some() {
-        line("monitors", by_key(monitors));
+        line("monitors", by_key(states, finished.in_memory));
     }
-    line("model", format!("{}{lags}{also}", counted(first.directions().unwrap_or(0) as u64, "direction")));
-    let rule: Limit = first.options().limit;
+    line("model", format!("{}{lags}{also}", counted(first.directions.unwrap_or(0) as u64, "direction")));
+    let rule: Limit = finished.limit;
     line("limit", format!("{} ({rule})", in_words(rule)));
     let scored = totals.scored;
     let percent = |part: u64| 100.0 * part as f64 / scored.max(1) as f64;
@@ -70,11 +71,11 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
     let share = percent(totals.drift_rows);
     line("drift", format!("{}, {share:.2} % of {rows} with a score", counted(totals.drifts, "report")));
     occurrences("report", listed.iter().filter(|one| one.is_drift()), &mut line);
-    going_on(monitors, &mut line);
+    going_on(states, &mut line);
     line("changes", format!("{} of the level of the score", totals.changes));
     occurrences("change", listed.iter().filter(|one| one.is_change()), &mut line);
     if args.group_by.is_some() {
-        keys(monitors, &mut line);
+        keys(states, &mut line);
     }
     if let Some(path) = &args.report {
         line("report", format!("{}: open it in a browser", printable_path(path)));
@@ -90,9 +91,9 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
 }
 
 /// Drifts that go on at the end.
-fn going_on(monitors: &[(String, Monitor)], line: &mut impl FnMut(&str, String)) {
+fn going_on(states: &[KeyState], line: &mut impl FnMut(&str, String)) {
     let open: Vec<(&String, u64)> =
-        monitors.iter().filter_map(|(key, monitor)| monitor.open_drift().map(|report| (key, report.since))).collect();
+        states.iter().filter_map(|state| state.drift_since.map(|since| (&state.key, since))).collect();
     match open.as_slice() {
         [] => {}
         [(key, since)] if key.is_empty() => {
@@ -108,10 +109,13 @@ fn going_on(monitors: &[(String, Monitor)], line: &mut impl FnMut(&str, String))
 }
 
 /// The monitors by key, and how many of them had a reference of their own.
-fn by_key(monitors: &[(String, Monitor)]) -> String {
-    let count = |is: &dyn Fn(&Monitor) -> bool| monitors.iter().filter(|(_, monitor)| is(monitor)).count() as u64;
-    let (short, pooled) = (count(&|monitor| !monitor.is_ready()), count(&Monitor::is_borrowed));
-    let mut text = format!("{} by key", counted(monitors.len() as u64, "monitor"));
+fn by_key(states: &[KeyState], in_memory: usize) -> String {
+    let count = |is: &dyn Fn(&KeyState) -> bool| states.iter().filter(|state| is(state)).count() as u64;
+    let (short, pooled) = (count(&|state| !state.is_ready), count(&|state| state.is_borrowed));
+    let mut text = format!("{} by key", counted(states.len() as u64, "monitor"));
+    if in_memory < states.len() {
+        text += &format!(", {in_memory} in memory");
+    }
     if pooled > 0 {
         text += &format!("; {} with few rows used a reference pooled over all keys", counted(pooled, "key"));
     }
@@ -153,50 +157,42 @@ fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: 
 }
 
 /// The keys with the most alarms.
-fn keys(monitors: &[(String, Monitor)], line: &mut impl FnMut(&str, String)) {
-    let mut worst: Vec<&(String, Monitor)> = monitors.iter().collect();
-    worst.sort_by_key(|(_, monitor)| std::cmp::Reverse(monitor.totals().alarms));
-    for (key, monitor) in worst.iter().take(SHOWN_KEYS).filter(|(_, monitor)| monitor.totals().alarms > 0) {
-        let totals = monitor.totals();
-        let (alarms, rows) = (counted(totals.alarms, "alarm"), counted(totals.rows, "row"));
+fn keys(states: &[KeyState], line: &mut impl FnMut(&str, String)) {
+    let mut worst: Vec<&KeyState> = states.iter().collect();
+    worst.sort_by_key(|state| std::cmp::Reverse(state.in_table.alarms));
+    for KeyState { key, in_table, .. } in worst.iter().take(SHOWN_KEYS).filter(|state| state.in_table.alarms > 0) {
+        let (alarms, rows) = (counted(in_table.alarms, "alarm"), counted(in_table.rows, "row"));
         line("", format!("{}: {alarms} in {rows}", printable(key)));
     }
 }
 
-/// A monitor, for programs.
-fn of((key, monitor): &(String, Monitor)) -> Value {
-    json!({
-        "key": key,
-        "warm_up": monitor.totals().warm_up,
-        "rows": monitor.totals().rows,
-        "alarms": monitor.totals().alarms,
-        "directions": monitor.directions(),
-        "lags": monitor.lags(),
-        "differences": monitor.has_differences(),
-        "limit": monitor.limit(),
-        "borrowed_reference": monitor.is_borrowed(),
-        "drift_rows": monitor.totals().drift_rows,
-        "drift_since": monitor.open_drift().map(|report| report.since),
-    })
-}
-
 /// The contents of saved monitors.
-pub fn inspect(saved: &SavedMonitors, as_json: bool) -> Result<String> {
-    let first = saved.monitors.first().map(|(_, monitor)| monitor);
-    let names = first.and_then(|first| first.columns().names.as_deref()).unwrap_or_default();
+pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
+    let mut states = Vec::new();
+    let first = if kind_of(path)? == SavedKind::Monitors {
+        let (mut fleet, _) = open_fleet::<Monitor>(path, usize::MAX)?;
+        let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
+        for key in &keys {
+            states.extend(fleet.get(key)?.map(|monitor| KeyState::of(key, &monitor)));
+        }
+        fleet.fresh().clone()
+    } else {
+        let monitor = read_monitor(path)?;
+        states.push(KeyState::of("", &monitor));
+        monitor
+    };
+    let names = first.columns().names.as_deref().unwrap_or_default();
     if as_json {
-        let monitors: Vec<Value> = saved.monitors.iter().map(of).collect();
-        let object = json!({ "monitors": monitors, "options": first.map(Monitor::options), "columns": names });
+        let monitors: Vec<Value> = states.iter().map(KeyState::json).collect();
+        let object = json!({ "monitors": monitors, "options": first.options(), "columns": names });
         return Ok(serde_json::to_string_pretty(&object)? + "\n");
     }
-    let Some(options) = first.map(Monitor::options) else { return Ok("no monitor\n".to_owned()) };
     let mut text = String::new();
-    for (key, monitor) in &saved.monitors {
-        let totals = monitor.totals();
+    for KeyState { key, totals, directions, limit, .. } in &states {
         let key = if key.is_empty() { "monitor".to_owned() } else { printable(key) };
-        let state = match (monitor.directions(), monitor.limit()) {
+        let state = match (directions, limit) {
             (Some(directions), Some(limit)) => {
-                format!("{}, limit {}", counted(directions as u64, "direction"), readable(limit))
+                format!("{}, limit {}", counted(*directions as u64, "direction"), readable(*limit))
             }
             _ => "still warming up".to_owned(),
         };
@@ -205,7 +201,8 @@ pub fn inspect(saved: &SavedMonitors, as_json: bool) -> Result<String> {
         let changes = counted(totals.changes, "change");
         writeln!(text, "{key:<11}{rows}; {state}; {alarms} in {events}, {changes}")?;
     }
-    writeln!(text, "{:<11}{} ({})", "limit", in_words(options.limit), options.limit)?;
+    let limit = first.options().limit;
+    writeln!(text, "{:<11}{} ({limit})", "limit", in_words(limit))?;
     if !names.is_empty() {
         writeln!(text, "{:<11}{}", "columns", printable(&names.join(", ")))?;
     }
@@ -214,7 +211,7 @@ pub fn inspect(saved: &SavedMonitors, as_json: bool) -> Result<String> {
 
 /// One object for programs.
 pub fn json(finished: &Finished) -> Value {
-    let Finished { totals, monitors, listed, stream, rows, .. } = finished;
+    let Finished { totals, keys, listed, stream, rows, .. } = finished;
     json!({
         "rows": rows,
         "skipped_rows": stream.skipped() + totals.passed_over,
@@ -225,7 +222,7 @@ pub fn json(finished: &Finished) -> Value {
         "drift_rows": totals.drift_rows,
         "drifts": totals.drifts,
         "accepted": totals.accepted,
-        "monitors": monitors.iter().map(of).collect::<Vec<_>>(),
+        "monitors": keys.iter().map(KeyState::json).collect::<Vec<_>>(),
         "listed": listed,
     })
 }

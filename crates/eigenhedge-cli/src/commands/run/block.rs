@@ -1,6 +1,11 @@
 //! Rows that are read before they are learned: as many as the learner gains from.
 
+use super::by_name;
+use eigenhedge::Model;
 use eigenhedge_io::{Delivered, Error, Stream};
+
+/// Bytes of a row that waits, besides its numbers and texts.
+const ROW: usize = 256;
 
 /// Rows of one block, in order.
 #[derive(Default)]
@@ -37,6 +42,32 @@ impl Block {
             }
             self.delivered.push(stream.delivered());
         }
+        Ok(())
+    }
+
+    /// Reads the rows of the warm-up that sets the scale of the model's columns. They are learned behind it.
+    pub fn read_warm_up(&mut self, stream: &mut Stream, model: &mut Model) -> anyhow::Result<()> {
+        let mut warm = Self::default();
+        self.delivered.clear();
+        loop {
+            warm.read(stream, 1)?;
+            let (Some(row), Some(delivered)) = (warm.rows.pop(), warm.delivered.pop()) else { break };
+            match model.warm_up([&row]) {
+                Err((_, error)) => {
+                    stream.refuse_row(&delivered, by_name(&error, stream))?;
+                }
+                Ok(needs_more) => {
+                    let bytes = 8 * row.len() + delivered.kept.iter().map(String::len).sum::<usize>() + ROW;
+                    stream.allow("the rows of the warm-up", bytes as u128 * (self.delivered.len() as u128 + 1))?;
+                    self.rows.insert(self.delivered.len(), row);
+                    self.delivered.push(delivered);
+                    if !needs_more {
+                        break;
+                    }
+                }
+            }
+        }
+        model.settle();
         Ok(())
     }
 

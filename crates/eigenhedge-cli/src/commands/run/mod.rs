@@ -1,6 +1,7 @@
 //! `run`: one learner over a table.
 
 mod block;
+mod group_summary;
 mod groups;
 pub(super) mod progress;
 mod resume_state;
@@ -21,7 +22,7 @@ use eigenhedge_io::{Format, Stream, Target, printable, printable_path, write_who
 use progress::Progress;
 use session::{Finished, Session, Step};
 
-pub use groups::inspect;
+pub use group_summary::inspect;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -42,7 +43,7 @@ pub fn run(plan: &Plan) -> Result<()> {
         Err(_) if signal.to_stop() => return stopped_early(),
         outcome => outcome?,
     };
-    let mut progress = Progress::new(plan.quiet, &plan.target, session.run().totals().rows);
+    let mut progress = Progress::new(plan.quiet, &plan.target, session.model().totals().rows);
     let ended = learn(&mut session, &mut progress, &signal);
     progress.finish();
     let ended = ended?;
@@ -81,7 +82,7 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
             Err(_) if signal.to_stop() => return Ok(false),
             outcome => match outcome? {
                 Step::Learned => {
-                    progress.tick(session.run(), &session.stream);
+                    progress.tick(session.model(), &session.stream);
                     session.save_in_time()?;
                 }
                 Step::Refused => {}
@@ -93,23 +94,23 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
 
 /// The answers are there already: they stay even when nobody reads the summary.
 fn close(plan: &Plan, finished: Finished) -> Result<()> {
-    let Finished { run, stream, recorder, rows, elapsed, standardized } = finished;
+    let Finished { model, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);
-    let mut summary = run.summary().timed(elapsed.as_secs_f64());
+    let mut summary = model.summary().timed(elapsed.as_secs_f64());
     summary.skipped_rows += stream.skipped();
     summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);
     if let Some(mut recorder) = recorder {
-        recorder.close(stream.row_number(), &run, &summary);
-        let account = sentences(&summary, run.spec(), standardized);
+        recorder.close(stream.row_number(), &model, &summary);
+        let account = sentences(&summary, model.spec(), standardized);
         let source = stream.source();
         let heading = Heading { source: file_name(&source), columns: stream.columns(), standardized, account };
-        let report = page(heading, &recorder, &run, &summary);
+        let report = page(heading, &recorder, &model, &summary);
         plan.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;
         plan.keep.plot.iter().try_for_each(|path| write_whole(path, report.svg().as_bytes()))?;
     }
     let Some(form) = plan.summary else { return Ok(()) };
     let shown = match form {
-        SummaryForm::Text => text(&summary, run.spec(), standardized) + &next_step(plan),
+        SummaryForm::Text => text(&summary, model.spec(), standardized) + &next_step(plan),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
     };
     if plan.target == Target::Standard {
@@ -160,6 +161,16 @@ fn misfit(error: &Error, format: Format) -> String {
             format!("-k must be less than the number of selected columns, {dimension}, got {kept}{hint}")
         }
         Error::Parameter { .. } => spelled(error, typed),
+        other => sentence(other),
+    }
+}
+
+/// The library's sentence, with the name of the column if it is about an entry of the row.
+pub(super) fn by_name(error: &Error, stream: &Stream) -> String {
+    match error {
+        Error::Entry { what: "row", index, rule, value } => {
+            format!("{} must be {rule}, got {}", stream.label(*index), exact(*value))
+        }
         other => sentence(other),
     }
 }

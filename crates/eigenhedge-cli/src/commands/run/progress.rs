@@ -4,7 +4,7 @@
 //! or kernels.
 
 use crate::number::readable;
-use eigenhedge::Run;
+use eigenhedge::Model;
 use eigenhedge_io::{Progress as Way, Stream, Target};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
@@ -55,7 +55,7 @@ impl Progress {
     }
 
     /// After a row.
-    pub fn tick(&mut self, run: &Run, stream: &Stream) {
+    pub fn tick(&mut self, run: &Model, stream: &Stream) {
         if let Some(now) = self.is_due(run.totals().rows) {
             self.look_at_regret(run);
             let regret = self.regret.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
@@ -111,7 +111,7 @@ impl Progress {
         }
     }
 
-    fn look_at_regret(&mut self, run: &Run) {
+    fn look_at_regret(&mut self, run: &Model) {
         let rows = run.totals().rows;
         if rows < self.doubled || run.length() > LONGEST || run.spec().kernel.is_some() {
             return;

@@ -11,7 +11,7 @@ use crate::record::Recorder;
 use anyhow::{Result, anyhow};
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::options::{OPTIONS, Setup};
-use eigenhedge::{Run, Snapshot, Standardize};
+use eigenhedge::{Model, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Position, Selector, Stream, StreamState, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -90,7 +90,7 @@ impl ResumeState {
     }
 
     /// The record for a page.
-    pub fn recorder(&self, run: &Run, path: &Path) -> Result<Option<Recorder>> {
+    pub fn recorder(&self, run: &Model, path: &Path) -> Result<Option<Recorder>> {
         let restore = |text: &String| {
             let damaged = || anyhow!("{}: is damaged: its report makes no sense", path.display());
             Recorder::from_text(text, run).ok_or_else(damaged)
@@ -152,16 +152,16 @@ pub fn in_effect(setup: &Setup) -> Result<Map<String, Value>> {
 }
 
 /// The options of a saved model by name: as `run` has remembered them, or as its learner tells them.
-pub fn saved_options(snapshot: &Snapshot) -> Result<Map<String, Value>> {
-    let saved = serde_json::from_slice(&snapshot.resume_state).ok();
+pub fn saved_options(model: &Model) -> Result<Map<String, Value>> {
+    let saved = serde_json::from_slice(&model.resume_state).ok();
     match saved.and_then(|mut saved: Value| saved.get_mut("options").map(Value::take)) {
         Some(Value::Object(options)) => Ok(options),
-        _ => in_effect(&snapshot.run.setup()),
+        _ => in_effect(&model.setup()),
     }
 }
 
 /// Refuses what was typed if it is not as in the saved model at `path`, whose options these are.
-pub fn agree_with_model(given: &Given, path: &Path, run: &Run, saved: &Map<String, Value>) -> Result<()> {
+pub fn agree_with_model(given: &Given, path: &Path, run: &Model, saved: &Map<String, Value>) -> Result<()> {
     let typed_options = given.options.options(run.spec().learner, given.k.unwrap_or(run.spec().kept));
     let now = in_effect(&setup(&typed_options)?.for_rows(run.length())?)?;
     let names = given.k.map(|_| "k").into_iter().chain(given.options.names());
@@ -178,14 +178,14 @@ pub fn agree_with_model(given: &Given, path: &Path, run: &Run, saved: &Map<Strin
 }
 
 /// The layout with the scale of a saved model at `path`; its columns are found by name.
-pub fn layout_of_model(given: &Given, path: &Path, model: &Snapshot, layout: &Layout) -> Result<Layout> {
-    let standardize = model.columns.standardizer.how();
+pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layout) -> Result<Layout> {
+    let standardize = model.columns().standardizer.how();
     if let Some(typed) = given.standardize.filter(|typed| *typed != standardize) {
         return Err(differs(path, "--standardize", &json!(standardize.to_string()), &json!(typed.to_string())));
     }
-    let spec = model.run.spec();
+    let spec = model.spec();
     let items = spec.kernel.as_ref().and_then(VectorKernel::text_items);
-    let (missing, model_columns) = (Some(spec.missing), model.columns.names.clone());
+    let (missing, model_columns) = (Some(spec.missing), model.columns().names.clone());
     Ok(Layout { standardize, missing, model_columns, items, ..layout.clone() })
 }
 

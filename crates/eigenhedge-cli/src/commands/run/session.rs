@@ -2,16 +2,16 @@
 
 use super::block::Block;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
-use super::{misfit, sentence};
+use super::{by_name, misfit};
 use crate::args::KeepArgs;
-use crate::files::read_snapshot;
+use crate::files::read_model;
 use crate::plan::{Beginning, Given, Plan};
 use crate::record::Recorder;
 use crate::stop::StopSignal;
 use crate::table::{allow_learners, open_like, say_left_out};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
-use eigenhedge::{Run, Snapshot, Standardize};
+use eigenhedge::{Columns, Model, Standardize, Standardizer};
 use eigenhedge_io::{Answer, Answers, Delivered, Layout, Position, Reservation, Source, Stream, Target, write_whole};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -20,14 +20,12 @@ use std::time::{Duration, Instant};
 /// Everything at work.
 pub struct Session<'a> {
     plan: &'a Plan,
-    /// The run itself is kept in the form in which it is saved.
-    snapshot: Snapshot,
+    model: Model,
     /// The table.
     pub stream: Stream,
     answers: Answers,
-    /// Projections of rows, and the place where one is brought to the units of the input.
+    /// Projections of rows.
     reconstructions: Answers,
-    reconstruction: Vec<f64>,
     block: Block,
     /// Most rows of a block.
     block_rows: usize,
@@ -47,7 +45,7 @@ pub struct Session<'a> {
 
 /// A run before its first row of this table, with the options of its learner.
 struct Start {
-    snapshot: Snapshot,
+    model: Model,
     stream: Stream,
     layout: Layout,
     options: Map<String, Value>,
@@ -56,25 +54,24 @@ struct Start {
 impl Start {
     /// A learner that knows nothing.
     fn afresh(plan: &Plan, setup: &Setup, layout: &Layout) -> Result<Self> {
-        let stream = Stream::open(&plan.source, layout)?;
+        let stream = Stream::open(&plan.source, &as_it_is(layout))?;
         let length = stream.columns().len();
         allow_learners(&stream, &[setup.spec.learner])?;
         let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format));
         let setup = setup.for_rows(length).map_err(fits)?;
-        let run = Run::of(&setup, length, true).map_err(fits)?;
-        Ok(Self { snapshot: Snapshot::of(run), stream, layout: layout.clone(), options: in_effect(&setup)? })
+        let columns = Columns::new(stream.own_names(), Standardizer::new(layout.standardize, length));
+        let model = Model::of(&setup, length, true).map_err(fits)?.with_columns(columns);
+        Ok(Self { model, stream, layout: layout.clone(), options: in_effect(&setup)? })
     }
 
     /// A model that goes on with a new table.
     fn with_model(plan: &Plan, given: &Given, layout: &Layout) -> Result<Self> {
-        let snapshot = read_snapshot(&given.path)?;
-        let options = saved_options(&snapshot)?;
-        agree_with_model(given, &given.path, &snapshot.run, &options)?;
-        let layout = layout_of_model(given, &given.path, &snapshot, layout)?;
-        let mut stream = open_like(&snapshot, &plan.source, &layout)?;
-        // It fits: kind and width are those of the model.
-        stream.continue_scale(&snapshot.columns.standardizer);
-        Ok(Self { snapshot, stream, layout, options })
+        let model = read_model(&given.path)?;
+        let options = saved_options(&model)?;
+        agree_with_model(given, &given.path, &model, &options)?;
+        let layout = layout_of_model(given, &given.path, &model, layout)?;
+        let stream = open_like(&model, &plan.source, &as_it_is(&layout))?;
+        Ok(Self { model, stream, layout, options })
     }
 }
 
@@ -100,29 +97,27 @@ impl<'a> Session<'a> {
     }
 
     fn begin(plan: &'a Plan, layout: &Layout, reservation: Option<Reservation>) -> Result<Self> {
-        let Start { mut snapshot, stream, layout, options: learner_options } = match &plan.beginning {
+        let Start { mut model, stream, layout, options: learner_options } = match &plan.beginning {
             Beginning::Setup(setup) => Start::afresh(plan, setup, layout)?,
             Beginning::Model(given) => Start::with_model(plan, given, layout)?,
         };
         say_left_out(&stream);
-        ask(plan, &mut snapshot.run)?;
-        let run = &snapshot.run;
-        let answers = Answers::open(&plan.target, plan.form, run.spec().kept, at_once(plan))?;
+        ask(plan, &mut model)?;
+        let answers = Answers::open(&plan.target, plan.form, model.spec().kept, at_once(plan))?;
         let answers = answers.with_texts(stream.kept_columns())?;
         let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
         Ok(Self {
-            recorder: wanted.then(|| Recorder::new(run, layout.time.is_some())),
+            recorder: wanted.then(|| Recorder::new(&model, layout.time.is_some())),
             options: match plan.keep.snapshot {
                 Some(_) => (options(plan, &layout), learner_options),
                 None => Default::default(),
             },
             block: Block::default(),
-            block_rows: block_rows(plan, layout.standardize, run),
-            rows_before: run.totals().rows,
-            snapshot,
+            block_rows: block_rows(plan, &model),
+            rows_before: model.totals().rows,
+            model,
             plan,
             reconstructions: reconstructions(plan, &stream, &plan.reconstruct.0, None)?,
-            reconstruction: Vec::new(),
             stream,
             answers,
             closed: false,
@@ -133,15 +128,15 @@ impl<'a> Session<'a> {
     }
 
     fn resume(plan: &'a Plan, layout: &Layout, path: &Path, reservation: Option<Reservation>) -> Result<Self> {
-        let mut snapshot = read_snapshot(path)?;
-        let before = ResumeState::from_bytes(&snapshot.resume_state, path)?;
+        let mut model = read_model(path)?;
+        let before = ResumeState::from_bytes(&model.resume_state, path)?;
         let layout = &match &plan.beginning {
             Beginning::Setup(_) => layout.clone(),
-            Beginning::Model(given) => layout_of_model(given, path, &snapshot, layout)?,
+            Beginning::Model(given) => layout_of_model(given, path, &model, layout)?,
         };
         let options = options(plan, layout);
         before.agree(path, plan, &options)?;
-        let stream = Stream::resume(&plan.source, layout, &before.stream, &snapshot.columns)?;
+        let stream = Stream::resume(&plan.source, &as_it_is(layout), &before.stream, model.columns().names.as_deref())?;
         before.agree_on_table(path, &options)?;
         let learner_options = match &plan.beginning {
             Beginning::Setup(setup) => {
@@ -151,12 +146,12 @@ impl<'a> Session<'a> {
                 now
             }
             Beginning::Model(given) => {
-                agree_with_model(given, path, &snapshot.run, &before.options)?;
+                agree_with_model(given, path, &model, &before.options)?;
                 before.options.clone()
             }
         };
         let resume = |target: &Target| {
-            Answers::resume(target, plan.form, snapshot.run.spec().kept, at_once(plan), &before.answers)?
+            Answers::resume(target, plan.form, model.spec().kept, at_once(plan), &before.answers)?
                 .with_texts(stream.kept_columns())
         };
         let (answers, closed) = resumed(&plan.target, before.ended, resume)?;
@@ -164,18 +159,17 @@ impl<'a> Session<'a> {
             reconstructions(plan, &stream, target, Some(&before.reconstructions))
         })?;
         let closed = closed || also_closed;
-        ask(plan, &mut snapshot.run)?;
+        ask(plan, &mut model)?;
         Ok(Self {
-            recorder: before.recorder(&snapshot.run, path)?,
+            recorder: before.recorder(&model, path)?,
             rows_before: before.rows_before,
             before: before.elapsed(),
             options: (options, learner_options),
             block: Block::default(),
-            block_rows: block_rows(plan, layout.standardize, &snapshot.run),
-            snapshot,
+            block_rows: block_rows(plan, &model),
+            model,
             plan,
             reconstructions,
-            reconstruction: Vec::new(),
             stream,
             answers,
             closed,
@@ -184,14 +178,14 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The run.
-    pub fn run(&self) -> &Run {
-        &self.snapshot.run
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
     }
 
     /// Rows of this table that were learned from.
     pub fn rows(&self) -> u64 {
-        self.run().totals().rows.saturating_sub(self.rows_before)
+        self.model.totals().rows.saturating_sub(self.rows_before)
     }
 
     /// Time spent, earlier parts included.
@@ -202,10 +196,13 @@ impl<'a> Session<'a> {
     /// Learns the next rows: one, or a block of them if the learner gains from that. Blocks end where snapshots are due.
     pub fn step(&mut self) -> Result<Step> {
         let most = match self.plan.keep.snapshot_every {
-            Some(every) => (every - self.run().totals().rows % every).min(self.block_rows as u64) as usize,
+            Some(every) => (every - self.model.totals().rows % every).min(self.block_rows as u64) as usize,
             None => self.block_rows,
         };
-        self.block.read(&mut self.stream, most)?;
+        match self.model.columns().standardizer.is_warming_up() {
+            true => self.block.read_warm_up(&mut self.stream, &mut self.model)?,
+            false => self.block.read(&mut self.stream, most)?,
+        }
         let (rows, delivered) = self.block.rows();
         if rows.is_empty() {
             return Ok(Step::Ended);
@@ -214,11 +211,10 @@ impl<'a> Session<'a> {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", self.stream.source()));
         }
-        let Snapshot { run, .. } = &mut self.snapshot;
         let (mut next, mut learned, mut written) = (0, 0, Ok(()));
         while next < rows.len() {
             let first = next;
-            let outcome = run.step_each(&rows[first..], |run, loss| {
+            let outcome = self.model.step_each(&rows[first..], |model, loss| {
                 let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
                 let row = *row;
                 next += 1;
@@ -226,23 +222,21 @@ impl<'a> Session<'a> {
                 if written.is_err() {
                     return;
                 }
-                let coordinates = run.coordinates();
+                let coordinates = model.coordinates();
                 let (expected_loss, loss_drawn) = (loss.expected, loss.realised);
                 let answer = Answer { row, expected_loss, loss: loss_drawn, coordinates, texts };
                 written = self.answers.write(&answer);
                 if written.is_ok() && self.plan.reconstruct.0 != Target::Nowhere {
-                    self.reconstruction.clear();
-                    self.reconstruction.extend_from_slice(run.reconstruction());
-                    self.stream.undo_units(&mut self.reconstruction);
-                    written = self.reconstructions.write_row(&self.reconstruction);
+                    written = self.reconstructions.write_row(model.reconstruction());
                 }
                 if let Some(recorder) = &mut self.recorder {
-                    recorder.enter(row, time.zip(texts.first().map(String::as_str)), loss, run);
+                    recorder.enter(row, time.zip(texts.first().map(String::as_str)), loss, model);
                 }
             });
             if let Err((i, error)) = outcome {
                 next = first + i;
-                self.stream.refuse_row(&delivered[next], sentence(&error))?;
+                let reason = by_name(&error, &self.stream);
+                self.stream.refuse_row(&delivered[next], reason)?;
                 next += 1;
             }
         }
@@ -253,7 +247,7 @@ impl<'a> Session<'a> {
     /// Saves a snapshot if it is time for one.
     pub fn save_in_time(&mut self) -> Result<()> {
         match &self.plan.keep.snapshot_every {
-            Some(every) if self.run().totals().rows.is_multiple_of(*every) => self.save(false),
+            Some(every) if self.model.totals().rows.is_multiple_of(*every) => self.save(false),
             _ => Ok(()),
         }
     }
@@ -268,25 +262,24 @@ impl<'a> Session<'a> {
         around.reconstructions = self.reconstructions.sync()?;
         around.ended = ended;
         around.rows_before = self.rows_before;
-        self.snapshot.columns = self.stream.model_columns();
-        self.snapshot.resume_state = around.to_bytes()?;
-        Ok(write_whole(path, &self.snapshot.to_bytes()?)?)
+        self.model.resume_state = around.to_bytes()?;
+        Ok(write_whole(path, &self.model.to_bytes()?)?)
     }
 
     /// Makes the answers visible and hands over what the rest needs.
-    pub fn finish(mut self) -> Result<Finished> {
+    pub fn finish(self) -> Result<Finished> {
         let (elapsed, rows) = (self.elapsed(), self.rows());
         self.answers.finish()?;
         self.reconstructions.finish()?;
-        let standardized = self.stream.model_columns().standardizer.how() != Standardize::None;
-        let Self { snapshot, stream, recorder, .. } = self;
-        Ok(Finished { run: snapshot.run, stream, recorder, rows, elapsed, standardized })
+        let Self { model, stream, recorder, .. } = self;
+        let standardized = model.columns().standardizer.how() != Standardize::None;
+        Ok(Finished { model, stream, recorder, rows, elapsed, standardized })
     }
 }
 
 /// The rest of a session, when its answers are complete.
 pub struct Finished {
-    pub run: Run,
+    pub model: Model,
     pub stream: Stream,
     pub recorder: Option<Recorder>,
     /// Rows of this table that were learned from, and the time that took.
@@ -297,11 +290,11 @@ pub struct Finished {
 }
 
 /// Has the run find what is written for every row.
-fn ask(plan: &Plan, run: &mut Run) -> Result<()> {
+fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     let KeepArgs { report, plot, .. } = &plan.keep;
-    run.ask_for_coordinates(plan.target != Target::Nowhere || report.is_some() || plot.is_some());
+    model.ask_for_coordinates(plan.target != Target::Nowhere || report.is_some() || plot.is_some());
     let asked = plan.reconstruct.0 != Target::Nowhere;
-    run.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
+    model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
 }
 
 /// The projections of rows, from the first one or after a position.
@@ -331,10 +324,14 @@ fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
 
-/// Most rows that are read before the first of them is learned. Rows of a pipe are answered as they come, and running
-/// statistics depend on which rows are refused.
-fn block_rows(plan: &Plan, standardize: Standardize, run: &Run) -> usize {
-    if plan.source.is_regular() && standardize != Standardize::Running { run.block_rows() } else { 1 }
+/// Most rows that are read before the first of them is learned. Rows of a pipe are answered as they come.
+fn block_rows(plan: &Plan, model: &Model) -> usize {
+    if plan.source.is_regular() { model.block_rows() } else { 1 }
+}
+
+/// The layout of rows in units of the input: the model has the scale.
+pub fn as_it_is(layout: &Layout) -> Layout {
+    Layout { standardize: Standardize::None, ..layout.clone() }
 }
 
 fn is_there(target: &Target) -> bool {

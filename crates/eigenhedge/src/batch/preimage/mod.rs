@@ -45,7 +45,7 @@ pub struct Preimage {
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stop {
-    /// Largest number of steps of a run.
+    /// Largest number of steps of a model.
     pub steps: usize,
     /// A run ends when a step is shorter than this share of the length of z, plus this.
     pub tolerance: f64,

@@ -25,7 +25,7 @@ pub struct OptionEntry {
     pub help: &'static str,
     /// The default in words; empty when leaving the option out changes nothing.
     pub default: &'static str,
-    /// A use of the option, as it is typed; it changes the run.
+    /// A use of the option, as it is typed; it changes the model.
     pub example: &'static str,
     /// The learners that read it. The others refuse it, unless its value is [`Self::neutral`].
     pub readers: Readers,

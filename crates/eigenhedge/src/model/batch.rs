@@ -1,6 +1,7 @@
 //! Rows with weights, and several rows at once.
 
-use super::{Run, Working, name_option};
+use super::missing::name_option;
+use super::{Model, Working};
 use crate::error::{Error, every};
 use crate::learner::{Loss, trial_with};
 use crate::linalg::{Matrix, add_lower_product};
@@ -8,7 +9,7 @@ use crate::registry::{Family, Missing};
 use crate::row::check_row;
 use crate::subspace::Instance;
 
-impl Run {
+impl Model {
     /// One trial for several rows: one choice, the sum of what it loses of them, one update. Weights, if given, are one for each
     /// row, finite and not negative; a row of weight w counts w times. An error leaves everything as it was.
     ///
@@ -16,14 +17,15 @@ impl Run {
     /// must hold for its root. Learners that center take one row at a time, which may have a weight.
     ///
     /// ```
-    /// use eigenhedge::{Kind, Run, Spec};
-    /// let mut run = Run::new(Spec::bare(Kind::Anchored, 1), 3, 0)?;
-    /// let loss = run.step_batch(&[&[1.0, 0.0, 0.0], &[0.0, 2.0, 0.0]], Some(&[3.0, 1.0]))?;
+    /// use eigenhedge::{Kind, Model, Spec};
+    /// let mut model = Model::new(Spec::bare(Kind::Anchored, 1), 3, 0)?;
+    /// let loss = model.step_batch(&[&[1.0, 0.0, 0.0], &[0.0, 2.0, 0.0]], Some(&[3.0, 1.0]))?;
     /// assert!((loss.expected - (3.0 + 4.0) * 2.0 / 3.0).abs() < 1e-12); // two of three directions are dropped
-    /// assert_eq!(run.summary().rows, 2);
+    /// assert_eq!(model.summary().rows, 2);
     /// # Ok::<(), eigenhedge::Error>(())
     /// ```
     pub fn step_batch(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<Loss, Error> {
+        self.check_plain()?;
         if let Some(weights) = weights {
             let (what, expected, found) = ("the weights of the rows", rows.len(), weights.len());
             if expected != found {
@@ -41,6 +43,7 @@ impl Run {
             _ => self.learn_batch(&counted.iter().map(|i| (weight(*i), rows[*i])).collect::<Vec<_>>()),
         }?;
         self.totals.passed_over += bad.len() as u64;
+        self.has_changed();
         Ok(loss)
     }
 

@@ -9,7 +9,7 @@
 //! `anchored` without a center, with a rate that is given, each merge adds D to the constant of the theorem (see
 //! `guarantee`).
 
-use super::{AnyLearner, Run, Totals};
+use super::{AnyLearner, Model, Totals};
 use crate::bounds;
 use crate::comparators::Hindsight;
 use crate::error::Error;
@@ -21,15 +21,15 @@ use crate::subspace::Learned;
 /// Learners that can be merged.
 const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
 
-impl Run {
+impl Model {
     /// The run over the rows of both. The draws go on like those of the first.
     ///
     /// ```
-    /// use eigenhedge::{Kind, Run, Spec, streams};
+    /// use eigenhedge::{Kind, Model, Spec, streams};
     ///
     /// let rows = streams::three_subspaces(1);
     /// let spec = Spec::bare(Kind::Leader, 2);
-    /// let [mut all, mut first, mut rest] = [(); 3].map(|()| Run::new(spec.clone(), 20, 0).unwrap());
+    /// let [mut all, mut first, mut rest] = [(); 3].map(|()| Model::new(spec.clone(), 20, 0).unwrap());
     /// rows.iter().try_for_each(|row| all.step(row).map(drop))?;
     /// rows[..400].iter().try_for_each(|row| first.step(row).map(drop))?;
     /// rows[400..].iter().try_for_each(|row| rest.step(row).map(drop))?;
@@ -41,6 +41,7 @@ impl Run {
         length("a row of the other model", other.length, self.length)?;
         self.check_alike(&other)?;
         self.check_mergeable()?;
+        self.columns.merge(&other.columns)?;
         let cost = bounds::divergence(self.spec.kept, self.spec.space(self.length)).unwrap_or(f64::INFINITY);
         let (AnyLearner::Plain(own), AnyLearner::Plain(learner)) = (&mut self.learner, other.learner) else {
             return Err(Error::Merge("the learners must be over plain rows".to_owned()));
@@ -51,6 +52,7 @@ impl Run {
             _ => None,
         };
         self.totals.merge(&other.totals);
+        self.has_changed();
         Ok(self)
     }
 

@@ -14,7 +14,7 @@
 //! Not done: the best subspace in hindsight on the cells that were seen, which is no eigenvalue problem. The account has
 //! no best loss once a row was filled in; energies are those of the rows as they were filled in.
 
-use super::{Run, Working};
+use super::{Model, Working};
 use crate::error::Error;
 use crate::learner::Loss;
 use crate::portfolio::Portfolio;
@@ -23,7 +23,7 @@ use crate::row::check_cells;
 use crate::state::ensure;
 use crate::subspace::Scales;
 
-impl Run {
+impl Model {
     /// One trial of a row that may have missing cells.
     pub(super) fn step_seen(&mut self, row: &[f64]) -> Result<Loss, Error> {
         check_cells("row", row, self.length)?;

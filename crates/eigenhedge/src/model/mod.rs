@@ -1,4 +1,4 @@
-//! The driver: a learner, its generator and its account over a stream of rows.
+//! The model: a learner, its generator and its summary over a stream of rows, with the names and the scale of their columns.
 
 mod any;
 mod basis;
@@ -9,48 +9,47 @@ mod matrix;
 mod merge;
 mod missing;
 mod row_learner;
+mod step;
 mod summary;
 mod totals;
 
 pub use any::AnyLearner;
-pub use embedding::Embedding;
+pub use embedding::{Embedding, LinearMap};
 use guarantee::{BoundInputs, Comparator, Guarantee, guarantee};
 pub use guarantee::{Reason, bound_holds};
-use missing::name_option;
-pub use summary::{Certificate, Member, RunSummary, ShiftingBound};
+pub use summary::{Certificate, Member, ShiftingBound, Summary};
 pub use totals::Totals;
 
+use crate::columns::Columns;
 use crate::comparators::{Best, Hindsight, LeadingDirections, Partitions};
 use crate::error::Error;
 use crate::kernel::VectorKernel;
-use crate::learner::{Loss, block, trial_with};
 use crate::random::Random;
 use crate::registry::options::{AUTO_SEGMENTS, Coordinates, Setup};
 use crate::registry::{Missing, Spec};
+use crate::saved::{Refusal, SavedKind, framed, unframed};
 use crate::scratch::Scratch;
-use crate::span::Ambient;
-use crate::standardize::Standardizer;
 use crate::state::ensure;
-use crate::subspace::{Average, Instance};
+use crate::subspace::Average;
 use serde::{Deserialize, Serialize};
 
-/// A learner at work.
+/// A learner over a stream of rows, with all that is saved of it: options, state, summary, names and scale of the columns.
 ///
 /// ```
-/// use eigenhedge::{Kind, Run, Spec, streams};
+/// use eigenhedge::{Kind, Model, Spec, streams};
 ///
-/// let mut run = Run::new(Spec::new(Kind::Auto, 2), 20, 0)?;
+/// let mut model = Model::new(Spec::new(Kind::Auto, 2), 20, 0)?;
 /// for row in streams::three_subspaces(1) {
-///     let loss = run.step(&row)?;
+///     let loss = model.step(&row)?;
 ///     assert!(loss.expected <= 4.0); // rows of norm 1, around their running mean
 /// }
-/// let summary = run.summary();
+/// let summary = model.summary();
 /// assert!(summary.expected_loss < 10.0); // followed the changes ...
 /// assert!(summary.best_loss.unwrap().low() > 500.0); // ... as no fixed subspace can
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct Model {
     spec: Spec,
     length: usize,
     learner: AnyLearner,
@@ -62,6 +61,9 @@ pub struct Run {
     coordinates: Coordinates,
     /// Columns that no row has had a cell of, when cells may be missing and the first one fixes the center.
     unseen: Vec<usize>,
+    columns: Columns,
+    /// What the program around the model has to remember, in a form of its own; empty for none. It ends with the next row.
+    pub resume_state: Vec<u8>,
     /// The last row with its missing cells filled in.
     #[serde(skip)]
     filled: Scratch<Vec<f64>>,
@@ -78,9 +80,14 @@ struct Working {
     /// True if the projection of every row is found.
     reconstructs: bool,
     reconstruction: Vec<f64>,
+    /// The row in standard units, and those of a block.
+    scaled: Vec<f64>,
+    block: Vec<Vec<f64>>,
+    /// What has been learned until the next row.
+    frozen: Option<Box<Embedding>>,
 }
 
-/// What a run compares itself with.
+/// What a model compares itself with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparators {
     /// Follow the best fixed subspace, at the price of O(n²) for each row while rows are short, O(nk) when they are long.
@@ -100,22 +107,22 @@ impl Default for Comparators {
     }
 }
 
-/// Longest rows that a saved run may claim without numbers to show for them.
+/// Longest rows that a saved model may claim without numbers to show for them.
 const LONGEST: usize = 1 << 20;
-/// Most directions that a saved run may keep.
+/// Most directions that a saved model may keep.
 const MOST_KEPT: usize = 1 << 20;
 
-impl Run {
+impl Model {
     /// Builds the learner of the spec for rows of this length, and follows the best fixed subspace.
     pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
         Self::with_comparators(spec, length, seed, Comparators::default())
     }
 
-    /// The run that options describe; with `hindsight`, it follows the best subspace.
+    /// The model that options describe; with `hindsight`, it follows the best subspace.
     pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
         let comparators = Comparators { hindsight, segments: setup.segments };
-        let run = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
-        Ok(Self { coordinates: setup.coordinates, ..run })
+        let model = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
+        Ok(Self { coordinates: setup.coordinates, ..model })
     }
 
     /// The same, with a choice of what to follow.
@@ -141,6 +148,8 @@ impl Run {
         Ok(Self {
             unseen: if begins_by_column { (0..length).collect() } else { Vec::new() },
             filled: Scratch::default(),
+            columns: Columns::default(),
+            resume_state: Vec::new(),
             spec,
             length,
             learner,
@@ -152,6 +161,33 @@ impl Run {
             coordinates: Coordinates::default(),
             scratch: Scratch::default(),
         })
+    }
+
+    /// The same over columns with these names and this scale, before its first row.
+    #[must_use]
+    pub fn with_columns(mut self, columns: Columns) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// The columns of its rows.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// Gives the columns these names; names of which one stands for two columns are no names.
+    pub fn set_names(&mut self, names: Option<Vec<String>>) {
+        self.columns = Columns::new(names, self.columns.standardizer.clone());
+    }
+
+    /// Takes the scale of a warm-up from rows before any of them is learned from ([`Columns::warm_up`]).
+    pub fn warm_up<R: AsRef<[f64]>>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<bool, (usize, Error)> {
+        self.columns.warm_up(rows, self.length, self.spec.missing)
+    }
+
+    /// Ends a warm-up with the rows that it has had.
+    pub fn settle(&mut self) {
+        self.columns.standardizer.settle();
     }
 
     /// Says if [`Self::coordinates`] is read behind the rows that follow. Aligned coordinates cost O(u k²) for each row, with u
@@ -170,77 +206,17 @@ impl Run {
         Ok(())
     }
 
-    /// One trial. An error leaves everything as it was. A cell that is NaN is missing: it is an error unless the spec says
-    /// otherwise ([`Spec::missing`]). A row that is passed over loses nothing, and its coordinates are zero.
-    pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
-        match self.spec.missing {
-            Missing::Fail => self.learn(row).map_err(name_option),
-            Missing::Skip | Missing::Fill => self.step_seen(row),
-        }
+    /// The bytes of a file; an error if the kernel is a function, of which bytes cannot tell.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        framed(SavedKind::Model, self)
+            .map_err(|_| Error::Unsupported("a learner whose kernel is a function cannot be saved"))
     }
 
-    /// One trial of a row without missing cells.
-    fn learn(&mut self, row: &[f64]) -> Result<Loss, Error> {
-        let fixes_center = self.learner.inside().fixes_center();
-        let Working { aligns, coordinates, reconstructs, reconstruction } = &mut self.scratch.0;
-        self.learner.inside_mut().set_aligns(*aligns);
-        let loss = trial_with(&mut self.learner, &Instance::from(row), &mut self.random, |learner| {
-            if let (true, Some(portfolio)) = (*reconstructs, learner.plain_mut()) {
-                portfolio.reconstruct(row, reconstruction);
-            }
-        })?;
-        let last = self.learner.inside().last_row();
-        coordinates.clear();
-        coordinates.extend_from_slice(last.aligned.unwrap_or(last.coordinates));
-        coordinates.resize(self.spec.kept, 0.0);
-        if fixes_center {
-            self.totals.enter_first(loss);
-            self.begin_comparators(row);
-        } else {
-            self.totals.enter(loss, last.coordinates, last.rank, last.square);
-            self.compare(row, 1.0);
-        }
-        Ok(loss)
-    }
-
-    /// Measures what the run compares itself with from a row that is not charged.
-    fn begin_comparators(&mut self, row: &[f64]) {
-        self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_at(row));
-        self.partitions.iter_mut().for_each(|partitions| partitions.begin_at(row));
-    }
-
-    /// Adds a row that counts so many times to what the run compares itself with.
-    fn compare(&mut self, row: &[f64], weight: f64) {
-        if let Some(hindsight) = &mut self.hindsight {
-            hindsight.add_weighted(row, weight);
-        }
-        match &mut self.partitions {
-            Some(partitions) if weight == 1.0 => partitions.add(row),
-            Some(partitions) => partitions.add(&row.iter().map(|x| weight.sqrt() * x).collect::<Vec<f64>>()),
-            None => {}
-        }
-    }
-
-    /// Trials over rows that are all at hand, in order: the same as one [`Self::step`] after another, bit for bit, and
-    /// faster when rows are long. `each` is told the loss of every row, with the run after it. A row that is refused ends
-    /// them: its position is given, and the rows before it have been learned.
-    pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
-        if self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan())) {
-            // The rows that will be learned are not at hand yet.
-            let step =
-                |(i, row): (usize, &&[f64])| self.step(row).map(|loss| each(self, loss)).map_err(|error| (i, error));
-            return rows.iter().enumerate().try_for_each(step);
-        }
-        let instances: Vec<Instance<'_, [f64]>> = rows.iter().map(|row| Instance::from(*row)).collect();
-        block(self, |run| &mut run.learner, &instances, |run, i| run.step(rows[i]).map(|loss| each(run, loss)))
-    }
-
-    /// Number of rows that are worth handing to [`Self::step_each`] at once: 1 if nothing is gained.
-    pub fn block_rows(&self) -> usize {
-        match self.learner {
-            AnyLearner::Plain(_) => Ambient::block_points(self.length),
-            _ => 1,
-        }
+    /// Reads what [`Self::to_bytes`] has written.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
+        let (model, length) = unframed::<Self>(SavedKind::Model, bytes)?;
+        model.check_state(length).map_err(Refusal::State)?;
+        Ok(model)
     }
 
     /// Checks what was read from so many bytes: all of it is what a run can have come to.
@@ -251,6 +227,7 @@ impl Run {
         self.spec.check_state()?;
         self.learner.check_state(&self.spec, self.length)?;
         self.totals.check_state()?;
+        self.columns.check_state(self.length, self.totals.rows > 0)?;
         self.check_unseen()?;
         if let Some(hindsight) = &self.hindsight {
             let Spec { kernel, center, kept, .. } = &self.spec;
@@ -322,14 +299,27 @@ impl Run {
         &self.scratch.0.reconstruction
     }
 
-    /// Brings the projection of the last row, which was `raw` before it was scaled, to the units of the input.
-    pub(crate) fn undo_units(&mut self, scale: &Standardizer, raw: &[f64]) {
-        scale.undo_like(raw, &mut self.scratch.0.reconstruction);
+    /// Coordinates of a row in the directions most surely kept now, and the squared length of what they leave out. Nothing is
+    /// learned.
+    pub fn transform(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
+        self.frozen().transform(row, coordinates)
+    }
+
+    /// The row with these coordinates in the directions most surely kept now; through a kernel, one whose features are near it.
+    pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
+        self.frozen().reconstruct(coordinates)
+    }
+
+    /// The directions most surely kept now; found once after each row.
+    pub fn frozen(&mut self) -> &mut Embedding {
+        let found = self.scratch.0.frozen.take();
+        let embedding = found.unwrap_or_else(|| Box::new(self.embedding()));
+        self.scratch.0.frozen.insert(embedding)
     }
 
     /// The k directions most surely kept now, to use without learning.
     pub fn embedding(&mut self) -> Embedding {
-        let embedding = self.learner.embedding(self.spec.kept);
+        let embedding = self.learner.embedding(self.spec.kept).with_scale(&self.columns.standardizer);
         match self.spec.missing {
             Missing::Fill => embedding.filling(self.ridges()),
             Missing::Fail | Missing::Skip => embedding,
@@ -339,7 +329,7 @@ impl Run {
     /// The basis in which the next row would have coordinates if they were asked for, to use without learning: the aligned one,
     /// unless coordinates are to be those of the draw, which has not been made.
     pub fn next_embedding(&mut self) -> Embedding {
-        match self.coordinates {
+        let embedding = match self.coordinates {
             Coordinates::Aligned if self.spec.missing == Missing::Fill => {
                 // The basis is turned against the directions: all of it is trusted alike.
                 let least = self.ridges().into_iter().fold(f64::INFINITY, f64::min);
@@ -347,7 +337,8 @@ impl Run {
             }
             Coordinates::Aligned => self.learner.inside_mut().aligned_embedding(self.spec.kept),
             Coordinates::Drawn => self.embedding(),
-        }
+        };
+        embedding.with_scale(&self.columns.standardizer)
     }
 
     /// Energy of all rows, as they were filled in if cells were missing, along each direction of an embedding, and in all; none
@@ -357,20 +348,20 @@ impl Run {
     }
 
     /// The account so far. Costs an eigendecomposition or two.
-    pub fn summary(&self) -> RunSummary {
-        RunSummary::of(self, self.best(), self.segments)
+    pub fn summary(&self) -> Summary {
+        Summary::of(self, self.best(), self.segments)
     }
 
     /// The account without partitions, which cost many eigendecompositions: for progress on the way.
-    pub fn interim_summary(&self) -> RunSummary {
-        RunSummary::of(self, self.best(), 0)
+    pub fn interim_summary(&self) -> Summary {
+        Summary::of(self, self.best(), 0)
     }
 
     /// The same at the cost of a few products: the best loss between two numbers, found from the directions of the look
     /// before; unknown in a feature space. Cheapest when the rows charged are a multiple of 64.
-    pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> RunSummary {
+    pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> Summary {
         let best = |hindsight: &Hindsight| hindsight.best_on_the_way(self.spec.kept, leading);
-        RunSummary::of(self, self.comparator().and_then(best), 0)
+        Summary::of(self, self.comparator().and_then(best), 0)
     }
 
     /// The comparator, unless rows were filled in: it would have to be judged by the cells that were seen.

@@ -1,4 +1,4 @@
-//! Running totals of a run.
+//! Running totals of a model.
 
 use crate::error::Error;
 use crate::learner::Loss;

@@ -15,17 +15,39 @@
 use super::basis::Basis;
 use crate::batch::Expansion;
 use crate::batch::preimage::{Stop, descend, fixed_point};
+use crate::columns::cannot_standardize;
 use crate::error::{Error, every};
 use crate::impute::{Imputation, ridge};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::linalg::Matrix;
 use crate::num::{dot, largest};
-use crate::row::check_row;
+use crate::row::{check_cells, check_row};
+use crate::standardize::{Standardize, Standardizer};
 use crate::state::length;
+use serde::Serialize;
 
-/// Coordinates of rows in k fixed directions.
+/// Coordinates of rows in k fixed directions, to use without learning. Rows are in units of the input.
+///
+/// ```
+/// use eigenhedge::{Columns, Kind, Model, Spec, Standardize, Standardizer};
+///
+/// let columns = Columns::new(None, Standardizer::new(Standardize::Running, 2));
+/// let mut model = Model::new(Spec::bare(Kind::Leader, 1), 2, 0)?.with_columns(columns);
+/// for t in 0..100 {
+///     let x = f64::from(t % 10);
+///     model.step(&[x, 1000.0 * x])?; // two units, and one direction
+/// }
+/// let mut embedding = model.embedding();
+/// let mut coordinates = Vec::new();
+/// assert!(embedding.transform(&[5.0, 5000.0], &mut coordinates)? < 1e-9);
+/// assert!((embedding.reconstruct(&coordinates)?[1] - 5000.0).abs() < 1e-6);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Embedding {
+    /// The scale of the columns.
+    standardizer: Standardizer,
+    scaled: Vec<f64>,
     /// How surely each direction is kept.
     inclusion: Vec<f64>,
     basis: Basis,
@@ -48,7 +70,8 @@ impl Embedding {
             center_square = dot(&basis.center, &basis.image);
         }
         let (deviation, imputation) = (Vec::new(), Imputation::default());
-        Self { inclusion, basis, shift, center_square, deviation, ridges: None, imputation }
+        let (standardizer, scaled) = (Standardizer::new(Standardize::None, 0), Vec::new());
+        Self { standardizer, scaled, inclusion, basis, shift, center_square, deviation, ridges: None, imputation }
     }
 
     /// The same, for rows that may have missing cells: they are filled in, with these factors on the squared coordinates in
@@ -56,6 +79,12 @@ impl Embedding {
     pub(super) fn filling(mut self, mut ridges: Vec<f64>) -> Self {
         ridges.resize(self.kept(), f64::INFINITY);
         self.ridges = Some(ridges.into_iter().map(|factor| ridge(factor, 1.0)).collect());
+        self
+    }
+
+    /// The same, for rows whose columns have this scale.
+    pub(super) fn with_scale(mut self, standardizer: &Standardizer) -> Self {
+        self.standardizer = standardizer.clone();
         self
     }
 
@@ -69,12 +98,12 @@ impl Embedding {
         &self.inclusion
     }
 
-    /// The directions, as columns; none for features.
+    /// The directions, as columns, in standard units if columns are standardized; none for features.
     pub fn components(&self) -> Option<&Matrix> {
         self.basis.dictionary.is_none().then_some(&self.basis.columns)
     }
 
-    /// The center; none for features.
+    /// The center, in standard units if columns are standardized; none for features.
     pub fn center(&self) -> Option<&[f64]> {
         self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
@@ -85,7 +114,21 @@ impl Embedding {
     }
 
     /// Coordinates of a row, and the squared length of what they leave out, in the cells that are not missing.
-    pub fn transform(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
+    pub fn transform(&mut self, raw: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
+        if self.standardizer.how() == Standardize::None {
+            return self.transform_scaled(raw, coordinates);
+        }
+        check_cells("row", raw, self.standardizer.mean().len())?;
+        let mut scaled = std::mem::take(&mut self.scaled);
+        let outcome = match self.standardizer.apply(raw, &mut scaled) {
+            Ok(()) => self.transform_scaled(&scaled, coordinates),
+            Err(index) => Err(cannot_standardize(raw, index)),
+        };
+        self.scaled = scaled;
+        outcome
+    }
+
+    fn transform_scaled(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         let Basis { columns, center, dictionary, .. } = &mut self.basis;
         match dictionary {
             None => {
@@ -119,6 +162,39 @@ impl Embedding {
 
     /// The row with these coordinates; for features, one whose features are near it (a pre-image).
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut row = self.reconstruct_scaled(coordinates)?;
+        self.standardizer.undo(&mut row);
+        Ok(row)
+    }
+
+    /// The row that has coordinates 0; none through a kernel.
+    pub fn mean(&self) -> Option<Vec<f64>> {
+        let mut mean = self.center()?.to_vec();
+        self.standardizer.undo(&mut mean);
+        Some(mean)
+    }
+
+    /// The number by which each column is divided, of `length` columns; 0 for one that does not count, whatever it holds.
+    pub fn scale(&self, length: usize) -> Vec<f64> {
+        match self.standardizer.how() {
+            Standardize::None => vec![1.0; length],
+            _ => self.standardizer.scale().collect(),
+        }
+    }
+
+    /// The embedding as plain numbers, under these names of columns; none through a kernel.
+    pub fn linear_map(&self, names: Option<&[String]>) -> Option<LinearMap> {
+        let (directions, mean) = (self.components()?, self.mean()?);
+        let mut scale = self.scale(mean.len());
+        let mut components: Vec<Vec<f64>> = (0..self.kept()).map(|j| directions.column(j).to_vec()).collect();
+        for i in (0..mean.len()).filter(|i| scale[*i] == 0.0) {
+            components.iter_mut().for_each(|component| component[i] = 0.0);
+        }
+        scale.iter_mut().filter(|scale| **scale == 0.0).for_each(|scale| *scale = 1.0);
+        Some(LinearMap { columns: names.map(<[String]>::to_vec), mean, scale, components })
+    }
+
+    fn reconstruct_scaled(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         check_row("coordinates", coordinates, self.kept())?;
         let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
         let Basis { columns, center, dictionary, .. } = &mut self.basis;
@@ -141,6 +217,20 @@ impl Embedding {
             }
         }
     }
+}
+
+/// A model as plain numbers: the coordinates of a row `x` are `components · ((x - mean) / scale)`, and the row of coordinates
+/// `z` is `mean + scale · (componentsᵀ z)`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinearMap {
+    /// Names of the columns, if they have names.
+    pub columns: Option<Vec<String>>,
+    /// The row that has coordinates 0.
+    pub mean: Vec<f64>,
+    /// The number by which each column is divided.
+    pub scale: Vec<f64>,
+    /// The directions, one after the other.
+    pub components: Vec<Vec<f64>>,
 }
 
 /// The atom whose features are nearest to the expansion.

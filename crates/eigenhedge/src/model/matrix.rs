@@ -1,13 +1,13 @@
 //! Trials of symmetric matrices.
 
-use super::Run;
+use super::Model;
 use crate::error::Error;
 use crate::learner::{Loss, trial_with};
 use crate::linalg::Matrix;
 use crate::state::length;
 use crate::subspace::{Instance, Symmetric};
 
-impl Run {
+impl Model {
     /// True if the learner is over plain rows, without a center and without segments.
     pub(super) fn takes_matrices(&self) -> bool {
         self.spec.kernel.is_none() && self.spec.center.is_none() && self.segments == 0
@@ -22,18 +22,19 @@ impl Run {
     /// Plain rows, no center and no partitions, whose cuts lie between rows.
     ///
     /// ```
-    /// use eigenhedge::{Kind, Matrix, Run, Spec};
+    /// use eigenhedge::{Kind, Matrix, Model, Spec};
     ///
-    /// let mut run = Run::new(Spec::bare(Kind::Tracking, 1), 2, 0)?;
-    /// let loss = run.step_matrix(&Matrix::identity(2), 1)?;
+    /// let mut model = Model::new(Spec::bare(Kind::Tracking, 1), 2, 0)?;
+    /// let loss = model.step_matrix(&Matrix::identity(2), 1)?;
     /// assert!((loss.expected - 1.0).abs() < 1e-12);
-    /// assert!((run.summary().best_loss.unwrap().low() - 1.0).abs() < 1e-12);
+    /// assert!((model.summary().best_loss.unwrap().low() - 1.0).abs() < 1e-12);
     /// # Ok::<(), eigenhedge::Error>(())
     /// ```
     pub fn step_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         if !self.takes_matrices() {
             return Err(Error::Unsupported("a matrix needs a learner over plain rows without center and segments"));
         }
+        self.check_plain()?;
         length("a row of the symmetric matrix", matrix.columns(), self.length)?;
         let symmetric = Symmetric::new(matrix)?;
         let dyads = symmetric.dyads();
@@ -48,6 +49,7 @@ impl Run {
         for (weight, vector) in dyads.into_iter().filter(|(weight, _)| *weight > 0.0) {
             self.compare(vector, weight);
         }
+        self.has_changed();
         Ok(loss)
     }
 }

@@ -1,6 +1,6 @@
-//! The account of a run.
+//! The account of a model.
 
-use super::{BoundInputs, Comparator, Comparators, Reason, Run, Totals, bound_holds};
+use super::{BoundInputs, Comparator, Comparators, Model, Reason, Totals, bound_holds};
 use crate::bounds;
 use crate::comparators::{Best, Hindsight, Partition};
 use crate::registry::Spec;
@@ -9,11 +9,11 @@ use crate::simplex::Multiplicity;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The account of a run. Losses are in squared input units. The names are those of the JSON summary and of Python's
+/// The account of a model. Losses are in squared input units. The names are those of the JSON summary and of Python's
 /// `ledger`; what does not exist is null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct RunSummary {
+pub struct Summary {
     /// Rows seen.
     pub rows: u64,
     /// Rows passed over because of missing cells, or because they were bad: those a run does not see, and its caller adds
@@ -119,10 +119,10 @@ pub struct Member {
     pub expected_loss: f64,
 }
 
-impl RunSummary {
+impl Summary {
     /// The account so far beside this best loss, with the best partitions into up to `segments` segments.
-    pub(super) fn of(run: &Run, best_loss: Option<Best>, segments: usize) -> Self {
-        let Run { spec, totals, .. } = run;
+    pub(super) fn of(run: &Model, best_loss: Option<Best>, segments: usize) -> Self {
+        let Model { spec, totals, .. } = run;
         let learner = run.learner.inside();
         let inputs = bound_inputs(run);
         let guarantee = |best: f64| learner.guarantee(&inputs, Comparator::fixed(best));
@@ -194,7 +194,7 @@ impl RunSummary {
 const MOST_SEGMENTS: usize = 12;
 
 /// The best partitions into up to `segments` segments, and the least bound beside one of them.
-fn partitions(run: &Run, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
+fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
     let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
         return (Vec::new(), None);
     };
@@ -223,7 +223,7 @@ fn partitions(run: &Run, inputs: &BoundInputs, segments: usize) -> (Vec<Partitio
 }
 
 /// Segments that pay: each costs as much as a change costs the bound of a rate of one with fixed share of one in all rows.
-fn fewest(run: &Run, partitions: &[Partition]) -> usize {
+fn fewest(run: &Model, partitions: &[Partition]) -> usize {
     let charged = run.totals.charged().max(1) as f64;
     let square = run.totals.squares_norm / charged.sqrt();
     let dimension = run.spec.space(run.length);
@@ -233,7 +233,7 @@ fn fewest(run: &Run, partitions: &[Partition]) -> usize {
     least.map_or(1, |partition| partition.cuts.len() + 1)
 }
 
-fn bound_inputs(run: &Run) -> BoundInputs {
+fn bound_inputs(run: &Model) -> BoundInputs {
     let squared_distance = |mean: &[f64], spec: &Spec| match &spec.start {
         Some(start) => mean.iter().zip(start).map(|(m, s)| (m - s) * (m - s)).sum(),
         None => mean.iter().map(|m| m * m).sum(),

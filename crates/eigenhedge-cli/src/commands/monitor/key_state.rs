@@ -1,0 +1,56 @@
+//! The state of one monitor, for summaries and pages.
+
+use eigenhedge::{Monitor, MonitorTotals};
+use serde_json::{Value, json};
+
+/// A monitor at the end of a table.
+pub struct KeyState {
+    /// Its key; empty if there is one monitor.
+    pub key: String,
+    /// Since its first row, and in this table.
+    pub totals: MonitorTotals,
+    pub in_table: MonitorTotals,
+    pub is_ready: bool,
+    pub is_borrowed: bool,
+    pub directions: Option<usize>,
+    pub lags: usize,
+    pub has_differences: bool,
+    pub limit: Option<f64>,
+    /// First row of the drift that goes on.
+    pub drift_since: Option<u64>,
+}
+
+impl KeyState {
+    /// Of the monitor of a key.
+    pub fn of(key: &str, monitor: &Monitor) -> Self {
+        Self {
+            key: key.to_owned(),
+            totals: monitor.totals(),
+            in_table: monitor.totals(),
+            is_ready: monitor.is_ready(),
+            is_borrowed: monitor.is_borrowed(),
+            directions: monitor.directions(),
+            lags: monitor.lags(),
+            has_differences: monitor.has_differences(),
+            limit: monitor.limit(),
+            drift_since: monitor.open_drift().map(|report| report.since),
+        }
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        json!({
+            "key": self.key,
+            "warm_up": self.totals.warm_up,
+            "rows": self.in_table.rows,
+            "alarms": self.in_table.alarms,
+            "directions": self.directions,
+            "lags": self.lags,
+            "differences": self.has_differences,
+            "limit": self.limit,
+            "borrowed_reference": self.is_borrowed,
+            "drift_rows": self.in_table.drift_rows,
+            "drift_since": self.drift_since,
+        })
+    }
+}

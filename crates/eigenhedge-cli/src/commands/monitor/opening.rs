@@ -1,0 +1,327 @@
+//! The beginning of a session: at the first row of a table, with saved monitors, or where a snapshot was saved.
+
+use super::occurrence::{Occurrence, cause_columns};
+use super::record::Records;
+use super::session::{PARTS, Session, State};
+use super::{Outputs, spoken_lags};
+use crate::args::{BesideArgs, MonitorArgs};
+use crate::commands::run::sentence;
+use crate::files::{kind_of, read_monitor, scratch_folder};
+use crate::record::{from_text, to_text};
+use crate::stop::StopSignal;
+use crate::table::{self, Usage, say_left_out, source, with_beside};
+use anyhow::{Context, Result, anyhow};
+use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, SavedKind};
+use eigenhedge_io::{
+    Answers, CellKind, GroupStore, Layout, Position, Reservation, Source, Stream, StreamState, Target, open_fleet,
+    printable_path, save_fleet, write_whole,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// The memory of a session in a snapshot, besides the monitors.
+#[derive(Debug, Serialize, Deserialize)]
+struct ResumeState {
+    stream: StreamState,
+    answers: Position,
+    events: Position,
+    state: State,
+    record: Option<String>,
+    plan: Map<String, Value>,
+}
+
+/// The parts that the ways to begin differ in.
+struct Begun {
+    stream: Stream,
+    fleet: Fleet<Monitor>,
+    before: Option<ResumeState>,
+}
+
+impl Begun {
+    /// Monitors that know nothing, or those of another table.
+    fn afresh(args: &MonitorArgs, options: &MonitorOptions, source: &Source, layout: &Layout) -> Result<Self> {
+        let Some(path) = &args.start_from else {
+            let stream = Stream::open(source, layout)?;
+            let mut fleet = Fleet::new(fresh(args, options, layout, &stream)?)?;
+            if args.group_by.is_some() && !fleet.fresh().is_ready() {
+                *fleet.common_mut() = Some(fleet.fresh().clone());
+            }
+            return Ok(Self { stream, fleet, before: None });
+        };
+        let name = printable_path(path);
+        let fleet = match (kind_of(path)?, &args.group_by) {
+            (SavedKind::Monitors, Some(_)) => open_fleet(path, most(args))?.0,
+            (SavedKind::Monitors, None) => {
+                return Err(anyhow!("{name}: holds a monitor for each key: --group-by names them"));
+            }
+            _ => {
+                let monitor = read_monitor(path)?;
+                if !monitor.is_ready() {
+                    return Err(anyhow!("{name}: must be past its warm-up"));
+                }
+                Fleet::new(monitor)?
+            }
+        };
+        let monitor: &Monitor = fleet.fresh();
+        let (missing, model_columns) = (Some(monitor.options().missing), monitor.columns().names.clone());
+        let stream = Stream::open(source, &Layout { missing, model_columns, ..layout.clone() })?;
+        let (width, found) = (monitor.width(), stream.columns().len());
+        if found != width {
+            let source = stream.source();
+            return Err(anyhow!("{source}: must have {width} selected columns like the monitor, got {found}"));
+        }
+        Ok(Self { stream, fleet, before: None })
+    }
+
+    /// Where a snapshot was saved.
+    fn resume(
+        args: &MonitorArgs,
+        (source, layout): (&Source, &Layout),
+        plan: &Map<String, Value>,
+        path: &Path,
+    ) -> Result<Self> {
+        let name = printable_path(path);
+        let (fleet, saved) = match kind_of(path)? {
+            SavedKind::Monitors => open_fleet(path, most(args))?,
+            _ => {
+                let mut monitor = read_monitor(path)?;
+                let saved = std::mem::take(&mut monitor.resume_state);
+                let mut fleet = Fleet::new(monitor.clone())?;
+                fleet.with("", |member| {
+                    *member = monitor;
+                    Ok(())
+                })?;
+                (fleet, saved)
+            }
+        };
+        let before: ResumeState = serde_json::from_slice(&saved)
+            .map_err(|_| anyhow!("{name}: must have been saved by `eigenhedge monitor` to be resumed"))?;
+        for (option, now) in plan {
+            if let Some(then) = before.plan.get(option).filter(|then| *then != now) {
+                return Err(anyhow!("{option} must be as in {name}, {then}, got {now}"));
+            }
+        }
+        let names = fleet.fresh().columns().names.as_deref();
+        let stream = Stream::resume(source, layout, &before.stream, names)?;
+        let fits = before.state.tracks.len() == fleet.keys().len() && fleet.fresh().width() == stream.columns().len();
+        if !fits {
+            return Err(anyhow!("{name}: is damaged: its monitors do not fit the table"));
+        }
+        Ok(Self { stream, fleet, before: Some(before) })
+    }
+}
+
+impl<'a> Session<'a> {
+    /// Opens what was typed.
+    ///
+    /// `keys` is the number of keys if an earlier reading of the table has counted them.
+    pub fn open(
+        args: &'a MonitorArgs,
+        options: &MonitorOptions,
+        outputs: &Outputs,
+        signal: &StopSignal,
+        keys: Option<u64>,
+    ) -> Result<Self> {
+        let reservation = args.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
+        let source = source(&args.inputs)?;
+        let layout = Layout { stop: signal.waits.clone(), ..layout(args, options, &source)? };
+        let plan = plan(args, options, &layout);
+        let at_once = source == Source::Standard;
+        let Begun { stream, mut fleet, before } = match &args.resume {
+            None => Begun::afresh(args, options, &source, &layout)?,
+            Some(path) => Begun::resume(args, (&source, &layout), &plan, path)?,
+        };
+        if before.is_none() {
+            say_left_out(&stream);
+        }
+        if args.max_groups.is_some() && args.start_from.is_none() && args.resume.is_none() {
+            fleet = fleet.with_store(most(args), Box::new(GroupStore::new(&scratch_folder(args.snapshot.as_deref()))));
+        }
+        let (key, width, has_times) = (key_of(args, &stream)?, stream.columns().len(), layout.time.is_some());
+        let positions = before.as_ref().map(|before| (&before.answers, &before.events));
+        let records = match (&args.report, &before) {
+            (None, _) => None,
+            (Some(_), None) => Some(Records::new(width, key.is_some())),
+            (Some(_), Some(before)) => {
+                let records =
+                    before.record.as_deref().and_then(from_text).filter(|records: &Records| records.fits(width));
+                let name = args.resume.as_deref().map(printable_path).unwrap_or_default();
+                Some(records.ok_or_else(|| {
+                    anyhow!("--report needs what a monitor with --report records, and {name} holds none of it")
+                })?)
+            }
+        };
+        Ok(Self {
+            answers: answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?,
+            events: events(outputs, &stream, key, has_times, positions.map(|(_, events)| events))?,
+            state: before.map_or_else(|| State::before(fleet.keys().len()), |before| before.state),
+            records,
+            parts: keys.map_or(PARTS, |keys| keys.clamp(1, PARTS)),
+            args,
+            stream,
+            fleet,
+            key,
+            has_times,
+            options: plan,
+            row: Vec::new(),
+            _reservation: reservation,
+        })
+    }
+
+    /// Saves a snapshot if one was asked for. The answers are safe before it is there.
+    pub fn save(&mut self) -> Result<()> {
+        let Some(path) = &self.args.snapshot else { return Ok(()) };
+        let around = ResumeState {
+            stream: self.stream.state(),
+            answers: self.answers.sync()?,
+            events: self.events.sync()?,
+            state: self.state.clone(),
+            record: self.records.as_ref().map(to_text),
+            plan: self.options.clone(),
+        };
+        let around = serde_json::to_vec(&around)?;
+        if self.key.is_some() {
+            return Ok(save_fleet(path, &mut self.fleet, &around)?);
+        }
+        let mut monitor = self.fleet.get("")?.unwrap_or_else(|| self.fleet.fresh().clone());
+        monitor.resume_state = around;
+        Ok(write_whole(path, &monitor.to_bytes())?)
+    }
+}
+
+/// Monitors in memory, at most.
+fn most(args: &MonitorArgs) -> usize {
+    args.max_groups.map_or(usize::MAX, |most| most as usize)
+}
+
+/// How the table is laid out. The monitor has a scale of its own.
+fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
+    let mut table = args.table.clone();
+    table.standardize = None;
+    let (keep, time, group_by) = (args.keep.clone(), args.time.clone(), args.group_by.clone());
+    let beside = BesideArgs { keep, time, group_by, max_groups: None };
+    let layout = with_beside(table::layout(&table, source)?, &beside)?;
+    Ok(Layout { missing: Some(options.missing), ..layout })
+}
+
+/// A monitor for this table: as it is made, or after the rows of another table.
+fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: &Stream) -> Result<Monitor> {
+    let width = stream.columns().len();
+    let names = stream.names().map(|_| stream.columns().to_vec());
+    let fits = |error: Error| anyhow!("{}: {}", stream.source(), misfit(&error));
+    let mut monitor = Monitor::new(options.clone(), width).map_err(fits)?.with_names(names);
+    let length = width * (monitor.lags() + 1);
+    stream.allow(&format!("monitoring rows of {length} numbers"), 8 * 8 * (length as u128).pow(2))?;
+    let Some(path) = &args.train else { return Ok(monitor) };
+    let source = source(std::slice::from_ref(path))?;
+    let model_columns = monitor.columns().names.clone();
+    let mut layout = Layout { keep: Vec::new(), time: None, ..layout.clone() };
+    if model_columns.is_some() {
+        // The columns of the input are found by name, whatever else is there.
+        layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };
+    }
+    let mut table = Stream::open(&source, &layout)?;
+    let found = table.columns().len();
+    if found != width {
+        return Err(anyhow!("{}: must have {width} selected columns like the input, got {found}", table.source()));
+    }
+    let mut row = Vec::new();
+    while let Some(next) = table.next_row()? {
+        row.clear();
+        row.extend_from_slice(next);
+        if let Err(error) = monitor.add_to_warm_up(&row) {
+            table.refuse(sentence(&error))?;
+        }
+    }
+    monitor.end_warm_up().map_err(|error| anyhow!("{}: {}", table.source(), sentence(&error)))?;
+    monitor.begin_table();
+    Ok(monitor)
+}
+
+/// The library's sentence in the words of the command line.
+fn misfit(error: &Error) -> String {
+    match error {
+        Error::Kept { kept, dimension } => {
+            format!("-k must be less than the number of selected columns times lags, {dimension}, got {kept}")
+        }
+        Error::Parameter {
+            name: name @ ("lags" | "warm-up" | "change-time" | "drift-time" | "limit" | "share"),
+            rule,
+            value,
+        } => {
+            format!("--{name} must be {rule}, got {value}")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn key_of(args: &MonitorArgs, stream: &Stream) -> Result<Option<usize>> {
+    match args.group_by {
+        None => Ok(None),
+        Some(_) => stream.first_kept().context("--group-by names a column that is kept").map(Some),
+    }
+}
+
+fn answers(
+    outputs: &Outputs,
+    stream: &Stream,
+    at_once: bool,
+    position: Option<&Position>,
+) -> Result<Answers, eigenhedge_io::Error> {
+    let mut columns = vec![("row".to_owned(), CellKind::Whole)];
+    columns.extend(stream.kept_columns().into_iter().map(|name| (name, CellKind::Text)));
+    columns.extend(["score", "q", "t2", "limit"].map(|name| (name.to_owned(), CellKind::Number)));
+    columns.push(("alarm".to_owned(), CellKind::Whole));
+    columns.push(("state".to_owned(), CellKind::Text));
+    columns.extend(["drift_since", "change"].map(|name| (name.to_owned(), CellKind::Whole)));
+    columns.extend(cause_columns());
+    Answers::of_cells(&outputs.answers.0, outputs.answers.1, columns, at_once, position)
+}
+
+fn events(
+    outputs: &Outputs,
+    stream: &Stream,
+    key: Option<usize>,
+    has_times: bool,
+    position: Option<&Position>,
+) -> Result<Answers, eigenhedge_io::Error> {
+    let names = stream.kept_columns();
+    let columns = Occurrence::columns(key.map(|key| &names[key]), has_times);
+    let (target, form) = &outputs.events;
+    Answers::of_cells(target, *form, columns, *target == Target::Standard, position)
+}
+
+/// Options that decide the outcome, by name.
+fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<String, Value> {
+    let file = |path: &Option<std::path::PathBuf>| {
+        json!(path.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned()))
+    };
+    let value = json!({
+        "-k": args.k,
+        "--share": args.share,
+        "--mode": options.mode.to_string(),
+        "--limit": options.limit.to_string(),
+        "--lags": spoken_lags(options.lags),
+        "--differences": format!("{:?}", args.differences).to_lowercase(),
+        "--warm-up": options.warm_up,
+        "--train": file(&args.train),
+        "--missing": options.missing.name(),
+        "--event-gap": options.event_gap,
+        "--change-time": options.change_time,
+        "--drift-time": options.drift_time,
+        "--rebaseline": options.rebaseline.to_string(),
+        "--accept": args.accept,
+        "--standardize": options.standardize,
+        "--format": layout.format.name(),
+        "--keep": args.keep,
+        "--time": args.time,
+        "--group-by": args.group_by,
+        "--out": file(&args.out),
+        "--events": file(&args.events),
+    });
+    match value {
+        Value::Object(options) => options,
+        _ => Map::new(),
+    }
+}

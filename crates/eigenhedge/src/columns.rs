@@ -1,0 +1,139 @@
+//! The columns of rows: names and scale.
+//!
+//! They are saved with what was learned from the rows, so that it can be used on other tables, in units of the input. Coordinates
+//! and losses are in standard units when columns are standardized, rows always in units of the input.
+
+use crate::error::Error;
+use crate::registry::Missing;
+use crate::row::{check_cells, check_row};
+use crate::standardize::{Standardize, Standardizer};
+use crate::state::{ensure, length};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+/// The columns of the rows that are learned from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Columns {
+    /// Their names, each another one; none if they have no names.
+    pub names: Option<Vec<String>>,
+    /// Their scale.
+    pub standardizer: Standardizer,
+}
+
+impl Default for Columns {
+    /// Columns without names that are taken as they are.
+    fn default() -> Self {
+        Self::new(None, Standardizer::new(Standardize::None, 0))
+    }
+}
+
+impl Columns {
+    /// Columns with these names and this scale. Names of which one stands for two columns are no names.
+    pub fn new(names: Option<Vec<String>>, standardizer: Standardizer) -> Self {
+        Self { names: names.filter(|names| are_distinct(names)), standardizer }
+    }
+
+    /// Brings a row to standard units. An error names the entry that has no place on the scale.
+    pub(crate) fn scaled(&self, raw: &[f64], width: usize, row: &mut Vec<f64>) -> Result<(), Error> {
+        check_cells("row", raw, width)?;
+        if let Some(index) = self.standardizer.spoiled(raw) {
+            return Err(cannot_standardize(raw, index));
+        }
+        self.standardizer.apply(raw, row).map_err(|index| cannot_standardize(raw, index))
+    }
+
+    /// Takes the scale of a warm-up from rows before any of them is learned from; true if it needs more of
+    /// them. Rows that will be passed over do not count. An error leaves everything as it was; it names the row.
+    pub fn warm_up<R: AsRef<[f64]>>(
+        &mut self,
+        rows: impl IntoIterator<Item = R>,
+        width: usize,
+        missing: Missing,
+    ) -> Result<bool, (usize, Error)> {
+        let mut scale = self.standardizer.clone();
+        for (t, raw) in rows.into_iter().enumerate() {
+            if !scale.is_warming_up() {
+                break;
+            }
+            let raw = raw.as_ref();
+            let check = if missing == Missing::Fail { check_row } else { check_cells };
+            check("row", raw, width).map_err(|error| (t, error))?;
+            if missing.passes_over(raw) {
+                continue;
+            }
+            scale.spoiled(raw).map_or(Ok(()), |index| Err((t, cannot_standardize(raw, index))))?;
+            scale.count_in(raw);
+        }
+        let needs_more = scale.is_warming_up();
+        if !needs_more {
+            scale.settle();
+        }
+        self.standardizer = scale;
+        Ok(needs_more)
+    }
+
+    /// An error if others have other names or another kind of scale; names that one of them lacks are those of the other.
+    pub(crate) fn agree(&mut self, other: &Self) -> Result<(), Error> {
+        if let (Some(own), Some(found)) = (&self.names, &other.names) {
+            length("the columns of the other model", found.len(), own.len())?;
+            if let Some(i) = (0..own.len()).find(|i| own[*i] != found[*i]) {
+                let sentence = format!("column {i} must be '{}' as in the first model, got '{}'", own[i], found[i]);
+                return Err(Error::Merge(sentence));
+            }
+        }
+        if self.names.is_none() {
+            self.names.clone_from(&other.names);
+        }
+        let (own, found) = (self.standardizer.how(), other.standardizer.how());
+        if own == found {
+            return Ok(());
+        }
+        Err(Error::Merge(format!("standardize must be {own} as in the first model, got {found}")))
+    }
+
+    /// The columns of rows of both: names and scale must be the same.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), Error> {
+        self.agree(other)?;
+        self.standardizer.merge(&other.standardizer)
+    }
+
+    /// Checks what was read from bytes: it belongs to the model.
+    pub(crate) fn check_state(&self, width: usize, has_rows: bool) -> Result<(), Error> {
+        if let Some(names) = &self.names {
+            length("the names of columns", names.len(), width)?;
+            ensure(are_distinct(names), "each column must have a name of its own")?;
+        }
+        self.standardizer.check_state(width)?;
+        let is_ready = !self.standardizer.is_warming_up() || !has_rows;
+        ensure(is_ready, "the scale of columns must be known before a row is learned from")
+    }
+}
+
+fn are_distinct(names: &[String]) -> bool {
+    names.iter().collect::<HashSet<_>>().len() == names.len()
+}
+
+pub(crate) fn cannot_standardize(raw: &[f64], index: usize) -> Error {
+    Error::Entry { what: "row", index, rule: "finite once standardized", value: raw[index] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_is_refused_leaves_the_warm_up_as_it_was() {
+        let mut warming = Columns::new(None, Standardizer::new(Standardize::Warmup(9), 1));
+        let new = warming.clone();
+        assert!(matches!(warming.warm_up([[1.0], [f64::NAN]], 1, Missing::Fail), Err((1, _))));
+        assert_eq!(warming, new);
+    }
+
+    #[test]
+    fn names_that_are_not_distinct_are_none() {
+        let names = |names: [&str; 2]| Some(names.map(str::to_owned).to_vec());
+        let plain = || Standardizer::new(Standardize::None, 2);
+        assert_eq!(Columns::new(names(["a", "a"]), plain()).names, None);
+        assert_eq!(Columns::new(names(["a", "b"]), plain()).names, names(["a", "b"]));
+    }
+}

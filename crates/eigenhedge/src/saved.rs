@@ -1,0 +1,243 @@
+//! The one form of saved files.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | `89 45 48 47 0D 0A 1A 0A` |
+//! | 4 | version, little-endian |
+//! | 4 | kind, little-endian ([`SavedKind`]) |
+//! | 8 | length of the body, little-endian |
+//! | 4 | CRC-32 (IEEE) of version, kind, length and body, little-endian |
+//! | the rest | the body in postcard's wire format |
+//!
+//! A fleet has parts in place of a body (`fleet/saved.rs`), each of which is a file of this form.
+//!
+//! Reading refuses what is damaged, cut short, foreign or of another version or kind with a sentence, and a state that nobody can
+//! have come to: a checksum is no proof of origin. It allocates no more than a small multiple of the bytes given.
+
+use crate::error::Error;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+
+/// What a saved file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SavedKind {
+    /// A [`Model`](crate::Model).
+    Model,
+    /// A [`Monitor`](crate::Monitor).
+    Monitor,
+    /// [`Moments`](crate::Moments) of rows.
+    Moments,
+    /// A [`Fleet`](crate::Fleet) of models.
+    Models,
+    /// A [`Fleet`](crate::Fleet) of monitors.
+    Monitors,
+}
+
+/// The kinds, by their numbers from 1.
+const KINDS: [SavedKind; 5] =
+    [SavedKind::Model, SavedKind::Monitor, SavedKind::Moments, SavedKind::Models, SavedKind::Monitors];
+
+impl SavedKind {
+    /// The kind of a file that begins with these bytes; [`Self::HEAD`] of them are enough.
+    pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
+        let head = bytes.get(..8).ok_or(Refusal::Foreign)?;
+        if head != MAGIC {
+            return Err(Refusal::Foreign);
+        }
+        let short = || Refusal::Length { expected: HEAD as u64, found: bytes.len() as u64 };
+        let number = |at: usize| -> Option<u32> { Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?)) };
+        let version = number(8).ok_or_else(short)?;
+        if version != VERSION {
+            return Err(Refusal::Version(version));
+        }
+        let kind = number(12).ok_or_else(short)?;
+        KINDS.get((kind as usize).wrapping_sub(1)).copied().ok_or(Refusal::Content)
+    }
+
+    /// Bytes that tell the kind of a file.
+    pub const HEAD: usize = 16;
+
+    /// The first bytes of a file of this kind.
+    pub(crate) fn head(self) -> [u8; Self::HEAD] {
+        let number = KINDS.iter().position(|kind| *kind == self).map_or(0, |place| place as u32 + 1);
+        let mut head = [0; Self::HEAD];
+        head[..8].copy_from_slice(&MAGIC);
+        head[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        head[12..].copy_from_slice(&number.to_le_bytes());
+        head
+    }
+
+    /// An error if bytes begin like a file of another kind.
+    pub(crate) fn expect(self, bytes: &[u8]) -> Result<(), Refusal> {
+        match Self::of(bytes)? {
+            found if found == self => Ok(()),
+            found => Err(Refusal::Kind { found, wanted: self }),
+        }
+    }
+}
+
+impl fmt::Display for SavedKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Model => "one model",
+            Self::Monitor => "one monitor",
+            Self::Moments => "moments of rows",
+            Self::Models => "a model for each key",
+            Self::Monitors => "a monitor for each key",
+        })
+    }
+}
+
+/// Why bytes cannot be read back.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Something else.
+    #[error("is no file that eigenhedge has saved")]
+    Foreign,
+    /// Of another kind.
+    #[error("holds {found}, and not {wanted}")]
+    Kind {
+        /// The kind of the file.
+        found: SavedKind,
+        /// The kind that was to be read.
+        wanted: SavedKind,
+    },
+    /// Of another version.
+    #[error("is a file of version {0}, and this program reads version {VERSION}")]
+    Version(u32),
+    /// Cut short, or with something appended.
+    #[error("must have {expected} bytes after its head, got {found}: it is damaged or incomplete")]
+    Length {
+        /// Bytes that the head promises.
+        expected: u64,
+        /// Bytes that are there.
+        found: u64,
+    },
+    /// Changed.
+    #[error("is damaged: its checksum does not match")]
+    Checksum,
+    /// Not what a program of this version writes.
+    #[error("is damaged: its content makes no sense")]
+    Content,
+    /// A state that no run can have come to.
+    #[error("is damaged: {0}")]
+    State(Error),
+}
+
+/// The version that is written.
+pub const VERSION: u32 = 1;
+const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
+const HEAD: usize = 28;
+
+/// Of everything but the magic number and itself; the bytes of a whole head are there.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&bytes[8..24]);
+    hasher.update(&bytes[HEAD..]);
+    hasher.finalize()
+}
+
+/// The bytes of a file of this kind; an error if the content has no form as bytes.
+pub(crate) fn framed(kind: SavedKind, content: &impl Serialize) -> Result<Vec<u8>, postcard::Error> {
+    let mut bytes = postcard::to_extend(content, vec![0; HEAD])?;
+    let length = (bytes.len() - HEAD) as u64;
+    bytes[..16].copy_from_slice(&kind.head());
+    bytes[16..24].copy_from_slice(&length.to_le_bytes());
+    let checksum = checksum(&bytes);
+    bytes[24..HEAD].copy_from_slice(&checksum.to_le_bytes());
+    Ok(bytes)
+}
+
+/// Reads what [`framed`] has written; the state is not checked yet. Also the length of the body.
+pub(crate) fn unframed<T: DeserializeOwned>(kind: SavedKind, bytes: &[u8]) -> Result<(T, usize), Refusal> {
+    kind.expect(bytes)?;
+    let short = || Refusal::Length { expected: HEAD as u64, found: bytes.len() as u64 };
+    let (length, rest) = bytes[SavedKind::HEAD..].split_first_chunk::<8>().ok_or_else(short)?;
+    let (checksum, body) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+    let expected = u64::from_le_bytes(*length);
+    if body.len() as u64 != expected {
+        return Err(Refusal::Length { expected, found: body.len() as u64 });
+    }
+    if self::checksum(bytes) != u32::from_le_bytes(*checksum) {
+        return Err(Refusal::Checksum);
+    }
+    let (content, rest) = postcard::take_from_bytes::<T>(body).map_err(|_| Refusal::Content)?;
+    if rest.is_empty() { Ok((content, body.len())) } else { Err(Refusal::Content) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Columns, Kind, Model, Spec, Standardize, Standardizer, streams};
+
+    fn model() -> Model {
+        let names = (0..20).map(|i| format!("x{i}")).collect();
+        let columns = Columns::new(Some(names), Standardizer::new(Standardize::Running, 20));
+        let mut model = Model::new(Spec::new(Kind::Auto, 2), 20, 3).unwrap().with_columns(columns);
+        streams::three_subspaces(1).iter().take(40).for_each(|row| _ = model.step(row).unwrap());
+        model.resume_state = b"around".to_vec();
+        model
+    }
+
+    #[test]
+    fn bytes_read_back_equal() {
+        let model = model();
+        assert_eq!(Model::from_bytes(&model.to_bytes().unwrap()), Ok(model));
+    }
+
+    #[test]
+    fn columns_of_another_model_are_refused() {
+        let good = model();
+        let names = |count: usize| (0..count).map(|i| format!("x{i}")).collect::<Vec<_>>();
+        let none = || Standardizer::new(Standardize::None, 20);
+        let repeated = vec!["x".to_owned(); 20];
+        let cases = [
+            (Some(names(19)), none(), "the names of columns must have 20 entries, got 19"),
+            (Some(repeated), none(), "each column must have a name of its own"),
+            (
+                None,
+                Standardizer::new(Standardize::Running, 19),
+                "the statistics of columns must have 20 entries, got 19",
+            ),
+            (
+                None,
+                Standardizer::new(Standardize::Warmup(9), 20),
+                "the scale of columns must be known before a row is learned from",
+            ),
+        ];
+        for (names, standardizer, sentence) in cases {
+            let mut columns = Columns::new(None, standardizer);
+            columns.names = names;
+            let bytes = good.clone().with_columns(columns).to_bytes().unwrap();
+            let refusal = Model::from_bytes(&bytes).unwrap_err();
+            assert_eq!(refusal.to_string(), format!("is damaged: {sentence}"));
+        }
+    }
+
+    #[test]
+    fn every_kind_of_damage_is_named() {
+        let bytes = model().to_bytes().unwrap();
+        assert_eq!(Model::from_bytes(b"row,expected_loss,loss\n"), Err(Refusal::Foreign));
+        assert_eq!(Model::from_bytes(&bytes[..5]), Err(Refusal::Foreign));
+        for cut in [8, 13, 17, 27, 28, 100, bytes.len() - 1] {
+            assert!(matches!(Model::from_bytes(&bytes[..cut]), Err(Refusal::Length { .. })), "{cut}");
+        }
+        for version in [9, 3] {
+            let mut other = bytes.clone();
+            other[8] = version;
+            assert_eq!(Model::from_bytes(&other), Err(Refusal::Version(version.into())));
+        }
+        let mut other = bytes.clone();
+        other[12] = 2;
+        let refusal = Model::from_bytes(&other).unwrap_err();
+        assert_eq!(refusal.to_string(), "holds one monitor, and not one model");
+        other[12] = 77;
+        assert_eq!(Model::from_bytes(&other), Err(Refusal::Content));
+        let mut changed = bytes.clone();
+        changed[2000] ^= 1;
+        assert_eq!(Model::from_bytes(&changed), Err(Refusal::Checksum));
+    }
+}
