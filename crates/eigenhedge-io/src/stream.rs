@@ -13,6 +13,7 @@ use crate::columns::Columns as Selection;
 use crate::concatenation::{Concatenation, open_one};
 use crate::dates;
 use crate::error::{Error, Fault, shown};
+use crate::format::Format;
 use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
@@ -57,6 +58,7 @@ pub struct Stream {
     input: InputSource,
     /// Sources besides the first.
     more: usize,
+    format: Format,
     reader: Box<dyn Reader>,
     /// Texts of the kept columns of the row read last, the first of which is its time if `has_time`.
     kept: Vec<String>,
@@ -115,6 +117,7 @@ impl Stream {
         Ok(Self {
             input,
             more,
+            format: layout.format,
             kept: Vec::new(),
             has_time: layout.time.is_some(),
             time: None,
@@ -235,6 +238,12 @@ impl Stream {
     /// Names of the selected columns; positions where there are no names.
     pub fn columns(&self) -> &[String] {
         &self.names
+    }
+
+    /// The line of the first row in a text table; none in other formats.
+    pub fn first_line(&self) -> Option<u64> {
+        let is_text = matches!(self.format, Format::Csv | Format::Tsv);
+        is_text.then(|| 1 + u64::from(self.selection.names.is_some()))
     }
 
     /// A selected column for people: its position in the table, and its name if it has one.

@@ -28,6 +28,9 @@ pub struct Chart {
     pub focus_y: Option<(f64, f64)>,
     /// Vertical range of a logarithmic chart when it is switched to a plain axis, if not all of it.
     pub focus_plain: Option<(f64, f64)>,
+    /// Another horizontal axis that a page can switch to: its name, whether its places are times, and its places for the points
+    /// of every series and for the marks. All series must have as many points.
+    pub other_x: Option<OtherAxis>,
     /// Curves, in the order of the legend.
     pub series: Vec<Series>,
     /// Places on the horizontal axis, e.g. where one segment ends and the next begins.
@@ -36,6 +39,19 @@ pub struct Chart {
     pub annotations: Vec<Annotation>,
     /// A sentence below the picture that says what to see; may be empty.
     pub caption: String,
+}
+
+/// Another horizontal axis of a chart.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OtherAxis {
+    /// Below the axis.
+    pub label: String,
+    /// True if its places are times.
+    pub is_dated: bool,
+    /// Places of the points.
+    pub places: Vec<f64>,
+    /// Places of the marks.
+    pub marks: Vec<f64>,
 }
 
 /// One curve, or one set of points.
@@ -86,6 +102,10 @@ pub enum Tint {
     Slot(usize),
     /// A step on a scale from early to late, out of [`crate::palette::TIMES`].
     Time(usize),
+    /// That of an alarm.
+    Alarm,
+    /// That of a drift.
+    Drift,
 }
 
 /// A vertical line with a label.

@@ -1,8 +1,8 @@
 //! The page of a monitor: scores and their limits, what happened when, and which columns did it.
 
-use crate::chart::{Chart, Mark, Series};
+use crate::chart::{Chart, Mark, OtherAxis, Series, Tint};
 use crate::heat_map::HeatMap;
-use crate::page::{Block, Page, Table};
+use crate::page::{Block, Folded, Page, Table, Tile};
 use crate::run_report::Curve;
 
 /// Columns in the picture of contributions.
@@ -25,6 +25,20 @@ pub struct Watched {
     pub marked: Vec<(String, Vec<f64>)>,
 }
 
+/// An event, a drift or a change in the charts.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Moment {
+    /// Number of its row.
+    pub row: f64,
+    /// Its time in seconds since 1970, if it is known.
+    pub time: Option<f64>,
+    /// Text at the top of its line.
+    pub label: String,
+}
+
+/// Gaps between points, in medians, from which a line over times is broken.
+const GAP: f64 = 10.0;
+
 /// The data of the page of a monitor.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MonitorReport {
@@ -32,19 +46,25 @@ pub struct MonitorReport {
     pub title: String,
     /// A line below the heading.
     pub subtitle: String,
-    /// Names and values of the account.
+    /// Findings, one sentence each: the most important first.
+    pub summary: Vec<String>,
+    /// A few numbers in large letters.
+    pub tiles: Vec<Tile>,
+    /// Names and values of the summary, for those who want all of it.
     pub facts: Vec<(String, String)>,
     /// Numbers of the rows that charts show.
     pub rows: Vec<f64>,
     /// The numbers that the charts show at these rows.
     pub watched: Vec<Watched>,
-    /// Events and changes, at the numbers of their first rows.
-    pub marks: Vec<Mark>,
+    /// Events, drifts and changes.
+    pub moments: Vec<Moment>,
     /// Numbers of the rows of the picture of contributions.
     pub cell_rows: Vec<f64>,
     /// Contributions of each column to Q at these rows, in limits of Q.
     pub contributions: Vec<(String, Vec<f64>)>,
-    /// The worst moments, with their causes.
+    /// Values of the columns that caused most, at the same rows.
+    pub signals: Vec<(String, Vec<f64>)>,
+    /// The strongest events, with their causes.
     pub worst: Table,
     /// Time of some of the rows, in seconds since 1970 and not decreasing: the axis of the charts, if it is known.
     pub times: Option<Curve>,
@@ -58,17 +78,33 @@ impl MonitorReport {
 
     /// The page.
     pub fn page(&self) -> Page {
-        let facts = self.facts.iter().map(|(name, value)| vec![name.clone(), value.clone()]).collect();
-        let facts = Table { columns: vec!["what".into(), "value".into()], rows: facts, ..Table::default() };
-        let mut blocks = vec![Block::Table(facts)];
-        blocks.extend(self.watched.iter().map(|watched| Block::Chart(self.chart(watched))));
-        if !self.cell_rows.is_empty() && !self.contributions.is_empty() {
-            blocks.push(Block::HeatMap(self.heat_map()));
+        let (title, subtitle, summary) = (self.title.clone(), self.subtitle.clone(), self.summary.clone());
+        Page { title, subtitle, summary, blocks: self.blocks() }
+    }
+
+    /// The parts of the page below its heading.
+    pub fn blocks(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        if !self.tiles.is_empty() {
+            blocks.push(Block::Tiles(self.tiles.clone()));
         }
+        let mut charts = self.watched.iter().map(|watched| Block::Chart(self.chart(watched)));
+        blocks.extend(charts.next());
+        blocks.extend(self.signals.iter().map(|(name, values)| Block::Chart(self.signal(name, values))));
         if !self.worst.rows.is_empty() {
             blocks.push(Block::Table(self.worst.clone()));
         }
-        Page { title: self.title.clone(), subtitle: self.subtitle.clone(), summary: Vec::new(), blocks }
+        if !self.cell_rows.is_empty() && !self.contributions.is_empty() {
+            blocks.push(Block::HeatMap(self.heat_map()));
+        }
+        blocks.extend(charts);
+        if !self.facts.is_empty() {
+            let rows = self.facts.iter().map(|(name, value)| vec![name.clone(), value.clone()]).collect();
+            let table = Table { columns: vec!["what".into(), "value".into()], rows, ..Table::default() };
+            let folded = Folded { title: "Summary in numbers".into(), text: Vec::new(), tables: vec![table] };
+            blocks.push(Block::Folded(folded));
+        }
+        blocks
     }
 
     /// Places of rows on the horizontal axis.
@@ -87,28 +123,66 @@ impl MonitorReport {
         self.dated().map_or_else(|| "row".to_owned(), |times| times.name.clone())
     }
 
+    /// A chart over some of the rows; lines are broken at gaps in time.
+    fn over(
+        &self,
+        title: &str,
+        name: &str,
+        rows: &[f64],
+        series: impl Fn(&[f64], &[Option<usize>]) -> Vec<Series>,
+    ) -> Chart {
+        let points = broken(&self.places(rows), self.dated().is_some());
+        let x: Vec<f64> = points.iter().map(|(x, _)| *x).collect();
+        let from: Vec<Option<usize>> = points.iter().map(|(_, from)| *from).collect();
+        let mut chart = Chart::new(title, self.x_label(), name);
+        chart.series = series(&x, &from);
+        chart.dated_x = self.dated().is_some();
+        let place = |moment: &Moment| match (self.dated(), moment.time) {
+            (Some(_), Some(time)) => time,
+            (Some(times), None) => times.at(moment.row),
+            (None, _) => moment.row,
+        };
+        chart.marks = self.moments.iter().map(|one| Mark { x: place(one), label: one.label.clone() }).collect();
+        if chart.dated_x {
+            let places = points.iter().enumerate().map(|(i, (_, from))| match from {
+                Some(from) => rows[*from],
+                // Between the rows around the gap.
+                None => points[..i].iter().rev().find_map(|(_, from)| *from).map_or(f64::NAN, |from| rows[from] + 0.5),
+            });
+            let marks = self.moments.iter().map(|one| one.row).collect();
+            chart.other_x = Some(OtherAxis { label: "row".into(), is_dated: false, places: places.collect(), marks });
+        }
+        chart
+    }
+
     fn chart(&self, watched: &Watched) -> Chart {
-        let x = self.places(&self.rows);
-        let over: Vec<f64> = watched
-            .values
-            .iter()
-            .zip(&watched.limits)
-            .map(|(y, limit)| if y > limit { *y } else { f64::NAN })
-            .collect();
-        let mut chart = Chart::new(&watched.title, self.x_label(), &watched.name)
-            .with(Series::line(&watched.name, &x, &watched.values))
-            .with(Series::dashed("limit", &x, &watched.limits));
-        if watched.marked.is_empty() {
-            chart = chart.with(Series::points("over the limit", &x, &over));
-        }
-        for (name, values) in &watched.marked {
-            chart = chart.with(Series::points(name, &x, values));
-        }
+        let mut chart = self.over(&watched.title, &watched.name, &self.rows, |x, from| {
+            let at = |values: &[f64]| taken(values, from);
+            let over =
+                watched.values.iter().zip(&watched.limits).map(|(y, limit)| if y > limit { *y } else { f64::NAN });
+            let mut all = vec![
+                Series::line(&watched.name, x, &at(&watched.values)),
+                Series::dashed("limit", x, &at(&watched.limits)),
+            ];
+            if watched.marked.is_empty() {
+                all.push(Series::points("over the limit", x, &at(&over.collect::<Vec<_>>())));
+            }
+            all.extend(watched.marked.iter().map(|(name, values)| {
+                let tint = if name == "alarm" { Tint::Alarm } else { Tint::Drift };
+                Series::points(name, x, &at(values)).with_tint(tint)
+            }));
+            all
+        });
         chart.caption.clone_from(&watched.caption);
-        (chart.log_y, chart.dated_x) = (true, self.dated().is_some());
-        let starts: Vec<f64> = self.marks.iter().map(|mark| mark.x).collect();
-        let places = self.places(&starts);
-        chart.marks = self.marks.iter().zip(places).map(|(mark, x)| Mark { x, ..mark.clone() }).collect();
+        chart.log_y = true;
+        chart
+    }
+
+    /// The values of one column.
+    fn signal(&self, name: &str, values: &[f64]) -> Chart {
+        let line = |x: &[f64], from: &[Option<usize>]| vec![Series::line(name, x, &taken(values, from))];
+        let mut chart = self.over(name, name, &self.cell_rows, line);
+        chart.caption = "The column itself, at the row with the largest score of each stretch of rows.".into();
         chart
     }
 
@@ -137,6 +211,29 @@ impl MonitorReport {
     }
 }
 
+/// Places with their positions, and a place of its own without a position in each gap of times.
+fn broken(places: &[f64], is_dated: bool) -> Vec<(f64, Option<usize>)> {
+    let mut steps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
+    steps.sort_by(f64::total_cmp);
+    let longest = match steps.get(steps.len() / 2) {
+        Some(median) if is_dated => GAP * median,
+        _ => f64::INFINITY,
+    };
+    let mut points = Vec::with_capacity(places.len());
+    for (i, x) in places.iter().enumerate() {
+        if i > 0 && x - places[i - 1] > longest {
+            points.push((0.5 * (x + places[i - 1]), None));
+        }
+        points.push((*x, Some(i)));
+    }
+    points
+}
+
+/// The values at these positions; NaN where there is none.
+fn taken(values: &[f64], from: &[Option<usize>]) -> Vec<f64> {
+    from.iter().map(|from| from.and_then(|i| values.get(i).copied()).unwrap_or(f64::NAN)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,7 +251,7 @@ mod tests {
         let report = MonitorReport {
             rows: vec![0.0, 10.0, 20.0],
             watched: vec![watched],
-            marks: vec![Mark { x: 10.0, label: "</script>".into() }],
+            moments: vec![Moment { row: 10.0, time: None, label: "</script>".into() }],
             cell_rows: vec![0.0, 20.0],
             contributions: (0..40).map(|i| (format!("c{i}"), vec![0.0, f64::from(i)])).collect(),
             times: Some(times),
@@ -169,5 +266,30 @@ mod tests {
         assert_eq!((map.lines.len(), map.lines[0].0.as_str()), (COLUMNS, "c10"));
         assert!(report.html().contains("10 columns with less are left out"));
         assert!(!report.html().contains("\"</script>"));
+        let other = chart.other_x.unwrap();
+        assert_eq!((other.places, other.marks), (vec![0.0, 10.0, 20.0], vec![10.0]));
+    }
+
+    #[test]
+    fn lines_are_broken_at_gaps_and_moments_keep_their_own_times() {
+        let rows: Vec<f64> = (0..20).map(f64::from).collect();
+        let time = |row: &f64| if *row < 10.0 { 60.0 * row } else { 1e6 + 60.0 * row };
+        let times = Curve { name: "time".into(), rows: rows.clone(), values: rows.iter().map(time).collect() };
+        let watched = Watched { values: vec![1.0; 20], limits: vec![2.0; 20], ..Watched::default() };
+        let report = MonitorReport {
+            rows: rows.clone(),
+            watched: vec![watched],
+            moments: vec![Moment { row: 10.0, time: Some(5.0), label: "a".into() }],
+            cell_rows: rows,
+            signals: vec![("s".into(), vec![7.0; 20])],
+            times: Some(times),
+            ..MonitorReport::default()
+        };
+        for chart in [report.chart(&report.watched[0]), report.signal("s", &report.signals[0].1)] {
+            let points = &chart.series[0].points;
+            assert_eq!((points.len(), points[10].y.is_nan(), points[9].y.is_nan()), (21, true, false));
+            assert_eq!(chart.marks[0].x, 5.0);
+            assert_eq!(chart.other_x.unwrap().places[10], 9.5);
+        }
     }
 }

@@ -39,6 +39,11 @@ pub const SERIES: [Colour; 8] = [
     colour("#882255", "#f27fa5"),
 ];
 
+/// An alarm: red, and nothing else is.
+pub const ALARM: Colour = colour("#cf1020", "#ff6b6b");
+/// A drift.
+pub const DRIFT: Colour = colour("#b35c00", "#ffb454");
+
 /// Colours from early to late.
 pub const TIMES: [Colour; 5] = [
     colour("#440154", "#4a8fd0"),
@@ -73,6 +78,8 @@ const TIME_CLASSES: [&str; 5] = ["t0", "t1", "t2", "t3", "t4"];
 /// The look of a series at a position of its chart.
 pub fn look(position: usize, tint: Tint, kind: Kind) -> Look {
     let slot = match tint {
+        Tint::Alarm => return Look { colour: ALARM, class: "alarm", dash: DASHES[0], shape: 0 },
+        Tint::Drift => return Look { colour: DRIFT, class: "drift", dash: DASHES[0], shape: 1 },
         Tint::Position => position,
         Tint::Slot(slot) => slot,
         Tint::Time(step) => {
@@ -92,7 +99,9 @@ pub fn dark_rules() -> String {
             rules += &format!(".eh .{class}-{part}{{{part}:{}}}", colour.dark);
         }
     };
-    [("paper", PAPER), ("ink", INK), ("faint", FAINT), ("grid", GRID)].iter().for_each(|&(class, c)| rule(class, c));
+    [("paper", PAPER), ("ink", INK), ("faint", FAINT), ("grid", GRID), ("alarm", ALARM), ("drift", DRIFT)]
+        .iter()
+        .for_each(|&(class, c)| rule(class, c));
     SERIES_CLASSES.iter().zip(SERIES).for_each(|(class, colour)| rule(class, colour));
     TIME_CLASSES.iter().zip(TIMES).for_each(|(class, colour)| rule(class, colour));
     rules + "}"

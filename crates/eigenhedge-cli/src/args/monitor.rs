@@ -95,7 +95,7 @@ pub struct MonitorArgs {
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Draw scores, alarms, drift, changes and causes: a self-contained HTML page
-    #[arg(long, value_name = "FILE.html", conflicts_with = "group_by")]
+    #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// End with status 3 if there was an alarm or a drift
     #[arg(long)]

@@ -71,7 +71,8 @@ fn percent(part: f64) -> String {
 /// The few numbers that come first.
 fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
     let (lost, energy) = (summary.expected_loss, energy(summary));
-    let tile = |value: String, label: String, exact: f64| Tile { value, label, exact: exact.to_string() };
+    let tile =
+        |value: String, label: String, exact: f64| Tile { value, label, exact: exact.to_string(), ..Tile::default() };
     let mut tiles = Vec::new();
     if energy > 0.0 {
         let kept = (1.0 - lost / energy).clamp(0.0, 1.0);
@@ -93,7 +94,7 @@ fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
                 if holds { "of what the guarantee allows to be lost" } else { "of the bound: IT DOES NOT HOLD" };
             tiles.push(tile(percent(lost / bound), label.into(), lost / bound));
         }
-        _ => tiles.push(Tile { value: "no bound".into(), label: summary.bound_reason.clone(), exact: String::new() }),
+        _ => tiles.push(Tile { value: "no bound".into(), label: summary.bound_reason.clone(), ..Tile::default() }),
     }
     tiles
 }

@@ -35,9 +35,19 @@ struct ChartData<'a> {
     /// True if something lies outside the focus.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     range_switch: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_x: Option<OtherX<'a>>,
     series: Vec<SeriesData<'a>>,
     marks: Vec<(f64, &'a str)>,
     annotations: Vec<(f64, f64, &'a str)>,
+}
+
+#[derive(Serialize)]
+struct OtherX<'a> {
+    label: &'a str,
+    dated: bool,
+    x: Vec<Option<f64>>,
+    marks: Vec<Option<f64>>,
 }
 
 #[derive(Serialize)]
@@ -95,6 +105,12 @@ fn chart_data(chart: &Chart) -> ChartData<'_> {
         focus_y: chart.focus_y,
         focus_plain: chart.focus_plain,
         range_switch: chart.left_out().is_some(),
+        other_x: chart.other_x.as_ref().map(|other| OtherX {
+            label: &other.label,
+            dated: other.is_dated,
+            x: other.places.iter().map(|x| x.is_finite().then_some(*x)).collect(),
+            marks: other.marks.iter().map(|x| x.is_finite().then_some(*x)).collect(),
+        }),
         series,
         marks: marks.collect(),
         annotations: named.map(|place| (place.x, place.y, place.label.as_str())).collect(),

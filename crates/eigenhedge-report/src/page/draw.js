@@ -301,7 +301,11 @@
     return { width, height: Math.round(Math.min(420, Math.max(240, width * 0.5))) };
   }
 
+  // What is folded has no width yet: it is drawn when it is opened.
+  const folded = holder => holder.closest("details:not([open])");
+
   function draw(holder) {
+    if (folded(holder)) return;
     const chart = data.charts[Number(holder.dataset.chart)], figure = holder.closest("figure");
     if (!chart.series.some(s => s.x.length > 0)) return;
     try {
@@ -316,6 +320,15 @@
     }
   }
 
+  // Takes the other horizontal axis; what had been shown becomes the other one.
+  function flipAxis(chart) {
+    const other = chart.other_x, x = chart.series[0].x, marks = chart.marks.map(([at]) => at);
+    chart.other_x = { label: chart.x_label, dated: chart.dated_x, x, marks };
+    [chart.x_label, chart.dated_x] = [other.label, other.dated];
+    chart.series.forEach(s => { s.x = other.x; });
+    chart.marks.forEach((mark, i) => { mark[0] = other.marks[i]; });
+  }
+
   // Buttons that change how a chart is drawn; their names say what they would change it to.
   function addSwitches(holder) {
     const chart = data.charts[Number(holder.dataset.chart)], tools = document.createElement("div");
@@ -327,6 +340,7 @@
       tools.append(button);
     };
     if (chart.range_switch) add("range", () => chart.whole ? "usual range" : "whole range", () => { chart.whole = !chart.whole; });
+    if (chart.other_x) add("axis", () => "by " + chart.other_x.label, () => flipAxis(chart));
     if (chart.scale_switch) add("scale", () => chart.log_y ? "plain scale" : "logarithmic scale", () => { chart.log_y = !chart.log_y; });
     tools.className = "tools";
     if (tools.firstChild) holder.before(tools);
@@ -335,13 +349,25 @@
   // A horizontal axis that several series share is written once.
   for (const chart of data.charts)
     for (const s of chart.series) if (typeof s.x === "number") s.x = chart.series[s.x].x;
-  for (const chart of data.charts) chart.marks.sort((a, b) => a[0] - b[0]);
+  for (const chart of data.charts) {
+    const order = chart.marks.map((mark, i) => i).sort((a, b) => chart.marks[a][0] - chart.marks[b][0]);
+    chart.marks = order.map(i => chart.marks[i]);
+    if (chart.other_x) chart.other_x.marks = order.map(i => chart.other_x.marks[i]);
+  }
   const holders = [...document.querySelectorAll("[data-chart]")];
   const all = () => holders.forEach(draw);
   document.documentElement.classList.add("scripted");
   holders.forEach(addSwitches);
   all();
   darkness.addEventListener("change", all);
+  for (const details of document.querySelectorAll("details"))
+    details.addEventListener("toggle", () => details.querySelectorAll("[data-chart]").forEach(draw));
+  const unfold = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target && target.closest("details")) { target.closest("details").open = true; target.scrollIntoView(); }
+  };
+  window.addEventListener("hashchange", unfold);
+  unfold();
   new ResizeObserver(() => holders.forEach(holder => {
     const u = drawn[Number(holder.dataset.chart)], next = size(holder.closest("figure"));
     if (u && u.width !== next.width) u.setSize(next);

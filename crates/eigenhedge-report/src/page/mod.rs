@@ -6,6 +6,7 @@
 //! Not done: no template language. The page is one format string, and every text in it passes through [`crate::escape`].
 
 mod data;
+mod overview;
 mod table;
 
 use crate::chart::Chart;
@@ -15,6 +16,7 @@ use crate::multiples::Multiples;
 use crate::palette::{self, FAINT, GRID, INK, PAPER};
 use crate::steps::Steps;
 use crate::svg;
+pub use overview::{Overview, OverviewLine};
 pub use table::Table;
 
 const UPLOT: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
@@ -58,6 +60,21 @@ pub enum Block {
     Text(String, Vec<String>),
     /// Closed until somebody opens it.
     Folded(Folded),
+    /// One line for each of many things, with a small picture.
+    Overview(Overview),
+    /// Blocks under a title that opens them, at a place that other blocks lead to.
+    Section(Section),
+}
+
+/// Blocks under a title that opens them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Section {
+    /// Name of the place, unique in the page.
+    pub place: String,
+    /// The line that is seen.
+    pub title: String,
+    /// What it opens.
+    pub blocks: Vec<Block>,
 }
 
 /// A number in large letters.
@@ -69,6 +86,8 @@ pub struct Tile {
     pub label: String,
     /// The number with all its digits, for those who point at it; may be empty.
     pub exact: String,
+    /// `alarm` or `drift` for a number in that colour; may be empty.
+    pub tone: String,
 }
 
 /// Text and tables under a title that opens them.
@@ -85,10 +104,10 @@ pub struct Folded {
 impl Page {
     /// The page as a complete HTML file.
     pub fn html(&self) -> String {
-        let charts =
-            self.blocks.iter().filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None });
+        let mut charts = Vec::new();
+        collect(&self.blocks, &mut charts);
         // Serialising strings and finite numbers into memory does not fail; without data the pictures stay.
-        let json = serde_json::to_string(&data::data(charts)).unwrap_or_else(|_| r#"{"charts":[]}"#.into());
+        let json = serde_json::to_string(&data::data(charts.into_iter())).unwrap_or_else(|_| r#"{"charts":[]}"#.into());
         let mut count = 0;
         let blocks: String = self.blocks.iter().map(|block| draw(block, &mut count)).collect();
         let title = markup(if self.title.trim().is_empty() { "Report" } else { &self.title });
@@ -115,10 +134,30 @@ impl Page {
     }
 }
 
+/// The charts among blocks, in the order in which they are drawn.
+fn collect<'a>(blocks: &'a [Block], charts: &mut Vec<&'a Chart>) {
+    for block in blocks {
+        match block {
+            Block::Chart(chart) => charts.push(chart),
+            Block::Section(section) => collect(&section.blocks, charts),
+            _ => {}
+        }
+    }
+}
+
 /// Colours of the page itself.
 fn variables() -> String {
     let (plus, minus) = (palette::SERIES[0], palette::SERIES[1]);
-    let names = [("paper", PAPER), ("ink", INK), ("faint", FAINT), ("grid", GRID), ("plus", plus), ("minus", minus)];
+    let names = [
+        ("paper", PAPER),
+        ("ink", INK),
+        ("faint", FAINT),
+        ("grid", GRID),
+        ("plus", plus),
+        ("minus", minus),
+        ("alarm", palette::ALARM),
+        ("drift", palette::DRIFT),
+    ];
     let light: String = names.iter().map(|(name, colour)| format!("--{name}:{};", colour.light)).collect();
     let dark: String = names.iter().map(|(name, colour)| format!("--{name}:{};", colour.dark)).collect();
     format!(":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n")
@@ -149,6 +188,12 @@ fn draw(block: &Block, count: &mut usize) -> String {
             let tables: String = folded.tables.iter().map(Table::html).collect();
             format!("<details><summary>{}</summary>\n{text}{tables}</details>\n", markup(&folded.title))
         }
+        Block::Overview(overview) => overview.html(),
+        Block::Section(section) => {
+            let blocks: String = section.blocks.iter().map(|block| draw(block, count)).collect();
+            let (place, title) = (markup(&section.place), markup(&section.title));
+            format!("<details><summary>{title}</summary>\n<div id=\"{place}\">{blocks}</div></details>\n")
+        }
         Block::Chart(chart) => {
             let index = *count;
             *count += 1;
@@ -161,7 +206,9 @@ fn draw(block: &Block, count: &mut usize) -> String {
 }
 
 fn tile(tile: &Tile) -> String {
-    format!("<div{}><b>{}</b><span>{}</span></div>", pointed(&tile.exact), markup(&tile.value), markup(&tile.label))
+    let tone = if tile.tone.is_empty() { String::new() } else { format!(" class=\"{}\"", markup(&tile.tone)) };
+    let (value, label) = (markup(&tile.value), markup(&tile.label));
+    format!("<div{tone}{}><b>{value}</b><span>{label}</span></div>", pointed(&tile.exact))
 }
 
 /// The attribute that shows a text to those who point at an element; nothing for an empty text.

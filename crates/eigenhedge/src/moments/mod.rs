@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 /// Count, mean and scatter matrix of rows.
 ///
 /// ```
-/// use eigenhedge::{Kind, Missing, Moments, Model, options::Options, streams};
+/// use eigenhedge::{Kind, Missing, Moments, options::Options, streams};
 ///
 /// let rows = streams::three_subspaces(1);
 /// let folded = |rows: &[Vec<f64>]| {
@@ -50,8 +50,7 @@ use serde::{Deserialize, Serialize};
 /// let moments = folded(&rows[..100])?.merge(folded(&rows[100..])?)?;
 /// let setup = Options::new(Kind::Leader, 2).resolve(str::to_owned)?;
 /// let mut model = moments.finish(&setup, false)?;
-/// assert_eq!(model.model.totals().rows, 1500);
-/// let mut model = model.embedding();
+/// assert_eq!(model.totals().rows, 1500);
 /// let loss: f64 = rows.iter().map(|row| model.transform(row, &mut Vec::new()).unwrap()).sum();
 /// assert!((loss - moments.best(2, true, false).high()).abs() < 1e-8);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

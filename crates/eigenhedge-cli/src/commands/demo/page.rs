@@ -22,7 +22,7 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     ordered.sort_by(|a, b| a.expected_loss().total_cmp(&b.expected_loss()));
     let summary = auto.run.summary();
     let weights = RunReport { weights: auto.recorder.weights(&summary.members), ..RunReport::default() };
-    let tile = |value: String, label: &str| Tile { value, label: label.into(), exact: String::new() };
+    let tile = |value: String, label: &str| Tile { value, label: label.into(), ..Tile::default() };
     let tiles = vec![
         tile(format!("{follows:.1}"), "lost by the line that follows"),
         tile(format!("{fixed:.1}"), "lost by the best line that stays, chosen with all rows known"),

@@ -3,6 +3,7 @@
 mod key_state;
 mod occurrence;
 mod opening;
+mod page;
 mod record;
 mod session;
 mod summary;
@@ -74,9 +75,9 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     };
     let finished = session.finish()?;
     list_skipped(&finished.stream);
-    if let (Some(path), Some(record)) = (&args.report, finished.records.as_ref().and_then(|records| records.get(0))) {
-        let page = record.page(&finished, args, &summary::text(&finished, args));
-        write_whole(path, page.html().as_bytes())?;
+    if let (Some(path), Some(records)) = (&args.report, &finished.records) {
+        let html = page::html(&finished, records, args, &summary::text(&finished, args));
+        write_whole(path, html.as_bytes())?;
     }
     let shown = match args.summary {
         SummaryForm::Text if args.quiet => String::new(),

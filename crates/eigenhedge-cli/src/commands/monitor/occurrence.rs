@@ -4,6 +4,14 @@ use eigenhedge::{Cause, Change, DriftReport, Event};
 use eigenhedge_io::{Cell, CellKind};
 use serde::{Deserialize, Serialize};
 
+/// Times of the first and the last row, as the table has them, and the first in seconds since 1970.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    pub start: String,
+    pub end: String,
+    pub seconds: Option<f64>,
+}
+
 /// An event or a change, with names and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
@@ -18,6 +26,8 @@ pub struct Occurrence {
     /// Their times, as the table has them.
     pub start_time: String,
     pub end_time: String,
+    /// The first of these in seconds since 1970.
+    pub start_seconds: Option<f64>,
     /// Row of the largest score.
     pub peak: u64,
     /// The score there; the strength of a change; nothing for a drift.
@@ -30,7 +40,7 @@ pub struct Occurrence {
 
 impl Occurrence {
     /// An event.
-    pub fn of_event(event: &Event, key: &str, times: (String, String), names: &[String]) -> Self {
+    pub fn of_event(event: &Event, key: &str, times: Times, names: &[String]) -> Self {
         Self {
             kind: match (event.is_stuck(), event.is_moved()) {
                 (true, _) => "stuck",
@@ -41,8 +51,9 @@ impl Occurrence {
             key: key.to_owned(),
             start: event.start,
             end: event.end,
-            start_time: times.0,
-            end_time: times.1,
+            start_time: times.start,
+            end_time: times.end,
+            start_seconds: times.seconds,
             peak: event.peak,
             strength: event.peak_score,
             alarms: event.alarms,
@@ -51,21 +62,15 @@ impl Occurrence {
     }
 
     /// A drift: when it is reported (`drift`), or when its level has returned at row `end` (`returned`).
-    pub fn of_drift(
-        kind: &str,
-        report: &DriftReport,
-        end: u64,
-        key: &str,
-        times: (String, String),
-        names: &[String],
-    ) -> Self {
+    pub fn of_drift(kind: &str, report: &DriftReport, end: u64, key: &str, times: Times, names: &[String]) -> Self {
         Self {
             kind: kind.to_owned(),
             key: key.to_owned(),
             start: report.since,
             end,
-            start_time: times.0,
-            end_time: times.1,
+            start_time: times.start,
+            end_time: times.end,
+            start_seconds: times.seconds,
             peak: report.reported,
             strength: 0.0,
             alarms: 0,
@@ -74,14 +79,15 @@ impl Occurrence {
     }
 
     /// A reference that was accepted after a row.
-    pub fn of_acceptance(row: u64, key: &str, time: String) -> Self {
+    pub fn of_acceptance(row: u64, key: &str, times: Times) -> Self {
         Self {
             kind: "accepted".to_owned(),
             key: key.to_owned(),
             start: row,
             end: row,
-            start_time: time.clone(),
-            end_time: time,
+            start_time: times.start,
+            end_time: times.end,
+            start_seconds: times.seconds,
             peak: row,
             strength: 0.0,
             alarms: 0,
@@ -90,14 +96,15 @@ impl Occurrence {
     }
 
     /// A change.
-    pub fn of_change(change: &Change, key: &str, times: (String, String), names: &[String]) -> Self {
+    pub fn of_change(change: &Change, key: &str, times: Times, names: &[String]) -> Self {
         Self {
             kind: if change.is_rise { "rise" } else { "fall" }.to_owned(),
             key: key.to_owned(),
             start: change.start,
             end: change.reported,
-            start_time: times.0,
-            end_time: times.1,
+            start_time: times.start,
+            end_time: times.end,
+            start_seconds: times.seconds,
             peak: change.reported,
             strength: change.strength,
             alarms: 0,

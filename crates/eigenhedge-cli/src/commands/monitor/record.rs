@@ -3,14 +3,11 @@
 //! Of each stretch of rows, the one with the largest score is kept.
 
 use super::occurrence::Occurrence;
-use super::session::Finished;
-use crate::args::MonitorArgs;
-use crate::files::file_name;
 use crate::number::readable;
 use eigenhedge::{Monitor, Verdict};
 use eigenhedge_io::printable;
 use eigenhedge_report::number::grouped;
-use eigenhedge_report::{Curve, Downsampler, Keep, Mark, MonitorReport, Table, Watched};
+use eigenhedge_report::{Curve, Downsampler, Keep, Moment, MonitorReport, Table, Watched};
 use serde::{Deserialize, Serialize};
 
 /// Points of a curve.
@@ -29,11 +26,19 @@ const DRIFT: usize = 7;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     rows: Downsampler,
-    /// Score, then contributions in limits of Q.
+    /// Score, then contributions in limits of Q, then values.
     cells: Downsampler,
     /// False once a row was earlier than the one before: rows are then the axis.
     is_in_order: bool,
     last_time: f64,
+}
+
+/// Columns whose values are recorded, at most: of wider rows none are.
+const SIGNALS: usize = 1000;
+
+/// Values of columns that are recorded.
+fn signals(width: usize) -> usize {
+    if width <= SIGNALS { width } else { 0 }
 }
 
 /// Keys that have charts of their own, at most; and points and moments of each.
@@ -82,7 +87,7 @@ impl Record {
     fn new(width: usize, points: usize, cells: usize) -> Self {
         Self {
             rows: Downsampler::new(Keep::Largest, points, NUMBERS),
-            cells: Downsampler::new(Keep::Largest, cells, 1 + width),
+            cells: Downsampler::new(Keep::Largest, cells, 1 + width + signals(width)),
             is_in_order: true,
             last_time: f64::NEG_INFINITY,
         }
@@ -93,7 +98,7 @@ impl Record {
     }
 
     /// Enters the row that the monitor looked at last.
-    pub fn enter(&mut self, verdict: &Verdict, time: Option<f64>, _row: &[f64], monitor: &Monitor) {
+    pub fn enter(&mut self, verdict: &Verdict, time: Option<f64>, raw: &[f64], monitor: &Monitor) {
         let Verdict { row, score, q, t2, alarm, drift_since, .. } = *verdict;
         let [q_limit, t2_limit] = monitor.statistic_limits(verdict);
         let limit = monitor.limit().filter(|_| !score.is_nan()).unwrap_or(f64::NAN);
@@ -101,15 +106,21 @@ impl Record {
         let (alarm, drift) = (flag(alarm), flag(drift_since.is_some()));
         self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, alarm, drift, time.unwrap_or(f64::NAN)]);
         let shares = monitor.column_contributions(verdict).iter().map(|share| share / q_limit);
-        self.cells.push(row, &std::iter::once(score).chain(shares).collect::<Vec<_>>());
+        let values = raw.iter().copied().take(signals(raw.len()));
+        self.cells.push(row, &std::iter::once(score).chain(shares).chain(values).collect::<Vec<_>>());
         if let Some(time) = time {
             self.is_in_order &= time >= self.last_time;
             self.last_time = time;
         }
     }
 
-    /// The page.
-    pub fn page(&self, finished: &Finished, args: &MonitorArgs, account: &str) -> MonitorReport {
+    /// The score of each stretch, and whether it is an alarm.
+    pub fn scores(&self) -> (Vec<f64>, Vec<bool>) {
+        (self.rows.curve(0).1, self.rows.curve(ALARM).1.iter().map(|is| *is > 0.0).collect())
+    }
+
+    /// The charts of a monitor over these columns, whose events are these. With `all`, also Q, T² and contributions.
+    pub fn report(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> MonitorReport {
         let curve = |index: usize| self.rows.curve(index).1;
         let watched = |place: usize, title: &str, name: &str, caption: &str| Watched {
             title: title.into(),
@@ -125,30 +136,46 @@ impl Record {
         };
         let mut score = watched(0, "Score", "score", SCORE);
         score.marked = vec![flagged("drift", DRIFT), flagged("alarm", ALARM)];
-        let facts = account.lines().map(|line| line.split_at(line.len().min(11)));
-        let columns = finished.stream.columns().iter().enumerate();
-        let (times, has_times) =
-            (Curve::of(args.time.as_deref().unwrap_or("time"), &self.rows, NUMBERS - 1), args.time.is_some());
+        let mut charts = vec![score];
+        if all {
+            charts.push(watched(2, "Distance from the directions (Q)", "Q", STATISTIC));
+            charts.push(watched(4, "Place along the directions (T²)", "T²", STATISTIC));
+        }
+        let cells = |index: usize| self.cells.curve(index).1;
+        let contributions = columns.iter().enumerate().map(|(j, name)| (name.clone(), cells(j + 1)));
+        let times = time.map(|name| Curve::of(name, &self.rows, NUMBERS - 1));
         MonitorReport {
-            title: format!("eigenhedge monitor: {}", file_name(&finished.stream.source())),
-            subtitle: "Scores, alarms, drift, changes and causes".into(),
-            facts: facts
-                .filter(|(name, _)| !["", "next", "report", "list"].contains(&name.trim()))
-                .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
-                .collect(),
             rows: self.rows.curve(0).0,
-            watched: vec![
-                score,
-                watched(2, "Distance from the directions (Q)", "Q", STATISTIC),
-                watched(4, "Place along the directions (T²)", "T²", STATISTIC),
-            ],
-            marks: strongest(&finished.listed, MARKED).into_iter().map(mark).collect(),
+            watched: charts,
+            moments: strongest(listed, MARKED).into_iter().map(moment).collect(),
             cell_rows: self.cells.curve(0).0,
-            contributions: columns.map(|(j, name)| (name.clone(), self.cells.curve(j + 1).1)).collect(),
-            worst: table(&finished.listed),
-            times: (has_times && self.is_in_order).then_some(times),
+            contributions: if all { contributions.collect() } else { Vec::new() },
+            signals: match columns.len() <= SIGNALS {
+                true => worst_columns(columns, listed, if all { 4 } else { 2 })
+                    .into_iter()
+                    .map(|j| (columns[j].clone(), cells(1 + columns.len() + j)))
+                    .collect(),
+                false => Vec::new(),
+            },
+            worst: table(listed),
+            times: times.filter(|_| self.is_in_order),
+            ..MonitorReport::default()
         }
     }
+}
+
+/// The columns that events name most often, the strongest cause counting most; all of them if there are as few.
+fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
+    let mut shares = vec![0.0; columns.len()];
+    for (name, share) in listed.iter().flat_map(|one| &one.causes) {
+        if let Some(j) = columns.iter().position(|column| column == name) {
+            shares[j] += share;
+        }
+    }
+    let mut order: Vec<usize> = (0..columns.len()).filter(|j| shares[*j] > 0.0).collect();
+    order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+    order.truncate(most);
+    order
 }
 
 const SCORE: &str = "How unusual each row is compared with the reference. The asked share of rows like the reference pass the \
@@ -159,16 +186,16 @@ const STATISTIC: &str =
     "Normal rows pass the limit as often as alarms were asked for. Alarms come from the score alone.";
 
 /// The strongest events and changes and the first drifts, a third of each if there are that many, in the order of their rows.
-fn strongest(listed: &[Occurrence], most: usize) -> Vec<&Occurrence> {
+fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
     let of = |is_change: bool, most: usize| {
-        let mut all: Vec<&Occurrence> =
-            listed.iter().filter(|one| one.is_change() == is_change && !one.is_drift()).collect();
+        let mut all: Vec<&'a Occurrence> =
+            listed.iter().copied().filter(|one| one.is_change() == is_change && !one.is_drift()).collect();
         all.sort_by(|a, b| b.strength.total_cmp(&a.strength));
         all.truncate(most);
         all
     };
     let changes = of(true, most / 3);
-    let mut drifts: Vec<&Occurrence> = listed.iter().filter(|one| one.is_drift()).collect();
+    let mut drifts: Vec<&'a Occurrence> = listed.iter().copied().filter(|one| one.is_drift()).collect();
     drifts.truncate(most / 3);
     let mut all = of(false, most - changes.len() - drifts.len());
     all.extend(changes);
@@ -177,7 +204,7 @@ fn strongest(listed: &[Occurrence], most: usize) -> Vec<&Occurrence> {
     all
 }
 
-fn mark(one: &Occurrence) -> Mark {
+fn moment(one: &Occurrence) -> Moment {
     let cause = one.causes.first().map_or(String::new(), |(name, _)| printable(name));
     let label = match one.kind.as_str() {
         "rise" | "fall" => "change".to_owned(),
@@ -186,29 +213,33 @@ fn mark(one: &Occurrence) -> Mark {
         "accepted" => "accepted".to_owned(),
         _ => cause,
     };
-    let row = if one.kind == "returned" { one.end } else { one.start };
-    Mark { x: row as f64, label }
+    let (row, time) = if one.kind == "returned" { (one.end, None) } else { (one.start, one.start_seconds) };
+    Moment { row: row as f64, time, label }
 }
 
-/// The strongest events and changes with their causes.
-fn table(listed: &[Occurrence]) -> Table {
+/// The strongest events, drifts and changes with their causes.
+fn table(listed: &[&Occurrence]) -> Table {
     let line = |one: &Occurrence| {
         let causes = one.causes.iter().map(|(name, share)| format!("{} ({:.0} %)", printable(name), 100.0 * share));
         let time = if one.start_time.is_empty() { String::new() } else { printable(&one.start_time) };
         vec![
             one.kind.clone(),
+            causes.collect::<Vec<_>>().join(", "),
+            time,
             grouped(one.start),
             grouped(one.end),
-            time,
             if one.is_drift() { String::new() } else { readable(one.strength) },
-            causes.collect::<Vec<_>>().join(", "),
         ]
     };
-    let columns = ["kind", "first row", "last row", "time", "strength", "causes (share)"];
+    let columns = ["kind", "causes (share)", "time", "first row", "last row", "strength"];
     Table {
-        title: "Worst moments".into(),
+        title: "Events, drifts and changes, in the order of their rows".into(),
         columns: columns.map(str::to_owned).to_vec(),
         rows: strongest(listed, LISTED).into_iter().map(line).collect(),
+        caption: STRENGTH.into(),
         ..Table::default()
     }
 }
+
+const STRENGTH: &str = "Strength: the largest score of an event; for a change, how much more likely the new level is than the old \
+                        one (a logarithm). A share is the part of the squared deviations that a column accounts for.";

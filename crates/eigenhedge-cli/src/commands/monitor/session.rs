@@ -1,7 +1,7 @@
 //! Monitors with their stream and their answers, row after row.
 
 use super::key_state::KeyState;
-use super::occurrence::{CAUSES, Occurrence};
+use super::occurrence::{CAUSES, Occurrence, Times};
 use super::record::Records;
 use crate::args::MonitorArgs;
 use crate::commands::run::by_name;
@@ -72,11 +72,10 @@ pub struct Track {
     /// True once it has a reference.
     is_ready: bool,
     totals: MonitorTotals,
-    /// Times of the last rows.
-    recent: VecDeque<(u64, String)>,
+    /// Times of the last rows, as text and in seconds.
+    recent: VecDeque<(u64, String, Option<f64>)>,
     /// Times of the event that goes on.
-    start: String,
-    end: String,
+    event: Times,
 }
 
 /// Outcome of a row that was looked at.
@@ -184,38 +183,42 @@ impl Session<'_> {
         let track = &mut state.tracks[place];
         let mut found = Vec::new();
         if let Some(event) = &verdict.event {
-            let times = (std::mem::take(&mut track.start), std::mem::take(&mut track.end));
+            let times = std::mem::take(&mut track.event);
             found.push(Occurrence::of_event(event, key, times, stream.columns()));
         }
         if self.has_times {
             let time = &stream.kept()[0];
-            track.recent.push_back((verdict.row, time.clone()));
+            track.recent.push_back((verdict.row, time.clone(), stream.time()));
             track.recent.truncate_front_to(REMEMBERED);
             if let Some(start) = seen.event_start.filter(|_| verdict.alarm) {
                 if start == verdict.row {
-                    track.start.clone_from(time);
+                    track.event = Times { start: time.clone(), end: String::new(), seconds: stream.time() };
                 }
-                track.end.clone_from(time);
+                track.event.end.clone_from(time);
             }
         }
-        let time = |row: u64| {
-            let known = track.recent.iter().find(|(number, _)| *number == row);
-            known.map_or(String::new(), |(_, time)| time.clone())
+        let times = |first: u64, last: u64| {
+            let time = |row: u64| track.recent.iter().find(|(number, ..)| *number == row);
+            Times {
+                start: time(first).map_or(String::new(), |(_, text, _)| text.clone()),
+                end: time(last).map_or(String::new(), |(_, text, _)| text.clone()),
+                seconds: time(first).and_then(|(.., seconds)| *seconds),
+            }
         };
         let names = stream.columns();
         if let Some(report) = &verdict.drift {
-            let times = (time(report.since), time(report.reported));
+            let times = times(report.since, report.reported);
             found.push(Occurrence::of_drift("drift", report, report.reported, key, times, names));
         }
         if let Some(report) = &verdict.returned {
-            let times = (time(report.since), time(verdict.row));
+            let times = times(report.since, verdict.row);
             found.push(Occurrence::of_drift("returned", report, verdict.row, key, times, names));
         }
         if verdict.accepted {
-            found.push(Occurrence::of_acceptance(verdict.row, key, time(verdict.row)));
+            found.push(Occurrence::of_acceptance(verdict.row, key, times(verdict.row, verdict.row)));
         }
         if let Some(change) = &verdict.change {
-            let times = (time(change.start), time(change.reported));
+            let times = times(change.start, change.reported);
             found.push(Occurrence::of_change(change, key, times, names));
         }
         found.into_iter().try_for_each(|occurrence| self.enter(occurrence))
@@ -295,7 +298,7 @@ impl Session<'_> {
             state.in_table = track.totals;
             states.push(state);
             let Some(event) = event else { continue };
-            let times = (std::mem::take(&mut track.start), std::mem::take(&mut track.end));
+            let times = std::mem::take(&mut track.event);
             let occurrence = Occurrence::of_event(&event, &key, times, self.stream.columns());
             self.enter(occurrence)?;
         }

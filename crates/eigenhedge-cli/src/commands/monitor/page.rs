@@ -1,0 +1,181 @@
+//! The pages of a monitor and of many of them.
+
+use super::key_state::KeyState;
+use super::occurrence::Occurrence;
+use super::record::Records;
+use super::session::Finished;
+use crate::args::MonitorArgs;
+use crate::files::file_name;
+use crate::summary::counted;
+use eigenhedge_io::printable;
+use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Tile};
+
+/// The page of what happened, in HTML.
+pub fn html(finished: &Finished, records: &Records, args: &MonitorArgs, summary: &str) -> String {
+    match &args.group_by {
+        None => one(finished, records, args, summary).html(),
+        Some(column) => fleet(finished, records, args, column).html(),
+    }
+}
+
+/// The page of one monitor.
+fn one(finished: &Finished, records: &Records, args: &MonitorArgs, summary: &str) -> MonitorReport {
+    let listed: Vec<&Occurrence> = finished.listed.iter().collect();
+    let (stream, time) = (&finished.stream, args.time.as_deref());
+    let record = records.get(0).map(|record| record.report(stream.columns(), time, &listed, true));
+    let facts = summary.lines().map(|line| line.split_at(line.len().min(11)));
+    let state = finished.keys.first();
+    MonitorReport {
+        title: file_name(&stream.source()).to_owned(),
+        subtitle: format!("eigenhedge monitor: {}", counted(finished.rows, "row")),
+        summary: vec![
+            state.map_or(String::new(), |state| headline(state, &listed, stream.columns().len())),
+            rows(finished),
+        ],
+        tiles: tiles(finished),
+        facts: facts
+            .filter(|(name, _)| !["", "next", "report", "list"].contains(&name.trim()))
+            .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
+            .collect(),
+        ..record.unwrap_or_default()
+    }
+}
+
+/// The page of many monitors.
+fn fleet(finished: &Finished, records: &Records, args: &MonitorArgs, column: &str) -> FleetReport {
+    let (stream, time) = (&finished.stream, args.time.as_deref());
+    let of_key = |key: &str| finished.listed.iter().filter(|one| one.key == key).collect::<Vec<&Occurrence>>();
+    // What needs somebody comes first.
+    let mut order: Vec<usize> = (0..finished.keys.len()).collect();
+    order.sort_by_key(|i| {
+        let state = &finished.keys[*i];
+        std::cmp::Reverse((state.drift_since.is_some(), state.in_table.alarms))
+    });
+    let line = |i: &usize| {
+        let state = &finished.keys[*i];
+        let listed = of_key(&state.key);
+        let (values, is_alarm) = records.get(*i).map(|record| record.scores()).unwrap_or_default();
+        OverviewLine {
+            name: printable(&state.key),
+            place: records.get(*i).map_or(String::new(), |_| format!("key-{i}")),
+            state: state_of(state).to_owned(),
+            rows: state.in_table.rows.to_string(),
+            alarms: state.in_table.alarms.to_string(),
+            drifts: state.in_table.drifts.to_string(),
+            causes: listed.iter().rev().find(|one| !one.causes.is_empty()).map_or(String::new(), |one| causes(one)),
+            values,
+            is_alarm,
+        }
+    };
+    let charts = order.iter().filter_map(|i| {
+        let state = &finished.keys[*i];
+        let listed = of_key(&state.key);
+        let report = records.get(*i)?.report(stream.columns(), time, &listed, false);
+        let title = format!("{}: {}", printable(&state.key), headline(state, &listed, stream.columns().len()));
+        Some((format!("key-{i}"), MonitorReport { title, ..report }))
+    });
+    let count = |is: &dyn Fn(&KeyState) -> bool| finished.keys.iter().filter(|state| is(state)).count();
+    let (drifting, keys) = (count(&|state| state.drift_since.is_some()), finished.keys.len());
+    let with_alarms = count(&|state| state.in_table.alarms > 0);
+    let without = keys.saturating_sub(charts.clone().count());
+    let left_out = if without > 0 { format!(" The last {without} keys have no charts.") } else { String::new() };
+    FleetReport {
+        title: file_name(&stream.source()).to_owned(),
+        subtitle: format!("eigenhedge monitor: {} by {column}", counted(finished.rows, "row")),
+        summary: vec![
+            match drifting {
+                0 => format!("None of {keys} is in drift at the end; {with_alarms} had alarms."),
+                drifting => format!("{drifting} of {keys} are in drift at the end; {with_alarms} had alarms."),
+            },
+            rows(finished),
+        ],
+        tiles: tiles(finished),
+        overview: Overview {
+            title: "Keys, those in drift and those with the most alarms first".into(),
+            noun: column.to_owned(),
+            lines: order.iter().map(line).collect(),
+            caption: format!(
+                "A name leads to its charts. The small picture is the score; red points are alarms.{left_out}"
+            ),
+        },
+        keys: charts.collect(),
+    }
+}
+
+/// The state of a monitor at the end.
+fn state_of(state: &KeyState) -> &'static str {
+    match state {
+        KeyState { is_ready: false, .. } => "too few rows",
+        KeyState { drift_since: Some(_), .. } => "drift",
+        KeyState { in_table, .. } if in_table.alarms > 0 => "alarms",
+        _ => "normal",
+    }
+}
+
+/// What there is to know in a sentence.
+fn headline(state: &KeyState, listed: &[&Occurrence], columns: usize) -> String {
+    if !state.is_ready {
+        return format!("{} were too few for a reference.", counted(state.in_table.rows, "row"));
+    }
+    let drift = listed.iter().rev().find(|one| one.kind == "drift" && Some(one.start) == state.drift_since);
+    if let (Some(since), drift) = (state.drift_since, drift) {
+        let when = drift.map_or_else(|| format!("row {since}"), |one| moment(one));
+        let named = drift.map_or(0, |one| one.causes.len());
+        let first = drift
+            .and_then(|one| one.causes.first())
+            .map_or(String::new(), |(name, _)| format!("; first {}", printable(name)));
+        return match named {
+            0 => format!("Unusual since {when}."),
+            named => format!("{named} of {} unusual since {when}{first}.", counted(columns as u64, "column")),
+        };
+    }
+    let events = listed.iter().filter(|one| !one.is_change() && !one.is_drift());
+    match events.max_by_key(|one| one.end) {
+        None => format!("Nothing unusual in {}.", counted(state.in_table.scored, "row")),
+        Some(last) => {
+            let of = if last.causes.is_empty() { String::new() } else { format!(" ({})", causes(last)) };
+            let (alarms, events) = (counted(state.in_table.alarms, "alarm"), counted(state.in_table.events, "event"));
+            format!("Normal at the end. {alarms} in {events}; the last at {}{of}.", moment(last))
+        }
+    }
+}
+
+fn moment(one: &Occurrence) -> String {
+    match one.start_time.as_str() {
+        "" => format!("row {}", one.start),
+        time => printable(time),
+    }
+}
+
+fn causes(one: &Occurrence) -> String {
+    one.causes.iter().map(|(name, _)| printable(name)).collect::<Vec<_>>().join(", ")
+}
+
+/// What a row's number means.
+fn rows(finished: &Finished) -> String {
+    let header = match finished.stream.first_line() {
+        Some(line) => format!(": row 0 is line {line} of the file"),
+        None => String::new(),
+    };
+    format!("Rows are counted from 0{header}.")
+}
+
+fn tiles(finished: &Finished) -> Vec<Tile> {
+    let totals = &finished.totals;
+    let tile = |value: u64, label: &str, tone: &str| Tile {
+        value: value.to_string(),
+        label: label.to_owned(),
+        tone: if value > 0 { tone.to_owned() } else { String::new() },
+        ..Tile::default()
+    };
+    let share = 100.0 * totals.alarms as f64 / totals.scored.max(1) as f64;
+    let mut alarms = tile(totals.alarms, "", "alarm");
+    let (asked, events) = (100.0 * finished.limit.rate(), counted(totals.events, "event"));
+    alarms.label = format!("alarms in {events}: {share:.2} % of the rows, {asked} % asked");
+    vec![
+        tile(totals.scored, "rows with a score", ""),
+        alarms,
+        tile(totals.drifts, "drifts", "drift"),
+        tile(totals.changes, "changes of the level of the score", ""),
+    ]
+}

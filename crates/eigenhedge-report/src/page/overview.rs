@@ -1,0 +1,136 @@
+//! One line for each of many things, with a small picture.
+
+use super::heading;
+use crate::escape::markup;
+use std::fmt::Write;
+
+/// Width and height of a small picture.
+const WIDTH: f64 = 144.0;
+const HEIGHT: f64 = 24.0;
+
+/// One line for each of many things.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Overview {
+    /// Heading.
+    pub title: String,
+    /// Name of the first column: what the things are.
+    pub noun: String,
+    /// The lines, in order.
+    pub lines: Vec<OverviewLine>,
+    /// A sentence below the table; may be empty.
+    pub caption: String,
+}
+
+/// One thing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OverviewLine {
+    /// Its name.
+    pub name: String,
+    /// The place of the page that its name leads to; empty for none.
+    pub place: String,
+    /// Its state: `normal`, `alarm` and `drift` have their colours.
+    pub state: String,
+    /// Number of rows.
+    pub rows: String,
+    /// Number of alarms.
+    pub alarms: String,
+    /// Number of drifts.
+    pub drifts: String,
+    /// What caused the last event.
+    pub causes: String,
+    /// Heights of its small picture.
+    pub values: Vec<f64>,
+    /// True for the heights that are alarms.
+    pub is_alarm: Vec<bool>,
+}
+
+impl Overview {
+    /// The table as a part of a page.
+    pub(super) fn html(&self) -> String {
+        let head = [self.noun.as_str(), "state", "score", "alarms", "drifts", "last causes", "rows"];
+        let head: String = head.iter().map(|name| format!("<th scope=\"col\">{}</th>", markup(name))).collect();
+        let lines: String = self.lines.iter().map(OverviewLine::html).collect();
+        let caption = if self.caption.is_empty() {
+            String::new()
+        } else {
+            format!("<p class=\"caption\">{}</p>", markup(&self.caption))
+        };
+        format!(
+            "<section>{}<div class=\"wide\"><table class=\"overview\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{lines}</tbody>\
+             </table></div>{caption}</section>\n",
+            heading(&self.title)
+        )
+    }
+}
+
+impl OverviewLine {
+    fn html(&self) -> String {
+        let name = match self.place.as_str() {
+            "" => markup(&self.name),
+            place => format!("<a href=\"#{}\">{}</a>", markup(place), markup(&self.name)),
+        };
+        let state = markup(&self.state);
+        let class = if ["alarm", "drift"].contains(&state.as_str()) { state.as_str() } else { "normal" };
+        let [alarms, drifts, causes, rows] =
+            [&self.alarms, &self.drifts, &self.causes, &self.rows].map(|text| markup(text));
+        format!(
+            "<tr><td>{name}</td><td class=\"{class}\">{state}</td><td>{}</td><td class=\"number\">{alarms}</td>\
+             <td class=\"number\">{drifts}</td><td class=\"causes\">{causes}</td><td class=\"number\">{rows}</td></tr>\n",
+            self.picture()
+        )
+    }
+
+    /// The values as a line on a logarithmic scale, with its alarms as points; nothing if there are fewer than two.
+    fn picture(&self) -> String {
+        let height = |value: f64| if value > 0.0 { value.log10() } else { f64::NAN };
+        let known: Vec<f64> = self.values.iter().map(|value| height(*value)).filter(|y| y.is_finite()).collect();
+        let (low, high) = known.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), y| (l.min(*y), h.max(*y)));
+        if known.len() < 2 {
+            return String::new();
+        }
+        let place = |i: usize, value: f64| {
+            let x = WIDTH * i as f64 / (self.values.len() - 1).max(1) as f64;
+            let y = (height(value) - low) / (high - low).max(1e-9);
+            (x, HEIGHT - 2.0 - (HEIGHT - 4.0) * y)
+        };
+        let (mut line, mut points, mut is_down) = (String::new(), String::new(), false);
+        for (i, value) in self.values.iter().enumerate() {
+            if !height(*value).is_finite() {
+                is_down = false;
+                continue;
+            }
+            let (x, y) = place(i, *value);
+            // Writing to a string cannot fail.
+            let _ = write!(line, "{}{x:.1} {y:.1}", if is_down { "L" } else { "M" });
+            is_down = true;
+            if self.is_alarm.get(i).copied().unwrap_or(false) {
+                let _ = write!(points, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"1.8\" fill=\"var(--alarm)\"/>");
+            }
+        }
+        format!(
+            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"score\"><path d=\"{line}\" fill=\"none\" \
+             stroke=\"var(--faint)\" stroke-width=\"1\"/>{points}</svg>"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_lead_to_their_places_and_show_alarms() {
+        let line = OverviewLine {
+            name: "<m1>".into(),
+            place: "key-0".into(),
+            state: "drift".into(),
+            values: vec![1.0, f64::NAN, 10.0, 100.0],
+            is_alarm: vec![false, false, false, true],
+            ..OverviewLine::default()
+        };
+        let html = Overview { noun: "machine".into(), lines: vec![line], ..Overview::default() }.html();
+        assert!(html.contains("<a href=\"#key-0\">&lt;m1&gt;</a>") && html.contains("<td class=\"drift\">drift</td>"));
+        assert_eq!((html.matches("<circle").count(), html.matches('M').count()), (1, 2), "{html}");
+        assert_eq!(OverviewLine::default().picture(), "");
+    }
+}
