@@ -1,7 +1,7 @@
 //! Commands that use a saved model without learning: `transform`, `reconstruct`, `inspect`, `export`.
 
 use super::{monitor, run};
-use crate::args::{ExportArgs, InspectArgs, ReconstructArgs, TransformArgs};
+use crate::args::{ExportArgs, InspectArgs, ReconstructArgs, SummaryForm, TransformArgs};
 use crate::csv_writer::{CsvWriter, coordinate_names};
 use crate::files::{Saved, judge_place, kind_of, read_monitors, read_snapshot};
 use crate::stdout;
@@ -90,8 +90,8 @@ fn coordinate(name: &str) -> Option<usize> {
 
 /// Prints the contents of a snapshot.
 pub fn inspect(args: &InspectArgs) -> Result<()> {
-    let InspectArgs { model: path, json } = args;
-    let shown = match (kind_of(path)?, *json) {
+    let (path, json) = (&args.model, args.summary == SummaryForm::Json);
+    let shown = match (kind_of(path)?, json) {
         (Saved::Model, true) => as_json(&mut read_snapshot(path)?)?,
         (Saved::Model, false) => as_text(&mut read_snapshot(path)?),
         (Saved::Fleet, json) => run::inspect(path, json)?,
@@ -141,12 +141,12 @@ fn as_text(snapshot: &mut Snapshot) -> String {
 
 /// Writes a model as plain numbers.
 pub fn export(args: &ExportArgs) -> Result<()> {
-    judge_place(&args.to)?;
+    judge_place(&args.out)?;
     let mut snapshot = read_snapshot(&args.model)?;
     let model = Model::new(&mut snapshot.run, &snapshot.columns);
     let map = model.linear_map(snapshot.columns.names.as_deref()).ok_or_else(|| {
         let path = printable_path(&args.model);
         anyhow!("{path}: must be a model without a kernel to be exported; `transform` can use it")
     })?;
-    Ok(write_linear_map(&args.to, &map)?)
+    Ok(write_linear_map(&args.out, &map)?)
 }
