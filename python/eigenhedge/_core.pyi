@@ -8,6 +8,7 @@ from ._option_types import Options
 from ._types import Drift, Event, ExpertsName, Floats, Mixing, Path, Select, Summary, Table
 
 __all__ = [
+    "_DEFAULTS",
     "Average",
     "CappedHedge",
     "Experts",

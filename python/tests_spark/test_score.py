@@ -90,5 +90,5 @@ def test_scores_that_cannot_be_are_refused(table):
         es.score(df.withColumnRenamed("id", "loss"), learner, FEATURES).count()
     with pytest.raises(ValueError, match="neither lags nor differences"):
         es.score(df, eigenhedge.Monitor(2, lags=1, differences=False).fit(rows), FEATURES)
-    with pytest.raises(TypeError, match="the model must be a learner"):
+    with pytest.raises(TypeError, match="the model must be a Model, an estimator"):
         es.score(df, "model.eh", FEATURES)
