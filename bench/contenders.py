@@ -192,7 +192,7 @@ class Hedged:
     """eigenhedge, every row learned from by itself, in blocks of rows for the interpreter's sake."""
 
     def __init__(self, k, n, **options):
-        self.learner = eigenhedge.Learner(n, k, **options)
+        self.learner = eigenhedge.Model(n, k, **options)
 
     def run(self, rows, block=100, seconds=None, least=0):
         """Total expected loss, time for each row, and rows used, as with `Charged.run`."""
@@ -201,7 +201,7 @@ class Hedged:
         for start in range(0, len(rows), block):
             part = rows[start : start + block]
             before = time.perf_counter()
-            losses, _, _ = self.learner.answer(part)
+            losses, _, _ = self.learner.step_each(part)
             spent += time.perf_counter() - before
             total += float(losses.sum())
             used += len(part)

@@ -49,7 +49,7 @@ def by_transformer(X, learner):
         z = pca.transform_one(row)
         Z.append([z[j] for j in range(K)])
         pca.learn_one(row)
-        origin, *unit = pca._learner._embed_next(np.vstack([np.zeros(X.shape[1]), np.eye(X.shape[1])]))[0]
+        origin, *unit = pca._model._embed_next(np.vstack([np.zeros(X.shape[1]), np.eye(X.shape[1])]))[0]
         basis = np.array(unit) - origin
         if last is not None:
             known = (last**2).sum(axis=0) > 0.5

@@ -58,14 +58,14 @@ def beside_field(group, stream, rows, ks):
 
 def account(learner):
     """Loss of `auto` and, in order, of its members so far."""
-    ledger = learner.ledger
-    return np.array([ledger["expected_loss"], *(member["expected_loss"] for member in ledger["members"])])
+    summary = learner.summary
+    return np.array([summary["expected_loss"], *(member["expected_loss"] for member in summary["members"])])
 
 
 def beside_members(stream, rows, k):
     """`auto` and its best member on a whole stream; again without the charge for a glitch, if there is one."""
     began = time.perf_counter()
-    learner = eigenhedge.Learner(rows.shape[1], k)
+    learner = eigenhedge.Model(rows.shape[1], k)
     glitch = evidence_streams.GLITCHES.get(stream, len(rows))
     learner.learn(rows[:glitch])
     accounts = {stream: account(learner)}
@@ -74,7 +74,7 @@ def beside_members(stream, rows, k):
         charge = account(learner) - accounts[stream]
         learner.learn(rows[glitch + 1 :])
         accounts = {stream: account(learner), stream + evidence_report.UNCHARGED: account(learner) - charge}
-    names = [member["name"] for member in learner.ledger["members"]]
+    names = [member["name"] for member in learner.summary["members"]]
     for name, lost in accounts.items():
         best = int(np.argmin(lost[1:]))
         yield {"stream": name, "rows": len(rows), "n": rows.shape[1], "k": k, "auto": float(lost[0]),

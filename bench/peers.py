@@ -129,17 +129,17 @@ def table(quick, repeats):
     for name, rows, k in cases:
         n = rows.shape[1]
         run = eigenhedge.run(rows, k, learner="auto")
-        members = {member["name"]: member["expected_loss"] for member in run.ledger["members"]}
+        members = {member["name"]: member["expected_loss"] for member in run.summary["members"]}
         energy = float((rows**2).sum())
         square = float((rows**2).sum(axis=1).max())
-        auto = run.ledger["expected_loss"]
+        auto = run.summary["expected_loss"]
         label, least = min(members.items(), key=lambda item: item[1])
         peer = Incremental(k).run(rows, block=k)[0]
         allowed = 1.05 * least + 2 * np.log(len(members)) * square
         yield name, {
             "rows": len(rows), "n": n, "k": k, "energy": energy, "auto": auto, "best member": label,
             "best member loss": least, "allowed": allowed, "IncrementalPCA": peer,
-            "best fixed": run.ledger["best_loss"], "hedge term": run.ledger["certificate"]["hedge_term"],
+            "best fixed": run.summary["best_loss"], "hedge term": run.summary["certificate"]["hedge_term"],
             "within": bool(auto <= allowed and auto <= peer),
         }  # fmt: skip
 
@@ -149,7 +149,7 @@ def kernel_peers(quick, repeats):
     n, k, t, gamma = 16, 5, 2000, 0.5
     rows = 3 * streams.drift(n, k, t, seed=1)
     options = {"kernel": "rbf", "gamma": gamma, "center": False, "hindsight": False, "coordinates": "drawn"}
-    learner = eigenhedge.Learner(n, k, learner="tracking", eta=4.0, **options)
+    learner = eigenhedge.Model(n, k, learner="tracking", eta=4.0, **options)
     learner.learn(rows[:-200])
     before = time.perf_counter()
     learner.learn(rows[-200:])
@@ -171,10 +171,10 @@ def kernel_peers(quick, repeats):
     }
 
     def ours():
-        learner, spent, losses = eigenhedge.Learner(n, k, learner="tracking", eta=4.0, budget=500, **options), [], []
+        learner, spent, losses = eigenhedge.Model(n, k, learner="tracking", eta=4.0, budget=500, **options), [], []
         for start in range(0, t, 100):
             before = time.perf_counter()
-            losses.append(learner.answer(rows[start : start + 100])[0])
+            losses.append(learner.step_each(rows[start : start + 100])[0])
             spent.append((time.perf_counter() - before) / 100)
         return np.concatenate(losses), spent
 

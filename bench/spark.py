@@ -179,7 +179,7 @@ def batches(options: argparse.Namespace) -> None:
     print(f"batches: {length} rows x {n}, k = {k}, auto; expected loss a row, regret a row, bound a row")
     for name, rows in [*streams.items(), ("adversary", None)]:
         for size in (1, 10, 100, 1000):
-            learner = eigenhedge.Learner(n, k, center="none")
+            learner = eigenhedge.Model(n, k, center="none")
             steps = len(rows) // size if rows is not None else min(length // size, 2_000)
             for step in range(steps):
                 if rows is not None:
@@ -188,11 +188,11 @@ def batches(options: argparse.Namespace) -> None:
                     kept = learner.components
                     batch = np.tile(np.linalg.eigh(kept.T @ kept)[1][:, 0], (size, 1))
                 learner.step(matrix=batch.T @ batch, rows=len(batch))
-            ledger, count = learner.ledger, steps * size
-            regret = ledger["regret"] if isinstance(ledger["regret"], float) else ledger["regret"]["high"]
-            cells = [ledger["expected_loss"] / count, regret / count, ledger["bound"] / count]
+            summary, count = learner.summary, steps * size
+            regret = summary["regret"] if isinstance(summary["regret"], float) else summary["regret"]["high"]
+            cells = [summary["expected_loss"] / count, regret / count, summary["bound"] / count]
             print(
-                f"  {name:<10} {size:>5}: " + " ".join(f"{cell:>10.4f}" for cell in cells) + f"  holds: {ledger['bound_holds']}"
+                f"  {name:<10} {size:>5}: " + " ".join(f"{cell:>10.4f}" for cell in cells) + f"  holds: {summary['bound_holds']}"
             )
 
 
@@ -236,9 +236,9 @@ def compared(folder: str, numbers: np.ndarray) -> tuple[int, float]:
     models = {row.machine: bytes(row.model) for row in es.models(spark, f"{folder}/checkpoint").collect()}
     different = 0
     for i, rows in enumerate(numbers):
-        learner = eigenhedge.Learner(8, 2)
+        learner = eigenhedge.Model(8, 2)
         learner._set_feature_names(NAMES[:8])
-        expected, losses, _ = learner.answer(rows)
+        expected, losses, _ = learner.step_each(rows)
         told = answers.loc[f"m{i}"]
         same = np.array_equal(told["loss"], losses) and np.array_equal(told["expected_loss"], expected)
         different += not (same and models[f"m{i}"] == learner.to_bytes())

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.decomposition import IncrementalPCA
 from threadpoolctl import threadpool_limits
 
-from eigenhedge import Learner, OnlinePCA
+from eigenhedge import Model, OnlinePCA
 
 N, K = 64, 10
 rng = np.random.default_rng(0)
@@ -61,11 +61,11 @@ CASES = [
     ("anchored", {}, False),
 ]
 for learner, options, wanted in CASES:
-    model = Learner(N, 1 if learner == "oja" else K, learner=learner, hindsight=False, **options)
+    model = Model(N, 1 if learner == "oja" else K, learner=learner, hindsight=False, **options)
     model.learn(X[:2000])
     rows = list(X[2000:3000])
     ours = least(lambda: [model.step(row) for row in rows]) / len(rows)
-    text = f"Learner({learner}, {options}).step ({1e6 * ours:.1f} µs) is faster by"
+    text = f"Model({learner}, {options}).step ({1e6 * ours:.1f} µs) is faster by"
     judge(text, f"{theirs / ours:.1f} x", "50 x" if wanted else "none", not wanted or theirs / ours >= 50)
 
 for learner in ["anchored", "tracking"]:
@@ -75,7 +75,7 @@ for learner in ["anchored", "tracking"]:
         for _ in range(7):
             model = OnlinePCA(K, learner=learner, random_state=0).partial_fit(X[:1000])
             through.append(least(lambda: [model.partial_fit(piece) for piece in pieces], 1))
-            model = Learner(N, K, learner=learner, seed=0)
+            model = Model(N, K, learner=learner, seed=0)
             model.learn(X[:1000])
             bare.append(least(lambda: model.learn(X[1000:3000]), 1))
         over = (min(through) - min(bare)) / 2000

@@ -3,9 +3,9 @@
 Rows arrive one at a time. Before each row a learner commits to a k-dimensional subspace, is charged for what that subspace
 loses of the row, and then learns.
 
-- :func:`run`: one learner over a table, like the command line.
-- :class:`Learner`: the bare learner, row by row.
-- :class:`Fleet`: a learner for each key.
+- :func:`run`: one pass over a table, like the command line. Returns a :class:`RunResult`.
+- :class:`Model`: learns row by row; saved and loaded.
+- :class:`Fleet`: a model for each key.
 - :class:`Moments`: count, mean and scatter of rows, folded in parts. :func:`merge`: models of parts as one.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
 - :class:`Monitor`: scores, alarms, drift, causes and change points for rows of sensors.
@@ -31,7 +31,7 @@ from ._core import (
     Average,
     CappedHedge,
     Experts,
-    Learner,
+    Model,
     Pair,
     Trial,
     __version__,
@@ -46,8 +46,8 @@ from ._experts import Hedge
 from ._fleet import Fleet
 from ._moments import Moments, merge
 from ._preimage import Discrepancy, KernelMean, Preimage, kernel_mean, mmd, preimage
-from ._run import Run, run
-from ._settings import ExpertsRun, PairRun, experts, pair
+from ._run import RunResult, run
+from ._settings import ExpertsResult, PairResult, experts, pair
 from ._snapshot import export, load, save
 
 if TYPE_CHECKING:
@@ -91,21 +91,21 @@ __all__ = [
     "CappedHedge",
     "Discrepancy",
     "Experts",
-    "ExpertsRun",
+    "ExpertsResult",
     "Fleet",
     "Hedge",
     "KernelMean",
     "KernelPCA",
     "KernelRidge",
-    "Learner",
+    "Model",
     "Moments",
     "Monitor",
     "OnlineKernelPCA",
     "OnlinePCA",
     "Pair",
-    "PairRun",
+    "PairResult",
     "Preimage",
-    "Run",
+    "RunResult",
     "Trial",
     "__version__",
     "bounds",

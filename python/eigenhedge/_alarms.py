@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _summary
 from ._optional import needed
 from ._types import Event, Floats
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+#: Events that a notebook lists.
+SHOWN = 12
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,6 +102,22 @@ class Alarms:
         numbers = f"alarms {self.alarm.sum()}, events {len(self.events)}, drift rows {self.drift.sum()}"
         return f"<Alarms: rows {len(self)}, {numbers}, changes {len(self.changes)}>"
 
+    def _repr_html_(self) -> str:
+        counts = {
+            "rows": len(self),
+            "alarms": int(self.alarm.sum()),
+            "drift rows": int(self.drift.sum()),
+            "changes": len(self.changes),
+            "events": len(self.events),
+        }
+        found = sorted([*self.events, *self.changes, *self.drifts], key=lambda event: event["start"])
+        lines = [[event["kind"], event["start"], event["end"], _causes(event)] for event in found[:SHOWN]]
+        more = f"<p>{len(found) - SHOWN} more</p>" if len(found) > SHOWN else ""
+        scored = self.score[np.isfinite(self.score)]
+        line = _summary.spark_line(scored, "score over the rows")
+        events = _summary.table(["", "from row", "to row", "causes"], lines) if lines else ""
+        return f"{line}{_summary.table(list(counts), [list(counts.values())])}{events}{more}"
+
     def plot(self, times: Any = None) -> Figure:
         """Draw scores, limits, alarms, drift and changes: :func:`eigenhedge.plot.monitor`."""
         from . import plot
@@ -116,7 +136,11 @@ class Alarms:
         return pd.DataFrame(columns)
 
 
+def _causes(event: Event) -> str:
+    return ", ".join(f"{column} {share:.0%}" for column, share in event["causes"])
+
+
 def states(found: dict[str, Any]) -> NDArray[np.str_]:
-    """The verdicts of a detector's answers as words."""
+    """The verdicts of a monitor's answers as words."""
     states: NDArray[np.str_] = np.where(found["alarm"], "alarm", np.where(found["drift_since"] >= 0, "drift", "normal"))
     return states

@@ -11,8 +11,7 @@ import numpy as np
 from river import base
 from river.base.typing import FeatureName
 
-from . import _snapshot
-from ._core import Detector
+from . import _core, _snapshot
 from ._rows import check_value
 from ._types import Floats, Path
 
@@ -32,6 +31,9 @@ class SubspaceAnomaly(base.AnomalyDetector):
     on the last rows; with `mode="freeze:ROWS"` it has high scores as long as it lasts.
 
     The features of the first row have a place, others are left aside. A feature that a row lacks is a missing cell.
+
+    It standardizes the features itself, by the warm-up. Do not put River's `StandardScaler` before it: that scale follows the
+    rows, so that a drift of a feature would be scaled away before it can be reported.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ class SubspaceAnomaly(base.AnomalyDetector):
         self.drift_time = drift_time
         self.rebaseline = rebaseline
         self._places: dict[FeatureName, int] = {}
-        self._detector: Detector | None = None
+        self._monitor: _core.Monitor | None = None
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -118,13 +120,13 @@ class SubspaceAnomaly(base.AnomalyDetector):
 
         """
         check_values(x)
-        if self._detector is None:
+        if self._monitor is None:
             options = self._get_params()
             k, names = options.pop("n_components"), sorted(x, key=sortable)
             known = [str(name) for name in names] if all(isinstance(name, str) for name in names) else None
-            self._detector = Detector(len(names), k=k, names=known, **LISTS, **options)
+            self._monitor = _core.Monitor(len(names), k=k, names=known, **LISTS, **options)
             self._places = {name: place for place, name in enumerate(names)}
-        self._detector.update(self._row(x)[None, :], False)
+        self._monitor.update(self._row(x)[None, :], False)
 
     def score_one(self, x: dict[FeatureName, Any]) -> float:
         """Anomaly score of a row, between 0 and 1: a half at the limit, 0 without a score.
@@ -140,7 +142,7 @@ class SubspaceAnomaly(base.AnomalyDetector):
 
         """
         check_values(x)
-        found = None if self._detector is None else self._detector.look(self._row(x))
+        found = None if self._monitor is None else self._monitor.look(self._row(x))
         if found is None:
             return 0.0
         score, limit = found
@@ -162,10 +164,10 @@ class SubspaceAnomaly(base.AnomalyDetector):
         known = [isinstance(value, numbers.Real) and math.isfinite(value) for value in values]
         return np.array([value if is_known else math.nan for value, is_known in zip(values, known, strict=True)], dtype=float)
 
-    def _fitted(self) -> Detector:
-        if self._detector is None:
+    def _fitted(self) -> _core.Monitor:
+        if self._monitor is None:
             raise ValueError("a row must have been learned from first")
-        return self._detector
+        return self._monitor
 
     def _feature_names(self) -> list[str] | None:
         return self._fitted().feature_names
@@ -176,16 +178,16 @@ class SubspaceAnomaly(base.AnomalyDetector):
         return {"class": "river.SubspaceAnomaly", "parameters": self._get_params(), "names": names}
 
     @classmethod
-    def _restored(cls, detector: Detector, saved: dict[str, Any]) -> Self:
+    def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:
         """The detector that was saved."""
         model = cls(**saved["parameters"])
-        model._detector, model._places = detector, {name: place for place, name in enumerate(saved["names"])}
-        if not len(saved["names"]) == len(model._places) == detector.dim:
-            raise ValueError(f"there must be {detector.dim} features, each with a name of its own")
+        model._monitor, model._places = inner, {name: place for place, name in enumerate(saved["names"])}
+        if not len(saved["names"]) == len(model._places) == inner.dim:
+            raise ValueError(f"there must be {inner.dim} features, each with a name of its own")
         return model
 
     def __sizeof__(self) -> int:
-        return super().__sizeof__() + (0 if self._detector is None else self._detector.__sizeof__())
+        return super().__sizeof__() + (0 if self._monitor is None else self._monitor.__sizeof__())
 
 
 def savable(names: Iterable[FeatureName]) -> list[FeatureName]:
@@ -198,8 +200,11 @@ def savable(names: Iterable[FeatureName]) -> list[FeatureName]:
 
 
 def check_values(x: dict[FeatureName, Any]) -> None:
-    """Raise a ``ValueError`` if a feature is a date, a duration or a complex number."""
+    """Raise a ``ValueError`` if a feature is a text, a date, a duration or a complex number."""
     for name, value in x.items():
+        if isinstance(value, (str, bytes)):
+            way = "leave it out, or encode it as numbers, for example with river.preprocessing.OneHotEncoder"
+            raise ValueError(f"feature {name!r} must be a number, got the text {value!r}: {way}")
         if type(value) is not float:
             check_value(value, f" in feature {name!r}")
 

@@ -1,4 +1,4 @@
-"""One learner for each key."""
+"""One model for each key."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._core import Groups, Learner
+from ._core import Groups, Model
 from ._options import takes_options
 from ._rows import as_rows
 from ._types import Floats, Path, Table
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Fleet:
-    """A learner for each key: for sensors, machines or customers whose rows arrive mixed.
+    """A model for each key: for sensors, machines or customers whose rows arrive mixed.
 
-    All learners have the same options. Each learns from the rows of its key alone, to the bit as a :class:`Learner` of its
+    All models have the same options. Each learns from the rows of its key alone, to the bit as a :class:`Model` of its
     own would.
 
     Parameters
@@ -29,12 +29,12 @@ class Fleet:
     k : int
         Number of directions kept.
     max_groups : int, optional
-        Most learners in memory. Those that have not been used for longest are put away in a temporary file, and fetched
+        Most models in memory. Those that have not been used for longest are put away in a temporary file, and fetched
         when their keys come again.
     standardize : str, default="none"
         ``"none"``, or ``"running"``: bring the columns of each key to mean 0 and deviation 1 by its rows before.
     hindsight : bool, default=True
-        Follow the best subspace of each key, so that its ledger has a regret.
+        Follow the best subspace of each key, so that its summary has a regret.
     **options
         The options of :func:`eigenhedge.run`.
 
@@ -69,7 +69,7 @@ class Fleet:
         self._fleet: Groups | None = None
 
     def update(self, keys: Iterable[object], X: Table) -> tuple[Floats, Floats, Floats]:
-        """Learn from every row with the learner of its key.
+        """Learn from every row with the model of its key.
 
         Parameters
         ----------
@@ -94,14 +94,14 @@ class Fleet:
             if missing:
                 raise ValueError(f"the rows must have the columns of the fleet; {missing[0]!r} is missing")
             rows = np.ascontiguousarray(rows[:, [names.index(name) for name in known]])
-        return self._fleet.answer([str(key) for key in keys], rows)
+        return self._fleet.step_each([str(key) for key in keys], rows)
 
     def keys(self) -> list[str]:
         """Return the keys, in the order of their first rows."""
         return [] if self._fleet is None else self._fleet.keys()
 
-    def __getitem__(self, key: object) -> Learner:
-        """Return a copy of the learner of a key."""
+    def __getitem__(self, key: object) -> Model:
+        """Return a copy of the model of a key."""
         found = None if self._fleet is None else self._fleet.get(str(key))
         if found is None:
             raise KeyError(key)
@@ -120,7 +120,7 @@ class Fleet:
         return f"<Fleet k={self.k}, groups={len(self)}>"
 
     def _merged(self, *others: Fleet) -> Fleet:
-        """Return a new fleet with the learners of all."""
+        """Return a new fleet with the models of all."""
         made = Fleet.__new__(Fleet)
         made.k, made.max_groups, made._given = self.k, self.max_groups, self._given
         made._fleet = None
@@ -133,7 +133,7 @@ class Fleet:
         return made
 
     def save(self, path: Path) -> None:
-        """Write all learners to one file, which the command line reads too; it is complete or absent."""
+        """Write all models to one file, which the command line reads too; it is complete or absent."""
         if self._fleet is None:
             raise ValueError("a fleet must have learned from a row before it is saved")
         self._fleet.save(path)

@@ -8,17 +8,20 @@ import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from ._core import KernelComponents, KernelRegression
+from ._core import _DEFAULTS, KernelComponents, KernelRegression
 from ._items import PARAMETERS, are_objects, as_items, takes_items
 from ._lift import Lift, is_given, needs_kernel_name
 from ._online import Transformer, check_n_components
 from ._preimage import preimage
-from ._rows import as_rows, check_numbers, scaled_gamma
-from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validate_data
+from ._rows import as_rows, check_numbers, is_single, scaled_gamma
+from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validated
 from ._types import Floats, Gamma, Kernel, RowKernel, Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+#: What to do about missing cells.
+ADVICE = "fill missing cells in first, or leave such rows out"
 
 
 class KernelPCA(Transformer):
@@ -31,7 +34,7 @@ class KernelPCA(Transformer):
     ----------
     n_components : int, default=None
         Number of components; None is the number of rows.
-    kernel : str or callable, default="linear"
+    kernel : str or callable, default="rbf"
         A name of :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows, which may be any objects. Rows
         are texts or sets for the kernels of those.
     gamma : float or "scale", default=None
@@ -46,8 +49,9 @@ class KernelPCA(Transformer):
         for sets, and 3.
     center : bool, default=True
         True analyses deviations from the mean of the features.
-    solver : {"dense", "partial", "cholesky"}, default="dense"
-        All eigenvalues; only the largest; or a pivoted Cholesky factor, whose components are combinations of few rows.
+    solver : {"auto", "dense", "partial", "cholesky"}, default="auto"
+        All eigenvalues (dense); only the largest (partial); or a pivoted Cholesky factor, whose components are combinations of
+        few rows. Auto is dense for up to 500 rows, then partial.
     tolerance : float, default=1e-6
         For ``"cholesky"``: stops when this share of the trace is left.
     max_rank : int, default=None
@@ -80,7 +84,7 @@ class KernelPCA(Transformer):
         self,
         n_components: int | None = None,
         *,
-        kernel: Kernel = "linear",
+        kernel: Kernel = _DEFAULTS["kernel"],
         gamma: Gamma = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -88,7 +92,7 @@ class KernelPCA(Transformer):
         items: Literal["words", "chars"] | None = None,
         substring: int | None = None,
         center: bool = True,
-        solver: Literal["dense", "partial", "cholesky"] = "dense",
+        solver: Literal["auto", "dense", "partial", "cholesky"] = "auto",
         tolerance: float = 1e-6,
         max_rank: int | None = None,
     ) -> None:
@@ -121,16 +125,16 @@ class KernelPCA(Transformer):
         """
         check_n_components(self.n_components)
         rows = _checked(self, X, reset=True)
-        kept = rows.shape[0] if self.n_components is None else min(self.n_components, rows.shape[0])
-        max_rank = max(10 * kept, 100) if self.max_rank is None else self.max_rank
+        k = rows.shape[0] if self.n_components is None else min(self.n_components, rows.shape[0])
+        max_rank = max(10 * k, 100) if self.max_rank is None else self.max_rank
         self.gamma_ = _gamma(self, rows)
         kernel = _chosen(self)
         self._lift = None
         if is_given(self.kernel):
             self._lift = Lift(self.kernel, rows, self.n_components or 0)
             rows, kernel = self._lift(rows), {"kernel": "linear"}
-        self._model = KernelComponents(rows, kept, kernel, self.center, self.solver, self.tolerance, max_rank)
-        self._n_features_out = kept
+        self._model = KernelComponents(rows, k, kernel, self.center, self.solver, self.tolerance, max_rank)
+        self._n_features_out = k
         self.eigenvalues_ = self._model.eigenvalues
         self.explained_variance_ratio_ = self._model.explained_ratio
         self.trace_error_ = self._model.trace_error
@@ -151,7 +155,7 @@ class KernelPCA(Transformer):
         X_new : ndarray of shape (n_samples, n_components)
         """
         self.fit(X)
-        return np.ascontiguousarray(self._model.scores.T)
+        return np.ascontiguousarray(self._model.scores.T, dtype=np.float32 if is_single(X) else np.float64)
 
     score_samples = needs_kernel_name(Transformer.score_samples)
     inverse_transform = needs_kernel_name(Transformer.inverse_transform)
@@ -175,7 +179,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ----------
     alpha : float, default=1.0
         Weight of the squared norm; variance of the noise for the Gaussian process.
-    kernel : str or callable, default="linear"
+    kernel : str or callable, default="rbf"
         A name of :func:`eigenhedge.kernels`, or a function of two rows, which may be any objects. Rows are texts or sets for
         the kernels of those.
     gamma : float or "scale", default=None
@@ -213,9 +217,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        alpha: float = 1.0,
+        alpha: float = _DEFAULTS["ridge_alpha"],
         *,
-        kernel: RowKernel = "linear",
+        kernel: RowKernel = _DEFAULTS["kernel"],
         gamma: Gamma = None,
         degree: int | None = None,
         coef0: float | None = None,
@@ -252,9 +256,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             targets = check_array(y, dtype=np.float64, ensure_2d=False)
             check_consistent_length(rows, targets)
         else:
-            check_numbers(X)
             rules: dict[str, Any] = {"dtype": np.float64, "order": "C", "multi_output": True, "y_numeric": True}
-            rows, targets = validate_data(self, X, y, accept_sparse="csr", **rules)
+            rows, targets = validated(self, X, ADVICE, y, accept_sparse="csr", **rules)
         self._one_target = targets.ndim == 1
         targets = np.ascontiguousarray(targets.reshape(len(targets), -1), dtype=np.float64)
         self.gamma_ = _gamma(self, rows)
@@ -331,8 +334,7 @@ def _checked(estimator: Any, X: Table, reset: bool) -> Any:
         if reset:
             estimator.n_features_in_ = 1
         return rows
-    check_numbers(X)
-    return _dense(validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C"))
+    return _dense(validated(estimator, X, ADVICE, reset=reset, accept_sparse="csr", dtype=np.float64, order="C"))
 
 
 def _dense(X: Table) -> Any:

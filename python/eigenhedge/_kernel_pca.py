@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._core import kernels
+from ._core import _DEFAULTS, kernels
 from ._items import ItemRows, are_objects, as_items, takes_items
 from ._lift import Lift, is_given, needs_kernel_name, needs_stream
 from ._online import Online, check_n_components
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class OnlineKernelPCA(Online):
-    """Kernel principal component analysis that learns row by row and keeps an account of its losses.
+    """Kernel principal component analysis that learns row by row and reports its losses.
 
     The learners of :class:`OnlinePCA` over features of rows. Rows that carry something new are kept as atoms.
 
@@ -32,7 +32,7 @@ class OnlineKernelPCA(Online):
         that is less: say how many when rows arrive one at a time.
     learner : str, default="anchored"
         A name of :func:`eigenhedge.learners`. The components of the default are those of kernel PCA.
-    kernel : str or callable, default="linear"
+    kernel : str or callable, default="rbf"
         A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``. Rows are texts or sets for the kernels
         of those, and any objects for a function of two rows; neither has an ``inverse_transform``, and a function cannot be
         saved. With ``"precomputed"`` kernel values there is ``fit`` but no ``partial_fit``: features are made out of the rows
@@ -55,14 +55,14 @@ class OnlineKernelPCA(Online):
     ----------
     inclusion_ : ndarray of shape (n_components,)
         How surely each direction is kept.
-    ledger_ : dict
-        The account, with the keys of the command line's summary.
+    summary_ : dict
+        The losses, best loss, regret and bound so far, with the keys of the command line's summary.
     gamma_ : float
         The γ in use.
     n_components_, n_features_in_, n_samples_seen_ : int
         Directions kept, length of a row, rows since the last ``fit``.
-    learner_ : Learner
-        The learner inside.
+    model_ : Model
+        The model inside.
 
     See Also
     --------
@@ -92,7 +92,7 @@ class OnlineKernelPCA(Online):
         n_components: int | None = None,
         *,
         learner: LearnerName = "anchored",
-        kernel: Kernel = "linear",
+        kernel: Kernel = _DEFAULTS["kernel"],
         gamma: Gamma = None,
         hindsight: bool = False,
         standardize: str = "none",
@@ -150,14 +150,14 @@ class OnlineKernelPCA(Online):
     def _is_plain(self, X: object) -> bool:
         return not is_given(self.kernel) and not takes_items(self.kernel) and super()._is_plain(X)
 
-    def _kept(self, X: Any) -> int:
+    def _k(self, X: Any) -> int:
         check_n_components(self.n_components)
         if self.n_components is not None:
             return int(self.n_components)
         return int(min(X.shape) if self._is_linear() else X.shape[0])
 
-    def _room(self, kept: int, n_features: int) -> int | None:
-        return kept + 1 if self._is_linear() and kept >= n_features else None
+    def _room(self, k: int, n_features: int) -> int | None:
+        return k + 1 if self._is_linear() and k >= n_features else None
 
     def _is_linear(self) -> bool:
         return self.kernel in ("precomputed", "linear")

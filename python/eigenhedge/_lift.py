@@ -64,12 +64,12 @@ class Lift:
         The kernel.
     X : ndarray
         Its matrix, or the rows of the fit.
-    kept : int
+    k : int
         Directions that will be asked for. A matrix with negative eigenvalues is no kernel; it is taken for the nearest
         one, without them, as long as that has so many directions.
     """
 
-    def __init__(self, kernel: Given, X: Any, kept: int) -> None:
+    def __init__(self, kernel: Given, X: Any, k: int) -> None:
         self._kernel: Any = kernel
         self._atoms = X if callable(kernel) else None
         gram = self._values(X)
@@ -78,7 +78,7 @@ class Lift:
         values, vectors = _symmetric_eigen(np.ascontiguousarray((gram + gram.T) / 2))
         vectors = vectors.T
         carries = values > NOTHING * max(values[-1], 0.0)
-        if values[0] < -INDEFINITE * abs(values).max() and carries.sum() < kept:
+        if values[0] < -INDEFINITE * abs(values).max() and carries.sum() < k:
             raise ValueError(
                 f"There are significant negative eigenvalues ({values[0]:g}, the largest is {values[-1]:g}): "
                 "the kernel must be positive semidefinite"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from ._core import Folded, Learner
+from ._core import Folded, Model
 from ._fleet import Fleet
 from ._rows import as_rows
 from ._types import Floats, Table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._option_types import Options
     from ._pca import OnlinePCA
 
-Mergeable = TypeVar("Mergeable", Learner, "OnlinePCA", Fleet)
+Mergeable = TypeVar("Mergeable", Model, "OnlinePCA", Fleet)
 
 
 class Moments:
@@ -107,7 +107,7 @@ class Moments:
     def finish(self, k: int | None = None, *, standardize: bool = False, **options: Unpack[Options]) -> OnlinePCA:
         """Make a model of all rows, which goes on learning like any other.
 
-        No row was predicted, so none is charged: the account of the model begins with the rows that follow.
+        No row was predicted, so none is charged: the summary of the model begins with the rows that follow.
 
         Parameters
         ----------
@@ -127,12 +127,12 @@ class Moments:
         # Here: workers that only fold need no scikit-learn, which takes a second to import.
         from ._pca import OnlinePCA
 
-        kept = self.k if k is None else k
-        if kept == self.dim and options.get("feature_dim") is None:
+        k = self.k if k is None else k
+        if k == self.dim and options.get("feature_dim") is None:
             # Something must be dropped: a direction that the rows never enter.
-            options["feature_dim"] = kept + 1
+            options["feature_dim"] = k + 1
         options.setdefault("learner", "leader")
-        made = self._folded.finish(kept, standardize, **options)
+        made = self._folded.finish(k, standardize, **options)
         parameters = {"n_components": made.k, "learner": options["learner"], "standardize": made.standardize, "hindsight": True}
         return OnlinePCA._restored(made, {"parameters": {**parameters, **made._changed_options()}})
 
@@ -222,14 +222,14 @@ def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
 
     Parameters
     ----------
-    first : Learner, OnlinePCA or Fleet
+    first : Model, OnlinePCA or Fleet
         What to begin with.
     *others : of the same class
         What to add. All of them stay as they are.
 
     Returns
     -------
-    Learner, OnlinePCA or Fleet
+    Model, OnlinePCA or Fleet
         A new one.
 
     Examples
@@ -248,8 +248,8 @@ def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
             raise TypeError(f"all models must be of one class, got a {type(first).__name__} and a {type(model).__name__}")
     if isinstance(first, Fleet):
         merged: Any = Fleet._merged(*models)
-    elif isinstance(first, Learner):
-        merged = _merged(*models)
+    elif isinstance(first, Model):
+        merged = first.merge(*others)
     else:
         merged = _merged_estimators(*models)
     return cast("Mergeable", merged)
@@ -259,18 +259,12 @@ def _merged_estimators(first: OnlinePCA, *others: OnlinePCA) -> OnlinePCA:
     from ._pca import OnlinePCA
 
     if not isinstance(first, OnlinePCA):
-        raise TypeError(f"a {type(first).__name__} cannot be merged: Learner, OnlinePCA and Fleet can")
-    return OnlinePCA._restored(_merged(*map(_named, (first, *others))), first._remembered())
+        raise TypeError(f"a {type(first).__name__} cannot be merged: Model, OnlinePCA and Fleet can")
+    inner, *rest = map(_named, (first, *others))
+    return OnlinePCA._restored(inner.merge(*rest), first._remembered())
 
 
-def _named(model: OnlinePCA) -> Learner:
-    learner = copy.copy(model._fitted())
-    learner._set_feature_names(model._feature_names())
-    return learner
-
-
-def _merged(first: Learner, *others: Learner) -> Learner:
-    merged = copy.copy(first)
-    for other in others:
-        merged = merged._merged(other)
-    return merged
+def _named(model: OnlinePCA) -> Model:
+    inner = copy.copy(model._fitted())
+    inner._set_feature_names(model._feature_names())
+    return inner

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _snapshot
+from . import _core, _snapshot
 from ._alarms import Alarms, states
-from ._core import Detector
-from ._rows import check_numbers
-from ._sklearn import BaseEstimator, NotFittedError, OutlierMixin, validate_data
+from ._sklearn import BaseEstimator, NotFittedError, OutlierMixin, validated
 from ._types import Drift, Event, Floats, Path, Table
 
 if TYPE_CHECKING:
@@ -101,7 +99,7 @@ class Monitor(OutlierMixin, BaseEstimator):
 
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
-    _detector: Detector
+    _monitor: _core.Monitor
 
     def __init__(
         self,
@@ -150,7 +148,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         self : object
         """
         rows = self._begin(X)
-        if not self._detector.fit(rows):
+        if not self._monitor.fit(rows):
             warnings.warn(f"rows have no score yet: {self._needed_rows()}, got {len(rows)}", UserWarning, stacklevel=2)
         return self
 
@@ -167,10 +165,12 @@ class Monitor(OutlierMixin, BaseEstimator):
         Returns
         -------
         Alarms
-            Scores, limits, alarms, drift, causes, events and changes.
+            Scores, limits, alarms, drift, causes, events and changes. No row of the warm-up has a score: if the rows of the first
+            call end before the warm-up does, there is a warning.
         """
-        rows = self._prepared(X, reset=False) if self.__sklearn_is_fitted__() else self._begin(X)
-        found = self._detector.update(rows, contributions)
+        is_first = not self.__sklearn_is_fitted__()
+        rows = self._begin(X) if is_first else self._prepared(X, reset=False)
+        found = self._monitor.update(rows, contributions)
         names = self._feature_names()
         columns: Sequence[Any] = range(self.n_features_in_) if names is None else names
         causes = found.pop("causes").reshape(-1, 3)
@@ -180,7 +180,13 @@ class Monitor(OutlierMixin, BaseEstimator):
         limits = found.pop("statistic_limits")
         for occurrence in [*found["events"], *found["changes"], *found["drifts"]]:
             occurrence["causes"] = [(columns[place], share) for place, share in occurrence["causes"]]
-        limit = self._detector.limit
+        limit = self._monitor.limit
+        if is_first and limit is None and len(rows) > 1:
+            wanted = self._monitor.warm_up_rows
+            sentence = (
+                f"no row has a score yet: the warm-up needs {wanted} rows in update, got {len(rows)}; later calls continue it"
+            )
+            warnings.warn(sentence, UserWarning, stacklevel=2)
         return Alarms(
             causes=causes,
             q_limit=limits[:, 0],
@@ -328,13 +334,12 @@ class Monitor(OutlierMixin, BaseEstimator):
         if self.differences not in (True, False, "auto"):
             raise ValueError(f"differences must be True, False or 'auto', got {self.differences!r}")
         rows = self._prepared(X, reset=True)
-        self._detector = Detector(rows.shape[1], names=self._feature_names(), **self.get_params(deep=False))
+        self._monitor = _core.Monitor(rows.shape[1], names=self._feature_names(), **self.get_params(deep=False))
         return rows
 
     def _prepared(self, X: Table, reset: bool) -> Floats:
-        check_numbers(X)
-        finite: Any = True if self.missing == "fail" else "allow-nan"
-        prepared: Floats = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite=finite)
+        advice = "missing='fill' fills missing cells in, missing='skip' passes such rows over" if self.missing == "fail" else None
+        prepared: Floats = validated(self, X, advice, reset=reset, dtype=np.float64, order="C")
         return prepared
 
     def _score(self, X: Table) -> tuple[Floats, float]:
@@ -347,14 +352,14 @@ class Monitor(OutlierMixin, BaseEstimator):
         return self._fitted().score(self._prepared(X, reset=False))
 
     def _needed_rows(self) -> str:
-        detector = self._fitted()
-        return f"the warm-up must have at least {20 + detector.lags} rows in fit, or {detector.warm_up_rows} in update"
+        inner = self._fitted()
+        return f"the warm-up must have at least {20 + inner.lags} rows in fit, or {inner.warm_up_rows} in update"
 
-    def _fitted(self) -> Detector:
-        detector: Detector | None = self.__dict__.get("_detector")
-        if detector is None:
+    def _fitted(self) -> _core.Monitor:
+        inner: _core.Monitor | None = self.__dict__.get("_monitor")
+        if inner is None:
             raise NotFittedError("This Monitor instance is not fitted yet: call fit or update first.")
-        return detector
+        return inner
 
     def _with_names(self, occurrence: Occurrence | None) -> Occurrence | None:
         names = self._feature_names()
@@ -371,16 +376,16 @@ class Monitor(OutlierMixin, BaseEstimator):
         return {"class": "Monitor", "parameters": self.get_params(deep=False)}
 
     @classmethod
-    def _restored(cls, detector: Detector, saved: dict[str, Any]) -> Self:
-        """The monitor around a detector that was saved; its options are those that count."""
-        monitor = cls(**detector._options())
-        monitor._detector, monitor.n_features_in_ = detector, detector.dim
-        if detector.feature_names is not None:
-            monitor.feature_names_in_ = np.asarray(detector.feature_names, dtype=object)
+    def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:
+        """The monitor around a monitor of the core that was saved; its options are those that count."""
+        monitor = cls(**inner._options())
+        monitor._monitor, monitor.n_features_in_ = inner, inner.dim
+        if inner.feature_names is not None:
+            monitor.feature_names_in_ = np.asarray(inner.feature_names, dtype=object)
         return monitor
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_detector" in self.__dict__
+        return "_monitor" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

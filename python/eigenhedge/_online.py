@@ -12,10 +12,10 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _snapshot
-from ._core import Learner
-from ._rows import blocks, check_numbers, is_plain
-from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin, validate_data
-from ._types import Floats, Ledger, Path, Table
+from ._core import Model
+from ._rows import blocks, check_numbers, is_plain, is_single
+from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin, validated
+from ._types import Floats, Path, Summary, Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,11 +25,14 @@ def check_n_components(n_components: Any) -> None:
     """Raise a ``ValueError`` if the number of components is neither a whole number, at least 1, nor None."""
     is_whole = isinstance(n_components, numbers.Integral) and not isinstance(n_components, bool)
     if n_components is not None and not (is_whole and n_components >= 1):
-        raise ValueError(f"n_components must be a whole number, at least 1, got {n_components!r}")
+        reason = (
+            "; that choice needs all rows, and an online estimator begins with the first one" if n_components == "mle" else ""
+        )
+        raise ValueError(f"n_components must be a whole number, at least 1, got {n_components!r}{reason}")
 
 
 def seed_of(random_state: Any) -> int:
-    """Return the seed of a learner: an integer as it is, so that it means the same on the command line."""
+    """Return the seed of a model: an integer as it is, so that it means the same on the command line."""
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
@@ -57,9 +60,11 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
-            Along the components, or in the directions that an online estimator most surely keeps now.
+            Along the components, or in the directions that an online estimator most surely keeps now. Of single precision if the
+            rows are.
         """
-        return self._embed(X)[0]
+        coordinates = self._embed(X)[0]
+        return coordinates.astype(np.float32) if is_single(X) else coordinates
 
     def inverse_transform(self, X: Table) -> Floats:
         """Rows with these coordinates; through a kernel, rows whose features are near them (pre-images).
@@ -94,20 +99,23 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
         return tags
 
 
 class Online(Transformer):
-    """A transformer around a :class:`eigenhedge.Learner`."""
+    """A transformer around a :class:`eigenhedge.Model`."""
 
     n_components: int | float | None
     n_components_: int
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     random_state: Any
-    _learner: Learner
-    #: Arguments that the learner does not take.
+    _model: Model
+    #: What to do about missing cells.
+    _advice = "missing='fill' fills missing cells in, missing='skip' passes such rows over"
+    #: Arguments that the model does not take.
     _not_options = frozenset({"n_components", "random_state"})
 
     def fit(self, X: Table, y: object = None) -> Self:
@@ -148,13 +156,13 @@ class Online(Transformer):
         Parameters that were changed after the first call take effect at the next ``fit``; another ``n_components`` is an
         error.
         """
-        learner = self.__dict__.get("_learner")
-        if learner is None:
+        model = self.__dict__.get("_model")
+        if model is None:
             return self.fit(X)
         if isinstance(self.n_components, numbers.Integral) and self.n_components != self.n_components_:
             raise ValueError(f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}")
         if self._is_plain(X):
-            learner.learn(X)
+            model.learn(X)
         else:
             self._learn(self._prepared(X, reset=False))
         return self
@@ -196,14 +204,14 @@ class Online(Transformer):
         return None if names is None else list(names)
 
     @classmethod
-    def _restored(cls, learner: Learner, saved: dict[str, Any]) -> Self:
-        """The estimator around a learner that was saved; what is not known of its parameters has its default."""
+    def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
+        """The estimator around a model that was saved; what is not known of its parameters has its default."""
         model = cls()
         known = model.get_params(deep=False)
         model.set_params(**{name: value for name, value in saved["parameters"].items() if name in known})
-        model._learner, model.n_components_, model.n_features_in_ = learner, learner.k, learner.dim
-        if learner.feature_names is not None:
-            model.feature_names_in_ = np.asarray(learner.feature_names, dtype=object)
+        model._model, model.n_components_, model.n_features_in_ = inner, inner.k, inner.dim
+        if inner.feature_names is not None:
+            model.feature_names_in_ = np.asarray(inner.feature_names, dtype=object)
         return model
 
     @property
@@ -212,9 +220,9 @@ class Online(Transformer):
         return self._fitted().inclusion
 
     @property
-    def ledger_(self) -> Ledger:
-        """dict: the account, with the keys of the command line's summary."""
-        return self._fitted().ledger
+    def summary_(self) -> Summary:
+        """dict: losses, best loss, regret and bound, with the keys of the command line's summary."""
+        return self._fitted().summary
 
     @property
     def n_samples_seen_(self) -> int:
@@ -222,8 +230,8 @@ class Online(Transformer):
         return self._fitted().rows
 
     @property
-    def learner_(self) -> Learner:
-        """Learner: the learner inside."""
+    def model_(self) -> Model:
+        """Model: the model inside."""
         return self._fitted()
 
     @property
@@ -231,18 +239,17 @@ class Online(Transformer):
         return self.n_components_
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_learner" in self.__dict__
+        return "_model" in self.__dict__
 
-    def _fitted(self) -> Learner:
-        learner: Learner | None = self.__dict__.get("_learner")
-        if learner is None:
+    def _fitted(self) -> Model:
+        model: Model | None = self.__dict__.get("_model")
+        if model is None:
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet: call fit or partial_fit first.")
-        return learner
+        return model
 
     def _prepared(self, X: Table, reset: bool) -> Any:
-        check_numbers(X)
-        finite: Any = "allow-nan" if self._allows_nan() else True
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=finite)
+        advice = None if self._allows_nan() else self._advice
+        return validated(self, X, advice, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
 
     def _allows_nan(self) -> bool:
         """True if rows may have missing cells."""
@@ -254,44 +261,44 @@ class Online(Transformer):
         return tags
 
     def _is_plain(self, X: object) -> bool:
-        """True if rows can go to the learner as they are."""
+        """True if rows can go to the model as they are."""
         return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
 
     def _begin(self, X: Any) -> None:
-        kept = self._kept(X)
+        k = self._k(X)
         options = self._options(X)
         if options["feature_dim"] is None:
-            options["feature_dim"] = self._room(kept, X.shape[1])
-        learner = Learner(X.shape[1], kept, seed=seed_of(self.random_state), **options)
-        self._learner, self.n_components_ = learner, kept
+            options["feature_dim"] = self._room(k, X.shape[1])
+        model = Model(X.shape[1], k, seed=seed_of(self.random_state), **options)
+        self._model, self.n_components_ = model, k
 
     def _options(self, X: Any) -> dict[str, Any]:
-        """Options of a learner that begins with these rows."""
+        """Options of a model that begins with these rows."""
         parameters = self.get_params(deep=False)
         return {name: value for name, value in parameters.items() if name not in self._not_options}
 
-    def _kept(self, X: Any) -> int:
+    def _k(self, X: Any) -> int:
         check_n_components(self.n_components)
         return min(X.shape) if self.n_components is None else int(self.n_components)
 
-    def _room(self, kept: int, n_features: int) -> int | None:
+    def _room(self, k: int, n_features: int) -> int | None:
         """Dimension of a space with room for one more direction than are kept, when the rows' own space has none."""
-        return None if kept < n_features else kept + 1
+        return None if k < n_features else k + 1
 
     def _learn(self, X: Any) -> None:
         # A warm-up takes its scale from the whole table, which may come in blocks.
-        if self._learner.standardize.startswith("warmup") and self._learner.rows == 0:
-            any(not self._learner._warm_up(block) for block in blocks(X))
+        if self._model.standardize.startswith("warmup") and self._model.rows == 0:
+            any(not self._model._warm_up(block) for block in blocks(X))
         for block in blocks(X):
-            self._learner.learn(block)
+            self._model.learn(block)
 
     def _invert(self, coordinates: Floats) -> Floats:
-        return self._learner.inverse_transform(coordinates)
+        return self._model.reconstruct(coordinates)
 
     def _embed(self, X: Table) -> tuple[Floats, Floats]:
-        learner = self._fitted()
+        model = self._fitted()
         if self._is_plain(X):
-            return learner._embed(X)
-        pieces = [learner._embed(block) for block in blocks(self._prepared(X, reset=False))]
+            return model._embed(X)
+        pieces = [model._embed(block) for block in blocks(self._prepared(X, reset=False))]
         coordinates, losses = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True))
         return coordinates, losses

@@ -46,7 +46,7 @@ class SharedOptions(TypedDict, total=False):
     mixing: Literal["none", "fixed-share", "past-average"] | None
     alpha: float | None
     forget: float | None
-    half: float | None
+    step_half_life: float | None
     beta: float | None
     stage: int | None
     center: str | bool | None

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar, cast
 
-from ._core import Learner, options
+from ._core import Model, options
 
 #: The table, by name.
 TABLE = {entry["name"]: entry for entry in options()}
@@ -70,4 +70,4 @@ def _paragraph(entry: dict[str, Any]) -> str:
 
 
 # The class of the core names them too, so that an editor or a notebook completes them.
-takes_options(Learner)
+takes_options(Model)

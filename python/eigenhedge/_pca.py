@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class OnlinePCA(Online):
-    """Principal component analysis that learns row by row and keeps an account of its losses.
+    """Principal component analysis row by row, by default with the learner ``"anchored"``, and its losses.
 
     Before each row a learner commits to a subspace, is charged for what the subspace loses of the row, and learns.
-    ``ledger_`` compares what was charged with the best subspace in hindsight and with what a theorem promises.
+    ``summary_`` compares what was charged with the best subspace in hindsight and with what a theorem promises.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class OnlinePCA(Online):
         Number of directions kept, at most the number of features. A number between 0 and 1 takes as many as keep that share
         of the variance of the rows of the first call. None takes the number of rows or of features of the
         first call, whichever is less: say how many when rows arrive one at a time. With all directions kept nothing is
-        lost, and the account is that of a space with one more dimension, which the rows never enter.
+        lost, and the summary is that of a space with one more dimension, which the rows never enter.
     learner : str, default="anchored"
         A name of :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order, and its
         components are those of PCA. To follow a stream that changes, take ``"auto"`` or ``"tracking"``; the components of
@@ -61,8 +61,8 @@ class OnlinePCA(Online):
         does not count.
     inclusion_ : ndarray of shape (n_components,)
         How surely each direction is kept.
-    ledger_ : dict
-        The account, with the keys of the command line's summary.
+    summary_ : dict
+        The losses, best loss, regret and bound so far, with the keys of the command line's summary.
     explained_variance_, explained_variance_ratio_, singular_values_ : ndarray of shape (n_components,)
         Of all rows, along ``components_``. Need ``hindsight``, and rows of at most 4096 numbers.
     noise_variance_ : float
@@ -71,8 +71,8 @@ class OnlinePCA(Online):
         Directions kept, length of a row, rows since the last ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of columns, when the rows had them.
-    learner_ : Learner
-        The learner inside.
+    model_ : Model
+        The model inside.
 
     See Also
     --------
@@ -85,7 +85,7 @@ class OnlinePCA(Online):
     call between rows: the rows before it have been learned.
 
     There is no ``sample_weight``: scikit-learn asks that a row of weight 2 be as good as the row twice, in any order, and a
-    learner that is charged row by row knows an order. :meth:`eigenhedge.Learner.learn` takes weights.
+    learner that is charged row by row knows an order. :meth:`eigenhedge.Model.learn` takes weights.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class OnlinePCA(Online):
     (500, 2)
     >>> bool(-pca.score(X) < 0.001)
     True
-    >>> pca.ledger_["bound_holds"]
+    >>> pca.summary_["bound_holds"]
     True
     >>> pca.partial_fit(X[:1]).n_samples_seen_
     501
@@ -204,16 +204,16 @@ class OnlinePCA(Online):
             raise ValueError("whiten needs hindsight=True: variances are not followed without it")
         super()._begin(X)
 
-    def _kept(self, X: Any) -> int:
+    def _k(self, X: Any) -> int:
         if isinstance(self.n_components, numbers.Real) and not isinstance(self.n_components, numbers.Integral):
             share = float(self.n_components)
             if not 0.0 < share < 1.0:
                 raise ValueError(f"n_components must be a whole number, or a share between 0 and 1, got {share}")
             return self._enough_for(share, X)
-        kept = super()._kept(X)
-        if kept > X.shape[1]:
-            raise ValueError(f"n_components must be at most n_features={X.shape[1]}, got {kept}")
-        return kept
+        k = super()._k(X)
+        if k > X.shape[1]:
+            raise ValueError(f"n_components must be at most n_features={X.shape[1]}, got {k}")
+        return k
 
     def _enough_for(self, share: float, X: Any) -> int:
         """Fewest directions that keep this share of the variance of the rows."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 
-from ._core import _best_candidate, _kernel_mean, _mmd, _preimage
+from ._core import _DEFAULTS, _best_candidate, _kernel_mean, _mmd, _preimage
 from ._items import as_points
 from ._rows import as_numbers
 from ._types import Floats, KernelArguments, RowKernel, Table
@@ -42,7 +42,7 @@ def preimage(
     atoms: Table,
     weights: ArrayLike,
     *,
-    kernel: RowKernel = "rbf",
+    kernel: RowKernel = _DEFAULTS["kernel"],
     candidates: Table | None = None,
     criterion: Literal["distance", "angle"] = "distance",
     start: ArrayLike | None = None,
@@ -117,7 +117,7 @@ class KernelMean:
 
 
 def kernel_mean(
-    X: Table, at: Table | None = None, *, kernel: RowKernel = "rbf", **parameters: Unpack[KernelArguments]
+    X: Table, at: Table | None = None, *, kernel: RowKernel = _DEFAULTS["kernel"], **parameters: Unpack[KernelArguments]
 ) -> KernelMean:
     """Mean of the features of a sample, as a function of rows: ``μ(y) = Σ k(x, y) / n``.
 
@@ -171,8 +171,8 @@ def mmd(
     X: Table,
     Y: Table,
     *,
-    kernel: RowKernel = "rbf",
-    splits: int = 0,
+    kernel: RowKernel = _DEFAULTS["kernel"],
+    splits: int = _DEFAULTS["mmd_splits"],
     seed: int = 0,
     **parameters: Unpack[KernelArguments],
 ) -> Discrepancy:
@@ -187,8 +187,8 @@ def mmd(
         The samples.
     kernel : str or callable, default="rbf"
         A name of :func:`eigenhedge.kernels`, or a function of two rows.
-    splits : int, default=0
-        Random splits that are compared for the p-value; 0 computes none. All pairs of rows are then held in memory.
+    splits : int, default=199
+        Random splits that are compared for the p-value, for which all pairs of rows are held in memory; 0 computes none.
     seed : int, default=0
         Seed of the splits.
     **parameters

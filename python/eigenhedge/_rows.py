@@ -2,7 +2,7 @@
 
 import datetime
 import sys
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -68,12 +68,14 @@ def as_numbers(x: Any) -> Floats:
 
 
 def check_numbers(X: Any) -> None:
-    """Raise a ``ValueError`` if ``X`` has masked entries, or holds what is no number but would be converted to one."""
+    """Raise a ``ValueError`` if ``X`` has masked entries, or columns of one name, or cells that are not numbers."""
+    _check_names(X)
     if isinstance(X, np.ndarray):
         _check_mask(X)
         _check_array(X, "")
     elif is_sparse(X):
         _check_array(np.empty(0, X.dtype), "")
+        _check_indices(X)
     elif hasattr(X, "iloc") and np.ndim(X) == 2:
         for place, dtype in enumerate(X.dtypes):
             if getattr(dtype, "kind", "O") not in "biuf":
@@ -99,6 +101,24 @@ def check_value(value: object, place: str) -> None:
     kind = _kind(type(value))
     if kind is not None:
         raise _refused(kind, type(value).__name__, place)
+
+
+def check_missing(X: Floats, names: Any, advice: str) -> None:
+    """Raise a ``ValueError`` that names the first cell that is NaN, if there is one, and ends with the advice."""
+    places = np.argwhere(np.isnan(X))
+    if not len(places):
+        return
+    row, column = places[0]
+    name = column if names is None else repr(names[column])
+    raise ValueError(f"row {row}: column {name} must be finite, got NaN (Input X contains NaN): {advice}")
+
+
+def is_single(X: Any) -> bool:
+    """True if all numbers of a table are of single precision."""
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is not None and not isinstance(X, np.ndarray):
+        return len(dtypes) > 0 and all(str(dtype).lower() == "float32" for dtype in dtypes)
+    return getattr(X, "dtype", None) == np.float32
 
 
 def blocks(X: Any) -> Iterator[Floats]:
@@ -154,10 +174,50 @@ def _check_mask(X: NDArray[Any]) -> None:
         )
 
 
+def _check_names(X: Any) -> None:
+    """Raise a ``ValueError`` if two columns of a table have one name."""
+    names = getattr(X, "column_names", None) if _is_arrow(X) else getattr(X, "columns", None)
+    if names is None or isinstance(X, np.ndarray) or getattr(names, "is_unique", False):
+        return
+    seen: set[Any] = set()
+    for name in names:
+        if not isinstance(name, Hashable):
+            return
+        if name in seen:
+            raise ValueError(f"the names of the columns must differ, got {name!r} twice")
+        seen.add(name)
+
+
+def _check_indices(X: Any) -> None:
+    """Raise a ``ValueError`` if a sparse matrix has indices out of range, with which SciPy would read or write other memory."""
+    if X.format in ("csr", "csc", "bsr"):
+        shape = X.shape if X.format == "csr" else X.shape[::-1]
+        if X.format == "bsr":
+            shape = X.shape[0] // X.blocksize[0], X.shape[1] // X.blocksize[1]
+        steps = np.diff(X.indptr)
+        is_whole = len(X.indptr) == shape[0] + 1 and X.indptr[0] == 0 and not (steps < 0).any()
+        if not is_whole or X.indptr[-1] > min(len(X.indices), len(X.data)):
+            raise ValueError(
+                "the sparse matrix is damaged: its indptr must begin with 0, never fall, and end with its number of entries"
+            )
+        places = [(X.indices, shape[1])]
+    elif X.format == "coo":
+        places = list(zip(X.coords, X.shape, strict=True))
+    else:
+        return
+    for indices, size in places:
+        if len(indices) and not 0 <= indices.min() <= indices.max() < size:
+            wrong = indices[(indices < 0) | (indices >= size)][0]
+            raise ValueError(f"the sparse matrix is damaged: its indices must be at least 0 and less than {size}, got {wrong}")
+
+
 def _check_array(array: NDArray[Any], place: str) -> None:
     kind = array.dtype.kind
     if kind in NO_NUMBERS:
         raise _refused(kind, array.dtype, place)
+    if kind not in "OSUT":
+        return
+    _check_texts(array, place)
     if kind != "O":
         return
     others = {what: found for what in set(map(type, array.flat)) if (found := _kind(what))}
@@ -165,6 +225,24 @@ def _check_array(array: NDArray[Any], place: str) -> None:
         return
     index, what = next((index, type(value)) for index, value in np.ndenumerate(array) if type(value) in others)
     raise _refused(others[what], what.__name__, f" at entry ({', '.join(map(str, index))}){place}")
+
+
+def _check_texts(array: NDArray[Any], place: str) -> None:
+    """Raise a ``ValueError`` that names the first text that is not a number."""
+    if array.dtype.kind == "O" and not any(issubclass(what, (str, bytes)) for what in set(map(type, array.flat))):
+        return
+    for index, value in np.ndenumerate(array):
+        if not isinstance(value, (str, bytes)):
+            continue
+        try:
+            float(value)
+        except ValueError:
+            row, *column = index
+            where = place or (f" in column {column[0]}" if column else "")
+            raise ValueError(
+                f"the input must hold numbers, got the text {str(value)!r}{where}, row {row}: leave the column out, or encode it "
+                "as numbers"
+            ) from None
 
 
 def _kind(what: type) -> str | None:

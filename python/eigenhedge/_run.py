@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _summary
-from ._core import Learner
+from ._core import Model
 from ._items import as_points, takes_items
 from ._optional import needed
 from ._options import takes_options
 from ._rows import column_names
-from ._types import Floats, Ledger, Table
+from ._types import Floats, Summary, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Run:
+class RunResult:
     """The result of :func:`run`.
 
     Attributes
@@ -34,10 +34,10 @@ class Run:
     coordinates : ndarray of shape (n_rows, k)
         Each row in the directions that the option ``coordinates`` names: those most surely kept, turned as little as can be
         from row to row, or those that were drawn for it.
-    ledger : dict
-        The account, with the keys of the command line's summary; what does not exist is None.
-    model : Learner
-        The learner, to go on with.
+    summary : dict
+        The summary, with the keys of the command line's summary; what does not exist is None.
+    model : Model
+        The model, to go on with.
     reconstructions : ndarray of shape (n_rows, n_columns), or None
         The projection of each row on the subspace that was drawn for it, in units of the rows; its squared distance from the row
         is the row's loss, in standard units if columns are standardized. None unless they were asked for.
@@ -46,19 +46,19 @@ class Run:
     expected_losses: Floats
     losses: Floats
     coordinates: Floats
-    ledger: Ledger
-    model: Learner
+    summary: Summary
+    model: Model
     reconstructions: Floats | None = None
 
     def __repr__(self) -> str:
-        return _summary.sentence(self.ledger)
+        return _summary.sentence(self.summary)
 
     def _repr_html_(self) -> str:
-        return _summary.html(self.ledger, self.expected_losses)
+        return _summary.html(self.summary, self.expected_losses)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with the columns of the command line's answers: row, expected_loss, loss, z0, z1, …"""
-        pd = needed("pandas", "Run.to_frame", "pandas")
+        pd = needed("pandas", "RunResult.to_frame", "pandas")
         columns: dict[str, Any] = {"row": range(len(self.losses)), "expected_loss": self.expected_losses, "loss": self.losses}
         return pd.DataFrame({**columns, **{f"z{i}": column for i, column in enumerate(self.coordinates.T)}})
 
@@ -70,7 +70,7 @@ class Run:
 
 
 @takes_options
-def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = False, **options: Unpack[Options]) -> Run:
+def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = False, **options: Unpack[Options]) -> RunResult:
     """Run one learner over the rows of a table: one trial for each row.
 
     Before each row the learner commits to a k-dimensional subspace, is charged for what that subspace loses of the row,
@@ -96,8 +96,8 @@ def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = 
 
     Returns
     -------
-    Run
-        Losses, coordinates, ledger, model and, if asked for, reconstructions.
+    RunResult
+        Losses, coordinates, summary, model and, if asked for, reconstructions.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = 
     >>> run = eigenhedge.run(X, 1)
     >>> run.coordinates.shape
     (300, 1)
-    >>> run.ledger["rows"], run.ledger["learner"]
+    >>> run.summary["rows"], run.summary["learner"]
     (300, 'auto')
     >>> run.losses[200:].mean() < 0.1
     np.True_
@@ -118,7 +118,7 @@ def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = 
     """
     kernel = options.get("kernel")
     rows, names = as_points(X, kernel), None if takes_items(kernel) else column_names(X)
-    model = Learner(rows.shape[1], k, standardize=standardize, **options)
+    model = Model(rows.shape[1], k, standardize=standardize, **options)
     model._set_feature_names(None if names is None else list(names))
-    answers, projections = model._answer(rows, reconstructions)
-    return Run(*answers, model.ledger, model, projections)
+    answers, projections = model._step_each(rows, reconstructions)
+    return RunResult(*answers, model.summary, model, projections)

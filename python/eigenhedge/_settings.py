@@ -7,13 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from ._core import Experts, Pair
+from ._core import _DEFAULTS, Experts, Pair
 from ._rows import as_rows
 from ._types import ExpertsName, Floats, Mixing, Select, Table
 
 
 @dataclass(frozen=True)
-class ExpertsRun:
+class ExpertsResult:
     """The result of :func:`experts`.
 
     Attributes
@@ -43,12 +43,12 @@ def experts(
     k: int,
     *,
     learner: ExpertsName = "capped-hedge",
-    eta: float = 1.0,
+    eta: float = _DEFAULTS["experts_eta"],
     mixing: Mixing = None,
     alpha: float | None = None,
     select: Select = None,
     seed: int = 0,
-) -> ExpertsRun:
+) -> ExpertsResult:
     """Run a learner over experts: k of them are kept in each row, the others are dropped and paid for.
 
     Parameters
@@ -62,7 +62,7 @@ def experts(
 
     Returns
     -------
-    ExpertsRun
+    ExpertsResult
 
     Examples
     --------
@@ -83,11 +83,11 @@ def experts(
     best = float(np.sort(rows.sum(axis=0))[: rows.shape[1] - k].sum())
     bound = learning.bound(best)
     known = None if not kept or kept[0] is None else np.array(kept)
-    return ExpertsRun(expected.copy(), realised.copy(), known, best, *(bound or (None, None)))
+    return ExpertsResult(expected.copy(), realised.copy(), known, best, *(bound or (None, None)))
 
 
 @dataclass(frozen=True)
-class PairRun:
+class PairResult:
     """The result of :func:`pair`.
 
     Attributes
@@ -118,11 +118,11 @@ def pair(
     Y: Table,
     k: int,
     *,
-    eta: float = 1.0,
-    alpha: float = 1e-3,
+    eta: float = _DEFAULTS["pair_eta"],
+    alpha: float = _DEFAULTS["pair_alpha"],
     norm_bound: float | Literal["auto"] = "auto",
     seed: int = 0,
-) -> PairRun:
+) -> PairResult:
     """Run the learner over pairs of rows: which directions of one stream go with which of the other?
 
     Parameters
@@ -136,7 +136,7 @@ def pair(
 
     Returns
     -------
-    PairRun
+    PairResult
 
     Examples
     --------
@@ -153,4 +153,4 @@ def pair(
     learner = Pair(left.shape[1], right.shape[1], k, eta=eta, alpha=alpha, norm_bound=norm_bound, seed=seed)
     steps = [learner.step(x, y) for x, y in zip(left, right, strict=True)]
     expected, realised = np.array(steps, dtype=np.float64).reshape(-1, 2).T
-    return PairRun(expected.copy(), realised.copy(), learner.best_gain, learner.bound, *learner.directions)
+    return PairResult(expected.copy(), realised.copy(), learner.best_gain, learner.bound, *learner.directions)

@@ -1,5 +1,9 @@
 """The bases of scikit-learn that have no types of their own; and without scikit-learn what the monitor needs of them."""
 
+import numpy as np
+
+from ._rows import as_rows, check_missing, check_numbers, column_names
+
 try:
     from sklearn.base import (
         BaseEstimator,
@@ -13,8 +17,6 @@ try:
     from sklearn.utils.validation import validate_data
 except ModuleNotFoundError:
     import inspect
-
-    from ._rows import as_rows, column_names
 
     class NotFittedError(ValueError, AttributeError):
         """Raised by what needs rows to have been seen first."""
@@ -46,9 +48,11 @@ except ModuleNotFoundError:
             """Fit to the rows, and judge them."""
             return self.fit(X).predict(X)
 
-    def validate_data(estimator, X, *, reset, **rules):
+    def validate_data(estimator, X, *, reset, ensure_all_finite, **rules):
         """Return the rows, whose number of columns and names must be those of the first ones; the core checks the rest."""
         rows, names = as_rows(X), column_names(X)
+        if ensure_all_finite is True and np.isnan(rows).any():
+            raise ValueError("Input X contains NaN.")
         if len(rows) == 0:
             raise ValueError("there must be at least one row, got 0")
         if reset:
@@ -64,6 +68,17 @@ except ModuleNotFoundError:
         return rows
 
 
+def validated(estimator, X, advice, *targets, **rules):
+    """Return what ``validate_data`` does; missing cells of ``X`` are refused with this advice, or allowed if it is None."""
+    check_numbers(X)
+    try:
+        return validate_data(estimator, X, *targets, ensure_all_finite=True if advice else "allow-nan", **rules)
+    except ValueError as error:
+        if advice and "Input X contains NaN" in str(error):
+            check_missing(as_rows(X), column_names(X), advice)
+        raise
+
+
 __all__ = [
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
@@ -73,4 +88,5 @@ __all__ = [
     "RegressorMixin",
     "TransformerMixin",
     "validate_data",
+    "validated",
 ]

@@ -14,7 +14,8 @@ import json
 import pathlib
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-from ._core import Detector, Learner
+from . import _core
+from ._core import Model
 from ._optional import needed
 from ._types import Path
 
@@ -26,17 +27,17 @@ if TYPE_CHECKING:
     from ._pca import OnlinePCA
 
     #: What a file can hold.
-    Saved: TypeAlias = Learner | OnlinePCA | OnlineKernelPCA | Monitor | river.OnlinePCA | river.SubspaceAnomaly
+    Saved: TypeAlias = Model | OnlinePCA | OnlineKernelPCA | Monitor | river.OnlinePCA | river.SubspaceAnomaly
 
-Model = TypeVar("Model")
+Kind = TypeVar("Kind")
 
 #: Classes that are over a monitor, and the first bytes of their files.
 OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
 OF_MONITORS = b"\x89EHM\r\n\x1a\n"
 
 
-def _around(learner: Learner | Detector) -> dict[str, Any]:
-    text = learner._resume_state()
+def _around(inner: Model | _core.Monitor) -> dict[str, Any]:
+    text = inner._resume_state()
     if not text:
         return {}
     try:
@@ -47,11 +48,11 @@ def _around(learner: Learner | Detector) -> dict[str, Any]:
 
 
 def save(model: Saved | Online | river.Stream, path: Path) -> None:
-    """Write a learner, a fitted online estimator or a monitor to a file.
+    """Write a model, a fitted online estimator or a monitor to a file.
 
     Parameters
     ----------
-    model : Learner, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
+    model : Model, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
         What to write. Parameters of an estimator that JSON cannot hold (a ``RandomState``) are left out.
     path : path-like
         The file. It is complete or absent.
@@ -66,33 +67,33 @@ def save(model: Saved | Online | river.Stream, path: Path) -> None:
     >>> bool((eigenhedge.load(path).components_ == pca.components_).all())
     True
     """
-    if isinstance(model, Learner):
+    if isinstance(model, Model):
         model.save(path)
         return
-    learner = model._fitted()
-    around = {**_around(learner), "python": model._remembered()}
-    learner._set_feature_names(model._feature_names())
-    learner._set_resume_state(json.dumps(around).encode())
-    learner.save(path)
+    inner = model._fitted()
+    around = {**_around(inner), "python": model._remembered()}
+    inner._set_feature_names(model._feature_names())
+    inner._set_resume_state(json.dumps(around).encode())
+    inner.save(path)
 
 
 @overload
 def load(path: Path | bytes) -> Saved: ...
 @overload
-def load(path: Path | bytes, kind: type[Model]) -> Model: ...
+def load(path: Path | bytes, kind: type[Kind]) -> Kind: ...
 def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
     """Read a snapshot that Python or the command line has written.
 
     Parameters
     ----------
     path : path-like or bytes
-        The file, or what it would hold: ``Learner.to_bytes``, a column ``model`` of :mod:`eigenhedge.spark`.
+        The file, or what it would hold: ``Model.to_bytes``, a column ``model`` of :mod:`eigenhedge.spark`.
     kind : class, default=None
-        The class that the file must hold. :class:`Learner` is the learner inside of any model but a monitor.
+        The class that the file must hold. :class:`Model` is the model inside of any estimator but a monitor.
 
     Returns
     -------
-    Learner, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
+    Model, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
         What was saved. A model of the command line comes as an :class:`OnlinePCA`, or as an :class:`OnlineKernelPCA` if it has
         a kernel, with the names and the scale of its columns. All of them go on learning.
 
@@ -101,7 +102,7 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
     >>> import eigenhedge, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "model.eh")
     >>> eigenhedge.run([[1.0, 2.0], [2.0, 1.0]], 1).model.save(path)
-    >>> eigenhedge.load(path, eigenhedge.Learner).rows
+    >>> eigenhedge.load(path, eigenhedge.Model).rows
     2
 
     Raises
@@ -110,7 +111,7 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
         When the file is damaged, cut short, of a newer version, or holds something else.
     """
     data, where = (path, "the bytes") if isinstance(path, bytes) else (pathlib.Path(path).read_bytes(), str(path))
-    model = _read(data, where, kind is Learner)
+    model = _read(data, where, kind is Model)
     if kind is not None and not isinstance(model, kind):
         raise ValueError(f"{where}: must hold a {kind.__name__}, got a {type(model).__name__}")
     return model
@@ -118,30 +119,30 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
 
 def _read(data: bytes, where: str, is_bare: bool) -> Saved:
     is_monitor = data.startswith(OF_MONITORS)
-    learner: Learner | Detector
+    inner: Model | _core.Monitor
     try:
-        learner = Detector.from_bytes(data) if is_monitor else Learner.from_bytes(data)
+        inner = _core.Monitor.from_bytes(data) if is_monitor else Model.from_bytes(data)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
-    if is_bare and isinstance(learner, Learner):
-        return learner
-    around = _around(learner)
+    if is_bare and isinstance(inner, Model):
+        return inner
+    around = _around(inner)
     saved = around.get("python")
     if isinstance(saved, dict) and isinstance(saved.get("parameters"), dict):
         make = _class(saved.get("class"))
         if make is not None and is_monitor == (saved["class"] in OVER_MONITORS):
             try:
-                restored: Saved = make._restored(learner, saved)
+                restored: Saved = make._restored(inner, saved)
             except (KeyError, TypeError, ValueError) as error:
                 raise ValueError(f"{where}: is damaged: what Python remembers makes no sense ({error})") from None
             return restored
-    if isinstance(learner, Detector):
+    if isinstance(inner, _core.Monitor):
         from ._monitor import Monitor
 
-        return Monitor._restored(learner, {})
+        return Monitor._restored(inner, {})
     if isinstance(around.get("options"), dict):
-        return _of_command_line(learner, around["options"])
-    return learner
+        return _of_command_line(inner, around["options"])
+    return inner
 
 
 def _class(name: object) -> Any:
@@ -156,14 +157,14 @@ def _class(name: object) -> Any:
     return None
 
 
-def _of_command_line(learner: Learner, options: dict[str, Any]) -> OnlinePCA | OnlineKernelPCA:
+def _of_command_line(inner: Model, options: dict[str, Any]) -> OnlinePCA | OnlineKernelPCA:
     import eigenhedge
 
-    changed = learner._changed_options()
+    changed = inner._changed_options()
     make = eigenhedge.OnlineKernelPCA if "kernel" in changed else eigenhedge.OnlinePCA
     name = options.get("learner", "auto")
-    parameters = {"n_components": learner.k, "learner": name, "standardize": learner.standardize, "hindsight": True}
-    return make._restored(learner, {"parameters": {**parameters, **changed, "random_state": options.get("seed")}})
+    parameters = {"n_components": inner.k, "learner": name, "standardize": inner.standardize, "hindsight": True}
+    return make._restored(inner, {"parameters": {**parameters, **changed, "random_state": options.get("seed")}})
 
 
 def export(model: Saved | Online | river.Stream, path: Path) -> None:
@@ -173,7 +174,7 @@ def export(model: Saved | Online | river.Stream, path: Path) -> None:
 
     Parameters
     ----------
-    model : Learner, OnlinePCA, or eigenhedge.river.OnlinePCA
+    model : Model, OnlinePCA, or eigenhedge.river.OnlinePCA
         What to write; not through a kernel.
     path : path-like
         The file; its name ends in ``.json``, ``.csv``, ``.npz`` or ``.onnx``. The last needs the package onnx, and has an input
@@ -190,24 +191,24 @@ def export(model: Saved | Online | river.Stream, path: Path) -> None:
     >>> bool(np.allclose(arrays["components"] @ ((X[0] - arrays["mean"]) / arrays["scale"]), pca.transform(X[:1])[0]))
     True
     """
-    learner = model if isinstance(model, Learner) else model._fitted()
-    if not isinstance(learner, Learner):
-        raise TypeError(f"the model must be a learner or a transformer to be exported, got a {type(model).__name__}")
-    if not isinstance(model, Learner):
-        learner._set_feature_names(model._feature_names())
+    inner = model if isinstance(model, Model) else model._fitted()
+    if not isinstance(inner, Model):
+        raise TypeError(f"only a Model or a transformer can be exported, got a {type(model).__name__}")
+    if not isinstance(model, Model):
+        inner._set_feature_names(model._feature_names())
     is_onnx = str(path).lower().endswith(".onnx")
-    if not (_export_onnx(learner, path) if is_onnx else learner._export(path)):
+    if not (_export_onnx(inner, path) if is_onnx else inner._export(path)):
         raise ValueError("the model must have no kernel to be exported")
 
 
-def _export_onnx(learner: Learner, path: Path) -> bool:
+def _export_onnx(inner: Model, path: Path) -> bool:
     """Write the map as an ONNX graph; False through a kernel."""
     import numpy as np
 
     needed("onnx", "an export to ONNX", "eigenhedge[onnx]")
     from onnx import TensorProto, checker, helper, numpy_helper, save_model
 
-    linear = learner._linear_map()
+    linear = inner._linear_map()
     if linear is None:
         return False
     components, mean, scale = linear
@@ -225,13 +226,13 @@ def _export_onnx(learner: Learner, path: Path) -> bool:
         helper.make_node("Cast", ["z"], ["coordinates"], to=TensorProto.FLOAT),
         helper.make_node("Cast", ["lost"], ["loss"], to=TensorProto.FLOAT),
     ]
-    table = [("rows", ["n", learner.dim]), ("coordinates", ["n", learner.k]), ("loss", ["n"])]
+    table = [("rows", ["n", inner.dim]), ("coordinates", ["n", inner.k]), ("loss", ["n"])]
     rows, *outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in table]
     arrays = [numpy_helper.from_array(np.ascontiguousarray(array), name) for name, array in constants.items()]
     graph = helper.make_graph(nodes, "eigenhedge", [rows], outputs, [*arrays, one_axis])
     model = helper.make_model(graph, producer_name="eigenhedge", opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    if learner.feature_names is not None:
-        helper.set_model_props(model, {"columns": json.dumps(learner.feature_names)})
+    if inner.feature_names is not None:
+        helper.set_model_props(model, {"columns": json.dumps(inner.feature_names)})
     checker.check_model(model)
     save_model(model, str(path))
     return True

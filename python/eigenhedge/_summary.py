@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import html as escaping
+from collections.abc import Sequence
 
 import numpy as np
 
-from ._types import Between, Floats, Ledger
+from ._types import Between, Floats, Summary
 
 #: Points of the line, and its size.
 POINTS, WIDTH, HEIGHT = 120, 240, 36
 
 
-def sentence(ledger: Ledger) -> str:
-    """Return the account in one sentence."""
-    told = [f"{name} {value}" for name, value in _account(ledger)]
-    return f"<Run of {_title(ledger)}: {'; '.join(told)}>"
+def sentence(summary: Summary) -> str:
+    """Return the summary in one sentence."""
+    told = [f"{name} {value}" for name, value in _lines(summary)]
+    return f"<RunResult of {_title(summary)}: {'; '.join(told)}>"
 
 
-def html(ledger: Ledger, losses: Floats) -> str:
-    """Return the account as a table, under a line of the losses over the rows."""
+def html(summary: Summary, losses: Floats) -> str:
+    """Return the summary as a table, under a line of the losses over the rows."""
     cells = "".join(
         f'<tr><th style="text-align:left">{name}</th><td style="text-align:right">{escaping.escape(value)}</td></tr>'
-        for name, value in _account(ledger)
+        for name, value in _lines(summary)
     )
-    caption = f'<caption style="text-align:left">{escaping.escape(_title(ledger))}{spark_line(losses)}</caption>'
+    caption = f'<caption style="text-align:left">{escaping.escape(_title(summary))}{spark_line(losses)}</caption>'
     return f"<table>{caption}<tbody>{cells}</tbody></table>"
 
 
@@ -35,8 +36,15 @@ def rounded(value: float | Between) -> str:
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
-def spark_line(losses: Floats) -> str:
-    """Return a picture of the mean losses of stretches of rows; the highest fiftieth is cut off."""
+def table(names: list[str], lines: Sequence[Sequence[object]]) -> str:
+    """Return a table with a line of names."""
+    head = "".join(f"<th>{escaping.escape(name)}</th>" for name in names)
+    rows = ["".join(f"<td>{escaping.escape(str(cell))}</td>" for cell in line) for line in lines]
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
+
+
+def spark_line(losses: Floats, label: str = "expected loss over the rows") -> str:
+    """Return a picture of the means of stretches of rows; the highest fiftieth is cut off."""
     if len(losses) < 2:
         return ""
     means = np.array([stretch.mean() for stretch in np.array_split(losses, min(POINTS, len(losses)))])
@@ -44,26 +52,26 @@ def spark_line(losses: Floats) -> str:
     y = HEIGHT - 2 - (HEIGHT - 4) * np.minimum(means / top, 1.0)
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(np.linspace(1, WIDTH - 1, len(means)), y))
     return (
-        f'<svg width="{WIDTH}" height="{HEIGHT}" style="display:block" role="img" aria-label="expected loss over the rows">'
+        f'<svg width="{WIDTH}" height="{HEIGHT}" style="display:block" role="img" aria-label="{label}">'
         f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1"/></svg>'
     )
 
 
-def _title(ledger: Ledger) -> str:
-    return f"{ledger['learner']}, k = {ledger['k']}, {ledger['rows']} rows of {ledger['dim']}"
+def _title(summary: Summary) -> str:
+    return f"{summary['learner']}, k = {summary['k']}, {summary['rows']} rows of {summary['dim']}"
 
 
-def _account(ledger: Ledger) -> list[tuple[str, str]]:
+def _lines(summary: Summary) -> list[tuple[str, str]]:
     """Names and values, rounded for people."""
-    energy = ledger["loss"] + ledger["kept_energy"]
-    share = f" ({ledger['expected_loss'] / energy:.2%} of the energy)" if energy > 0 else ""
-    account = [("expected loss", rounded(ledger["expected_loss"]) + share)]
-    if ledger["best_loss"] is not None:
-        account.append(("best fixed subspace", rounded(ledger["best_loss"])))
-    if ledger["bound"] is not None:
-        holds = "" if ledger["bound_holds"] is None else ", holds" if ledger["bound_holds"] else ", broken"
-        account.append(("bound", rounded(ledger["bound"]) + holds))
-    if ledger["members"]:
-        leader = max(ledger["members"], key=lambda member: member["weight"])
-        account.append(("heaviest member", f"{leader['name']} ({leader['weight']:.0%})"))
-    return account
+    energy = summary["loss"] + summary["kept_energy"]
+    share = f" ({summary['expected_loss'] / energy:.2%} of the energy)" if energy > 0 else ""
+    lines = [("expected loss", rounded(summary["expected_loss"]) + share)]
+    if summary["best_loss"] is not None:
+        lines.append(("best fixed subspace", rounded(summary["best_loss"])))
+    if summary["bound"] is not None:
+        holds = "" if summary["bound_holds"] is None else ", holds" if summary["bound_holds"] else ", broken"
+        lines.append(("bound", rounded(summary["bound"]) + holds))
+    if summary["members"]:
+        leader = max(summary["members"], key=lambda member: member["weight"])
+        lines.append(("heaviest member", f"{leader['name']} ({leader['weight']:.0%})"))
+    return lines

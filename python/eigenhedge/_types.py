@@ -53,7 +53,7 @@ class Between(TypedDict):
 
 
 class Certificate(TypedDict):
-    """Cost of approximations; see the page about the ledger in the book."""
+    """Cost of approximations; see the page about the summary in the book."""
 
     price: float | None
     hedge_term: float
@@ -89,8 +89,8 @@ class ShiftingBound(TypedDict):
     theorem: str
 
 
-class Ledger(TypedDict):
-    """The account of a run, with the keys of the command line's summary; what does not exist is None."""
+class Summary(TypedDict):
+    """The summary of a run, with the keys of the command line's summary; what does not exist is None."""
 
     rows: int
     skipped_rows: int

@@ -1,7 +1,7 @@
 """The theorems, as functions of numbers: those of the Rust module ``eigenhedge::bounds``, which documents each.
 
-``kept`` is k, ``experts`` and ``dimension`` are the number of experts and the dimension of the space (``float("inf")`` for no
-end), ``best`` is the loss of what is compared with, ``scale`` is Q². What no theorem covers is None.
+``k`` is the number of directions kept, ``experts`` the number of experts, ``dimension`` the dimension of the space
+(``float("inf")`` for no end), ``best`` the loss of the comparator, and ``scale`` is Q². What no theorem covers is None.
 
 Examples
 --------

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._alarms import Alarms
-    from ._core import Learner
+    from ._core import Model
     from ._online import Online
-    from ._run import Run
-    from ._types import Floats, Ledger, Table
+    from ._run import RunResult
+    from ._types import Floats, Summary, Table
 
 __all__ = ["biplot", "loadings", "losses", "monitor", "overview", "portfolio", "scree", "spectrum"]
 
@@ -40,7 +40,7 @@ __all__ = ["biplot", "loadings", "losses", "monitor", "overview", "portfolio", "
 NAMES, LONGEST, POINTS = 40, 16, 1000
 
 
-def losses(run: Run, ax: Axes | None = None) -> Axes:
+def losses(run: RunResult, ax: Axes | None = None) -> Axes:
     """Draw total loss against rows: expected, of the choices drawn, and where the best subspace and the bound end.
 
     A first row that only fixes the center is no part of the totals. What is far above the losses is named in the legend, and not
@@ -48,7 +48,7 @@ def losses(run: Run, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    run : Run
+    run : RunResult
         What :func:`eigenhedge.run` returned.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure.
@@ -58,14 +58,14 @@ def losses(run: Run, ax: Axes | None = None) -> Axes:
     matplotlib Axes
     """
     ax = _axes(ax)
-    first = 0 if run.ledger["first_row_loss"] is None else 1
+    first = 0 if run.summary["first_row_loss"] is None else 1
     rows = np.arange(first, len(run.losses))
     drawn, expected = np.cumsum(run.losses[first:]), np.cumsum(run.expected_losses[first:])
     shown = _thinned(len(rows))
     ax.plot(rows[shown], drawn[shown], lw=1, alpha=0.6, label="loss of the choices drawn")
     ax.plot(rows[shown], expected[shown], lw=2, label="expected loss")
     highest = top = max(float(drawn.max(initial=0.0)), float(expected.max(initial=0.0)), 1e-300)
-    for name, value, style in [("best fixed subspace", run.ledger["best_loss"], ":"), ("bound", run.ledger["bound"], "--")]:
+    for name, value, style in [("best fixed subspace", run.summary["best_loss"], ":"), ("bound", run.summary["bound"], "--")]:
         if value is None:
             continue
         low, high = (value["low"], value["high"]) if isinstance(value, dict) else (value, value)
@@ -76,18 +76,18 @@ def losses(run: Run, ax: Axes | None = None) -> Axes:
         ax.axhline(high, ls=style, color="black", lw=1, label=f"{name} {rounded(value)}")
         if low < high:
             ax.axhspan(low, high, color="black", alpha=0.1, lw=0)
-    ax.set(xlabel="row", ylabel="total loss", ylim=(0, 1.05 * top), title=f"{run.ledger['learner']}, k = {run.ledger['k']}")
+    ax.set(xlabel="row", ylabel="total loss", ylim=(0, 1.05 * top), title=f"{run.summary['learner']}, k = {run.summary['k']}")
     # Totals grow, so that there is room under their ends.
     ax.legend(frameon=False, loc="lower right")
     return _plain(ax)
 
 
-def portfolio(run: Run | Learner | Online, ax: Axes | None = None) -> Axes:
+def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     """Draw the weight of each member of a portfolio.
 
     Parameters
     ----------
-    run : Run, Learner or fitted online estimator
+    run : RunResult, Model or fitted online estimator
         With the learner ``"auto"``.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure.
@@ -96,7 +96,7 @@ def portfolio(run: Run | Learner | Online, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
     """
-    members = _ledger(run)["members"]
+    members = _summary_of(run)["members"]
     if not members:
         raise ValueError("only a portfolio (learner='auto') has weights to draw")
     ax = _axes(ax)
@@ -106,12 +106,12 @@ def portfolio(run: Run | Learner | Online, ax: Axes | None = None) -> Axes:
     return _plain(ax)
 
 
-def scree(model: Run | Learner | Online, ax: Axes | None = None) -> Axes:
+def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     """Draw the share of the energy along each direction, the shares added up, and how surely each direction is kept.
 
     Parameters
     ----------
-    model : Run, Learner or fitted online estimator
+    model : RunResult, Model or fitted online estimator
         The model. Without ``hindsight`` only the probabilities are known.
     ax : matplotlib Axes, default=None
         Where to draw; None makes a new figure.
@@ -121,8 +121,8 @@ def scree(model: Run | Learner | Online, ax: Axes | None = None) -> Axes:
     matplotlib Axes
     """
     ax = _axes(ax)
-    learner = _learner(model)
-    kept, energies = learner.inclusion, learner.energies
+    inner = _model(model)
+    kept, energies = inner.inclusion, inner.energies
     directions = np.arange(1, len(kept) + 1)
     if energies is not None and energies[1] > 0:
         shares = energies[0] / energies[1]
@@ -136,12 +136,12 @@ def scree(model: Run | Learner | Online, ax: Axes | None = None) -> Axes:
     return _plain(ax)
 
 
-def loadings(model: Run | Learner | Online, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
+def loadings(model: RunResult | Model | Online, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw the part of every column in every direction.
 
     Parameters
     ----------
-    model : Run, Learner or fitted online estimator
+    model : RunResult, Model or fitted online estimator
         The model; through a kernel there are no loadings.
     names : sequence of str, default=None
         Names of the columns; None is those that the model has.
@@ -165,7 +165,7 @@ def loadings(model: Run | Learner | Online, names: Sequence[str] | None = None, 
 
 
 def biplot(
-    model: Run | Learner | Online,
+    model: RunResult | Model | Online,
     X: Table,
     names: Sequence[str] | None = None,
     *,
@@ -177,7 +177,7 @@ def biplot(
 
     Parameters
     ----------
-    model : Run, Learner or fitted online estimator
+    model : RunResult, Model or fitted online estimator
         The model, with at least two directions; not through a kernel.
     X : array-like of shape (n_rows, n_columns)
         The rows; later ones are darker.
@@ -197,7 +197,7 @@ def biplot(
     components, labels = _components(model, names)
     if max(directions) >= len(components):
         raise ValueError(f"directions must be less than {len(components)}, got {directions}")
-    z = _learner(model).transform(X)[:, list(directions)]
+    z = _model(model).transform(X)[:, list(directions)]
     ax = _axes(ax)
     ax.scatter(z[:, 0], z[:, 1], c=np.arange(len(z)), cmap="Blues", vmin=-len(z) / 2, s=6)
     loads = components[list(directions)].T
@@ -215,7 +215,7 @@ def biplot(
     return _plain(ax)
 
 
-def spectrum(run: Run, window: int | None = None, ax: Axes | None = None) -> Axes:
+def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) -> Axes:
     """Draw over time how much of the energy of rows lies along each direction that is kept, and how much is lost.
 
     The directions of a window of rows are the principal ones of its coordinates, so that it does not matter how the basis of the
@@ -223,7 +223,7 @@ def spectrum(run: Run, window: int | None = None, ax: Axes | None = None) -> Axe
 
     Parameters
     ----------
-    run : Run
+    run : RunResult
         What :func:`eigenhedge.run` returned.
     window : int, default=None
         Rows of a window; None is a sixtieth of all, and at least 20 and four for each direction.
@@ -256,12 +256,12 @@ def spectrum(run: Run, window: int | None = None, ax: Axes | None = None) -> Axe
     return _plain(ax)
 
 
-def overview(run: Run) -> Figure:
+def overview(run: RunResult) -> Figure:
     """Draw a run on one page: losses, energy over time, shares, and loadings or, through a kernel, the weights of members.
 
     Parameters
     ----------
-    run : Run
+    run : RunResult
         What :func:`eigenhedge.run` returned.
 
     Returns
@@ -275,7 +275,7 @@ def overview(run: Run) -> Figure:
     spectrum(run, ax=axes[1, 0])
     if run.model.components is not None:
         loadings(run, ax=axes[1, 1])
-    elif run.ledger["members"]:
+    elif run.summary["members"]:
         portfolio(run, axes[1, 1])
     else:
         axes[1, 1].remove()
@@ -364,30 +364,30 @@ def _thinned(count: int) -> Any:
     return np.unique(np.linspace(0, count - 1, min(count, POINTS)).astype(int))
 
 
-def _components(model: Run | Learner | Online, names: Sequence[str] | None) -> tuple[Floats, list[str]]:
+def _components(model: RunResult | Model | Online, names: Sequence[str] | None) -> tuple[Floats, list[str]]:
     """Directions, and names of the columns."""
-    learner = _learner(model)
-    components = learner.components
+    inner = _model(model)
+    components = inner.components
     if components is None:
         raise ValueError("through a kernel there are no loadings of columns")
     if names is None:
         names = getattr(model, "feature_names_in_", None)
     if names is None:
-        names = learner.feature_names
-    labels = [str(i) for i in range(learner.dim)] if names is None else [str(name) for name in names]
-    if len(labels) != learner.dim:
-        raise ValueError(f"there must be a name for each of the {learner.dim} columns, got {len(labels)}")
+        names = inner.feature_names
+    labels = [str(i) for i in range(inner.dim)] if names is None else [str(name) for name in names]
+    if len(labels) != inner.dim:
+        raise ValueError(f"there must be a name for each of the {inner.dim} columns, got {len(labels)}")
     return components, labels
 
 
-def _shares(model: Run | Learner | Online) -> Floats | None:
-    energies = _learner(model).energies
+def _shares(model: RunResult | Model | Online) -> Floats | None:
+    energies = _model(model).energies
     return None if energies is None or not energies[1] > 0 else energies[0] / energies[1]
 
 
-def _learner(model: Run | Learner | Online) -> Learner:
-    return cast("Learner", getattr(model, "learner_", None) or getattr(model, "model", model))
+def _model(model: RunResult | Model | Online) -> Model:
+    return cast("Model", getattr(model, "model_", None) or getattr(model, "model", model))
 
 
-def _ledger(model: Run | Learner | Online) -> Ledger:
-    return _learner(model).ledger
+def _summary_of(model: RunResult | Model | Online) -> Summary:
+    return _model(model).summary

@@ -1,6 +1,6 @@
 """For River: a transformer and an anomaly detector.
 
-For both, values must be numbers. Text, None, NaN and infinity count as missing; dates, durations and complex numbers are
+For both, values must be numbers. None, NaN and infinity count as missing; texts, dates, durations and complex numbers are
 refused. The rest is about the transformer.
 
 Features are known by name. The features of the first row, and those that appear later while there is room
@@ -29,11 +29,11 @@ except ModuleNotFoundError:
 
 from . import _snapshot
 from ._anomaly import SubspaceAnomaly, check_values, savable, sortable
-from ._core import Learner
+from ._core import Model
 from ._items import takes_items
 from ._options import TABLE, constructor
 from ._rows import check_numbers
-from ._types import Floats, Ledger, Path
+from ._types import Floats, Path, Summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,14 +45,14 @@ __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
 
 class Stream(base.Estimator):
-    """A learner over rows that are dictionaries."""
+    """A model over rows that are dictionaries."""
 
     n_components: int
     max_features: int | None
     kernel: KernelName | None
     missing: str | None
     _places: dict[FeatureName, int]
-    _learner: Learner | None
+    _model: Model | None
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -61,9 +61,9 @@ class Stream(base.Estimator):
         yield {"n_components": 3, "learner": "anchored", "max_features": 12}
 
     @property
-    def ledger(self) -> Ledger | None:
-        """The account so far, with the keys of the command line's summary; None before the first row."""
-        return None if self._learner is None else self._learner.ledger
+    def summary(self) -> Summary | None:
+        """The summary so far, with the keys of the command line's summary; None before the first row."""
+        return None if self._model is None else self._model.summary
 
     def save(self, path: Path) -> None:
         """Write a snapshot that `eigenhedge.load` and the command line read.
@@ -76,10 +76,10 @@ class Stream(base.Estimator):
         """
         _snapshot.save(self, path)
 
-    def _fitted(self) -> Learner:
-        if self._learner is None:
+    def _fitted(self) -> Model:
+        if self._model is None:
             raise ValueError("a row must have been learned from first")
-        return self._learner
+        return self._model
 
     def _feature_names(self) -> list[str] | None:
         """Names of all places, if each is a text."""
@@ -94,15 +94,15 @@ class Stream(base.Estimator):
         return {"class": f"river.{type(self).__name__}", "parameters": parameters, "names": names}
 
     @classmethod
-    def _restored(cls, learner: Learner, saved: dict[str, Any]) -> Self:
-        """The model around a learner that was saved."""
+    def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
+        """The model around a model that was saved."""
         model = cls(**saved["parameters"])
-        model._learner, model._places = learner, {name: place for place, name in enumerate(saved["names"])}
-        if not len(saved["names"]) == len(model._places) <= learner.dim:
-            raise ValueError(f"there must be at most {learner.dim} features, each with a name of its own")
+        model._model, model._places = inner, {name: place for place, name in enumerate(saved["names"])}
+        if not len(saved["names"]) == len(model._places) <= inner.dim:
+            raise ValueError(f"there must be at most {inner.dim} features, each with a name of its own")
         return model
 
-    def _begin(self, names: Iterable[FeatureName]) -> Learner:
+    def _begin(self, names: Iterable[FeatureName]) -> Model:
         if takes_items(self.kernel):
             raise ValueError(f"the rows of River are features with numbers, which the kernel {self.kernel!r} does not take")
         # Sorted, so that the order in which a dictionary lists its features means nothing.
@@ -112,40 +112,40 @@ class Stream(base.Estimator):
         options = {name: getattr(self, name) for name in TABLE}
         if options["feature_dim"] is None and self.kernel is None and self.n_components >= dim:
             options["feature_dim"] = self.n_components + 1
-        self._learner = Learner(dim, self.n_components, hindsight=self.kernel is None, **options)
-        return self._learner
+        self._model = Model(dim, self.n_components, hindsight=self.kernel is None, **options)
+        return self._model
 
-    def _welcome(self, names: Iterable[FeatureName]) -> Learner:
-        learner = self._begin(names) if self._learner is None else self._learner
-        room = learner.dim - len(self._places)
+    def _welcome(self, names: Iterable[FeatureName]) -> Model:
+        model = self._begin(names) if self._model is None else self._model
+        room = model.dim - len(self._places)
         if room > 0:
             for name in sorted((name for name in names if name not in self._places), key=sortable)[:room]:
                 self._places[name] = len(self._places)
-        return learner
+        return model
 
-    def _without_cells(self, learner: Learner, learning: bool) -> Floats:
+    def _without_cells(self, model: Model, learning: bool) -> Floats:
         """A row in which nothing has been seen; for a row that is not learned from, there must be some number."""
         if self.missing == "fill":
-            return np.full(learner.dim, np.nan)
+            return np.full(model.dim, np.nan)
         if self.missing == "skip" and learning:
             # A place that no feature has taken yet is no missing cell.
-            row = np.zeros(learner.dim)
+            row = np.zeros(model.dim)
             row[: len(self._places)] = np.nan
             return row
-        center = learner.center
-        return np.zeros(learner.dim) if center is None else center
+        center = model.center
+        return np.zeros(model.dim) if center is None else center
 
-    def _row(self, learner: Learner, x: dict[FeatureName, Any], learning: bool = False) -> Floats:
-        row = self._without_cells(learner, learning)
+    def _row(self, model: Model, x: dict[FeatureName, Any], learning: bool = False) -> Floats:
+        row = self._without_cells(model, learning)
         for name, place in self._places.items():
             value = x.get(name)
             if isinstance(value, numbers.Real) and math.isfinite(value):
                 row[place] = value
         return row
 
-    def _table(self, learner: Learner, X: pd.DataFrame, learning: bool = False) -> Floats:
+    def _table(self, model: Model, X: pd.DataFrame, learning: bool = False) -> Floats:
         """The rows of a DataFrame, prepared like single rows."""
-        rows = np.tile(self._without_cells(learner, learning), (len(X), 1))
+        rows = np.tile(self._without_cells(model, learning), (len(X), 1))
         for name, place in self._places.items():
             if name in X:
                 values = X[name].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -162,12 +162,12 @@ class Stream(base.Estimator):
             Names and values of features.
         """
         check_values(x)
-        learner = self._welcome(x)
-        row = self._row(learner, x, learning=True)
-        learner.step(row)
+        model = self._welcome(x)
+        row = self._row(model, x, learning=True)
+        model.step(row)
 
     def _memory(self) -> int:
-        return 0 if self._learner is None else self._learner.__sizeof__()
+        return 0 if self._model is None else self._model.__sizeof__()
 
     def __sizeof__(self) -> int:
         return super().__sizeof__() + self._memory()
@@ -176,7 +176,7 @@ class Stream(base.Estimator):
 class OnlinePCA(Stream, base.MiniBatchTransformer):
     """Online PCA for River's pipelines.
 
-    Each row is charged to a subspace that was chosen before it was seen, and then learned from; `ledger` tells the
+    Each row is charged to a subspace that was chosen before it was seen, and then learned from; `summary` reports the
     losses, the best in hindsight and what was promised. The features of the first row have a place, and later ones while
     there is room (`max_features`); others are left aside. A known feature that is missing is taken to be at its mean; with
     `missing="fill"` it is filled in from the others, and not charged for.
@@ -205,7 +205,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
     ...     pca.learn_one(x)
     >>> sorted(pca.transform_one(x))
     [0, 1]
-    >>> pca.ledger["rows"]
+    >>> pca.summary["rows"]
     100
 
     """
@@ -220,7 +220,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         seed: int = 0,
         **options: Unpack[StreamOptions],
     ) -> None:
-        self._places, self._learner = {}, None
+        self._places, self._model = {}, None
 
     def transform_one(self, x: dict[FeatureName, Any]) -> dict[FeatureName, Any]:
         """Coordinates of a row in the directions most surely kept now; zeros before the first row.
@@ -239,9 +239,9 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
 
         """
         check_values(x)
-        if self._learner is None:
+        if self._model is None:
             return dict.fromkeys(range(self.n_components), 0.0)
-        return dict(enumerate(self._learner._embed_next(self._row(self._learner, x)[None, :])[0][0].tolist()))
+        return dict(enumerate(self._model._embed_next(self._row(self._model, x)[None, :])[0][0].tolist()))
 
     def learn_many(self, X: pd.DataFrame) -> None:
         """Learn from the rows of a DataFrame, in order.
@@ -256,15 +256,15 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         if len(X) == 0:
             return
         check_numbers(X)
-        learner = self._welcome(names)
+        model = self._welcome(names)
         moves = self.missing in (None, "fail")
         if not moves or (set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any()):
             # Not `learn`: the basis of the coordinates follows every row.
-            learner.answer(self._table(learner, X, learning=True))
+            model.step_each(self._table(model, X, learning=True))
             return
         # The mean that stands for a missing value moves with every row.
         for values in X.to_numpy():
-            learner.step(self._row(learner, dict(zip(names, values, strict=True))))
+            model.step(self._row(model, dict(zip(names, values, strict=True))))
 
     def transform_many(self, X: pd.DataFrame) -> pd.DataFrame:
         """Coordinates of the rows of a DataFrame.
@@ -282,8 +282,8 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         import pandas as pd
 
         check_numbers(X)
-        if self._learner is None:
+        if self._model is None:
             coordinates = np.zeros((len(X), self.n_components))
         else:
-            coordinates = self._learner._embed_next(self._table(self._learner, X))[0]
+            coordinates = self._model._embed_next(self._table(self._model, X))[0]
         return pd.DataFrame(coordinates, index=X.index, columns=range(self.n_components))

@@ -1,14 +1,14 @@
-"""Types to annotate programs with: names of learners and kernels, options, rows, ledgers, events and drifts.
+"""Types to annotate programs with: names of learners and kernels, options, rows, summaries, events and drifts.
 
 Examples
 --------
->>> from eigenhedge.typing import LearnerName, Ledger
->>> def summary(name: LearnerName, ledger: Ledger) -> str:
-...     return f"{name} lost {ledger['expected_loss']:.2f} in {ledger['rows']} rows"
+>>> from eigenhedge.typing import LearnerName, Summary
+>>> def sentence(name: LearnerName, summary: Summary) -> str:
+...     return f"{name} lost {summary['expected_loss']:.2f} in {summary['rows']} rows"
 """
 
 from ._option_types import FeatureOptions, KernelName, KernelParameters, LearnerName, Options, PlainOptions, StreamOptions
-from ._types import Drift, Event, Floats, Kernel, Ledger, Table
+from ._types import Drift, Event, Floats, Kernel, Summary, Table
 
 __all__ = [
     "Drift",
@@ -19,9 +19,9 @@ __all__ = [
     "KernelName",
     "KernelParameters",
     "LearnerName",
-    "Ledger",
     "Options",
     "PlainOptions",
     "StreamOptions",
+    "Summary",
     "Table",
 ]

@@ -38,7 +38,7 @@ X /= np.linalg.norm(X, axis=1).max()
 for mixing in ["none", "fixed-share", "past-average"]:
     alpha = None if mixing == "none" else 1e-2
     run = eigenhedge.run(X, 4, learner="tracking", eta=16.0, mixing=mixing, alpha=alpha, center=False)
-    total = run.ledger["expected_loss"]
+    total = run.summary["expected_loss"]
     returns = [run.expected_losses[start : start + 10].sum() for start in (200, 300)] if len(sys.argv) == 1 else []
     print(f"{mixing:<13} total loss {total:8.3f}", *(f"  10 rows after a return {loss:.3f}" for loss in returns))
     if mixing == "fixed-share":

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from eigenhedge import Learner
+from eigenhedge import Model
 
 KINDS = [
     "accepted connection from 10.0.{}.{} port {}",
@@ -28,14 +28,14 @@ def lines(rng, count):
 def main(rows=1000, picture="log_lines.png"):
     """Learn from the lines, block by block."""
     rng = np.random.default_rng(0)
-    learner = Learner(None, 2, kernel="spectrum", budget=300, learner="anchored", max_rank=10, hindsight=False)
+    model = Model(None, 2, kernel="spectrum", budget=300, learner="anchored", max_rank=10, hindsight=False)
     for _ in range(10):
         block, _ = lines(rng, rows // 10)
         before = time.process_time()
-        learner.learn(block)
-        print(f"{learner.rows:>7} rows  {time.process_time() - before:6.1f} s", flush=True)
+        model.learn(block)
+        print(f"{model.rows:>7} rows  {time.process_time() - before:6.1f} s", flush=True)
     block, kinds = lines(rng, 1000)
-    coordinates = learner.transform(block)
+    coordinates = model.transform(block)
     import matplotlib
 
     matplotlib.use("Agg")

@@ -18,7 +18,7 @@ X = np.vstack([3 * rng.normal(size=(600, 2)) @ wiring for wiring in wirings]) + 
 sensors = pd.DataFrame(X, columns=[f"s{i}" for i in range(12)])
 
 # %% [markdown]
-# One call runs the default learner, `auto`, over all rows. What it returns tells its account when it is shown.
+# One call runs the default learner, `auto`, over all rows. The result shows its summary.
 
 # %%
 run = eigenhedge.run(sensors, 2)
@@ -50,7 +50,7 @@ print(f"the noise outside of the true plane: {0.2**2 * 10:.2f}")
 pca = PCA(2).fit(X)
 totals = {"PCA of all rows, in hindsight": ((X - pca.inverse_transform(pca.transform(X))) ** 2).sum()}
 for learner in ["auto", "tracking", "anchored"]:
-    totals[learner] = eigenhedge.run(X, 2, learner=learner).ledger["expected_loss"]
+    totals[learner] = eigenhedge.run(X, 2, learner=learner).summary["expected_loss"]
 for name, total in totals.items():
     print(f"{name:<30} {total:7.0f}")
 assert totals["auto"] < 0.5 * totals["PCA of all rows, in hindsight"]
@@ -59,9 +59,9 @@ assert totals["auto"] < 0.5 * totals["PCA of all rows, in hindsight"]
 # The directions themselves, before and behind the first change: which sensors move together?
 
 # %%
-learner = eigenhedge.Learner(12, 2)
+model = eigenhedge.Model(12, 2)
 figure, axes = plt.subplots(2, 1, figsize=(7, 3.4), layout="constrained")
 for ax, rows in zip(axes, (sensors[:600], sensors[600:700]), strict=True):
-    learner.learn(rows)
-    eigenhedge.plot.loadings(learner, names=list(sensors.columns), ax=ax)
-    ax.set_title(f"after {learner.rows} rows")
+    model.learn(rows)
+    eigenhedge.plot.loadings(model, names=list(sensors.columns), ax=ax)
+    ax.set_title(f"after {model.rows} rows")

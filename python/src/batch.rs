@@ -30,12 +30,13 @@ fn restored<T: DeserializeOwned>(data: &[u8], checked: fn(T) -> Result<T, Error>
     checked(model).map_err(|error| refuse(error.to_string()))
 }
 
-fn solver(name: &Bound<'_, PyAny>, tolerance: f64, max_rank: usize) -> PyResult<Solver> {
-    let name = Named { name: "solver", value: name }.one_of(&["dense", "partial", "cholesky"])?;
+fn solver(name: &Bound<'_, PyAny>, points: usize, tolerance: f64, max_rank: usize) -> PyResult<Solver> {
+    let name = Named { name: "solver", value: name }.one_of(&["auto", "dense", "partial", "cholesky"])?;
     Ok(match name {
+        "dense" => Solver::Dense,
         "partial" => Solver::Partial,
         "cholesky" => Solver::Cholesky { tolerance, max_rank },
-        _ => Solver::Dense,
+        _ => Solver::auto(points),
     })
 }
 
@@ -59,7 +60,7 @@ impl KernelComponents {
         let mut x = Rows::given(&given)?;
         let (count, length) = (x.count(), x.length());
         let dictionary = kernel.dictionary(length)?;
-        let solver = solver(solver_name, tolerance, max_rank)?;
+        let solver = solver(solver_name, count, tolerance, max_rank)?;
         let width = if let Solver::Cholesky { .. } = solver { max_rank.min(count) } else { count };
         check_room("the kernel matrix of the rows", &[3, count, width])?;
         let points = x.all();
@@ -153,17 +154,6 @@ impl KernelComponents {
     }
 }
 
-/// The library's rho is alpha in Python, as it is in scikit-learn.
-fn with_alpha(error: Error) -> Error {
-    match error {
-        Error::Parameter { name: "rho", rule, value } if rule.contains("rho") => {
-            Error::Parameter { name: "alpha", rule: "large enough to make K + alpha I positive definite", value }
-        }
-        Error::Parameter { name: "rho", rule, value } => Error::Parameter { name: "alpha", rule, value },
-        other => other,
-    }
-}
-
 /// Kernel ridge regression with the Gaussian-process reading.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelRegression {
@@ -174,7 +164,13 @@ pub struct KernelRegression {
 #[pymethods]
 impl KernelRegression {
     #[new]
-    fn new(py: Python<'_>, x: &Bound<'_, PyAny>, y: Table<'_>, rho: f64, kernel: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        y: Table<'_>,
+        alpha: f64,
+        kernel: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
         let kernel = Chosen::new(kernel)?;
         let given = Given::new(x, &kernel.points)?;
         let (mut x, mut y) = (Rows::given(&given)?, Rows::of(&y)?);
@@ -186,9 +182,9 @@ impl KernelRegression {
             for (i, row) in targets.iter().enumerate() {
                 row.iter().enumerate().for_each(|(j, value)| columns.column_mut(j)[i] = *value);
             }
-            KernelRidge::fit_many(dictionary, &points, &columns, rho)
+            KernelRidge::fit_many(dictionary, &points, &columns, alpha)
         };
-        let ridge = kernel.points.told(alone(py, fit)?.map_err(|error| refused(&with_alpha(error))))?;
+        let ridge = kernel.points.told(alone(py, fit)?.map_err(|error| refused(&error)))?;
         Ok(Self { state: Mutex::new(ridge), points: kernel.points })
     }
 

@@ -82,17 +82,17 @@ macro_rules! functions {
 }
 
 functions! {
-    fn divergence(kept: usize, dimension: Dimension) -> Option<f64>;
-    fn divergence_by_kept(kept: usize, dimension: Dimension) -> Option<f64>;
-    fn set_divergence(kept: usize, experts: usize) -> f64;
+    fn divergence(k: usize, dimension: Dimension) -> Option<f64>;
+    fn divergence_by_kept(k: usize, dimension: Dimension) -> Option<f64>;
+    fn set_divergence(k: usize, experts: usize) -> f64;
     fn hedge(eta: f64, best: f64, experts: usize) -> f64;
-    fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<f64>;
-    fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64;
+    fn capped_hedge(eta: f64, best: f64, k: usize, experts: usize) -> Option<f64>;
+    fn set_experts(eta: f64, best: f64, k: usize, experts: usize) -> f64;
     fn pair(setting: &Setting, best: f64, rows: u64) -> Option<f64>;
-    fn shift_cost(kept: usize, dimension: Dimension, alpha: f64) -> Option<f64>;
+    fn shift_cost(k: usize, dimension: Dimension, alpha: f64) -> Option<f64>;
     fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Option<f64>;
     fn additive(setting: &Setting, best: f64, changes: usize, squares_norm: f64) -> Option<f64>;
-    fn additive_rate(kept: usize, dimension: Dimension, rows: u64) -> Option<f64>;
+    fn additive_rate(k: usize, dimension: Dimension, rows: u64) -> Option<f64>;
     fn uncentered(setting: &Setting, best: f64) -> Option<f64>;
     fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64) -> Option<f64>;
     fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, rows: u64) -> Option<f64>;

@@ -2,10 +2,10 @@
 
 use crate::arrays::numbers;
 use crate::errors::refused;
-use crate::options::{Named, option, spelling};
+use crate::options::{self, Named, option, spelling};
 use crate::state::{lock, saved};
 use eigenhedge::options::Options;
-use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec};
+use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec, defaults};
 use eigenhedge::simplex::{cap_by_sorting, decompose};
 use eigenhedge::{Kind, Random, Spec, experts, trial};
 use numpy::{IntoPyArray, PyArray1};
@@ -59,7 +59,7 @@ impl CappedHedge {
         mixing: Option<&Bound<'_, PyAny>>,
         alpha: Option<&Bound<'_, PyAny>>,
         select: Option<&Bound<'_, PyAny>>,
-        seed: u64,
+        #[pyo3(from_py_with = options::seed)] seed: u64,
     ) -> PyResult<Self> {
         let n = Named { name: "n", value: n }.whole()?;
         let k = Named { name: "k", value: k }.whole()?;
@@ -155,7 +155,7 @@ pub struct Experts {
 #[pymethods]
 impl Experts {
     #[new]
-    #[pyo3(signature = (n, k, *, learner=None, eta=1.0, mixing=None, alpha=None, select=None, seed=0))]
+    #[pyo3(signature = (n, k, *, learner=None, eta=defaults::EXPERTS_ETA, mixing=None, alpha=None, select=None, seed=0))]
     #[expect(clippy::too_many_arguments, reason = "one for each option")]
     fn new(
         n: &Bound<'_, PyAny>,
@@ -165,7 +165,7 @@ impl Experts {
         mixing: Option<&Bound<'_, PyAny>>,
         alpha: Option<&Bound<'_, PyAny>>,
         select: Option<&Bound<'_, PyAny>>,
-        seed: u64,
+        #[pyo3(from_py_with = options::seed)] seed: u64,
     ) -> PyResult<Self> {
         let names = ExpertKind::ALL.map(ExpertKind::name);
         let name = learner.map_or(Ok(names[0]), |value| Named { name: "learner", value }.one_of(&names))?;

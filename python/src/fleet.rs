@@ -1,9 +1,9 @@
-//! One learner for each key.
+//! One model for each key.
 
 use crate::arrays::{Rows, as_table, table};
 use crate::errors::{check_room, refused};
 use crate::interrupt::each;
-use crate::learner::{Answers, Learner};
+use crate::model::{Answers, PyModel};
 use crate::options::{Named, given, spelling};
 use crate::state::{State, lock};
 use eigenhedge::{Columns, Error, Fleet, Model as CoreModel, Standardize, Standardizer};
@@ -27,7 +27,7 @@ impl Groups {
     }
 }
 
-/// The fleet with at most so many learners in memory.
+/// The fleet with at most `max_groups` models in memory.
 fn with_room(fleet: Fleet<CoreModel>, max_groups: Option<usize>) -> Fleet<CoreModel> {
     match max_groups {
         Some(most) => fleet.with_store(most, Box::new(GroupStore::new(&std::env::temp_dir()))),
@@ -57,7 +57,7 @@ impl Groups {
         let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
         if points.is_some() || setup.text_items().is_some() {
             return Err(PyValueError::new_err(
-                "the rows of a fleet must be rows of numbers: texts, sets and functions need a Learner for each key",
+                "the rows of a fleet must be rows of numbers: texts, sets and functions need a Model for each key",
             ));
         }
         let model = CoreModel::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
@@ -69,8 +69,8 @@ impl Groups {
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
-    /// Learns from every row with the learner of its key, and tells what each row cost.
-    fn answer<'py>(&self, py: Python<'py>, keys: Vec<String>, rows: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
+    /// Learns from every row with the model of its key, and tells what each row cost.
+    fn step_each<'py>(&self, py: Python<'py>, keys: Vec<String>, rows: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
         let count = rows.count();
@@ -98,9 +98,9 @@ impl Groups {
         Ok(self.fleet(py)?.keys().map(str::to_owned).collect())
     }
 
-    fn get(&self, py: Python<'_>, key: &str) -> PyResult<Option<Learner>> {
+    fn get(&self, py: Python<'_>, key: &str) -> PyResult<Option<PyModel>> {
         let found = self.fleet(py)?.get(key).map_err(|error| refused(&error))?;
-        Ok(found.map(|model| Learner::of(State::new(model))))
+        Ok(found.map(|model| PyModel::of(State::new(model))))
     }
 
     /// A fleet without keys, whose learners begin alike.

@@ -12,7 +12,7 @@ mod experts;
 mod fleet;
 mod interrupt;
 mod items;
-mod learner;
+mod model;
 mod moments;
 mod monitor;
 mod options;
@@ -27,8 +27,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // All of the machine's memory, of which files may take a half.
     eigenhedge::set_max_memory(eigenhedge_io::MaxMemory::of_machine().bytes().saturating_mul(2));
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<learner::Learner>()?;
-    module.add_class::<learner::Trial>()?;
+    module.add("_DEFAULTS", options::defaults(module.py())?)?;
+    module.add_class::<model::PyModel>()?;
+    module.add_class::<model::Trial>()?;
     module.add_class::<fleet::Groups>()?;
     module.add_class::<moments::Folded>()?;
     module.add_class::<batch::KernelComponents>()?;
@@ -50,6 +51,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(options::options, module)?)?;
     module.add_function(wrap_pyfunction!(options::kernels, module)?)?;
     module.add_function(wrap_pyfunction!(options::set_threads, module)?)?;
-    module.add_class::<monitor::Detector>()?;
+    module.add_class::<monitor::PyMonitor>()?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::arrays::{Rows, as_table, numbers, transposed};
 use crate::errors::{check_room, refused};
 use crate::interrupt::each_lot;
-use crate::learner::Learner;
+use crate::model::PyModel;
 use crate::options::{Named, given, spelling};
 use crate::state::{State, lock};
 use eigenhedge::{Error, Missing, Moments};
@@ -96,14 +96,14 @@ impl Folded {
         k: &Bound<'_, PyAny>,
         standardize: bool,
         options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Learner> {
+    ) -> PyResult<PyModel> {
         let k = Named { name: "k", value: k }.whole()?;
         let (options, _) = given(k, options)?;
         let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
         let moments = self.moments(py)?;
         let moments = &*moments;
         let finished = py.detach(|| moments.finish(&setup, standardize)).map_err(|error| refused(&error))?;
-        Ok(Learner::of(State::new(finished)))
+        Ok(PyModel::of(State::new(finished)))
     }
 
     fn best_loss(&self, py: Python<'_>, k: usize, center: bool, standardize: bool) -> PyResult<(f64, f64)> {

@@ -22,8 +22,8 @@ const CAUSES: usize = 3;
 const NONE: i64 = -1;
 
 /// The monitor behind :class:`eigenhedge.Monitor`, and what Python has to remember beside it.
-#[pyclass(frozen, module = "eigenhedge._core")]
-pub struct Detector {
+#[pyclass(frozen, name = "Monitor", module = "eigenhedge._core")]
+pub struct PyMonitor {
     state: Mutex<State>,
 }
 
@@ -33,7 +33,7 @@ struct State {
     resume_state: Vec<u8>,
 }
 
-impl Detector {
+impl PyMonitor {
     fn of(monitor: Monitor, resume_state: Vec<u8>) -> Self {
         Self { state: Mutex::new(State { monitor, resume_state }) }
     }
@@ -44,7 +44,7 @@ impl Detector {
 }
 
 #[pymethods]
-impl Detector {
+impl PyMonitor {
     #[new]
     #[pyo3(signature = (dim, *, k, share, mode, limit, lags, differences, standardize, missing, warm_up, event_gap,
                         change_time, drift_time, rebaseline, names))]

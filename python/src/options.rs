@@ -4,10 +4,10 @@ use crate::items::Points;
 use eigenhedge::Kind;
 use eigenhedge::kernel::{KERNELS, VectorKernel, Vectors};
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Setup, Type, Value, fill};
-use eigenhedge::registry::REGISTRY;
+use eigenhedge::registry::{REGISTRY, defaults};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyInt};
 
 /// An option as Python spells it.
 pub fn spelling(name: &str) -> String {
@@ -35,6 +35,9 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Opt
     }
     Ok((options, points))
 }
+
+/// Rule of whole numbers.
+const WHOLE: &str = "a whole number, at least 0 and less than 2**64";
 
 /// A value and what it is called.
 pub struct Named<'a, 'py> {
@@ -84,12 +87,15 @@ impl Named<'_, '_> {
             (Type::Count(_, Some("inf")), None) if is_infinite() => Some(Value::from("inf")),
             (Type::Count(..), None) => self.value.extract().ok().map(Value::Count),
         };
-        value.ok_or_else(|| self.wrong(&values.description()))
+        value.ok_or_else(|| match values {
+            Type::Count(..) if self.value.is_instance_of::<PyInt>() => self.wrong(WHOLE),
+            values => self.wrong(&values.description()),
+        })
     }
 
     /// A whole number.
     pub fn whole<T: for<'a, 'py> FromPyObject<'a, 'py>>(&self) -> PyResult<T> {
-        self.value.extract().map_err(|_| self.wrong("a whole number that is not negative or too large"))
+        self.value.extract().map_err(|_| self.wrong(WHOLE))
     }
 
     /// A name of the list, as the list spells it.
@@ -102,6 +108,11 @@ impl Named<'_, '_> {
         let hint = hint(text, names.iter().copied());
         PyValueError::new_err(format!("{} must be one of {}, got '{text}'{hint}", self.name, names.join(", ")))
     }
+}
+
+/// The seed of a generator.
+pub fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    Named { name: "seed", value }.whole()
 }
 
 /// The value of one option of the table; none for `None`.
@@ -199,6 +210,18 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         Ok(found)
     };
     OPTIONS.iter().map(entry).collect()
+}
+
+/// Defaults of the methods that have no entry in the table of options.
+pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("kernel", defaults::KERNEL)?;
+    found.set_item("ridge_alpha", defaults::RIDGE_ALPHA)?;
+    found.set_item("mmd_splits", defaults::MMD_SPLITS)?;
+    found.set_item("pair_eta", defaults::PAIR_ETA)?;
+    found.set_item("pair_alpha", defaults::PAIR_ALPHA)?;
+    found.set_item("experts_eta", defaults::EXPERTS_ETA)?;
+    Ok(found)
 }
 
 /// The registry of kernels: name, formula and parameters of each, and if its rows are texts or sets.

@@ -2,12 +2,13 @@
 
 use crate::arrays::{numbers, transposed};
 use crate::errors::refused;
-use crate::learner::Learner;
-use crate::options::{Named, option};
+use crate::model::PyModel;
+use crate::options::{self, Named, option};
 use crate::state::lock;
 use eigenhedge::bounds::{self, Setting};
 use eigenhedge::comparators::BestPair;
 use eigenhedge::options::Value;
+use eigenhedge::registry::defaults;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Average, Mixing, NormBound, Random};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
@@ -53,7 +54,7 @@ struct State {
 #[pymethods]
 impl Pair {
     #[new]
-    #[pyo3(signature = (left, right, k, *, eta=1.0, alpha=1e-3, norm_bound=None, seed=0))]
+    #[pyo3(signature = (left, right, k, *, eta=defaults::PAIR_ETA, alpha=defaults::PAIR_ALPHA, norm_bound=None, seed=0))]
     fn new(
         left: &Bound<'_, PyAny>,
         right: &Bound<'_, PyAny>,
@@ -61,7 +62,7 @@ impl Pair {
         eta: f64,
         alpha: f64,
         norm_bound: Option<&Bound<'_, PyAny>>,
-        seed: u64,
+        #[pyo3(from_py_with = options::seed)] seed: u64,
     ) -> PyResult<Self> {
         let whole = |name, value| Named { name, value }.whole::<usize>();
         let (left, right, k) = (whole("left", left)?, whole("right", right)?, whole("k", k)?);
@@ -147,11 +148,11 @@ impl Pair {
 /// Examples
 /// --------
 /// >>> import numpy as np
-/// >>> from eigenhedge import Average, Learner
-/// >>> learner, average = Learner(3, 1, learner="tracking", center=False), Average(3)
+/// >>> from eigenhedge import Average, Model
+/// >>> model, average = Model(3, 1, learner="tracking", center=False), Average(3)
 /// >>> for row in np.random.default_rng(0).normal(size=(50, 3)) * [3.0, 1.0, 0.1]:
-/// ...     average.add(learner)
-/// ...     _ = learner.step(row)
+/// ...     average.add(model)
+/// ...     _ = model.step(row)
 /// >>> average.terms
 /// 50
 /// >>> average.loss([1.0, 0.0, 0.0]) < average.loss([0.0, 0.0, 1.0])
@@ -169,8 +170,8 @@ impl LearnerAverage {
     }
 
     /// Adds what the learner holds now: one learner over subspaces of plain rows, without a center.
-    fn add(&self, py: Python<'_>, learner: &Learner) -> PyResult<()> {
-        let mut state = learner.state(py)?;
+    fn add(&self, py: Python<'_>, model: &PyModel) -> PyResult<()> {
+        let mut state = model.state(py)?;
         let mut average = lock(py, &self.average)?;
         state.add_to(&mut average).map_err(|error| refused(&error))
     }

@@ -28,7 +28,7 @@ def test_examples_in_docstrings(name):
 
 
 @pytest.mark.parametrize(
-    "item", [_core.Learner, _core.CappedHedge, _core.Average, _core.capping, _core.corners], ids=lambda item: item.__name__
+    "item", [_core.Model, _core.CappedHedge, _core.Average, _core.capping, _core.corners], ids=lambda item: item.__name__
 )
 def test_examples_in_docstrings_of_the_core(item):
     examples = doctest.DocTestParser().get_doctest(inspect.getdoc(item), {}, item.__name__, None, 0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import eigenhedge
-from eigenhedge import Fleet, Learner
+from eigenhedge import Fleet, Model
 
 
 def rows(count=240, columns=5):
@@ -24,8 +24,8 @@ def test_a_fleet_is_separate_learners(options, max_groups):
     assert list(fleet) == list(dict.fromkeys(keys)) and len(fleet) == len(set(keys)) and "key 1" in fleet
     for key in set(keys):
         own = np.array([other == key for other in keys])
-        learner = Learner(5, 2, **options)
-        wanted = learner.answer(X[own])
+        learner = Model(5, 2, **options)
+        wanted = learner.step_each(X[own])
         for found, answer in zip((expected_losses, losses, coordinates), wanted, strict=True):
             assert (found[own] == answer).all()
         assert fleet[key].rows == own.sum()

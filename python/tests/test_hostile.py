@@ -14,16 +14,16 @@ from scipy import sparse
 
 import eigenhedge
 import eigenhedge.river
-from eigenhedge import CappedHedge, Hedge, KernelPCA, KernelRidge, Learner, OnlineKernelPCA, OnlinePCA, preimage
+from eigenhedge import CappedHedge, Hedge, KernelPCA, KernelRidge, Model, OnlineKernelPCA, OnlinePCA, preimage
 
 ROWS = np.arange(24.0).reshape(8, 3) % 7
 
 #: Everything that takes a table.
 TAKERS = {
     "run": lambda X: eigenhedge.run(X, 1),
-    "learn": lambda X: Learner(3, 1).learn(X),
-    "answer": lambda X: Learner(3, 1).answer(X),
-    "transform": lambda X: Learner(3, 1).transform(X),
+    "learn": lambda X: Model(3, 1).learn(X),
+    "step_each": lambda X: Model(3, 1).step_each(X),
+    "transform": lambda X: Model(3, 1).transform(X),
     "OnlinePCA.fit": lambda X: OnlinePCA(1).fit(X),
     "OnlinePCA.partial_fit": lambda X: OnlinePCA(1).fit(ROWS).partial_fit(X),
     "OnlinePCA.transform": lambda X: OnlinePCA(1).fit(ROWS).transform(X),
@@ -37,6 +37,14 @@ TAKERS = {
     "preimage": lambda X: preimage(X, np.ones(8)),
 }
 
+
+def damaged(part, place, value):
+    """A sparse matrix with a wrong number inside."""
+    matrix = sparse.csr_array(ROWS)
+    getattr(matrix, part)[place] = value
+    return matrix
+
+
 WHEN = datetime.datetime(2024, 5, 1)
 TIMES = np.arange(8).astype("datetime64[s]")
 NO_NUMBERS = {
@@ -46,6 +54,15 @@ NO_NUMBERS = {
     "durations": (np.repeat(TIMES[:, None], 3, axis=1) - TIMES[0], "must hold numbers, got durations"),
     "complex": (ROWS + 1j, "must hold numbers, got complex numbers"),
     "records": (np.zeros((8, 3), dtype=[("a", float), ("b", float)]), "must hold numbers, got records"),
+    "texts": ([[1.0, 2.0, 3.0]] * 7 + [[1.0, "red", 3.0]], "got the text 'red' in column 1, row 7: leave the column out"),
+    "pandas texts": (pd.DataFrame(ROWS, columns=list("abc")).assign(b="red"), "got the text 'red' in column 'b', row 0"),
+    "polars texts": (pl.DataFrame(ROWS, schema=list("abc")).with_columns(b=pl.lit("red")), "got the text 'red' in column 'b'"),
+    "Arrow texts": (pa.table({"a": ROWS[:, 0], "b": ["red"] * 8, "c": ROWS[:, 2]}), "got the text 'red' in column 'b'"),
+    "columns of one name": (pd.DataFrame(ROWS, columns=list("aba")), "names of the columns must differ, got 'a' twice"),
+    "Arrow columns of one name": (pa.Table.from_arrays([*map(pa.array, ROWS.T)], names=list("aba")), "differ, got 'a' twice"),
+    "indices out of range": (damaged("indices", 1, 99), "indices must be at least 0 and less than 3, got 99"),
+    "indices below zero": (damaged("indices", 2, -5), "indices must be at least 0 and less than 3, got -5"),
+    "pointers out of range": (damaged("indptr", -1, 1000), "its indptr must"),
     "list of dates": ([[WHEN, 1.0, 2.0]] * 8, r"got dates \(datetime\) at entry \(0, 0\)"),
     "list of NumPy dates": ([list(row) for row in np.repeat(TIMES[:, None], 3, axis=1)], "got dates"),
     "objects with a duration": (
@@ -103,7 +120,7 @@ def test_a_mask_that_hides_nothing_is_no_reason_to_refuse(taker):
 )
 def test_a_single_row_is_refused_in_the_same_words(row, sentence):
     for call in [
-        Learner(3, 1).step,
+        Model(3, 1).step,
         CappedHedge(3, 1, 0.5).step,
         lambda row: eigenhedge.capping(row, 1),
         lambda row: eigenhedge.corners(row, 1),
@@ -120,7 +137,9 @@ def test_river_refuses_what_is_no_number(value):
     for model in [eigenhedge.river.OnlinePCA(1), eigenhedge.river.SubspaceAnomaly(1)]:
         with pytest.raises(ValueError, match="must hold numbers, got .* in feature 'b'"):
             model.learn_one(row)
-        model.learn_one({"a": 1.0, "c": "text"})
+        model.learn_one({"a": 1.0, "c": None})
+        with pytest.raises(ValueError, match="feature 'c' must be a number, got the text 'red': leave it out"):
+            model.learn_one({"a": 1.0, "c": "red"})
         use = model.score_one if hasattr(model, "score_one") else model.transform_one
         with pytest.raises(ValueError, match="must hold numbers, got .* in feature 'b'"):
             use(row)
@@ -131,10 +150,10 @@ def test_river_refuses_what_is_no_number(value):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: Learner(2**33, 1),
-        lambda: Learner(2**40, 2**20, learner="gha"),
-        lambda: Learner(2**64 - 1, 1, hindsight=False),
-        lambda: Learner(3, 2**32, kernel="rbf"),
+        lambda: Model(2**33, 1),
+        lambda: Model(2**40, 2**20, learner="gha"),
+        lambda: Model(2**64 - 1, 1, hindsight=False),
+        lambda: Model(3, 2**32, kernel="rbf"),
         lambda: OnlineKernelPCA(2**31).fit(ROWS),
         lambda: CappedHedge(2**40, 2, 0.5),
         lambda: CappedHedge(2**64 - 1, 2**63, 0.5),
@@ -149,10 +168,10 @@ def test_sizes_that_memory_cannot_hold_are_a_memory_error(call):
 @pytest.mark.parametrize(
     "call, sentence",
     [
-        (lambda: Learner(3, 2**64 - 1), "k must be at most 4294967296"),
-        (lambda: Learner(3, 2**62, kernel="rbf"), "k must be at most 4294967296"),
-        (lambda: Learner(8, 2**31), "k must be at least 1 and less than the dimension 8"),
-        (lambda: Learner(3, 2**20, learner="apex", kernel="rbf"), "GB of memory, more than there is"),
+        (lambda: Model(3, 2**64 - 1), "k must be at most 4294967296"),
+        (lambda: Model(3, 2**62, kernel="rbf"), "k must be at most 4294967296"),
+        (lambda: Model(8, 2**31), "k must be at least 1 and less than the dimension 8"),
+        (lambda: Model(3, 2**20, learner="apex", kernel="rbf"), "GB of memory, more than there is"),
     ],
 )
 def test_numbers_of_directions_that_mean_nothing_are_an_error(call, sentence):
@@ -170,12 +189,12 @@ def test_arrays_of_every_layout_give_the_same_bits(rng):
     wanted = eigenhedge.run(X, 1).losses
     for kind in kinds:
         assert (eigenhedge.run(kind, 1).losses == wanted).all()
-        assert Learner(3, 1).step(np.asarray(kind)[0]).loss == wanted[0]
+        assert Model(3, 1).step(np.asarray(kind)[0]).loss == wanted[0]
     assert (eigenhedge.run(broadcast, 1).losses == eigenhedge.run(broadcast.copy(), 1).losses).all()
-    assert eigenhedge.run(X > 0, 1).ledger["rows"] == 20
+    assert eigenhedge.run(X > 0, 1).summary["rows"] == 20
 
 
-@pytest.mark.parametrize("use", ["learn", "answer", "transform"])
+@pytest.mark.parametrize("use", ["learn", "step_each", "transform"])
 def test_an_array_that_another_thread_changes_is_no_panic(use):
     X = np.random.default_rng(0).normal(size=(4000, 40))
     done = threading.Event()
@@ -189,7 +208,7 @@ def test_an_array_that_another_thread_changes_is_no_panic(use):
     refused = 0
     try:
         for _ in range(20):
-            learner = Learner(40, 3)
+            learner = Model(40, 3)
             learner.learn(np.ones((1, 40)))
             try:
                 getattr(learner, use)(X)
@@ -198,7 +217,7 @@ def test_an_array_that_another_thread_changes_is_no_panic(use):
                 refused += 1
             # Neither broken nor spoilt by what it met.
             learner.step(np.ones(40))
-            assert np.isfinite(learner.ledger["expected_loss"])
+            assert np.isfinite(learner.summary["expected_loss"])
     finally:
         done.set()
     assert refused > 0
@@ -220,10 +239,10 @@ OPTIONS = {
 def test_no_value_of_an_option_is_a_panic(option):
     for value in VALUES:
         try:
-            learner = Learner(3, 1, **OPTIONS[option], **{option: value})
-            losses = learner.answer(ROWS)[0]
-            assert learner.ledger["rows"] == 8 and np.isfinite(losses).all()
-            learner.inverse_transform(learner.transform(ROWS))
+            learner = Model(3, 1, **OPTIONS[option], **{option: value})
+            losses = learner.step_each(ROWS)[0]
+            assert learner.summary["rows"] == 8 and np.isfinite(losses).all()
+            learner.reconstruct(learner.transform(ROWS))
         except NORMAL as error:
             assert str(error), f"{option}={value!r}"
 
@@ -231,10 +250,10 @@ def test_no_value_of_an_option_is_a_panic(option):
 @pytest.mark.parametrize("value", VALUES)
 def test_no_value_of_a_size_or_parameter_is_a_panic(value):
     calls = [
-        lambda: Learner(value, 1),
-        lambda: Learner(3, value),
-        lambda: Learner(3, value, kernel="rbf", gamma=1.0).answer(ROWS),
-        lambda: Learner(1, value, feature_dim=9).answer(ROWS[:, :1]),
+        lambda: Model(value, 1),
+        lambda: Model(3, value),
+        lambda: Model(3, value, kernel="rbf", gamma=1.0).step_each(ROWS),
+        lambda: Model(1, value, feature_dim=9).step_each(ROWS[:, :1]),
         lambda: CappedHedge(value, 1, 0.5),
         lambda: CappedHedge(3, value, 0.5),
         lambda: CappedHedge(3, 1, value, mixing="fixed-share", alpha=0.1).step([0.0, 1.0, 0.5]),

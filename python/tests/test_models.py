@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import eigenhedge
-from eigenhedge import Learner, OnlineKernelPCA, OnlinePCA, river
+from eigenhedge import Model, OnlineKernelPCA, OnlinePCA, river
 
 NAMES = list("abcdefgh")
 PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
@@ -101,7 +101,7 @@ def test_a_model_of_the_program_is_an_estimator_with_names_and_scale(tmp_path, p
     program("run t.csv --start-from m.snap --snapshot end.snap --quiet")
     end = eigenhedge.load(tmp_path / "end.snap")
     assert (model.partial_fit(frame).transform(frame) == end.transform(frame)).all()
-    assert model.ledger_["rows"] == end.ledger_["rows"] == 160
+    assert model.summary_["rows"] == end.summary_["rows"] == 160
     model.save(tmp_path / "python.snap")
     # Rows were learned that the program knows nothing of.
     with pytest.raises(subprocess.CalledProcessError):
@@ -122,7 +122,7 @@ def test_a_model_of_python_is_used_by_name_in_the_program(tmp_path, program, fra
     assert np.allclose(back.to_numpy(), pca.inverse_transform(z), rtol=1e-12)
     program("run other.csv --start-from m.snap --snapshot end.snap --quiet")
     assert (eigenhedge.load(tmp_path / "end.snap").components_ == pca.partial_fit(frame).components_).all()
-    shown = json.loads(program("inspect m.snap --json"))
+    shown = json.loads(program("inspect m.snap --summary json"))
     assert shown["columns"] == NAMES and shown["standardize"] == "running"
 
 
@@ -136,7 +136,7 @@ def test_run_standardizes_as_the_program_does(tmp_path, program, X, how):
 
 
 def test_a_warm_up_needs_a_table(X):
-    learner = Learner(8, 2, standardize="warmup:30")
+    learner = Model(8, 2, standardize="warmup:30")
     with pytest.raises(ValueError, match="a warm-up needs many rows at once"):
         learner.step(X[0])
     bad = X.copy()
@@ -147,7 +147,7 @@ def test_a_warm_up_needs_a_table(X):
     assert np.allclose(learner.scale, X[:30].std(axis=0))
     assert learner.step(X[0]).expected_loss >= 0
     with pytest.raises(ValueError, match="standardize must be none, running or warmup:ROWS, got 'minmax'"):
-        Learner(8, 2, standardize="minmax")
+        Model(8, 2, standardize="minmax")
 
 
 def test_a_warm_up_sees_a_sparse_table_as_a_whole(X, monkeypatch):
@@ -185,7 +185,7 @@ def test_models_of_river_come_back_and_go_on(tmp_path, frame):
     model.learn_one({1: 2.0, 7: 1.0, 3: 0.0})
     model.save(tmp_path / "m.snap")
     back = eigenhedge.load(tmp_path / "m.snap")
-    assert back._places == model._places and back._learner.feature_names is None
+    assert back._places == model._places and back._model.feature_names is None
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_models_of_river_come_back_and_go_on(tmp_path, frame):
     ],
 )
 def test_what_makes_no_sense_is_refused_by_load(tmp_path, remembered):
-    learner = Learner(2, 1)
+    learner = Model(2, 1)
     learner._set_resume_state(json.dumps({"python": remembered}).encode())
     learner.save(tmp_path / "m.snap")
     with pytest.raises(ValueError, match="m.snap: is damaged: what Python remembers makes no sense"):
@@ -242,10 +242,10 @@ def test_the_class_of_a_file_can_be_asked_for(tmp_path, X):
     pca, path = OnlinePCA(2).fit(X), tmp_path / "model.eh"
     pca.save(path)
     assert (eigenhedge.load(path, OnlinePCA).components_ == pca.components_).all()
-    learner = eigenhedge.load(path, Learner)
-    assert isinstance(learner, Learner) and learner.rows == len(X)
+    learner = eigenhedge.load(path, Model)
+    assert isinstance(learner, Model) and learner.rows == len(X)
     with pytest.raises(ValueError, match="must hold a Monitor, got a OnlinePCA"):
         eigenhedge.load(path, eigenhedge.Monitor)
     eigenhedge.Monitor().fit(X).save(path)
-    with pytest.raises(ValueError, match="must hold a Learner, got a Monitor"):
-        eigenhedge.load(path, Learner)
+    with pytest.raises(ValueError, match="must hold a Model, got a Monitor"):
+        eigenhedge.load(path, Model)

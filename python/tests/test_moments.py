@@ -34,7 +34,7 @@ def test_a_model_of_parts_is_pca_of_all_rows(rng):
     np.testing.assert_allclose(moments.scatter, len(X) * np.cov(X.T, bias=True), rtol=1e-6, atol=1e-6)
     low, high = moments.best_loss()
     assert low == high == pytest.approx(-model.score_samples(X).sum(), rel=1e-8)
-    assert (moments.rows, model.n_samples_seen_, model.ledger_["uncharged_rows"]) == (3000, 3000, 3000)
+    assert (moments.rows, model.n_samples_seen_, model.summary_["uncharged_rows"]) == (3000, 3000, 3000)
 
 
 def test_standard_units_weights_and_missing_cells(rng):
@@ -92,12 +92,12 @@ def test_fitted_models_are_merged(rng):
     X = low_rank(rng, rows=300)
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(8)])
     parts = [eigenhedge.OnlinePCA(2, learner="leader").fit(frame[i : i + 100]) for i in (0, 100, 200)]
-    before = [part.learner_.to_bytes() for part in parts]
+    before = [part.model_.to_bytes() for part in parts]
     merged, whole = eigenhedge.merge(*parts), eigenhedge.OnlinePCA(2, learner="leader").fit(frame)
-    assert before == [part.learner_.to_bytes() for part in parts]
+    assert before == [part.model_.to_bytes() for part in parts]
     np.testing.assert_allclose(merged.score_samples(frame), whole.score_samples(frame), atol=1e-10)
     assert merged.learner == "leader" and merged.n_samples_seen_ == 300
-    learners = [eigenhedge.Learner(8, 2, learner="leader") for _ in range(2)]
+    learners = [eigenhedge.Model(8, 2, learner="leader") for _ in range(2)]
     [learner.learn(rows) for learner, rows in zip(learners, (X[:1], X[1:]), strict=True)]
     np.testing.assert_allclose(eigenhedge.merge(*learners).losses(X), -whole.score_samples(frame), atol=1e-10)
     fleets = [eigenhedge.Fleet(2, learner="leader") for _ in range(2)]
@@ -113,7 +113,7 @@ def test_refusals_say_what_must_be(rng):
     with pytest.raises(ValueError, match="the learner must be one of leader, anchored, product-sets, got tracking"):
         eigenhedge.merge(tracking, tracking)
     with pytest.raises(TypeError, match="all models must be of one class"):
-        eigenhedge.merge(tracking, tracking.learner_)
+        eigenhedge.merge(tracking, tracking.model_)
     with pytest.raises(ValueError, match="got auto, which depends on the order of rows"):
         Moments(8, 2).update(X).finish(learner="auto")
     with pytest.raises(ValueError, match="k must be 2 as in the first part, got 3"):

@@ -116,7 +116,7 @@ def test_pickles_copies_and_files_go_on_to_the_bit(table, tmp_path):
         assert type(other) is Monitor and other.get_params() == monitor.get_params()
         pd.testing.assert_frame_equal(other.update(table[520:]).to_frame(), expected)
         assert other.open_event_ == monitor.open_event_ and other.offset_ == monitor.offset_
-    with pytest.raises(TypeError, match="must be a learner or a transformer to be exported, got a Monitor"):
+    with pytest.raises(TypeError, match="only a Model or a transformer can be exported, got a Monitor"):
         eigenhedge.export(monitor, tmp_path / "m.json")
 
 
@@ -137,12 +137,12 @@ def test_files_of_the_command_line_come_back(program, table, tmp_path):
 
 def test_judging_rows_learns_nothing(table):
     monitor = Monitor().fit(table[:400])
-    before = monitor._detector.to_bytes()
+    before = monitor._monitor.to_bytes()
     labels = monitor.predict(table[400:])
     assert labels[100:140].mean() < -0.8 and labels[:100].mean() > 0.9
     scores = monitor.score_samples(table[400:])
     np.testing.assert_allclose(monitor.decision_function(table[400:]), scores - monitor.offset_)
-    assert monitor._detector.to_bytes() == before
+    assert monitor._monitor.to_bytes() == before
     frozen = Monitor(mode="freeze:400").update(table)
     np.testing.assert_array_equal(-scores, frozen.score[400:])
 
@@ -318,7 +318,7 @@ def test_a_drift_that_is_saved_goes_on_to_the_bit(biased, tmp_path):
     ours, theirs = monitor.update(biased[1600:]), loaded.update(biased[1600:])
     pd.testing.assert_frame_equal(ours.to_frame(), theirs.to_frame())
     assert repr(ours.drifts) == repr(theirs.drifts) and ours.reference_limit == theirs.reference_limit
-    assert loaded.totals_ == monitor.totals_ and loaded._detector.to_bytes() == monitor._detector.to_bytes()
+    assert loaded.totals_ == monitor.totals_ and loaded._monitor.to_bytes() == monitor._monitor.to_bytes()
     assert "accepted" in {event["kind"] for event in ours.drifts}
 
 
@@ -331,3 +331,26 @@ def test_an_error_names_the_row_and_keeps_what_came_before(table):
     assert monitor.totals_["rows"] == 600
     with pytest.raises(NotFittedError):
         Monitor().predict(X)
+
+
+def test_a_first_call_that_ends_within_the_warm_up_warns_once(recwarn):
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    monitor = Monitor()
+    with pytest.warns(
+        UserWarning, match="no row has a score yet: the warm-up needs 400 rows in update, got 100; later calls continue"
+    ):
+        monitor.update(X[:100])
+    recwarn.clear()
+    for row in X[100:]:
+        monitor.update(row[None, :])
+    Monitor().update(X[:1])
+    assert not recwarn
+
+
+def test_a_notebook_shows_alarms_as_a_table():
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    X[500:505, 1] += 20
+    alarms = Monitor().update(pd.DataFrame(X, columns=["<a>", "b", "c"]))
+    page = alarms._repr_html_()
+    assert f"<td>{alarms.alarm.sum()}</td>" in page and "<td>500</td>" in page and "b " in page and "<svg" in page
+    assert "<a>" not in page

@@ -37,16 +37,16 @@ def test_numpy_is_enough_for_learners_and_the_monitor():
         """
         import numpy as np, pickle, os, tempfile
         import eigenhedge
-        from eigenhedge import Learner, Monitor, plot
+        from eigenhedge import Model, Monitor, plot
         X = np.random.default_rng(0).normal(size=(600, 2)) @ [[1, 2, 0, 1], [0, 1, 1, 3]] + 0.1
         X += 0.1 * np.random.default_rng(1).normal(size=X.shape)
         X[500:520, 2] += 3
         run = eigenhedge.run(X, 2, kernel="rbf", budget=10)
-        learner = Learner(4, 2)
+        learner = Model(4, 2)
         learner.learn(X)
         monitor = Monitor(k=2)
         alarms = monitor.update(X)
-        print(run.ledger["rows"], learner.rows, alarms.alarm[500:520].sum() > 15)
+        print(run.summary["rows"], learner.rows, alarms.alarm[500:520].sum() > 15)
         print(monitor, Monitor().set_params(lags=2).get_params()["lags"])
         print((Monitor().fit(X[:400]).predict(X[500:520]) == -1).sum() > 15)
         path = os.path.join(tempfile.mkdtemp(), "model.eh")
@@ -68,7 +68,7 @@ def test_numpy_is_enough_for_learners_and_the_monitor():
         ("import eigenhedge.river", "eigenhedge.river needs river: pip install eigenhedge[river]"),
         ("eigenhedge.SubspaceAnomaly", "eigenhedge.river needs river: pip install eigenhedge[river]"),
         ("run.plot()", "eigenhedge.plot needs matplotlib: pip install eigenhedge[plot]"),
-        ("run.to_frame()", "Run.to_frame needs pandas: pip install pandas"),
+        ("run.to_frame()", "RunResult.to_frame needs pandas: pip install pandas"),
         ("eigenhedge.export(run.model, 'm.onnx')", "an export to ONNX needs onnx: pip install eigenhedge[onnx]"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import eigenhedge
-from eigenhedge import Learner, OnlineKernelPCA, OnlinePCA, _options, river
+from eigenhedge import Model, OnlineKernelPCA, OnlinePCA, _options, river
 from eigenhedge.typing import Options
 
 TABLE = {entry["name"]: entry for entry in eigenhedge.options()}
@@ -32,11 +32,11 @@ def example(name):
 def test_an_option_is_a_keyword_of_everything_that_learns(name):
     keywords = example(name)
     assert name in keywords
-    ledger = eigenhedge.run(ROWS, 2, **keywords).ledger
+    summary = eigenhedge.run(ROWS, 2, **keywords).summary
     # The rate that a ceiling sets is known, the ceiling is not; neither is the seed.
     if name not in ("ceiling", "horizon", "seed", "learner"):
-        assert ledger["options"][name] == keywords[name]
-    assert name == "learner" or Learner(5, 2, **{name: None}).rows == 0
+        assert summary["options"][name] == keywords[name]
+    assert name == "learner" or Model(5, 2, **{name: None}).rows == 0
     for model in [OnlinePCA, OnlineKernelPCA]:
         if name not in inspect.signature(model).parameters:
             assert name in (_options.OF_KERNELS | {"seed"} if model is OnlinePCA else {"seed", "segments"})
@@ -51,7 +51,7 @@ def test_an_option_is_a_keyword_of_everything_that_learns(name):
             continue
         estimator = clone(model(2, **{"learner": "auto", **keywords})).fit(ROWS)
         assert estimator.get_params()[name] == keywords[name]
-        assert name in ("learner", "ceiling", "horizon") or estimator.ledger_["options"][name] == keywords[name]
+        assert name in ("learner", "ceiling", "horizon") or estimator.summary_["options"][name] == keywords[name]
     stream = river.OnlinePCA(2, **keywords).clone()
     assert getattr(stream, name) == keywords[name]
     if name in ("items", "substring"):
@@ -59,16 +59,16 @@ def test_an_option_is_a_keyword_of_everything_that_learns(name):
             stream.learn_one(dict(zip("abcde", ROWS[0], strict=True)))
         return
     stream.learn_one(dict(zip("abcde", ROWS[0], strict=True)))
-    assert name in ("learner", "ceiling", "horizon", "seed") or stream.ledger["options"][name] == keywords[name]
+    assert name in ("learner", "ceiling", "horizon", "seed") or stream.summary["options"][name] == keywords[name]
 
 
-@pytest.mark.parametrize("taker", [eigenhedge.run, Learner, eigenhedge.Fleet, OnlineKernelPCA, river.OnlinePCA])
+@pytest.mark.parametrize("taker", [eigenhedge.run, Model, eigenhedge.Fleet, OnlineKernelPCA, river.OnlinePCA])
 def test_signatures_name_every_option(taker):
     named = set(inspect.signature(taker).parameters)
     assert set(TABLE) - named == ({"seed", "segments"} if taker is OnlineKernelPCA else set())
     assert not any(item.kind is item.VAR_KEYWORD for item in inspect.signature(taker).parameters.values())
     with pytest.raises(TypeError, match="unexpected keyword argument 'etta'"):
-        made = taker(*{eigenhedge.run: [ROWS, 2], Learner: [5, 2], eigenhedge.Fleet: [2]}.get(taker, []), etta=1.0)
+        made = taker(*{eigenhedge.run: [ROWS, 2], Model: [5, 2], eigenhedge.Fleet: [2]}.get(taker, []), etta=1.0)
         made.update("a" * len(ROWS), ROWS)
 
 
@@ -83,22 +83,22 @@ def test_learners_tell_which_options_they_read():
     for learner in eigenhedge.learners():
         assert learner["reads"] == [name for name, entry in TABLE.items() if learner["name"] in entry["read_by"]]
     with pytest.raises(ValueError, match="forget is not read by the learner auto"):
-        Learner(5, 2, forget=0.9)
+        Model(5, 2, forget=0.9)
 
 
 def test_center_is_a_word_or_a_yes_or_no():
-    ledgers = [eigenhedge.run(ROWS, 2, center=center).ledger for center in [True, "mean", None, False, "none"]]
-    assert [ledger["options"]["center"] for ledger in ledgers] == ["mean", "mean", "mean", "none", "none"]
+    summaries = [eigenhedge.run(ROWS, 2, center=center).summary for center in [True, "mean", None, False, "none"]]
+    assert [summary["options"]["center"] for summary in summaries] == ["mean", "mean", "mean", "none", "none"]
     with pytest.raises(ValueError, match="mixing must be one of none, fixed-share, past-average, got True"):
-        Learner(5, 2, learner="tracking", mixing=True)
+        Model(5, 2, learner="tracking", mixing=True)
 
 
 def test_a_start_center_is_a_number_a_list_or_an_array():
     rows = ROWS + 7.0
     for start in [7.0, [7.0] * 5, np.full(5, 7.0), "7", "7,7,7,7,7"]:
-        found = eigenhedge.run(rows, 2, center_prior=4.0, start_center=start).ledger
+        found = eigenhedge.run(rows, 2, center_prior=4.0, start_center=start).summary
         assert found["options"]["start_center"] == "7"
-    shifted = eigenhedge.run(ROWS, 2, center_prior=4.0).ledger
+    shifted = eigenhedge.run(ROWS, 2, center_prior=4.0).summary
     assert found["expected_loss"] == pytest.approx(shifted["expected_loss"], rel=1e-9)
     with pytest.raises(ValueError, match="start_center must be finite numbers"):
         eigenhedge.run(rows, 2, center_prior=4.0, start_center=[1.0, float("nan")])

@@ -1,4 +1,4 @@
-"""Pictures show the numbers of the ledger."""
+"""Pictures show the numbers of the summary."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,25 +20,27 @@ def no_figure_stays_open():
 def test_losses_end_at_the_totals_of_the_ledger(rng):
     run = eigenhedge.run(low_rank(rng, rows=3000), 2, learner="anchored")
     drawn, expected, best, bound = plot.losses(run).lines
-    for line, total in [(drawn, run.ledger["loss"]), (expected, run.ledger["expected_loss"])]:
+    for line, total in [(drawn, run.summary["loss"]), (expected, run.summary["expected_loss"])]:
         assert len(line.get_xdata()) == 1000 and line.get_xdata()[-1] == 2999
         assert line.get_ydata()[-1] == pytest.approx(total)
-    assert best.get_ydata()[0] == run.ledger["best_loss"] and bound.get_ydata()[0] == run.ledger["bound"]
+    assert best.get_ydata()[0] == run.summary["best_loss"] and bound.get_ydata()[0] == run.summary["bound"]
 
 
 def test_a_bound_far_above_the_losses_does_not_flatten_them(rng):
     run = eigenhedge.run(low_rank(rng, noise=0.001), 3, learner="tracking", norm_bound=1e4, center=False)
     ax = plot.losses(run)
-    assert run.ledger["bound"] > 100 * run.ledger["loss"]
-    assert ax.get_ylim()[1] < 3 * run.ledger["loss"]
-    assert f"bound {rounded(run.ledger['bound'])}, above the picture" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert run.summary["bound"] > 100 * run.summary["loss"]
+    assert ax.get_ylim()[1] < 3 * run.summary["loss"]
+    assert f"bound {rounded(run.summary['bound'])}, above the picture" in [
+        text.get_text() for text in ax.get_legend().get_texts()
+    ]
 
 
 def test_portfolio_shows_the_weights(rng):
     run = eigenhedge.run(low_rank(rng), 2)
     for model in [run, run.model]:
         widths = [bar.get_width() for bar in plot.portfolio(model).patches]
-        assert sum(widths) == pytest.approx(1) and len(widths) == len(run.ledger["members"])
+        assert sum(widths) == pytest.approx(1) and len(widths) == len(run.summary["members"])
     with pytest.raises(ValueError, match="only a portfolio"):
         plot.portfolio(eigenhedge.run(low_rank(rng), 2, learner="leader"))
 

@@ -25,23 +25,23 @@ def test_run_equals_the_learner_row_by_row(rng):
     for name in [entry["name"] for entry in eigenhedge.learners()]:
         k = 1 if name == "oja" else 2
         run = eigenhedge.run(X, k, learner=name, seed=4)
-        learner = eigenhedge.Learner(8, k, learner=name, seed=4)
+        learner = eigenhedge.Model(8, k, learner=name, seed=4)
         trials = [learner.step(row) for row in X]
         assert run.losses.tolist() == [trial.loss for trial in trials], name
         assert run.expected_losses.tolist() == [trial.expected_loss for trial in trials], name
         assert (run.coordinates == [trial.coordinates for trial in trials]).all(), name
         assert run.model.to_bytes() == learner.to_bytes(), name
-        first = run.ledger["first_row_loss"]
+        first = run.summary["first_row_loss"]
         assert first is None or first == run.expected_losses[0], name
-        assert run.ledger["loss"] == pytest.approx(run.losses[0 if first is None else 1 :].sum()), name
+        assert run.summary["loss"] == pytest.approx(run.losses[0 if first is None else 1 :].sum()), name
 
 
 def test_the_ledger_has_the_keys_of_the_summary_and_adds_up(rng):
-    ledger = eigenhedge.run(low_rank(rng), 2, learner="anchored").ledger
-    assert set(KEYS) <= set(ledger)
-    assert ledger["regret"] == pytest.approx(ledger["expected_loss"] - ledger["best_loss"])
-    assert ledger["bound_holds"] is True and ledger["expected_loss"] <= ledger["bound"]
-    assert eigenhedge.run(low_rank(rng), 2, learner="leader").ledger["bound"] is None
+    summary = eigenhedge.run(low_rank(rng), 2, learner="anchored").summary
+    assert set(KEYS) <= set(summary)
+    assert summary["regret"] == pytest.approx(summary["expected_loss"] - summary["best_loss"])
+    assert summary["bound_holds"] is True and summary["expected_loss"] <= summary["bound"]
+    assert eigenhedge.run(low_rank(rng), 2, learner="leader").summary["bound"] is None
 
 
 def test_losses_are_what_the_coordinates_leave_out(rng):
@@ -112,8 +112,8 @@ def test_the_command_line_gives_the_same_bits(tmp_path, rng, options, arguments)
     assert (answers[:, 3:] == run.coordinates).all()
     assert_frame_equal(run.to_frame(), pd.read_csv(out), check_exact=True)
     timing = {"seconds", "rows_per_second"}
-    ledger = {key: value for key, value in run.ledger.items() if key not in timing}
-    assert ledger == {key: value for key, value in summary.items() if key not in timing}
+    found = {key: value for key, value in run.summary.items() if key not in timing}
+    assert found == {key: value for key, value in summary.items() if key not in timing}
 
 
 def test_errors_name_the_row_the_entry_and_the_value(rng):
@@ -134,7 +134,7 @@ def test_errors_name_the_row_the_entry_and_the_value(rng):
     with pytest.raises(ValueError, match="learner must be one of auto, .*, got 'ojja': did you mean 'oja'"):
         eigenhedge.run(X, 1, learner="ojja")
     with pytest.raises(TypeError, match="unexpected keyword argument 'kernal': did you mean 'kernel'"):
-        eigenhedge.Learner(3, 1, kernal="rbf")
+        eigenhedge.Model(3, 1, kernal="rbf")
     with pytest.raises(ValueError, match="gamma needs a kernel"):
         eigenhedge.run(X, 1, gamma=1.0)
 
@@ -149,8 +149,8 @@ def holes(share, seed=0):
 def test_missing_cells_are_filled_in_and_counted():
     X = holes(0.2)
     run = eigenhedge.run(X, 2, missing="fill")
-    assert run.ledger["certificate"]["missing_cells"] == np.isnan(X).sum()
-    assert run.ledger["best_loss"] is None
+    assert run.summary["certificate"]["missing_cells"] == np.isnan(X).sum()
+    assert run.summary["best_loss"] is None
     assert all(np.isfinite(part).all() for part in (run.losses, run.expected_losses, run.coordinates))
     assert np.isfinite(run.model.transform(X)).all()
     assert run.expected_losses[200:].mean() < 0.1
@@ -160,7 +160,7 @@ def test_rows_with_missing_cells_are_passed_over():
     X = holes(0.1)
     run = eigenhedge.run(X, 2, missing="skip")
     incomplete = np.isnan(X).any(axis=1)
-    assert run.ledger["skipped_rows"] == incomplete.sum()
+    assert run.summary["skipped_rows"] == incomplete.sum()
     whole = eigenhedge.run(X[~incomplete], 2)
     np.testing.assert_array_equal(run.losses[~incomplete], whole.losses)
     assert not run.losses[incomplete].any()
@@ -193,14 +193,14 @@ def test_infinity_is_no_missing_cell():
 
 def test_a_run_shows_its_account(rng):
     run = eigenhedge.run(low_rank(rng), 3)
-    ledger = run.ledger
-    energy = ledger["loss"] + ledger["kept_energy"]
-    heaviest = max(ledger["members"], key=lambda member: member["weight"])
+    summary = run.summary
+    energy = summary["loss"] + summary["kept_energy"]
+    heaviest = max(summary["members"], key=lambda member: member["weight"])
     shown = [
         "auto, k = 3, 400 rows of 8",
-        f"{ledger['expected_loss']:.4g} ({ledger['expected_loss'] / energy:.2%} of the energy)",
-        f"best fixed subspace{_summary.rounded(ledger['best_loss'])}",
-        f"bound{_summary.rounded(ledger['bound'])}, holds",
+        f"{summary['expected_loss']:.4g} ({summary['expected_loss'] / energy:.2%} of the energy)",
+        f"best fixed subspace{_summary.rounded(summary['best_loss'])}",
+        f"bound{_summary.rounded(summary['bound'])}, holds",
         f"{heaviest['name']} ({heaviest['weight']:.0%})",
     ]
     page = ElementTree.fromstring(run._repr_html_())
@@ -224,7 +224,7 @@ def test_accounts_without_a_bound_or_rows_are_shown(rng):
         empty = eigenhedge.run(np.zeros((rows, 3)), 1)
         assert "expected loss 0" in repr(empty) and "<table>" in empty._repr_html_()
     wide = eigenhedge.run(rng.normal(size=(20, 5000)), 1)
-    assert wide.ledger["best_loss"] is None or " to " in repr(wide)
+    assert wide.summary["best_loss"] is None or " to " in repr(wide)
 
 
 def test_a_run_knows_the_names_of_its_columns(rng):

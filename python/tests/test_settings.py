@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import eigenhedge
-from eigenhedge import Average, Learner, bounds
+from eigenhedge import Average, Model, bounds
 
 
 def test_every_function_of_the_rust_module_has_its_name_here():
@@ -62,7 +62,7 @@ def test_pairs_find_what_belongs_together_within_the_bound():
 
 def test_a_matrix_is_the_sum_of_its_rows_and_the_variance_minimiser_is_k_one_less():
     options = {"learner": "tracking", "mixing": "none", "center": False, "norm_bound": 1.0, "eta": 2.0}
-    learner = Learner(3, 2, **options)
+    learner = Model(3, 2, **options)
     days, total = np.random.default_rng(2), np.zeros((3, 3))
     for _ in range(100):
         factor = days.normal(size=(3, 2)) * [[1.0], [0.5], [0.01]]
@@ -70,19 +70,21 @@ def test_a_matrix_is_the_sum_of_its_rows_and_the_variance_minimiser_is_k_one_les
         covariance /= np.linalg.eigvalsh(covariance)[-1]
         learner.step(matrix=covariance)
         total += covariance
-    ledger = learner.ledger
-    assert ledger["best_loss"] == pytest.approx(np.linalg.eigvalsh(total)[0])
-    assert ledger["expected_loss"] <= ledger["bound"]
+    summary = learner.summary
+    assert summary["best_loss"] == pytest.approx(np.linalg.eigvalsh(total)[0])
+    assert summary["expected_loss"] <= summary["bound"]
     assert learner.step([0.1, 0.2, 0.3]).loss >= 0
     with pytest.raises(TypeError, match="a row or a matrix"):
         learner.step()
     with pytest.raises(ValueError, match="without center"):
-        Learner(3, 2).step(matrix=np.eye(3))
+        Model(3, 2).step(matrix=np.eye(3))
+    with pytest.raises(ValueError, match="a matrix needs rows that are not standardized by the model"):
+        Model(3, 2, center="none", standardize="running").step(matrix=np.eye(3))
 
 
 def test_the_average_has_the_average_loss():
     rows = np.random.default_rng(3).normal(size=(80, 4)) * [3, 2, 1, 0.5]
-    learner, average = Learner(4, 2, learner="anchored", center=False), Average(4)
+    learner, average = Model(4, 2, learner="anchored", center=False), Average(4)
     new, losses = np.array([1.0, -1.0, 0.5, 2.0]), []
     for row in rows:
         average.add(learner)
@@ -93,12 +95,12 @@ def test_the_average_has_the_average_loss():
     assert np.trace(average.projection) == pytest.approx(2.0)
     assert average.components(2).shape == (2, 4)
     with pytest.raises(ValueError, match="single learner"):
-        average.add(Learner(4, 2))
+        average.add(Model(4, 2))
 
 
 def test_hebbian_learners_take_their_parameters():
     rows = np.random.default_rng(4).normal(size=(300, 3)) * [3, 2, 1]
-    for name, options in {"gha": {"beta": 2.0}, "apex": {"stage": 50}, "oja": {"half": 20.0}}.items():
+    for name, options in {"gha": {"beta": 2.0}, "apex": {"stage": 50}, "oja": {"step_half_life": 20.0}}.items():
         k = 1 if name == "oja" else 2
         plain = eigenhedge.run(rows, k, learner=name)
         changed = eigenhedge.run(rows, k, learner=name, **options)
@@ -119,22 +121,22 @@ def test_rounding_makes_no_corner():
 def test_a_batch_is_one_choice_for_all_its_rows(rng):
     X = rng.normal(size=(60, 4))
     weights = rng.uniform(0.5, 2.0, size=60)
-    learner = eigenhedge.Learner(4, 2, learner="tracking", center="none")
+    learner = eigenhedge.Model(4, 2, learner="tracking", center="none")
     expected, loss = learner.step_batch(X[:20], weights[:20])
     # Nothing is known before the first choice: half of the energy is dropped on average.
     assert expected == pytest.approx(0.5 * (weights[:20, None] * X[:20] ** 2).sum())
     assert loss <= (weights[:20, None] * X[:20] ** 2).sum()
     learner.step_batch(X[20:])
     assert learner.rows == 60
-    scatter = eigenhedge.Learner(4, 2, learner="leader", center="none")
+    scatter = eigenhedge.Model(4, 2, learner="leader", center="none")
     scatter.learn(X, sample_weight=weights)
     values, vectors = np.linalg.eigh((weights[:, None] * X).T @ X)
     np.testing.assert_allclose(abs(scatter.components @ vectors[:, ::-1][:, :2]), np.eye(2), atol=1e-7)
-    assert scatter.ledger["best_loss"] == pytest.approx(values[:2].sum())
+    assert scatter.summary["best_loss"] == pytest.approx(values[:2].sum())
     with pytest.raises(ValueError, match="one number for each of 60 rows, got 3"):
         scatter.learn(X, sample_weight=[1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="finite and not negative, got -1"):
         scatter.learn(X[:1], sample_weight=[-1.0])
-    centered = eigenhedge.Learner(4, 2)
+    centered = eigenhedge.Model(4, 2)
     with pytest.raises(ValueError, match="rows one by one"):
         centered.step_batch(X)

@@ -7,6 +7,7 @@ import warnings
 from unittest import SkipTest
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import low_rank, projector
 from scipy import sparse
@@ -132,7 +133,7 @@ def test_kernel_pca_agrees_with_theirs(rng):
     for kernel in ["linear", "rbf", "poly", "cosine"]:
         ours, theirs = KernelPCA(3, kernel=kernel).fit(X), TheirKernelPCA(3, kernel=kernel).fit(X)
         np.testing.assert_allclose(np.abs(ours.transform(fresh)), np.abs(theirs.transform(fresh)), atol=1e-7)
-    named, given = KernelPCA(3).fit(X), KernelPCA(3, kernel=np.dot).fit(X)
+    named, given = KernelPCA(3, kernel="linear").fit(X), KernelPCA(3, kernel=np.dot).fit(X)
     np.testing.assert_allclose(np.abs(given.transform(fresh)), np.abs(named.transform(fresh)), atol=1e-9)
     with pytest.raises(ValueError, match="the kernel must be positive semidefinite"):
         KernelPCA(3, kernel="sigmoid", gamma=5.0).fit(X)
@@ -151,7 +152,7 @@ def test_fit_forgets_and_partial_fit_continues(rng):
             pieces.partial_fit(X[start:stop])
         for pca in [again, pieces]:
             assert (pca.components_ == whole.components_).all()
-            assert pca.ledger_["loss"] == whole.ledger_["loss"]
+            assert pca.summary_["loss"] == whole.summary_["loss"]
             assert pca.n_samples_seen_ == len(X)
 
 
@@ -184,10 +185,10 @@ def test_pickle_goes_on_bit_for_bit(estimator, rng):
     X = low_rank(rng, rows=60)
     here = clone(estimator).fit(X[:30])
     there = pickle.loads(pickle.dumps(here))
-    assert here.learner_.to_bytes() in pickle.dumps(here)
+    assert here.model_.to_bytes() in pickle.dumps(here)
     for pca in [here, there]:
         pca.partial_fit(X[30:])
-    assert here.learner_.to_bytes() == there.learner_.to_bytes()
+    assert here.model_.to_bytes() == there.model_.to_bytes()
     assert (here.transform(X) == there.transform(X)).all()
 
 
@@ -214,11 +215,25 @@ def test_names_that_are_nearly_right_are_suggested(rng):
     for estimator, near in [
         (OnlinePCA(1, learner="trackin"), "did you mean 'tracking'"),
         (OnlineKernelPCA(1, kernel="rdf"), "did you mean 'rbf'"),
+        (OnlinePCA("mle"), "n_components must be a whole number, at least 1, got 'mle'; that choice needs all rows"),
+        (
+            OnlinePCA(1, random_state=2**70),
+            r"seed must be a whole number, at least 0 and less than 2\*\*64, got 1180591620717411303424",
+        ),
         (OnlinePCA(1, learner="tracking", mixing="fixed_share"), "did you mean 'fixed-share'"),
         (OnlinePCA(1, select="corner"), "did you mean 'corners'"),
     ]:
         with pytest.raises(ValueError, match=near):
             estimator.fit(X)
+
+
+def test_single_precision_stays_single_and_weights_are_refused(rng):
+    X = rng.normal(size=(30, 4)).astype(np.float32)
+    for estimator in [OnlinePCA(2), OnlinePCA(2, whiten=True), OnlineKernelPCA(2), KernelPCA(2)]:
+        assert estimator.fit_transform(X).dtype == estimator.transform(pd.DataFrame(X).to_numpy()).dtype == np.float32
+        assert estimator.transform(X.astype(np.float64)).dtype == np.float64
+    with pytest.raises(TypeError, match="sample_weight"):
+        OnlinePCA(2).fit(X, sample_weight=np.ones(30))
 
 
 def test_an_option_that_is_not_read_is_an_error(rng):
@@ -234,8 +249,11 @@ def test_missing_cells_are_told_to_scikit_learn_and_filled_in():
     X[rng.uniform(size=X.shape) < 0.1] = np.nan
     assert not get_tags(OnlinePCA(2)).input_tags.allow_nan
     assert get_tags(OnlinePCA(2, missing="fill")).input_tags.allow_nan
-    with pytest.raises(ValueError, match="NaN"):
+    advice = r"column \d must be finite, got NaN \(Input X contains NaN\): missing='fill' fills missing cells in"
+    with pytest.raises(ValueError, match=advice):
         OnlinePCA(2).fit(X)
+    with pytest.raises(ValueError, match="column 'b' must be finite, got NaN .*: fill missing cells in first"):
+        KernelRidge().fit(pd.DataFrame(X, columns=list("abcde")).fillna(dict.fromkeys("acde", 0.0)), np.zeros(200))
     pca = OnlinePCA(2, missing="fill").fit(X)
     assert np.isfinite(pca.transform(X)).all() and np.isfinite(pca.explained_variance_).all()
     assert pca.partial_fit(X[:3]).n_samples_seen_ == 203

@@ -12,7 +12,7 @@ import pytest
 
 import eigenhedge
 from eigenhedge import _types, bounds
-from eigenhedge.typing import KernelName, LearnerName, Ledger
+from eigenhedge.typing import KernelName, LearnerName, Summary
 
 HERE = pathlib.Path(__file__).parent / "typed"
 
@@ -53,14 +53,14 @@ def test_thirty_uses_run():
 def test_a_ledger_has_the_keys_and_values_of_its_type():
     run = eigenhedge.run(np.random.default_rng(0).normal(size=(40, 4)), 2, segments=2, learner="auto")
     nested = {
-        "certificate": (_types.Certificate, run.ledger["certificate"]),
-        "members": (_types.Member, run.ledger["members"][0]),
-        "partitions": (_types.Partition, run.ledger["partitions"][0]),
+        "certificate": (_types.Certificate, run.summary["certificate"]),
+        "members": (_types.Member, run.summary["members"][0]),
+        "partitions": (_types.Partition, run.summary["partitions"][0]),
     }
-    for declared, found in [(Ledger, run.ledger), *nested.values()]:
+    for declared, found in [(Summary, run.summary), *nested.values()]:
         assert list(typing.get_type_hints(declared)) == list(found)
     shifting = eigenhedge.run(np.eye(8)[:6], 2, learner="tracking", center=False, norm_bound=1.0, segments=2)
-    assert list(typing.get_type_hints(_types.ShiftingBound)) == list(shifting.ledger["shifting_bound"])
+    assert list(typing.get_type_hints(_types.ShiftingBound)) == list(shifting.summary["shifting_bound"])
 
 
 def test_events_and_drifts_have_the_keys_of_their_types():

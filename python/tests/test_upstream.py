@@ -32,8 +32,9 @@ THEIR_ARGUMENTS = {"batch_size", "eigen_solver", "fit_inverse_transform", "remov
 
 
 def ours(cls):
-    """The class, with arguments that only theirs has left aside."""
-    return lambda *args, **options: cls(*args, **{k: v for k, v in options.items() if k not in THEIR_ARGUMENTS})
+    """The class, with their default kernel, and with arguments that only theirs has left aside."""
+    defaults = {"kernel": "linear"} if cls is OnlineKernelPCA else {}
+    return lambda *args, **options: cls(*args, **defaults | {k: v for k, v in options.items() if k not in THEIR_ARGUMENTS})
 
 
 def cases():

@@ -40,10 +40,10 @@ def keyed(rng, keys, rows):
 
 def alone(frame, k, names=FEATURES, **options):
     """The learner of the rows of a key on one machine, and its answers."""
-    learner = eigenhedge.Learner(len(names), k, **options)
+    learner = eigenhedge.Model(len(names), k, **options)
     learner._set_feature_names(names)
     rows = frame.sort_values("time", kind="stable")[names].to_numpy()
-    return learner, learner.answer(np.ascontiguousarray(rows))
+    return learner, learner.step_each(np.ascontiguousarray(rows))
 
 
 def message(error):

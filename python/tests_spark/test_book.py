@@ -20,6 +20,6 @@ def test_the_page_of_the_book_runs(spark, rng, tmp_path, monkeypatch):
     for block in blocks:
         exec(compile(block, "cluster.md", "exec"), names)
     assert names["models"].count() == 2
-    assert names["ledger"]["rows"] == 120
+    assert names["summary"]["rows"] == 120
     answers = pd.read_parquet(tmp_path / "answers")
     assert len(answers) == 120 and not answers["late"].any()

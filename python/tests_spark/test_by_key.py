@@ -29,8 +29,8 @@ def test_each_key_has_the_learner_of_one_machine_bit_for_bit(spark, rng, options
         row = found.loc[machine]
         assert row["model"] == learner.to_bytes()
         assert row["rows"] == 60
-        assert row["expected_loss"] == learner.ledger["expected_loss"]
-        assert row["bound"] == learner.ledger["bound"] or np.isnan(row["bound"])
+        assert row["expected_loss"] == learner.summary["expected_loss"]
+        assert row["bound"] == learner.summary["bound"] or np.isnan(row["bound"])
     loaded = eigenhedge.load(bytes(found.loc["m2", "model"]))
     assert loaded.feature_names == FEATURES
 
@@ -43,7 +43,7 @@ def test_monitors_by_key_equal_those_of_one_machine(spark, rng):
         monitor = eigenhedge.Monitor(warm_up=60)
         monitor.update(rows.sort_values("time")[FEATURES])
         row = found[found["machine"] == machine].iloc[0]
-        assert bytes(row["model"]) == monitor._detector.to_bytes()
+        assert bytes(row["model"]) == monitor._monitor.to_bytes()
         assert all(row[name] == count for name, count in monitor.totals_.items())
         assert eigenhedge.load(bytes(row["model"])).totals_ == monitor.totals_
 

@@ -34,7 +34,7 @@ def table(spark, rows, **others):
 
 
 def learned(batches):
-    return eigenhedge.Learner.from_bytes(batches.last[1])
+    return eigenhedge.Model.from_bytes(batches.last[1])
 
 
 def iid(rng, learner, number, size):
@@ -64,17 +64,17 @@ def adversary(rng, learner, number, size):
     ],
 )
 def test_regret_is_within_the_bound_of_batches(spark, rng, tmp_path, stream, options):
-    batches, alike = micro_batches(tmp_path, **options), eigenhedge.Learner(WIDTH, 2, center="none", **options)
+    batches, alike = micro_batches(tmp_path, **options), eigenhedge.Model(WIDTH, 2, center="none", **options)
     for number, size in enumerate([1, 40, 3, 40]):
         rows = stream(rng, None if number == 0 else learned(batches), number, size)
         batches.learn(table(spark, rows), number)
         alike.step_batch(rows)
-    ledger, single = learned(batches).ledger, alike.ledger
-    assert ledger["rows"] == single["rows"] == 84
-    assert ledger["expected_loss"] <= ledger["bound"] and ledger["bound_holds"]
-    assert ledger["expected_loss"] == pytest.approx(single["expected_loss"], rel=1e-9)
-    assert ledger["bound"] == pytest.approx(single["bound"], rel=1e-9)
-    assert ledger["regret"] == pytest.approx(ledger["expected_loss"] - ledger["best_loss"])
+    summary, single = learned(batches).summary, alike.summary
+    assert summary["rows"] == single["rows"] == 84
+    assert summary["expected_loss"] <= summary["bound"] and summary["bound_holds"]
+    assert summary["expected_loss"] == pytest.approx(single["expected_loss"], rel=1e-9)
+    assert summary["bound"] == pytest.approx(single["bound"], rel=1e-9)
+    assert summary["regret"] == pytest.approx(summary["expected_loss"] - summary["best_loss"])
 
 
 @pytest.mark.thorough
@@ -85,7 +85,7 @@ def test_weights_count_rows_several_times(spark, rng, tmp_path):
     repeated.learn(table(spark, np.repeat(rows, weights, axis=0)), 0)
     a, b = learned(weighted), learned(repeated)
     assert a.rows == (weights > 0).sum() and b.rows == weights.sum()
-    assert a.ledger["expected_loss"] == pytest.approx(b.ledger["expected_loss"], rel=1e-12)
+    assert a.summary["expected_loss"] == pytest.approx(b.summary["expected_loss"], rel=1e-12)
     assert np.abs(a.components.T @ a.components - b.components.T @ b.components).max() < 1e-10
 
 
@@ -100,10 +100,10 @@ def test_the_first_batch_fixes_center_and_scale(spark, rng, tmp_path, first_batc
     deviation = first.std(axis=0) if first_batch == "standardize" else np.ones(WIDTH)
     scale = np.where(np.arange(WIDTH) == 3, 1.0, deviation)
     assert np.allclose(model.center, first.mean(axis=0), atol=1e-12)
-    alike = eigenhedge.Learner(WIDTH, 2, center="none")
+    alike = eigenhedge.Model(WIDTH, 2, center="none")
     for rows in (first, second):
         alike.step_batch((rows - first.mean(axis=0)) / scale)
-    assert model.ledger["expected_loss"] == pytest.approx(alike.ledger["expected_loss"], rel=1e-9)
+    assert model.summary["expected_loss"] == pytest.approx(alike.summary["expected_loss"], rel=1e-9)
     # The model takes rows as they come.
     assert np.allclose(model.losses(second), alike.losses((second - first.mean(axis=0)) / scale), rtol=1e-8)
 

@@ -28,7 +28,7 @@ def stacked(cells):
 
 def test_scores_of_learners_estimators_and_bytes_equal_those_on_one_machine(table):
     rows, df = table
-    learner = eigenhedge.Learner(5, 2)
+    learner = eigenhedge.Model(5, 2)
     learner.learn(rows)
     pca = eigenhedge.OnlinePCA(2).fit(pd.DataFrame(rows, columns=FEATURES))
     found = sorted_by_id(es.score(es.score(df, learner, FEATURES), pca, prefix="pca_"))
@@ -41,7 +41,7 @@ def test_scores_of_learners_estimators_and_bytes_equal_those_on_one_machine(tabl
 
 def test_arrays_vectors_and_sql_give_what_columns_give(spark, table):
     rows, df = table
-    learner = eigenhedge.Learner(5, 2)
+    learner = eigenhedge.Model(5, 2)
     learner.learn(rows)
     packed = df.select("id", F.array(*FEATURES).alias("row"))
     found = sorted_by_id(es.score(packed, learner, "row"))
@@ -82,7 +82,7 @@ def test_a_row_that_comes_again_is_judged_as_the_first_time(spark, table):
 
 def test_scores_that_cannot_be_are_refused(table):
     rows, df = table
-    learner = eigenhedge.Learner(5, 2)
+    learner = eigenhedge.Model(5, 2)
     learner.learn(rows)
     with pytest.raises(ValueError, match="features must name the columns"):
         es.score(df, learner)
@@ -90,5 +90,5 @@ def test_scores_that_cannot_be_are_refused(table):
         es.score(df.withColumnRenamed("id", "loss"), learner, FEATURES).count()
     with pytest.raises(ValueError, match="neither lags nor differences"):
         es.score(df, eigenhedge.Monitor(2, lags=1, differences=False).fit(rows), FEATURES)
-    with pytest.raises(TypeError, match="the model must be a learner"):
+    with pytest.raises(TypeError, match="the model must be a Model, an estimator"):
         es.score(df, "model.eh", FEATURES)

@@ -101,9 +101,9 @@ def test_late_rows_are_marked_and_dropped_or_learned_when_they_come(spark, rng, 
             [first[first["machine"] == "m1"].sort_values("time"), second[second["machine"] == "m1"].sort_values("time")]
         )
         assert not answers[answers["late"]]["loss"].isna().any()
-    learner = eigenhedge.Learner(5, 2)
+    learner = eigenhedge.Model(5, 2)
     learner._set_feature_names(FEATURES)
-    learner.answer(learned[FEATURES].to_numpy())
+    learner.step_each(learned[FEATURES].to_numpy())
     assert bytes(models.loc["m1", "model"]) == learner.to_bytes()
 
 
@@ -124,7 +124,7 @@ def test_monitors_of_keys_go_on_across_restarts(spark, rng, tmp_path):
         assert (told["alarm"].to_numpy() == alarms.alarm).all() and (told["state"].to_numpy() == alarms.state).all()
         assert (told["drift_since"].fillna(-1).to_numpy() == alarms.drift_since).all()
         assert told["causes"].iloc[-1][0] == alarms.causes[-1][0]
-        assert bytes(models.loc[machine, "model"]) == monitor._detector.to_bytes()
+        assert bytes(models.loc[machine, "model"]) == monitor._monitor.to_bytes()
 
 
 @pytest.mark.thorough

@@ -142,14 +142,15 @@ fn misuse_is_one_sentence() {
     }
     assert_eq!(place.run("run t.csv -k 2 --group-by machine --quiet --snapshot f.eh").status, 0);
     let sentence = "holds a model for each key, and not one model";
-    for command in ["transform f.eh t.csv", "export f.eh --to f.json", "run t.csv -k 2 --resume f.eh --exclude machine"]
+    for command in
+        ["transform f.eh t.csv", "export f.eh --out f.json", "run t.csv -k 2 --resume f.eh --exclude machine"]
     {
         let outcome = place.run(command);
         assert!(outcome.status == 1 && outcome.err.contains(sentence), "{command}: {}", outcome.err);
     }
     let told = place.run("inspect f.eh").out;
     assert!(told.contains("learners of 6 numbers") && told.contains("options    learner auto"), "{told}");
-    let told: serde_json::Value = serde_json::from_str(&place.run("inspect f.eh --json").out).unwrap();
+    let told: serde_json::Value = serde_json::from_str(&place.run("inspect f.eh --summary json").out).unwrap();
     assert_eq!(told["groups"].as_array().unwrap().len() as u64, told["total"]["groups"].as_u64().unwrap());
     let seeds = "run t.csv -k 2 --group-by machine --seed 4 --resume f.eh";
     assert!(place.run(seeds).err.contains("--seed must be as in f.eh, 0, got 4"));

@@ -48,7 +48,7 @@ fn sets_stand_in_a_column_of_texts_or_arrays() {
     for command in ["run -k 1 --out - --quiet", "kernel-pca -k 1", "kernel-ridge --target y"] {
         assert_eq!(run("a.jsonl", command), run("a.csv", command), "{command}");
     }
-    let prediction: f64 = run("a.csv", "kernel-ridge --rho 1e-9 --target y")
+    let prediction: f64 = run("a.csv", "kernel-ridge --alpha 1e-9 --target y")
         .lines()
         .nth(3)
         .unwrap()

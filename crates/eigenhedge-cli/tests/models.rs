@@ -212,12 +212,12 @@ fn what_does_not_fit_a_model_is_refused_with_a_sentence() {
         ("reconstruct m.snap gap.csv", 1, "gap.csv: must have the coordinates z0 to z1".to_owned()),
         ("reconstruct m.snap flat.csv", 1, "flat.csv: must have 2 coordinates like the model, got 1".to_owned()),
         (
-            "export m.snap --to m.onnx",
+            "export m.snap --out m.onnx",
             1,
             "m.onnx: must end in .json, .csv or .npz; .onnx is written by eigenhedge.export in Python".to_owned(),
         ),
         (
-            "export kernel.snap --to m.json",
+            "export kernel.snap --out m.json",
             1,
             "kernel.snap: must be a model without a kernel to be exported; `transform` can use it".to_owned(),
         ),
@@ -268,7 +268,7 @@ fn answers_of_a_run_are_refused_as_coordinates_in_parquet_too() {
 fn an_exported_model_gives_the_same_coordinates() {
     let place = place();
     ok(&place, "run t.csv -k 2 --standardize running --snapshot m.snap --quiet");
-    ok(&place, "export m.snap --to m.json");
+    ok(&place, "export m.snap --out m.json");
     let map: Value = serde_json::from_str(&place.read("m.json")).unwrap();
     let columns: Vec<String> = serde_json::from_value(map["columns"].clone()).unwrap();
     assert_eq!(columns, NAMES);
@@ -282,7 +282,7 @@ fn an_exported_model_gives_the_same_coordinates() {
             assert!((z - answer[2 + j]).abs() < 1e-9, "{z} {}", answer[2 + j]);
         }
     }
-    let inspected: Value = serde_json::from_str(&ok(&place, "inspect m.snap --json")).unwrap();
+    let inspected: Value = serde_json::from_str(&ok(&place, "inspect m.snap --summary json")).unwrap();
     for key in ["columns", "mean", "scale", "components"] {
         assert_eq!(inspected[key], map[key], "{key}");
     }

@@ -128,7 +128,7 @@ fn another_table_can_teach_and_a_saved_monitor_can_begin() {
     assert!(!cells(&place.read("again.csv"), 1)[1].is_empty());
     let told = place.run("inspect m.snap").out;
     assert!(told.starts_with("monitor    ") && told.contains("limit      about 1 % of normal rows pass"), "{told}");
-    let told: serde_json::Value = serde_json::from_str(&place.run("inspect m.snap --json").out).unwrap();
+    let told: serde_json::Value = serde_json::from_str(&place.run("inspect m.snap --summary json").out).unwrap();
     assert!(told["monitors"][0]["limit"].as_f64().unwrap() > 0.0);
     let used = place.run("transform m.snap normal.csv").err;
     assert!(used.contains("m.snap: holds one monitor, and not one model"), "{used}");

@@ -88,7 +88,7 @@ fn every_option_can_be_typed_is_remembered_and_may_not_change() {
         let rest = without(option.example, name);
         assert_ne!(rest.trim(), option.example, "{name}");
         ok(&place, &format!("run {data} -k 2 --quiet --snapshot run.snap {}", option.example));
-        let summary: Value = serde_json::from_str(&ok(&place, "inspect run.snap --json")).unwrap();
+        let summary: Value = serde_json::from_str(&ok(&place, "inspect run.snap --summary json")).unwrap();
         let value = &summary["resume_state"]["options"][name];
         assert!(!value.is_null(), "{name}: {summary}");
         let outcome = place.run(&format!("run {data} -k 2 --quiet --resume run.snap {rest}"));
@@ -154,7 +154,7 @@ fn a_model_of_another_program_can_be_used_but_not_resumed() {
         let text = ok(&place, "inspect model.snap");
         let share = 100.0 * run.totals().kept_energy / (run.totals().kept_energy + run.totals().loss);
         assert!(text.contains("tracking") && text.contains(&format!(", {share:.1} % of the energy")), "{text}");
-        let value: Value = serde_json::from_str(&ok(&place, "inspect model.snap --json")).unwrap();
+        let value: Value = serde_json::from_str(&ok(&place, "inspect model.snap --summary json")).unwrap();
         assert_eq!(value["rows"], 120);
         assert_eq!(ok(&place, "transform model.snap data.csv").lines().count(), 121);
         let outcome = place.run("run data.csv -k 2 --resume model.snap");

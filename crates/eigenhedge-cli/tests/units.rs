@@ -53,7 +53,7 @@ fn every_command_takes_tables_in_any_unit() {
         .unwrap();
         let compared = contenders(&text(place, "compare data.csv -k 2 --report compare.html --plot compare.svg"));
         text(place, "inspect model.snap");
-        let inspected: Value = serde_json::from_str(&text(place, "inspect model.snap --json")).unwrap();
+        let inspected: Value = serde_json::from_str(&text(place, "inspect model.snap --summary json")).unwrap();
         text(place, "transform model.snap data.csv --out z.csv");
         let pca = text(place, "pca data.csv -k 2");
         let kernel = text(place, "kernel-pca data.csv -k 2 --kernel linear");
@@ -141,6 +141,6 @@ fn compare_charges_everybody_for_the_same_rows_and_says_which() {
     let out = text(&place, "compare data.csv -k 2 --warm-up 500");
     assert!(out.contains("charged: 139 rows, from row 1 on: row 0 fixes the center"), "{out}");
     assert!(!out.contains("PCA of the first"), "{out}");
-    let out = text(&place, "compare data.csv -k 2 --warm-up 500 --no-center");
+    let out = text(&place, "compare data.csv -k 2 --warm-up 500 --center none");
     assert!(out.contains("charged: 140 rows;"), "{out}");
 }

@@ -65,8 +65,13 @@ pub fn made_up(rows: u64) -> RunReport {
         subtitle: "Made-up data, to show what a page looks like.".into(),
         notes: vec!["A note that must not be overlooked.".into()],
         tiles: vec![
-            Tile { value: "71.3 %".into(), label: "of the energy kept".into(), exact: "0.71342".into() },
-            Tile { value: "1.02".into(), label: "times the loss of the best".into(), exact: String::new() },
+            Tile {
+                value: "71.3 %".into(),
+                label: "of the energy kept".into(),
+                exact: "0.71342".into(),
+                ..Tile::default()
+            },
+            Tile { value: "1.02".into(), label: "times the loss of the best".into(), ..Tile::default() },
         ],
         unit: "squared units of the input".into(),
         kept_share: vec![Curve::of("lately", &totals, 5)],

@@ -320,7 +320,7 @@ fn bad_input_is_named() {
     let error = KernelPca::fit(Items::new(Broken(2.0)), &words, 1, Center::None, Solver::Dense).unwrap_err();
     assert!(error.to_string().starts_with("the smallest eigenvalue of the kernel matrix must be not negative"));
     let error = KernelRidge::fit(Items::new(Broken(2.0)), &words, &[0.0; 3], 0.5).unwrap_err().to_string();
-    assert_eq!(error, "rho must be large enough to make K + rho I positive definite, got 0.5");
+    assert_eq!(error, "alpha must be large enough to make K + alpha I positive definite, got 0.5");
 }
 
 #[test]

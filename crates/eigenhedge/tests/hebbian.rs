@@ -663,7 +663,7 @@ fn bad_parameters_are_named() {
         let good = Params::simultaneous(2, 0.1, 1.0);
         refused(Params::simultaneous(2, 0.1, eta), &format!("beta must be positive and finite, got {eta}"));
         let rate = Rate::Decreasing { eta: 0.1, half: eta };
-        refused(Params { rate, ..good }, &format!("half must be positive and finite, got {eta}"));
+        refused(Params { rate, ..good }, &format!("step-half-life must be positive and finite, got {eta}"));
         let norm_bound = NormBound::Given(eta);
         refused(Params { norm_bound, ..good }, &format!("norm-bound must be positive and finite, got {eta}"));
     }

@@ -24,7 +24,7 @@ class KeyedColumns:
 
     keys: list[str]
     order: list[str]
-    keep: list[str]
+    copy_columns: list[str]
     features: Features
 
     @classmethod
@@ -34,20 +34,20 @@ class KeyedColumns:
         key: str | Sequence[str],
         features: str | Sequence[str],
         order_by: str | Sequence[str],
-        keep: Sequence[str] = (),
+        copy_columns: Sequence[str] = (),
     ) -> KeyedColumns:
         """Find and check the columns."""
         keys, order = as_names(key, "key"), as_names(order_by, "order_by")
-        kept = [name for name in keep if name not in keys and name not in order]
+        copied = [name for name in copy_columns if name not in keys and name not in order]
         check_present(df, keys, "key")
         check_present(df, order, "order_by")
-        check_present(df, kept, "keep")
-        return cls(keys, order, kept, Features.of(df, features))
+        check_present(df, copied, "copy_columns")
+        return cls(keys, order, copied, Features.of(df, features))
 
     @property
     def copied(self) -> list[str]:
         """Columns that go into the answers as they are."""
-        return list(dict.fromkeys([*self.keys, *self.order, *self.keep]))
+        return list(dict.fromkeys([*self.keys, *self.order, *self.copy_columns]))
 
     @property
     def selected(self) -> list[str]:
@@ -84,7 +84,7 @@ def fit_by_key(
     order_by: str | Sequence[str],
     **options: Any,
 ) -> DataFrame:
-    """Run one learner for each key over its rows, in order: to the bit as :class:`eigenhedge.Learner` on one machine.
+    """Run one learner for each key over its rows, in order: to the bit as :class:`eigenhedge.Model` on one machine.
 
     Parameters
     ----------
@@ -100,21 +100,22 @@ def fit_by_key(
         The order in which a key's rows are learned. Rows with the same values are learned in the order of their numbers, so that
         the result does not depend on the partitions.
     **options
-        The options of :func:`eigenhedge.run`, any learner; ``standardize`` and ``hindsight`` as for :class:`eigenhedge.Learner`.
+        The options of :func:`eigenhedge.run`, any learner; ``standardize`` and ``hindsight`` as for :class:`eigenhedge.Model`.
         With ``learner="monitor"`` those of :class:`eigenhedge.Monitor`.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        A row for each key: the key, ``model`` (the bytes that :func:`eigenhedge.load` takes), ``rows`` and the account.
+        A row for each key: the key, ``model`` (the bytes that :func:`eigenhedge.load` takes), ``rows`` and the numbers of its
+        summary.
     """
     columns = KeyedColumns.of(df, key, features, order_by)
     made = recipe(k, columns.features.names, columns.features.width, options)
     selected = columns.select(df)
     keys = StructType([selected.schema[name] for name in columns.keys])
-    account = StructType.fromDDL(f"model binary, rows long, {made.account}")
-    schema = StructType([*keys.fields, *account.fields])
-    arrow = to_arrow_schema(account)
+    summary = StructType.fromDDL(f"model binary, rows long, {made.summary}")
+    schema = StructType([*keys.fields, *summary.fields])
+    arrow = to_arrow_schema(summary)
 
     def learn(values: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
         found = _learned(columns, made, tuple(value.as_py() for value in values), table)
@@ -129,15 +130,15 @@ def _learned(columns: KeyedColumns, made: Recipe, key: tuple[Any, ...], table: p
     where = columns.check_key(key)
     rows = stacked(table.column(ROW), columns.features.columns[0])
     rows = np.ascontiguousarray(rows[arranged(columns.orders(table), rows)])
-    learner = learn_rows(made, None, rows, where)[0]
-    return {"model": learner.to_bytes(), "rows": made.rows(learner), **made.totals(learner)}
+    model = learn_rows(made, None, rows, where)[0]
+    return {"model": model.to_bytes(), "rows": made.rows(model), **made.totals(model)}
 
 
-def learn_rows(made: Recipe, learner: Any, rows: Floats, where: str) -> tuple[Any, dict[str, Any]]:
-    """Learn from rows with a learner, or with a new one; errors name the key."""
+def learn_rows(made: Recipe, model: Any, rows: Floats, where: str) -> tuple[Any, dict[str, Any]]:
+    """Learn from rows with a model, or with a new one; errors name the key."""
     try:
-        if learner is None:
-            learner = made.begin(rows.shape[1])
-        return learner, made.answer(learner, rows)
+        if model is None:
+            model = made.begin(rows.shape[1])
+        return model, made.step_each(model, rows)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None

@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamWriter
 
-from .._core import Learner
+from .._core import Model
 from ._columns import Features, check_present, column
 from ._fold import WEIGHT, folded
 from ._recipes import LearnerRecipe, resumed, settings
@@ -32,7 +32,7 @@ def learn_stream(
     """Learn one model from a stream, one trial for each micro-batch.
 
     All rows of a micro-batch are charged against the subspace that was chosen before it; workers sum their dyads, and the learner
-    on the driver takes one step. The ledger's bound holds with the largest eigenvalue of such a sum in place of the squared
+    on the driver takes one step. The summary's bound holds with the largest eigenvalue of such a sum in place of the squared
     norm of a row: small micro-batches learn faster, large ones cost less.
 
     The learner is saved in the checkpoint with the number of the micro-batch, so that one that Spark runs again after a failure
@@ -88,8 +88,8 @@ def learn_stream(
     return selected.writeStream.foreachBatch(learn).option("checkpointLocation", checkpoint)
 
 
-def stream_model(spark: SparkSession, checkpoint: str) -> Learner:
-    """Read the learner of a query of :func:`learn_stream` as of its last micro-batch.
+def stream_model(spark: SparkSession, checkpoint: str) -> Model:
+    """Read the model of a query of :func:`learn_stream` as of its last micro-batch.
 
     Parameters
     ----------
@@ -100,17 +100,17 @@ def stream_model(spark: SparkSession, checkpoint: str) -> Learner:
 
     Returns
     -------
-    Learner
-        With the account of all micro-batches; its coordinates are those of rows as they come.
+    Model
+        Its summary covers all micro-batches; its coordinates are those of rows as they come.
     """
     found = _saved(spark, _folder(checkpoint))
     if found is None:
         raise ValueError(f"{checkpoint}: no micro-batch has been learned")
-    return Learner.from_bytes(found[1])
+    return Model.from_bytes(found[1])
 
 
 class MicroBatches:
-    """The learner on the driver, and where it is saved."""
+    """The model on the driver, and where it is saved."""
 
     def __init__(self, recipe: LearnerRecipe, features: Features, is_weighted: bool, first_batch: str, folder: str) -> None:
         self.recipe = recipe
@@ -118,7 +118,7 @@ class MicroBatches:
         self.is_weighted = is_weighted
         self.first_batch = first_batch
         self.folder = folder
-        #: Number of the last micro-batch, its learner and the settings, once they have been saved or read.
+        #: Number of the last micro-batch, its model and the settings, once they have been saved or read.
         self.last: tuple[int, bytes, str] | None = None
 
     def learn(self, df: DataFrame, batch_id: int) -> None:
@@ -134,16 +134,16 @@ class MicroBatches:
         mean, scatter = moments.mean, moments.scatter
         if mean is None or scatter is None:
             raise ValueError(f"rows must have at most 4096 numbers to be learned by micro-batches, got {moments.dim}")
-        learner: Any = resumed(self.recipe, *self.last[1:], self.features.width) if self.last else self.recipe.begin(len(mean))
+        model: Any = resumed(self.recipe, *self.last[1:], self.features.width) if self.last else self.recipe.begin(len(mean))
         if self.first_batch != "none":
             if self.last is None:
                 spread = np.sqrt(np.diag(scatter) / moments.weight) if self.first_batch == "standardize" else np.ones_like(mean)
                 # Two rows with this mean and this deviation.
-                learner._warm_up(np.stack([mean + spread, mean - spread]))
-            mean, scatter = (mean - learner.center) / learner.scale, scatter / np.outer(learner.scale, learner.scale)
-        learner.step(matrix=scatter + moments.weight * np.outer(mean, mean), rows=moments.rows)
+                model._warm_up(np.stack([mean + spread, mean - spread]))
+            mean, scatter = (mean - model.center) / model.scale, scatter / np.outer(model.scale, model.scale)
+        model._step_standard_matrix(scatter + moments.weight * np.outer(mean, mean), moments.rows)
         self.last = None
-        last = (batch_id, learner.to_bytes(), settings(self.recipe))
+        last = (batch_id, model.to_bytes(), settings(self.recipe))
         _save(spark, self.folder, *last)
         self.last = last
 
@@ -153,7 +153,7 @@ def _folder(checkpoint: str) -> str:
 
 
 def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str] | None:
-    """Number and learner of the last micro-batch that was saved."""
+    """Number and model of the last micro-batch that was saved."""
     rows: list[Any] = []
     for slot in (0, 1):
         try:

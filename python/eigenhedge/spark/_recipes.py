@@ -1,4 +1,4 @@
-"""Learners of keys: how they are made, resumed, asked and accounted for. Learners and monitors differ in nothing else here."""
+"""Models of keys: how they are made, resumed, stepped and summarized. Models and monitors differ in nothing else here."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from .. import _core
 from .._alarms import states
-from .._core import Detector, Learner
+from .._core import Model
 from .._types import Floats
 
-#: Columns of the account of a learner, and of a monitor.
+#: Columns of the summary of a model, and of a monitor.
 BRACKET = "struct<low: double, high: double>"
-LEDGER = f"expected_loss double, loss double, best_loss {BRACKET}, regret {BRACKET}, bound double, bound_holds boolean"
+SUMMARY = f"expected_loss double, loss double, best_loss {BRACKET}, regret {BRACKET}, bound double, bound_holds boolean"
 TOTALS = (
     "warm_up long, passed_over long, scored long, alarms long, events long, changes long, drift_rows long, drifts long, "
     "accepted long"
@@ -21,45 +22,45 @@ TOTALS = (
 
 @dataclass(frozen=True)
 class LearnerRecipe:
-    """A :class:`Learner` with these options."""
+    """A :class:`Model` with these options."""
 
     k: int
     names: list[str] | None
     options: dict[str, Any]
 
     answers = "expected_loss double, loss double, coordinates array<double>"
-    account = LEDGER
+    summary = SUMMARY
 
-    def begin(self, dim: int) -> Learner:
-        """A learner before its first row."""
-        learner = Learner(dim, self.k, **self.options)
+    def begin(self, dim: int) -> Model:
+        """A model before its first row."""
+        model = Model(dim, self.k, **self.options)
         if self.names is not None:
-            learner._set_feature_names(self.names)
-        return learner
+            model._set_feature_names(self.names)
+        return model
 
-    def resume(self, data: bytes) -> Learner:
-        """The learner of a snapshot."""
-        return Learner.from_bytes(data)
+    def resume(self, data: bytes) -> Model:
+        """The model of a snapshot."""
+        return Model.from_bytes(data)
 
-    def answer(self, learner: Learner, rows: Floats) -> dict[str, Any]:
+    def step_each(self, model: Model, rows: Floats) -> dict[str, Any]:
         """Learn from rows; return the columns of the answers."""
-        expected, losses, coordinates = learner.answer(rows)
+        expected, losses, coordinates = model.step_each(rows)
         return {"expected_loss": expected, "loss": losses, "coordinates": list(coordinates)}
 
-    def totals(self, learner: Learner) -> dict[str, Any]:
-        """Return the columns of the account."""
-        ledger = learner.ledger
-        columns = {name: ledger[name] for name in ("expected_loss", "loss", "bound", "bound_holds")}
-        return {**columns, **{name: _bracket(ledger[name]) for name in ("best_loss", "regret")}}
+    def totals(self, model: Model) -> dict[str, Any]:
+        """Return the columns of the summary."""
+        summary = model.summary
+        columns = {name: summary[name] for name in ("expected_loss", "loss", "bound", "bound_holds")}
+        return {**columns, **{name: _bracket(summary[name]) for name in ("best_loss", "regret")}}
 
-    def rows(self, learner: Learner) -> int:
+    def rows(self, model: Model) -> int:
         """Rows learned from."""
-        return learner.rows
+        return model.rows
 
 
 @dataclass(frozen=True)
 class MonitorRecipe:
-    """The detector of a :class:`Monitor` with these options."""
+    """The monitor of a :class:`Monitor` with these options."""
 
     k: int | None
     names: list[str] | None
@@ -69,30 +70,30 @@ class MonitorRecipe:
         "score double, q double, t2 double, limit double, alarm boolean, state string, drift_since long, change long, "
         "causes array<string>, shares array<double>"
     )
-    account = TOTALS
+    summary = TOTALS
 
-    def begin(self, dim: int) -> Detector:
-        """A detector before its first row."""
+    def begin(self, dim: int) -> _core.Monitor:
+        """A monitor before its first row."""
         # Here: workers that do not monitor need no scikit-learn, which takes a second to import.
         from .._monitor import Monitor
 
-        return Detector(dim, names=self.names, **Monitor(self.k, **self.options).get_params(deep=False))
+        return _core.Monitor(dim, names=self.names, **Monitor(self.k, **self.options).get_params(deep=False))
 
-    def resume(self, data: bytes) -> Detector:
-        """The detector of a snapshot."""
-        return Detector.from_bytes(data)
+    def resume(self, data: bytes) -> _core.Monitor:
+        """The monitor of a snapshot."""
+        return _core.Monitor.from_bytes(data)
 
-    def answer(self, detector: Detector, rows: Floats) -> dict[str, Any]:
+    def step_each(self, monitor: _core.Monitor, rows: Floats) -> dict[str, Any]:
         """Give the verdicts on rows, which the recent level follows; return the columns of the answers."""
-        return alarm_columns(detector.update(rows, False), self.names)
+        return alarm_columns(monitor.update(rows, False), self.names)
 
-    def totals(self, detector: Detector) -> dict[str, Any]:
-        """Return the columns of the account."""
-        return {name: count for name, count in detector.totals.items() if name != "rows"}
+    def totals(self, monitor: _core.Monitor) -> dict[str, Any]:
+        """Return the columns of the summary."""
+        return {name: count for name, count in monitor.totals.items() if name != "rows"}
 
-    def rows(self, detector: Detector) -> int:
+    def rows(self, monitor: _core.Monitor) -> int:
         """Rows looked at."""
-        return detector.totals["rows"]
+        return monitor.totals["rows"]
 
 
 Recipe: TypeAlias = LearnerRecipe | MonitorRecipe
@@ -118,22 +119,22 @@ def settings(made: Recipe) -> str:
 
 
 def resumed(made: Recipe, data: bytes, saved_settings: str, width: int | None) -> Any:
-    """The learner of a snapshot; an error if it was made with other columns or options than the query has."""
-    learner: Any = made.resume(data)
+    """The model of a snapshot; an error if it was made with other columns or options than the query has."""
+    model: Any = made.resume(data)
     saved, given = json.loads(saved_settings), json.loads(settings(made))
     differences = [(name, saved.get(name), given.get(name)) for name in sorted({*saved, *given})]
-    differences += [("the number of columns", learner.dim, width or learner.dim), ("columns", learner.feature_names, made.names)]
+    differences += [("the number of columns", model.dim, width or model.dim), ("columns", model.feature_names, made.names)]
     for name, before, now in differences:
         if before != now:
             raise ValueError(
                 f"the query must go on with the columns and options of its checkpoint, where {name} is {before!r}, got {now!r}; "
                 "for others begin a new checkpoint"
             )
-    return learner
+    return model
 
 
 def alarm_columns(found: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
-    """Answers of a detector as columns; causes are names of columns, or positions as texts."""
+    """Answers of a monitor as columns; causes are names of columns, or positions as texts."""
     causes = found["causes"].reshape(-1, 3)
     texts = [[_named(place, names) for place in row if place >= 0] for row in causes.tolist()]
     shares = [[float(x) for x, place in zip(row, places) if place >= 0] for row, places in zip(found["shares"], causes)]

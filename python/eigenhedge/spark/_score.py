@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from .._core import Detector, Learner
+from .. import _core
+from .._core import Model
 from .._snapshot import load
 from .._types import Floats
 from ._columns import Features, of_cells
@@ -30,7 +31,7 @@ def score(df: DataFrame, model: Any, features: str | Sequence[str] | None = None
     ----------
     df : pyspark.sql.DataFrame
         The rows; streaming or not.
-    model : Learner, estimator, Monitor, or bytes of a snapshot
+    model : Model, estimator, Monitor, or bytes of a snapshot
         What :func:`eigenhedge.load` or a function of this module returns. A monitor must have neither lags nor differences,
         because the row before is in another place of the cluster.
     features : str or list of str, optional
@@ -81,7 +82,7 @@ def score_udf(model: Any) -> Callable[..., Any]:
 
     Parameters
     ----------
-    model : Learner, estimator, Monitor, or bytes of a snapshot
+    model : Model, estimator, Monitor, or bytes of a snapshot
         As for :func:`score`.
 
     Returns
@@ -114,18 +115,16 @@ def _judge_of(model: Any) -> tuple[list[Any], list[str] | None, Callable[[Floats
     if isinstance(model, Monitor):
         return _of_monitor(model._fitted())
     fields = StructType.fromDDL(OF_MODELS).fields
-    if isinstance(model, Learner):
-        learner = model
+    if isinstance(model, Model):
+        inner = model
 
         def embed(rows: Floats) -> dict[str, Any]:
-            coordinates, losses = learner._embed(rows)
+            coordinates, losses = inner._embed(rows)
             return {"coordinates": list(coordinates), "loss": losses}
 
-        return fields, learner.feature_names, embed
+        return fields, inner.feature_names, embed
     if not hasattr(model, "score_samples") or not hasattr(model, "transform"):
-        raise TypeError(
-            f"the model must be a learner, an estimator, a monitor or bytes of a snapshot, got {type(model).__name__}"
-        )
+        raise TypeError(f"the model must be a Model, an estimator, a monitor or bytes of a snapshot, got {type(model).__name__}")
 
     def estimate(rows: Floats) -> dict[str, Any]:
         table = rows if names is None else pd.DataFrame(rows, columns=names)
@@ -135,17 +134,17 @@ def _judge_of(model: Any) -> tuple[list[Any], list[str] | None, Callable[[Floats
     return fields, names, estimate
 
 
-def _of_monitor(detector: Detector) -> tuple[list[Any], list[str] | None, Callable[[Floats], dict[str, Any]]]:
-    if detector.lags or detector.has_differences:
+def _of_monitor(monitor: _core.Monitor) -> tuple[list[Any], list[str] | None, Callable[[Floats], dict[str, Any]]]:
+    if monitor.lags or monitor.has_differences:
         raise ValueError(
             "the monitor must have neither lags nor differences (lags=0, differences=False), because the row before may be on "
             "another machine; stream_by_key keeps the rows of a key together"
         )
-    if detector.limit is None:
+    if monitor.limit is None:
         raise ValueError("the monitor must have ended its warm-up before it can score rows")
-    names = detector.feature_names
+    names = monitor.feature_names
 
     def look(rows: Floats) -> dict[str, Any]:
-        return alarm_columns(detector.judge(rows), names)
+        return alarm_columns(monitor.judge(rows), names)
 
     return StructType.fromDDL(OF_MONITORS).fields, names, look

@@ -30,7 +30,7 @@ def stream_by_key(
     order_by: str | Sequence[str],
     *,
     late: str = "drop",
-    keep: Sequence[str] = (),
+    copy_columns: Sequence[str] = (),
     **options: Any,
 ) -> DataFrame:
     """Run one learner for each key of a stream; start and stop the query as any other, exactly once.
@@ -49,7 +49,7 @@ def stream_by_key(
         Rows whose order value is less than the last one that was learned for the key in an earlier micro-batch: pass them over
         (their answers are null), or learn from them when they come. Both mark and count them. Rows with the same value as the
         last one are not late.
-    keep : list of str
+    copy_columns : list of str
         Columns that are copied into the answers, beside those of ``key`` and ``order_by``.
 
     Returns
@@ -62,7 +62,7 @@ def stream_by_key(
         raise ValueError(f"late must be one of {', '.join(LATE)}, got {late!r}")
     if str(options.get("standardize", "none")).startswith("warmup"):
         raise ValueError("standardize must be none or running for a stream: a micro-batch may end before the warm-up does")
-    columns = KeyedColumns.of(streaming_df, key, features, order_by, keep)
+    columns = KeyedColumns.of(streaming_df, key, features, order_by, copy_columns)
     made = recipe(k, columns.features.names, columns.features.width, options)
     selected = columns.select(streaming_df)
     last = [StructField(f"last_{i}", selected.schema[f"{ORDER}{i}"].dataType) for i in range(len(columns.order))]
@@ -126,20 +126,20 @@ class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
         order = [values[positions] for values in order]
 
         saved = self.state.get()
-        learner: Any = None
+        model: Any = None
         late, is_late = 0, np.zeros(len(numbers), dtype=bool)
         last = [values[-1] for values in order]
         if saved is not None:
             data, made_with, _, late, *before = saved
-            learner = resumed(self.made, bytes(data), made_with, self.columns.features.width)
+            model = resumed(self.made, bytes(data), made_with, self.columns.features.width)
             is_late = is_before(order, before)
             late += int(is_late.sum())
             last = before if is_late[-1] else last
         learned = np.ones(len(numbers), dtype=bool) if self.late == "learn" else ~is_late
         answers: dict[str, Any] = {}
         if learned.any():
-            learner, answers = learn_rows(self.made, learner, numbers[learned], where)
-        self.state.update((learner.to_bytes(), settings(self.made), self.made.rows(learner), late, *map(_plain, last)))
+            model, answers = learn_rows(self.made, model, numbers[learned], where)
+        self.state.update((model.to_bytes(), settings(self.made), self.made.rows(model), late, *map(_plain, last)))
         told = frame[self.columns.copied].assign(late=is_late)
         for name in self.answers:
             told[name] = _spread(answers.get(name, []), learned)

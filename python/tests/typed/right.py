@@ -17,17 +17,17 @@ from eigenhedge import (
     Hedge,
     KernelPCA,
     KernelRidge,
-    Learner,
+    Model,
     Monitor,
     OnlineKernelPCA,
     OnlinePCA,
     Pair,
-    Run,
+    RunResult,
     bounds,
     plot,
     river,
 )
-from eigenhedge.typing import Drift, Event, LearnerName, Ledger, Options, Table
+from eigenhedge.typing import Drift, Event, LearnerName, Options, Summary, Table
 
 folder = pathlib.Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)
@@ -35,10 +35,10 @@ X = rng.normal(size=(150, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=
 frame = pd.DataFrame(X, columns=list("abcde"))
 
 # 1. A table through the default learner.
-run: Run = eigenhedge.run(X, 2)
+run: RunResult = eigenhedge.run(X, 2)
 # 2. Its account.
-lost: float = run.ledger["expected_loss"]
-best = run.ledger["best_loss"]
+lost: float = run.summary["expected_loss"]
+best = run.summary["best_loss"]
 regret = lost - best if isinstance(best, float) else None
 # 3. Losses and coordinates.
 worst: int = int(run.expected_losses.argmax())
@@ -56,8 +56,8 @@ eigenhedge.run(X, 2, **options)
 
 # 7. A function of one's own.
 def total(table: Table, name: LearnerName = "auto") -> float:
-    ledger: Ledger = eigenhedge.run(table, 1, learner=name).ledger
-    return ledger["loss"]
+    summary: Summary = eigenhedge.run(table, 1, learner=name).summary
+    return summary["loss"]
 
 
 share: float = total(frame, "anchored") / total(X.tolist())
@@ -65,23 +65,23 @@ share: float = total(frame, "anchored") / total(X.tolist())
 back = eigenhedge.run(X, 2, reconstructions=True).reconstructions
 error: float = 0.0 if back is None else float(((X - back) ** 2).sum())
 # 9. Row by row.
-learner = Learner(5, 2, learner="anchored", hindsight=False)
+learner = Model(5, 2, learner="anchored", hindsight=False)
 for row in X:
     trial = learner.step(row)
 charged: float = trial.loss + trial.expected_loss
 # 10. Many rows at once, with weights.
 learner.learn(X, sample_weight=np.ones(len(X)))
-expected, realised, coordinates = learner.answer(X[:3])
+expected, realised, coordinates = learner.step_each(X[:3])
 # 11. What has been learned.
 components = learner.components
 length: float = 0.0 if components is None else float(np.linalg.norm(components[0]))
 # 12. Saved and loaded.
 learner.save(folder / "model.eh")
-seen: int = eigenhedge.load(folder / "model.eh", Learner).rows
+seen: int = eigenhedge.load(folder / "model.eh", Model).rows
 # 13. Other programs.
 eigenhedge.export(learner, folder / "model.json")
 # 14. A matrix in place of a row.
-Learner(3, 2, learner="tracking", mixing="none", center=False, norm_bound=1.0).step(matrix=np.eye(3))
+Model(3, 2, learner="tracking", mixing="none", center=False, norm_bound=1.0).step(matrix=np.eye(3))
 # 15. Texts.
 eigenhedge.run(["abab", "baba", "xyxy"], 1, kernel="spectrum", items="chars", substring=2)
 # 16. Any objects, with a function as the kernel.
@@ -89,7 +89,7 @@ eigenhedge.run([(1, 2), (2, 3), (3, 1)], 1, kernel=lambda a, b: float(a[0] * b[0
 # 17. One learner for each key.
 fleet = Fleet(1, max_groups=10, learner="leader")
 fleet.update(["pump", "fan"] * 75, X)
-pump: Learner = fleet["pump"]
+pump: Model = fleet["pump"]
 # 18. scikit-learn's way, with a share.
 pca = OnlinePCA(0.99, learner="auto", whiten=True, random_state=0).fit(X)
 features: NDArray[np.float64] = pca.partial_fit(X[:1]).transform(X)
@@ -124,7 +124,7 @@ pairs = eigenhedge.pair(X, X[:, :2], 1, alpha=0.0, norm_bound=10.0).gains
 # 28. Theorems, averages and combinations of features.
 bound: float | None = bounds.uncentered(bounds.Setting(1.0, 2, float("inf")), best=3.0)
 average = Average(5)
-average.add(Learner(5, 2, learner="tracking", center=False))
+average.add(Model(5, 2, learner="tracking", center=False))
 distance = eigenhedge.mmd(X[:70], X[70:], kernel="rbf", gamma=0.2).unbiased
 point = eigenhedge.preimage(X, np.full(len(X), 1 / len(X)), gamma=0.2).converged
 # 29. Pictures.
@@ -136,4 +136,4 @@ figure.savefig(folder / "run.svg")
 stream = river.OnlinePCA(2, learner="auto", forget=None)
 for record in frame.to_dict("records"):
     stream.learn_one(dict(record))
-account = stream.ledger
+account = stream.summary

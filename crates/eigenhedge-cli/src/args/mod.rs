@@ -17,8 +17,8 @@ pub use options::{OfKernels, OfRun, OptionArgs, typed};
 pub use outputs::KeepArgs;
 
 pub use other_commands::{
-    CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, MergeArgs,
-    MmdArgs, PairArgs, PcaArgs, ReconstructArgs, ScreeArgs, TransformArgs,
+    CenterArg, CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs,
+    MergeArgs, MmdArgs, PairArgs, PcaArgs, ReconstructArgs, ScreeArgs, TransformArgs,
 };
 pub use reproduce::ReproduceArgs;
 pub use table::{BadRow, BesideArgs, TableArgs};

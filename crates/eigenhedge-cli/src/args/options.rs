@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, Value
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use eigenhedge::Kind;
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
-use eigenhedge::registry::REGISTRY;
+use eigenhedge::registry::{REGISTRY, defaults};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
@@ -48,7 +48,7 @@ impl HasOptions for OfCompare {
 impl HasOptions for OfKernels {
     fn argument(option: &'static OptionEntry) -> Option<Arg> {
         match (option.name, option.readers) {
-            ("kernel", _) => Some(argument(option).help("Kernel").default_value("rbf")),
+            ("kernel", _) => Some(argument(option).help("Kernel").default_value(defaults::KERNEL)),
             ("budget", _) => None,
             (_, Readers::Features) => Some(argument(option)),
             _ => None,

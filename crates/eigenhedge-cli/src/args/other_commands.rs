@@ -5,8 +5,17 @@ use super::{SummaryForm, TableArgs};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use eigenhedge::Kind;
-use eigenhedge::registry::ExpertKind;
+use eigenhedge::registry::{ExpertKind, defaults};
 use std::path::PathBuf;
+
+/// The center of rows, for commands that see all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CenterArg {
+    /// The mean
+    Mean,
+    /// The origin
+    None,
+}
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
@@ -25,9 +34,9 @@ pub struct CompareArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = learners(),
           default_value = "auto,tracking,anchored,leader,forgetting-leader,additive")]
     pub learners: Vec<Kind>,
-    /// Do not subtract the running mean
-    #[arg(long)]
-    pub no_center: bool,
+    /// Center that is subtracted from each row: the running mean, or nothing
+    #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
+    pub center: CenterArg,
     /// Options of all learners.
     #[command(flatten)]
     pub options: OptionArgs<OfCompare>,
@@ -128,9 +137,9 @@ pub struct ReconstructArgs {
 pub struct InspectArgs {
     /// Snapshot to look into: a model, learners of `run --group-by`, or a monitor
     pub model: PathBuf,
-    /// One object for programs
-    #[arg(long)]
-    pub json: bool,
+    /// Form of the summary
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
+    pub summary: SummaryForm,
 }
 
 /// Options of `merge`.
@@ -166,13 +175,13 @@ pub struct MergeArgs {
 The coordinates of a row x are components * ((x - mean) / scale), and the row of coordinates z is mean + scale * (z * components).
 
 Examples:
-  eigenhedge export model.snap --to model.json")]
+  eigenhedge export model.snap --out model.json")]
 pub struct ExportArgs {
     /// Snapshot to use
     pub model: PathBuf,
     /// File to write; the end of its name says its form
     #[arg(long, value_name = "FILE.json|FILE.csv|FILE.npz")]
-    pub to: PathBuf,
+    pub out: PathBuf,
 }
 
 /// Streams that can be made.
@@ -239,10 +248,10 @@ pub struct PairArgs {
     #[arg(short, value_name = "K")]
     pub k: usize,
     /// Learning rate, for rows of norm at most one
-    #[arg(long, value_name = "F", default_value_t = 1.0)]
+    #[arg(long, value_name = "F", default_value_t = defaults::PAIR_ETA)]
     pub eta: f64,
     /// Share of the uniform distribution that is mixed in; the theorem covers 0
-    #[arg(long, value_name = "F", default_value_t = 1e-3)]
+    #[arg(long, value_name = "F", default_value_t = defaults::PAIR_ALPHA)]
     pub alpha: f64,
     /// Q with |x| |y| at most Q² for all pairs; the theorem needs it [default: the largest so far]
     #[arg(long, value_name = "F")]
@@ -274,7 +283,7 @@ pub struct ExpertsArgs {
           value_parser = PossibleValuesParser::new(ExpertKind::ALL.map(ExpertKind::name)))]
     pub learner: String,
     /// Learning rate; not read by the leader
-    #[arg(long, value_name = "F", default_value_t = 1.0)]
+    #[arg(long, value_name = "F", default_value_t = defaults::EXPERTS_ETA)]
     pub eta: f64,
     /// What capped Hedge mixes in after each row [default: fixed-share if there is an alpha, else none]
     #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["none", "fixed-share", "past-average"]))]
@@ -305,9 +314,9 @@ pub struct PcaArgs {
     /// Components
     #[arg(short, value_name = "K")]
     pub k: usize,
-    /// Do not subtract the mean
-    #[arg(long)]
-    pub no_center: bool,
+    /// Center that is subtracted from each row
+    #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
+    pub center: CenterArg,
     /// Where to write the coordinates of the rows
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
@@ -327,9 +336,9 @@ pub struct KernelPcaArgs {
     /// Components
     #[arg(short, value_name = "K")]
     pub k: usize,
-    /// Do not subtract the mean of the features
-    #[arg(long)]
-    pub no_center: bool,
+    /// Center that is subtracted from the features of each row
+    #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
+    pub center: CenterArg,
     /// The kernel.
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
@@ -360,7 +369,7 @@ pub struct MmdArgs {
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
     /// Random splits of all rows to compare with
-    #[arg(long, value_name = "N", default_value_t = 199, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = defaults::MMD_SPLITS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub splits: u32,
     /// Seed of the splits
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -384,9 +393,9 @@ pub struct KernelRidgeArgs {
     /// Table to predict for, with or without the target [default: the same table]
     #[arg(long, value_name = "FILE")]
     pub predict: Option<PathBuf>,
-    /// Ridge: the variance of the noise in the Gaussian-process reading
-    #[arg(long, value_name = "F", default_value_t = 0.1)]
-    pub rho: f64,
+    /// Weight of the squared norm: the variance of the noise in the Gaussian-process reading
+    #[arg(long, value_name = "F", default_value_t = defaults::RIDGE_ALPHA)]
+    pub alpha: f64,
     /// The kernel.
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,

@@ -1,6 +1,8 @@
 //! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`, `mmd`. All rows are read before anything is said.
 
-use crate::args::{KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs};
+use crate::args::{
+    CenterArg, KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs,
+};
 use crate::csv_writer::{CsvWriter, coordinate_names};
 use crate::number::readable;
 use crate::plan;
@@ -60,14 +62,17 @@ fn all_rows(mut stream: Stream, others: Option<usize>) -> Result<Rows> {
     Ok(Rows { names: stream.columns().to_vec(), rows, kept, source: stream.source() })
 }
 
-fn center(centered: bool) -> Center {
-    if centered { Center::Mean } else { Center::None }
+fn center(center: CenterArg) -> Center {
+    match center {
+        CenterArg::Mean => Center::Mean,
+        CenterArg::None => Center::None,
+    }
 }
 
 /// Eigenvalues on standard output, coordinates in a file.
 pub fn pca(args: &PcaArgs) -> Result<()> {
     let table = read(&args.input, &args.table, false)?;
-    let pca = Pca::fit(&table.rows, args.k, center(!args.no_center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
+    let pca = Pca::fit(&table.rows, args.k, center(args.center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
     spectrum(pca.eigenvalues(), &pca.explained_ratio(), pca.total_loss())?;
     if let Some(path) = &args.components {
         let mut sheet = CsvWriter::create(Some(path), &table.names)?;
@@ -100,13 +105,8 @@ fn kernel(args: &OptionArgs<OfKernels>, length: usize) -> Result<VectorKernel> {
 fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vectors>> {
     let kernel = kernel(&args.kernel, table.names.len())?;
     let dictionary = Vectors::new(kernel, table.names.len())?;
-    KernelPca::fit(dictionary, &table.rows, args.k, center(!args.no_center), solver(table.rows.len()))
+    KernelPca::fit(dictionary, &table.rows, args.k, center(args.center), Solver::auto(table.rows.len()))
         .map_err(|error| anyhow!("{}: {error}", table.source))
-}
-
-/// All eigenvalues while that is cheap.
-fn solver(rows: usize) -> Solver {
-    if rows <= 500 { Solver::Dense } else { Solver::Partial }
 }
 
 /// The same in a feature space.
@@ -191,7 +191,7 @@ fn predict(
     asked: &[Vec<f64>],
 ) -> Result<()> {
     let dictionary = Vectors::new(kernel(&args.kernel, length)?, length)?;
-    let model = KernelRidge::fit(dictionary, points, targets, args.rho);
+    let model = KernelRidge::fit(dictionary, points, targets, args.alpha);
     let mut model = model.map_err(|error| anyhow!("{source}: {error}"))?;
     let header = ["prediction", "deviation"].map(str::to_owned);
     let mut sheet = CsvWriter::create(args.out.as_deref(), &header)?;

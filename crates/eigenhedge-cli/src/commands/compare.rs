@@ -1,6 +1,6 @@
 //! `compare`: several learners and the batch baselines on one stream.
 
-use crate::args::CompareArgs;
+use crate::args::{CenterArg, CompareArgs};
 use crate::files::{file_name, judge_place};
 use crate::number::readable;
 use crate::plan;
@@ -60,7 +60,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     let mut stream = table::open_with_missing(&args.inputs, &args.table, Some(setup.spec.missing))?;
     let length = stream.columns().len();
     table::allow_learners(&stream, &args.learners)?;
-    let centered = !args.no_center;
+    let centered = args.center == CenterArg::Mean;
     let fits = |error: eigenhedge::Error| anyhow!("{}: {error}", stream.source());
     let mut contestants = Vec::new();
     for kind in &args.learners {

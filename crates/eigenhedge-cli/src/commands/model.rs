@@ -1,7 +1,7 @@
 //! Commands that use a saved model without learning: `transform`, `reconstruct`, `inspect`, `export`.
 
 use super::{monitor, run};
-use crate::args::{ExportArgs, InspectArgs, ReconstructArgs, TransformArgs};
+use crate::args::{ExportArgs, InspectArgs, ReconstructArgs, SummaryForm, TransformArgs};
 use crate::csv_writer::{CsvWriter, coordinate_names};
 use crate::files::{judge_place, kind_of, read_model};
 use crate::stdout;
@@ -88,8 +88,8 @@ fn coordinate(name: &str) -> Option<usize> {
 
 /// Prints the contents of a snapshot.
 pub fn inspect(args: &InspectArgs) -> Result<()> {
-    let InspectArgs { model: path, json } = args;
-    let shown = match (kind_of(path)?, *json) {
+    let (path, json) = (&args.model, args.summary == SummaryForm::Json);
+    let shown = match (kind_of(path)?, json) {
         (SavedKind::Models, json) => run::inspect(path, json)?,
         (SavedKind::Monitor | SavedKind::Monitors, json) => monitor::inspect(path, json)?,
         (_, true) => as_json(&mut read_model(path)?)?,
@@ -139,11 +139,11 @@ fn as_text(model: &mut Model) -> String {
 
 /// Writes a model as plain numbers.
 pub fn export(args: &ExportArgs) -> Result<()> {
-    judge_place(&args.to)?;
+    judge_place(&args.out)?;
     let mut model = read_model(&args.model)?;
     let map = model.embedding().linear_map(model.columns().names.as_deref()).ok_or_else(|| {
         let path = printable_path(&args.model);
         anyhow!("{path}: must be a model without a kernel to be exported; `transform` can use it")
     })?;
-    Ok(write_linear_map(&args.to, &map)?)
+    Ok(write_linear_map(&args.out, &map)?)
 }

@@ -45,7 +45,7 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelRidge<D> {
     dictionary: D,
-    rho: f64,
+    alpha: f64,
     /// L, lower triangle; the rest is not read.
     factor: Matrix,
     coefficients: Matrix,
@@ -65,10 +65,10 @@ pub struct Posterior {
 
 impl<D: Dictionary> KernelRidge<D> {
     /// Fits one output. The dictionary must be empty: it names the kernel.
-    pub fn fit<P: Borrow<D::Point>>(dictionary: D, points: &[P], targets: &[f64], rho: f64) -> Result<Self, Error> {
+    pub fn fit<P: Borrow<D::Point>>(dictionary: D, points: &[P], targets: &[f64], alpha: f64) -> Result<Self, Error> {
         let mut columns = Matrix::zeros(targets.len(), 1);
         columns.column_mut(0).copy_from_slice(targets);
-        Self::fit_many(dictionary, points, &columns, rho)
+        Self::fit_many(dictionary, points, &columns, alpha)
     }
 
     /// Fits several outputs, one column of targets for each.
@@ -76,31 +76,31 @@ impl<D: Dictionary> KernelRidge<D> {
         mut dictionary: D,
         points: &[P],
         targets: &Matrix,
-        rho: f64,
+        alpha: f64,
     ) -> Result<Self, Error> {
-        positive("rho", rho)?;
+        positive("alpha", alpha)?;
         at_least_one("the number of outputs", targets.columns())?;
         for j in 0..targets.columns() {
             check_row("targets", targets.column(j), points.len())?;
         }
         let mut factor = gram(&mut dictionary, points)?;
         for i in 0..points.len() {
-            factor.column_mut(i)[i] += rho;
+            factor.column_mut(i)[i] += alpha;
         }
         if !factorise(&mut factor) {
-            let rule = "large enough to make K + rho I positive definite";
-            return Err(Error::Parameter { name: "rho", rule, value: rho });
+            let rule = "large enough to make K + alpha I positive definite";
+            return Err(Error::Parameter { name: "alpha", rule, value: alpha });
         }
         let mut coefficients = targets.clone();
         solve_lower_triangular_in_place(factor.view(), coefficients.view_mut(), Par::Seq);
         solve_upper_triangular_in_place(factor.view().transpose(), coefficients.view_mut(), Par::Seq);
         let fits = (0..targets.columns()).map(|j| dot(targets.column(j), coefficients.column(j))).collect();
-        Ok(Self { dictionary, rho, factor, coefficients, fits })
+        Ok(Self { dictionary, alpha, factor, coefficients, fits })
     }
 
     /// The model itself when it is one that a fit can give: asked of what was read from bytes.
     pub fn checked(self) -> Result<Self, Error> {
-        positive("rho", self.rho)?;
+        positive("alpha", self.alpha)?;
         let (points, outputs) = (self.dictionary.len(), self.fits.len());
         ensure(points > 0 && outputs > 0, "a regression must have points and outputs")?;
         shape("the factor of the regression", &self.factor, points, points)?;
@@ -120,8 +120,8 @@ impl<D: Dictionary> KernelRidge<D> {
     }
 
     /// ρ.
-    pub fn rho(&self) -> f64 {
-        self.rho
+    pub fn alpha(&self) -> f64 {
+        self.alpha
     }
 
     /// α, one column for each output.
@@ -209,17 +209,17 @@ mod tests {
     #[test]
     fn leave_one_out_errors_equal_explicit_refits() {
         let (points, targets) = data(25, 1);
-        for rho in [1e-4, 0.3] {
-            let errors = KernelRidge::fit(empty(), &points, &targets, rho).unwrap().leave_one_out();
+        for alpha in [1e-4, 0.3] {
+            let errors = KernelRidge::fit(empty(), &points, &targets, alpha).unwrap().leave_one_out();
             for i in 0..points.len() {
                 let (mut rest, mut others) = (points.clone(), targets.clone());
                 rest.remove(i);
                 others.remove(i);
-                let mut refit = KernelRidge::fit(empty(), &rest, &others, rho).unwrap();
+                let mut refit = KernelRidge::fit(empty(), &rest, &others, alpha).unwrap();
                 let wanted = targets[i] - refit.predict(&points[i]).unwrap()[0];
                 let found = errors.column(0)[i];
                 // Rounding times the condition number, which is at most 25/ρ.
-                let slack = 100.0 * f64::EPSILON * 25.0 / rho;
+                let slack = 100.0 * f64::EPSILON * 25.0 / alpha;
                 assert!((found - wanted).abs() < slack, "{i}: {found} against {wanted}");
             }
         }
@@ -228,12 +228,12 @@ mod tests {
     #[test]
     fn posterior_equals_the_formula_with_the_explicit_inverse() {
         let (points, targets) = data(20, 2);
-        let rho = 0.05;
-        let mut model = KernelRidge::fit(empty(), &points, &targets, rho).unwrap();
+        let alpha = 0.05;
+        let mut model = KernelRidge::fit(empty(), &points, &targets, alpha).unwrap();
         // An independent inverse: by the eigendecomposition.
         let mut kernel = gram(&mut empty(), &points).unwrap();
         for i in 0..20 {
-            kernel.column_mut(i)[i] += rho;
+            kernel.column_mut(i)[i] += alpha;
         }
         let eigen = crate::linalg::symmetric_eigen(&kernel);
         let form = |a: &[f64], b: &[f64]| -> f64 {
@@ -284,11 +284,11 @@ mod tests {
     #[test]
     fn bad_input_is_named() {
         let (points, targets) = data(4, 6);
-        let refused = |targets: &[f64], rho: f64, message: &str| {
-            assert_eq!(KernelRidge::fit(empty(), &points, targets, rho).unwrap_err().to_string(), message);
+        let refused = |targets: &[f64], alpha: f64, message: &str| {
+            assert_eq!(KernelRidge::fit(empty(), &points, targets, alpha).unwrap_err().to_string(), message);
         };
-        for rho in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            refused(&targets, rho, &format!("rho must be positive and finite, got {rho}"));
+        for alpha in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            refused(&targets, alpha, &format!("alpha must be positive and finite, got {alpha}"));
         }
         refused(&targets[..3], 1.0, "targets must have 4 entries, got 3");
         refused(&[1.0, f64::NAN, 0.0, 0.0], 1.0, "entry 1 of the targets must be finite, got NaN");

@@ -45,7 +45,7 @@ impl Rate {
     pub(super) fn check(&self) -> Result<(), Error> {
         positive("eta", self.eta())?;
         if let Self::Decreasing { half, .. } = self {
-            positive("half", *half)?;
+            positive("step-half-life", *half)?;
         }
         Ok(())
     }

@@ -101,7 +101,7 @@ impl AnyLearner {
             _ => Params::simultaneous(k, eta, spec.beta),
         };
         let Spec { norm_bound, center, clip, .. } = *spec;
-        let rate = spec.half.map_or(params.rate, |half| Rate::Decreasing { eta, half });
+        let rate = spec.step_half_life.map_or(params.rate, |half| Rate::Decreasing { eta, half });
         let params = Params { norm_bound, center, clip, rate, ..params };
         Ok(match &spec.kernel {
             None => Self::Hebbian(Box::new(Hebbian::new(params, AmbientWeights::new(length))?)),

@@ -10,6 +10,7 @@
 //! assert_eq!(Kind::from_name("auto"), Some(Kind::Auto));
 //! ```
 
+pub mod defaults;
 mod experts;
 mod learners;
 pub mod options;

@@ -105,7 +105,7 @@ pub struct Spec {
     /// For apex: rows that each vector learns from before the next one starts; none lets all learn from every row.
     pub stage: Option<u64>,
     /// For Hebbian learners: rows after which the step is half of the first, and goes on to decrease; none for a constant one.
-    pub half: Option<f64>,
+    pub step_half_life: Option<f64>,
 }
 
 impl Spec {
@@ -150,7 +150,7 @@ impl Spec {
             missing: Missing::Fail,
             beta: 1.0,
             stage: None,
-            half: None,
+            step_half_life: None,
         }
     }
 
@@ -159,7 +159,7 @@ impl Spec {
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         let (prior, memory) = self.center.map_or((0.0, 0.0), |center| (center.prior, center.forget));
         let clip = self.clip.unwrap_or(0.0);
-        let (half, beta) = (self.half.unwrap_or(1.0), self.beta);
+        let (half, beta) = (self.step_half_life.unwrap_or(1.0), self.beta);
         let numbers =
             [self.eta, self.forget, self.novelty, self.merge, prior, memory, clip, self.mixing.alpha(), half, beta];
         entries("options", &numbers, -LARGEST..=LARGEST)?;

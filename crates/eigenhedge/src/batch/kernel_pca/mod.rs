@@ -61,6 +61,13 @@ pub enum Solver {
     },
 }
 
+impl Solver {
+    /// Default for this many points: all eigenvalues while that is cheap.
+    pub fn auto(points: usize) -> Self {
+        if points <= 500 { Self::Dense } else { Self::Partial }
+    }
+}
+
 /// The best subspace for the features of a set of points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelPca<D> {

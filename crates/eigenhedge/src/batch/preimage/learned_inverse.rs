@@ -22,7 +22,12 @@ pub struct LearnedInverse {
 
 impl LearnedInverse {
     /// Learns from the scores (one row for each point) of these points; the kernel is one on coordinates.
-    pub fn fit<R: Borrow<[f64]>>(kernel: VectorKernel, scores: &Matrix, points: &[R], rho: f64) -> Result<Self, Error> {
+    pub fn fit<R: Borrow<[f64]>>(
+        kernel: VectorKernel,
+        scores: &Matrix,
+        points: &[R],
+        alpha: f64,
+    ) -> Result<Self, Error> {
         state::length("points", points.len(), scores.rows())?;
         let length = points.first().map_or(0, |point| point.borrow().len());
         let mut targets = Matrix::zeros(points.len(), length);
@@ -33,7 +38,7 @@ impl LearnedInverse {
         let coordinates: Vec<Vec<f64>> =
             (0..scores.rows()).map(|i| (0..scores.columns()).map(|j| scores.column(j)[i]).collect()).collect();
         let dictionary = Vectors::new(kernel, scores.columns())?;
-        Ok(Self { ridge: KernelRidge::fit_many(dictionary, &coordinates, &targets, rho)? })
+        Ok(Self { ridge: KernelRidge::fit_many(dictionary, &coordinates, &targets, alpha)? })
     }
 
     /// The point that has these coordinates, as far as was learned.

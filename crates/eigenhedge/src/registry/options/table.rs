@@ -228,11 +228,11 @@ pub const OPTIONS: &[OptionEntry] = &[
     OptionEntry {
         default: "none, a constant step",
         readers: Readers::Only(HEBBIAN),
-        set: |setup, value| setup.spec.half = Some(value.number()),
-        get: |setup| setup.spec.half.map(Value::from),
-        example: "--learner gha --half 1000",
+        set: |setup, value| setup.spec.step_half_life = Some(value.number()),
+        get: |setup| setup.spec.step_half_life.map(Value::from),
+        example: "--learner gha --step-half-life 1000",
         ..OptionEntry::new(
-            "half",
+            "step-half-life",
             Type::Number(error::positive, None),
             "ROWS",
             "Rows after which the step {eta} has fallen to a half; it goes on to fall like one over the number of rows",

@@ -13,20 +13,20 @@ import pytest
 from conftest import low_rank
 
 import eigenhedge
-from eigenhedge import Learner, OnlinePCA
+from eigenhedge import Model, OnlinePCA
 
 
 @pytest.mark.parametrize("options", [{}, {"learner": "tracking"}, {"learner": "apex"}, {"kernel": "rbf", "budget": 20}])
 def test_a_saved_learner_goes_on_bit_for_bit(tmp_path, rng, options):
     X = low_rank(rng, rows=60)
-    learner = Learner(8, 2, seed=3, **options)
+    learner = Model(8, 2, seed=3, **options)
     learner.learn(X[:30])
     path = tmp_path / "model.eh"
     eigenhedge.save(learner, path)
     others = [eigenhedge.load(path), pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)]
-    expected = learner.answer(X[30:])
+    expected = learner.step_each(X[30:])
     for other in others:
-        assert all((a == b).all() for a, b in zip(other.answer(X[30:]), expected, strict=True))
+        assert all((a == b).all() for a, b in zip(other.step_each(X[30:]), expected, strict=True))
 
 
 def test_a_saved_estimator_comes_back_with_its_names(tmp_path, rng):
@@ -43,31 +43,31 @@ def test_a_saved_estimator_comes_back_with_its_names(tmp_path, rng):
 
 
 def test_keys_of_other_programs_survive(tmp_path, rng):
-    learner = Learner(8, 2)
+    learner = Model(8, 2)
     learner._set_resume_state(b'{"columns": ["x"], "python": 3}')
     learner.save(tmp_path / "a.eh")
-    assert isinstance(eigenhedge.load(tmp_path / "a.eh"), Learner)
+    assert isinstance(eigenhedge.load(tmp_path / "a.eh"), Model)
     pca = OnlinePCA(2).fit(low_rank(rng))
-    pca.learner_._set_resume_state(b'{"columns": ["x"]}')
+    pca.model_._set_resume_state(b'{"columns": ["x"]}')
     pca.save(tmp_path / "b.eh")
-    assert b'"columns": ["x"]' in eigenhedge.load(tmp_path / "b.eh").learner_._resume_state()
+    assert b'"columns": ["x"]' in eigenhedge.load(tmp_path / "b.eh").model_._resume_state()
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:50], lambda b: b"row,loss\n", lambda b: b[:-1] + bytes([b[-1] ^ 1])])
 def test_damaged_files_are_refused_with_a_sentence(tmp_path, damage):
     path = tmp_path / "model.eh"
-    path.write_bytes(damage(Learner(4, 1).to_bytes()))
+    path.write_bytes(damage(Model(4, 1).to_bytes()))
     with pytest.raises(ValueError, match="model.eh: the snapshot (is|must)"):
         eigenhedge.load(path)
 
 
 def test_a_folder_that_is_not_there_is_an_os_error(tmp_path):
     with pytest.raises(OSError, match="cannot be written"):
-        Learner(4, 1).save(tmp_path / "nowhere" / "model.eh")
+        Model(4, 1).save(tmp_path / "nowhere" / "model.eh")
 
 
 def test_sizeof_tells_the_state_on_the_other_side():
-    small, large = Learner(10, 1, learner="oja", hindsight=False), Learner(10_000, 1, learner="oja", hindsight=False)
+    small, large = Model(10, 1, learner="oja", hindsight=False), Model(10_000, 1, learner="oja", hindsight=False)
     for learner in [small, large]:
         learner.step(np.ones(learner.dim))
     assert sys.getsizeof(large) - sys.getsizeof(small) >= 8 * 9_990
@@ -75,7 +75,7 @@ def test_sizeof_tells_the_state_on_the_other_side():
 
 def test_control_c_ends_a_long_call(rng):
     X = rng.normal(size=(200_000, 150))
-    learner = Learner(150, 40, learner="anchored")
+    learner = Model(150, 40, learner="anchored")
     # A process that was started in the background ignores the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT])
@@ -104,7 +104,7 @@ def test_the_interpreter_lock_is_released(rng):
 
     watcher = threading.Thread(target=tick)
     watcher.start()
-    Learner(100, 20, learner="anchored").learn(X)
+    Model(100, 20, learner="anchored").learn(X)
     done.set()
     watcher.join()
     # With the lock held there would be no tick between the first and the last.
@@ -113,7 +113,7 @@ def test_the_interpreter_lock_is_released(rng):
 
 def test_two_threads_may_share_a_learner(rng):
     X = low_rank(rng)
-    learner = Learner(8, 2)
+    learner = Model(8, 2)
     threads = [threading.Thread(target=learner.learn, args=(X,)) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -125,8 +125,8 @@ def test_two_threads_may_share_a_learner(rng):
 @pytest.mark.parametrize("options", [{}, {"learner": "auto"}, {"center": False, "mixing": "none"}])
 def test_long_rows_of_one_table_are_learned_as_one_after_another(rng, options):
     X = low_rank(rng, rows=60, length=600)
-    together, alone = Learner(600, 2, **options), Learner(600, 2, **options)
-    losses = together.answer(X)[0]
+    together, alone = Model(600, 2, **options), Model(600, 2, **options)
+    losses = together.step_each(X)[0]
     assert [alone.step(row).expected_loss for row in X] == losses.tolist()
     assert together.to_bytes() == alone.to_bytes()
     X[40, 7] = np.nan
@@ -137,7 +137,7 @@ def test_long_rows_of_one_table_are_learned_as_one_after_another(rng, options):
 
 def test_no_bit_depends_on_the_number_of_threads(rng):
     X = rng.normal(size=(20, 70_000))
-    alone, shared = Learner(70_000, 2, hindsight=False), Learner(70_000, 2, hindsight=False)
+    alone, shared = Model(70_000, 2, hindsight=False), Model(70_000, 2, hindsight=False)
     alone.learn(X)
     eigenhedge.set_threads(3)
     try:
@@ -150,7 +150,7 @@ def test_no_bit_depends_on_the_number_of_threads(rng):
 
 
 def test_an_error_leaves_the_learner_as_it_was():
-    learner = Learner(3, 1)
+    learner = Model(3, 1)
     learner.step([1.0, 2.0, 3.0])
     before = learner.to_bytes()
     for row in [[1.0, np.inf, 0.0], [1.0], [1e300, 0.0, 0.0]]:
@@ -163,7 +163,7 @@ def test_an_error_leaves_the_learner_as_it_was():
 def test_every_learner_and_kernel_of_the_registries_can_be_named(rng):
     X = rng.normal(size=(20, 4))
     for entry in eigenhedge.learners():
-        assert entry["summary"] and Learner(4, 1, learner=entry["name"]).learn(X) is None
+        assert entry["summary"] and Model(4, 1, learner=entry["name"]).learn(X) is None
     for entry in eigenhedge.kernels():
         if entry["positive_definite"]:
-            assert Learner(4, 1, kernel=entry["name"]).learn(X) is None
+            assert Model(4, 1, kernel=entry["name"]).learn(X) is None

@@ -1,4 +1,4 @@
-//! The bare learner.
+//! The model: a run with the names and the scale of its columns.
 
 use crate::arrays::{Given, Rows, as_table, numbers, table, transposed};
 use crate::errors::{check_room, refused, refused_row};
@@ -48,11 +48,11 @@ impl Trial {
     }
 }
 
-/// A learner over rows of ``dim`` numbers that keeps ``k`` directions.
+/// An online PCA over rows of ``dim`` numbers that keeps ``k`` directions: what learns, and what is saved.
 ///
 /// Before each row it commits to a k-dimensional subspace, is charged for what that subspace loses of the row, and
 /// learns. There is no validation beyond what the learner itself needs, and no estimator around it: this is the fast way
-/// to go row by row.
+/// to learn row by row.
 ///
 /// Parameters
 /// ----------
@@ -61,7 +61,7 @@ impl Trial {
 /// k : int
 ///     Number of directions kept, less than ``dim`` (or than ``feature_dim``).
 /// hindsight : bool, default=True
-///     Follow the best subspace, so that the ledger has a regret.
+///     Follow the best subspace, so that the summary has a regret.
 /// standardize : str, default="none"
 ///     Bring columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the rows before) or ``"warmup:ROWS"`` (by the
 ///     first ROWS rows of the first table). Losses and coordinates are then in standard units, rows in those of the input.
@@ -71,21 +71,21 @@ impl Trial {
 /// Examples
 /// --------
 /// >>> import numpy as np
-/// >>> from eigenhedge import Learner
-/// >>> learner = Learner(3, 1, learner="tracking", center=False)
-/// >>> trial = learner.step(np.array([2.0, 0.0, 0.0]))
+/// >>> from eigenhedge import Model
+/// >>> model = Model(3, 1, learner="tracking", center=False)
+/// >>> trial = model.step(np.array([2.0, 0.0, 0.0]))
 /// >>> round(trial.expected_loss, 3)  # nothing is known yet: two directions of three are dropped
 /// 2.667
-/// >>> learner.step([2.0, 0.0, 0.0]).expected_loss < trial.expected_loss
+/// >>> model.step([2.0, 0.0, 0.0]).expected_loss < trial.expected_loss
 /// True
-/// >>> learner.ledger["rows"]
+/// >>> model.summary["rows"]
 /// 2
-#[pyclass(frozen, module = "eigenhedge")]
-pub struct Learner {
+#[pyclass(frozen, name = "Model", module = "eigenhedge")]
+pub struct PyModel {
     state: Mutex<State>,
 }
 
-impl Learner {
+impl PyModel {
     /// Its state, for nobody else meanwhile.
     pub fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         lock(py, &self.state)
@@ -100,7 +100,7 @@ impl Learner {
         self.state(py)?.to_bytes().map_err(|error| refused(&error))
     }
 
-    /// A learner with this state.
+    /// A model with this state.
     pub fn of(state: State) -> Self {
         Self { state: Mutex::new(state) }
     }
@@ -140,7 +140,7 @@ fn from_json(py: Python<'_>, text: serde_json::Result<String>) -> PyResult<Bound
 }
 
 #[pymethods]
-impl Learner {
+impl PyModel {
     #[new]
     #[pyo3(signature = (dim, k, *, hindsight=true, standardize="none", **options))]
     fn new(
@@ -213,6 +213,10 @@ impl Learner {
         if state.core.columns().standardizer.is_warming_up() {
             return Err(PyValueError::new_err("a warm-up needs many rows at once: learn from a table of them first"));
         }
+        if matrix.is_some() && state.columns.standardizer.how() != Standardize::None {
+            let rule = "a matrix needs rows that are not standardized by the model";
+            return Err(refused(&eigenhedge::Error::Unsupported(rule)));
+        }
         state.ask(true, false).map_err(|error| refused(&error))?;
         let outcome = match &matrix {
             Some(matrix) => state.step_matrix(matrix, rows),
@@ -224,7 +228,17 @@ impl Learner {
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
     }
 
-    /// Learns from every row, in order.
+    /// One trial of a symmetric matrix in standard units, whose rows the caller has standardized by the model's own scale.
+    #[pyo3(name = "_step_standard_matrix")]
+    fn step_standard_matrix(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, rows: u64) -> PyResult<()> {
+        let matrix = square(matrix)?;
+        let mut state = self.state(py)?;
+        state.ask(false, false).map_err(|error| refused(&error))?;
+        state.step_matrix(&matrix, rows).map(drop).map_err(|error| refused(&error))
+    }
+
+    /// Learns from every row, in order, and returns nothing: faster than :meth:`step_each`, and equal to it in losses and in what is
+    /// learned. The basis of aligned coordinates does not follow these rows; that of later rows is another one of the same subspace.
     ///
     /// Parameters
     /// ----------
@@ -296,7 +310,7 @@ impl Learner {
         Ok((loss.expected, loss.realised))
     }
 
-    /// Learns from every row, in order, and tells what each one cost.
+    /// One trial for each row, in order: learns from all of them, and returns the losses and the coordinates of each.
     ///
     /// Parameters
     /// ----------
@@ -310,13 +324,13 @@ impl Learner {
     /// coordinates : ndarray of shape (n_rows, k)
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
-    fn answer<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
-        Ok(self.answer_all(py, X, false)?.0)
+    fn step_each<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
+        Ok(self.step_each_with(py, X, false)?.0)
     }
 
     /// The same, and the projections of the rows if they are asked for.
-    #[pyo3(name = "_answer")]
-    fn answer_all<'py>(
+    #[pyo3(name = "_step_each")]
+    fn step_each_with<'py>(
         &self,
         py: Python<'py>,
         rows: &Bound<'py, PyAny>,
@@ -418,7 +432,7 @@ impl Learner {
     /// ndarray of shape (n_rows, dim)
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
-    fn inverse_transform<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn reconstruct<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let given = as_table(X)?;
         let mut coordinates = Rows::of(&given)?;
         let count = coordinates.count();
@@ -546,10 +560,10 @@ impl Learner {
         Ok(self.state(py)?.core.totals().rows)
     }
 
-    /// dict: the account so far, with the keys of the command line's summary; what does not exist is None. Costs an
+    /// dict: losses, best loss, regret and bound so far, with the keys of the command line's summary; what does not exist is None. Costs an
     /// eigendecomposition or two.
     #[getter]
-    fn ledger<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (run, seconds) = {
             let state = self.state(py)?;
             (state.core.clone(), state.seconds())
@@ -558,14 +572,29 @@ impl Learner {
         from_json(py, text)
     }
 
-    /// bytes: what the program around the run remembers, as a JSON object; empty for nothing.
-    #[pyo3(name = "_merged")]
-    fn merged(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        let (own, other) = (self.state(py)?.core.clone(), other.state(py)?.core.clone());
-        let merged = py.detach(|| own.merge(other)).map_err(|error| refused(&error))?;
+    /// Merges models that were fitted to parts of a table into the model of all rows. Their learner must be one that does not
+    /// depend on the order of rows: ``"leader"``, ``"anchored"`` or ``"product-sets"``, with the same options and columns.
+    ///
+    /// Parameters
+    /// ----------
+    /// *others : Model
+    ///     What to add. All of them stay as they are.
+    ///
+    /// Returns
+    /// -------
+    /// Model
+    ///     A new one.
+    #[pyo3(signature = (*others))]
+    fn merge(&self, py: Python<'_>, others: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let mut merged = self.state(py)?.core.clone();
+        for other in &others {
+            let other = other.state(py)?.core.clone();
+            merged = py.detach(|| merged.merge(other)).map_err(|error| refused(&error))?;
+        }
         Ok(Self::of(State::new(merged)))
     }
 
+    /// bytes: what the program around the run remembers, as a JSON object; empty for nothing.
     #[pyo3(name = "_resume_state")]
     fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))
@@ -600,6 +629,22 @@ impl Learner {
         py.detach(|| write_whole(&path, &bytes)).map_err(|error| PyOSError::new_err(error.to_string()))
     }
 
+    /// Reads a file that :meth:`save`, an estimator or the command line has written.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path-like
+    ///     The file. :func:`eigenhedge.load` gives back the estimator that was saved.
+    ///
+    /// Returns
+    /// -------
+    /// Model
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
+        let kind = py.get_type::<Self>();
+        py.import("eigenhedge._snapshot")?.call_method1("load", (path, kind))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let bytes = slf.get().to_bytes(slf.py())?;
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
@@ -613,7 +658,7 @@ impl Learner {
         self.__copy__(py)
     }
 
-    /// Bytes of parameters, state, generator and account on Rust's side. Scratch space is not counted.
+    /// Bytes of parameters, state, generator and summary on Rust's side. Scratch space is not counted.
     fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(size_of::<Self>() + self.bytes(py).map_or(0, |bytes| bytes.len()))
     }
@@ -622,7 +667,7 @@ impl Learner {
         let state = self.state(py)?;
         let run = &state.core;
         let (spec, rows) = (run.spec(), run.totals().rows);
-        Ok(format!("<Learner {}, dim={}, k={}, rows={rows}>", spec.label(), run.length(), spec.kept))
+        Ok(format!("<Model {}, dim={}, k={}, rows={rows}>", spec.label(), run.length(), spec.kept))
     }
 }
 

@@ -1,0 +1,184 @@
+"""Every learner gives the same bits through every door: command line, run, Model, Fleet, estimators and River."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eigenhedge
+from eigenhedge import KernelPCA, KernelRidge, OnlinePCA, river
+
+PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
+NAMES = [entry["name"] for entry in eigenhedge.learners()]
+#: Learners that do not keep 2 directions.
+DIRECTIONS = {"oja": 1}
+COLUMNS, ROWS = 12, 300
+
+
+def drifting():
+    """A plane that turns all the time, away from the origin."""
+    rng = np.random.default_rng(1)
+    angles = np.linspace(0.0, 2.0, ROWS)[:, None]
+    first, second, third, _ = np.linalg.qr(rng.normal(size=(COLUMNS, 4)))[0].T
+    turning = np.cos(angles) * first + np.sin(angles) * third
+    factors = rng.normal(size=(ROWS, 2)) * [3.0, 2.0]
+    rows = factors[:, :1] * turning + factors[:, 1:] * second + 0.2 * rng.normal(size=(ROWS, COLUMNS))
+    return rows + np.linspace(-4.0, 6.0, COLUMNS)
+
+
+def heavy_tailed():
+    """Rows without a variance."""
+    rng = np.random.default_rng(2)
+    return rng.standard_t(1.5, size=(ROWS, 2)) @ rng.normal(size=(2, COLUMNS)) + 0.3 * rng.standard_t(1.5, size=(ROWS, COLUMNS))
+
+
+STREAMS = {"drifting": drifting(), "heavy tails": heavy_tailed()}
+
+
+def bits(numbers):
+    """Numbers as texts that tell all bits."""
+    return [float(number).hex() for number in np.ravel(numbers)]
+
+
+def read(path):
+    """Numbers of a table with a header, to the bit."""
+    return np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+
+
+def timeless(summary):
+    """A summary without the times."""
+    return {key: value for key, value in summary.items() if key not in ("seconds", "rows_per_second")}
+
+
+def same(found, wanted):
+    """Assert that losses and coordinates agree to the bit."""
+    for name, a, b in zip(["expected losses", "losses", "coordinates"], found, wanted, strict=False):
+        assert bits(a) == bits(b), name
+
+
+@pytest.fixture(scope="module", params=[(name, stream) for name in NAMES for stream in STREAMS], ids=" on ".join)
+def case(request):
+    """A learner with its number of directions, a stream, and the result of `run`."""
+    name, stream = request.param
+    k, X = DIRECTIONS.get(name, 2), STREAMS[stream]
+    return name, k, X, eigenhedge.run(X, k, learner=name)
+
+
+def answers(run):
+    """Losses and coordinates of a result."""
+    return run.expected_losses, run.losses, run.coordinates
+
+
+def program(*arguments, folder):
+    """Run the program."""
+    command = [PROGRAM, *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout
+
+
+needs_program = pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM does not name the program")
+
+
+@needs_program
+def test_the_command_line(case, tmp_path):
+    name, k, X, run = case
+    np.save(tmp_path / "rows.npy", X)
+    options = ["--learner", name, "--out", "answers.csv", "--snapshot", "model.eh", "--summary", "json"]
+    summary = json.loads(program("run", "rows.npy", "-k", k, *options, folder=tmp_path))
+    table = read(tmp_path / "answers.csv")
+    same([table[:, 1], table[:, 2], table[:, 3:]], answers(run))
+    assert timeless(summary) == timeless(run.summary)
+    model = eigenhedge.Model.load(tmp_path / "model.eh")
+    assert bits(model.transform(X)) == bits(run.model.transform(X))
+    program("transform", "model.eh", "rows.npy", "--out", "z.csv", folder=tmp_path)
+    transformed = read(tmp_path / "z.csv")
+    assert bits(transformed[:, 1]) == bits(run.model.losses(X)) and bits(transformed[:, 2:]) == bits(run.model.transform(X))
+
+
+def test_steps_of_a_model(case):
+    name, k, X, run = case
+    model = eigenhedge.Model(COLUMNS, k, learner=name)
+    trials = [model.step(row) for row in X]
+    same([[getattr(trial, part) for trial in trials] for part in ("expected_loss", "loss", "coordinates")], answers(run))
+    assert timeless(model.summary) == timeless(run.summary)
+    blocks = eigenhedge.Model(COLUMNS, k, learner=name)
+    pieces = [blocks.step_each(piece) for piece in np.split(X, [1, 40, 41, 200])]
+    same([np.concatenate(parts) for parts in zip(*pieces, strict=True)], answers(run))
+    assert blocks.to_bytes() == model.to_bytes() == run.model.to_bytes()
+
+
+def test_a_fleet(case):
+    name, k, X, run = case
+    other = X[::-1]
+    keys = ["own", "other"] * ROWS
+    mixed = np.stack([X, other], axis=1).reshape(2 * ROWS, COLUMNS)
+    found = eigenhedge.Fleet(k, learner=name).update(keys, mixed)
+    same([part[::2] for part in found], answers(run))
+
+
+def test_an_estimator(case):
+    name, k, X, run = case
+    whole = OnlinePCA(k, learner=name, random_state=0).fit(X)
+    parts = OnlinePCA(k, learner=name, random_state=0)
+    for piece in np.split(X[:200], [1, 40, 41]):
+        parts.partial_fit(piece)
+    # The last rows one by one, as `partial_fit` hands them to the model, so that their losses are seen.
+    trials = [parts.model_.step(row) for row in X[200:]]
+    losses = [[getattr(trial, part) for trial in trials] for part in ("expected_loss", "loss")]
+    same(losses, [run.expected_losses[200:], run.losses[200:]])
+    # Rows without answers do not turn the basis of the coordinates: it is another one of the same subspace.
+    lengths = [np.linalg.norm(rows, axis=1) for rows in ([trial.coordinates for trial in trials], run.coordinates[200:])]
+    np.testing.assert_allclose(*lengths, rtol=1e-6, atol=1e-9)
+    for estimator in (whole, parts):
+        assert timeless(estimator.summary_) == timeless(run.summary)
+        assert bits(estimator.transform(X)) == bits(run.model.transform(X))
+
+
+def test_river(case):
+    name, k, X, run = case
+    names = [f"x{i:02}" for i in range(COLUMNS)]
+    one, many = (river.OnlinePCA(k, learner=name) for _ in range(2))
+    for row in X:
+        one.learn_one(dict(zip(names, row.tolist(), strict=True)))
+    many.learn_many(pd.DataFrame(X, columns=names))
+    for model in (one, many):
+        assert timeless(model.summary) == timeless(run.summary)
+        assert bits(model._model.transform(X)) == bits(run.model.transform(X))
+
+
+@needs_program
+@pytest.mark.parametrize("rows", [60, 520])
+def test_batch_methods_have_one_set_of_defaults(tmp_path, rng, rows):
+    X = np.round(rng.normal(size=(rows, 4)), 3)
+    y = np.sin(X[:, 0]) + 0.1 * X[:, 1]
+    frame = pd.DataFrame(np.c_[X, y], columns=[*"abcd", "y"])
+    frame.to_csv(tmp_path / "xy.csv", index=False)
+    frame[[*"abcd"]].to_csv(tmp_path / "x.csv", index=False)
+    (0.3 + frame[[*"abcd"]]).to_csv(tmp_path / "other.csv", index=False)
+    program("kernel-ridge", "xy.csv", "--target", "y", "--out", "ridge.csv", folder=tmp_path)
+    found = read(tmp_path / "ridge.csv")
+    mean, deviation = KernelRidge().fit(X, y).predict(X, return_std=True)
+    assert bits(found[:, 0]) == bits(mean) and bits(found[:, 1]) == bits(deviation)
+    program("kernel-pca", "x.csv", "-k", "3", "--out", "z.csv", folder=tmp_path)
+    found = read(tmp_path / "z.csv")
+    assert bits(found) == bits(KernelPCA(3).fit_transform(X))
+    test = json.loads(program("mmd", "x.csv", "other.csv", "--summary", "json", folder=tmp_path))
+    other = read(tmp_path / "other.csv")
+    wanted = eigenhedge.mmd(X, other)
+    assert [test[name] for name in ("biased", "unbiased", "p_value")] == [wanted.biased, wanted.unbiased, wanted.p_value]
+    assert test["splits"] == 199 and KernelRidge().alpha == 1.0 and KernelPCA().kernel == KernelRidge().kernel == "rbf"
+
+
+@needs_program
+def test_pairs_and_experts_have_one_set_of_defaults(tmp_path, rng):
+    X, Y, losses = rng.normal(size=(80, 3)), rng.normal(size=(80, 2)), rng.uniform(size=(80, 5))
+    for name, table in {"x": X, "y": Y, "losses": losses}.items():
+        np.save(tmp_path / f"{name}.npy", table)
+    program("pair", "x.npy", "y.npy", "-k", "1", "--out", "gains.csv", folder=tmp_path)
+    found, run = read(tmp_path / "gains.csv"), eigenhedge.pair(X, Y, 1)
+    assert bits(found[:, 1]) == bits(run.expected_gains) and bits(found[:, 2]) == bits(run.gains)
+    program("experts", "losses.npy", "-k", "2", "--out", "lost.csv", folder=tmp_path)
+    found, run = read(tmp_path / "lost.csv"), eigenhedge.experts(losses, 2)
+    assert bits(found[:, 1]) == bits(run.expected_losses) and bits(found[:, 2]) == bits(run.losses)
