@@ -213,10 +213,6 @@ impl PyModel {
         if state.core.columns().standardizer.is_warming_up() {
             return Err(PyValueError::new_err("a warm-up needs many rows at once: learn from a table of them first"));
         }
-        if matrix.is_some() && state.columns.standardizer.how() != Standardize::None {
-            let rule = "a matrix needs rows that are not standardized by the model";
-            return Err(refused(&eigenhedge::Error::Unsupported(rule)));
-        }
         state.ask(true, false).map_err(|error| refused(&error))?;
         let outcome = match &matrix {
             Some(matrix) => state.step_matrix(matrix, rows),
