@@ -149,9 +149,29 @@ fn misuse_is_one_sentence() {
         assert!(outcome.status == 1 && outcome.err.contains(sentence), "{command}: {}", outcome.err);
     }
     let told = place.run("inspect f.eh").out;
-    assert!(told.contains("learners of 6 numbers") && told.contains("options    learner auto"), "{told}");
+    assert!(told.contains("models of 6 numbers") && told.contains("options    learner auto"), "{told}");
     let told: serde_json::Value = serde_json::from_str(&place.run("inspect f.eh --summary json").out).unwrap();
     assert_eq!(told["groups"].as_array().unwrap().len() as u64, told["total"]["groups"].as_u64().unwrap());
     let seeds = "run t.csv -k 2 --group-by machine --seed 4 --resume f.eh";
     assert!(place.run(seeds).err.contains("--seed must be as in f.eh, 0, got 4"));
+}
+
+#[test]
+fn a_second_table_begins_with_the_models_of_the_first() {
+    let place = Place::new();
+    let lines = lines();
+    place.write("all.csv", table(&lines));
+    place.write("first.csv", table(&lines[..200]));
+    place.write("second.csv", table(&lines[200..]));
+    assert_eq!(place.run(&format!("run all.csv {OPTIONS} --quiet --out all.out.csv")).status, 0);
+    assert_eq!(place.run(&format!("run first.csv {OPTIONS} --quiet --out 1.csv --snapshot f.eh")).status, 0);
+    let second = "run second.csv --group-by machine --start-from f.eh --quiet --out 2.csv";
+    let outcome = place.run(second);
+    assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+    let answers = |name: &str| -> Vec<String> {
+        place.read(name).lines().skip(1).map(|line| line.split_once(',').unwrap().1.to_owned()).collect()
+    };
+    assert_eq!(answers("2.csv"), answers("all.out.csv")[200..]);
+    let other = place.run(&format!("{second} -k 3"));
+    assert!(other.status == 1 && other.err.contains("-k must be as in f.eh, 2, got 3"), "{}", other.err);
 }
