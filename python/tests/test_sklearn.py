@@ -222,7 +222,7 @@ def test_names_that_are_nearly_right_are_suggested(rng):
 
 
 def test_an_option_that_is_not_read_is_an_error(rng):
-    with pytest.raises(ValueError, match="forget is not read by the learner tracking"):
+    with pytest.raises(ValueError, match="forget has no effect with the learner tracking"):
         OnlinePCA(1, learner="tracking", forget=0.5).fit(rng.normal(size=(5, 3)))
 
 

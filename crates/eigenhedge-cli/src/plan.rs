@@ -105,7 +105,7 @@ impl Plan {
 
 fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
     if args.out_format.is_some() && *target == Target::Nowhere {
-        return Err(Usage("--out-format is not read without --out".into()));
+        return Err(Usage("--out-format has no effect without --out".into()));
     }
     let form = args.out_format.unwrap_or(match target {
         Target::File(path) => Form::of_path(path),

@@ -96,7 +96,7 @@ pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(S
             Ok((source, layout))
         }
         Some(_) => {
-            Err(Usage(format!("--standardize is not read by {command}: the model holds the scale of its columns")))
+            Err(Usage(format!("--standardize has no effect with {command}: the model holds the scale of its columns")))
         }
     }
 }
@@ -130,7 +130,7 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
         ("--dim", args.dim.is_some() && format != Format::Libsvm),
     ];
     if let Some((option, _)) = unread.iter().find(|(_, is_given)| *is_given) {
-        return Err(Usage(format!("{option} is not read by the format {}", format.name())));
+        return Err(Usage(format!("{option} has no effect with the format {}", format.name())));
     }
     if args.dim == Some(0) {
         return Err(Usage("--dim must be at least 1, got 0".into()));
@@ -178,7 +178,8 @@ const NUMERIC: &str = "numeric";
 /// The same layout with columns that go along with each row.
 pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
     // The key is the first.
-    let keep: Vec<Selector> = args.group_by.iter().chain(&args.keep).map(|text| Selector::from_text(text)).collect();
+    let keep: Vec<Selector> =
+        args.group_by.iter().chain(&args.copy_columns).map(|text| Selector::from_text(text)).collect();
     let time = args.time.as_deref().map(Selector::from_text);
     if let Some(Selector::Pattern(pattern)) = &time {
         return Err(Usage(format!("--time must be one column, got the pattern {pattern:?}")));
@@ -188,17 +189,20 @@ pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
     }
     if let (Some(_), Standardize::Warmup(_)) = (&args.group_by, layout.standardize) {
         return Err(Usage(
-            "--standardize warmup:ROWS is not read with --group-by: rows of a key would have to wait".into(),
+            "--standardize warmup:ROWS has no effect with --group-by: rows of a key would have to wait".into(),
         ));
     }
-    let given =
-        [("--group-by", args.group_by.is_some()), ("--keep", !args.keep.is_empty()), ("--time", time.is_some())];
+    let given = [
+        ("--group-by", args.group_by.is_some()),
+        ("--copy-columns", !args.copy_columns.is_empty()),
+        ("--time", time.is_some()),
+    ];
     for (option, is_given) in given {
         if is_given {
             needs_text(layout.format, option)?;
         }
     }
-    judge_names(&layout, "--keep", &keep)?;
+    judge_names(&layout, "--copy-columns", &keep)?;
     judge_names(&layout, "--time", time.as_slice())?;
     Ok(Layout { keep, time, ..layout })
 }
@@ -208,7 +212,9 @@ pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usag
     if items.is_some() {
         needs_text(layout.format, "a kernel of texts or sets")?;
         if layout.standardize != Standardize::None {
-            return Err(Usage("--standardize is not read with a kernel of texts or sets, which have no scale".into()));
+            return Err(Usage(
+                "--standardize has no effect with a kernel of texts or sets, which have no scale".into(),
+            ));
         }
     }
     Ok(Layout { items, ..layout })
@@ -218,7 +224,7 @@ pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usag
 fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     match format {
         Format::Npy | Format::Npz | Format::Libsvm => {
-            Err(Usage(format!("{option} is not read by the format {}, which has only numbers", format.name())))
+            Err(Usage(format!("{option} has no effect with the format {}, which has only numbers", format.name())))
         }
         _ => Ok(()),
     }

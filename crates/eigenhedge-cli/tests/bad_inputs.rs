@@ -265,10 +265,10 @@ fn columnar_cases() -> Vec<Case> {
 fn option_cases() -> Vec<Case> {
     let table = || "a,b\n1,2\n3,4\n";
     vec![
-        bad("t.csv", table(), "--array is not read by the format csv").with("-k 1 --array x").usage(),
-        bad("t.csv", table(), "--dim is not read by the format csv").with("-k 1 --dim 4").usage(),
-        bad("t.jsonl", "[1,2]\n", "--no-header is not read by the format jsonl").with("-k 1 --no-header").usage(),
-        bad("t.npy", "", "--delimiter is not read by the format npy").with("-k 1 --delimiter ;").usage(),
+        bad("t.csv", table(), "--array has no effect with the format csv").with("-k 1 --array x").usage(),
+        bad("t.csv", table(), "--dim has no effect with the format csv").with("-k 1 --dim 4").usage(),
+        bad("t.jsonl", "[1,2]\n", "--no-header has no effect with the format jsonl").with("-k 1 --no-header").usage(),
+        bad("t.npy", "", "--delimiter has no effect with the format npy").with("-k 1 --delimiter ;").usage(),
         bad("t.npy", "", "--columns must hold positions in npy, got \"a\"").with("-k 1 --columns a").usage(),
         bad("t.libsvm", "", "--exclude must hold positions in libsvm, got \"x*\"").with("-k 1 --exclude x*").usage(),
         bad("t.libsvm", "", "--dim must be at least 1, got 0").with("-k 1 --dim 0").usage(),
@@ -280,7 +280,7 @@ fn option_cases() -> Vec<Case> {
         bad("t.csv", table(), "--out must be a file when answers are written as parquet")
             .with("-k 1 --out /dev/null --out-format parquet")
             .usage(),
-        bad("t.csv", table(), "--out-format is not read without --out").with("-k 1 --out-format csv").usage(),
+        bad("t.csv", table(), "--out-format has no effect without --out").with("-k 1 --out-format csv").usage(),
         bad("t.csv", table(), "no/out.csv cannot be written: No such file or directory (os error 2)")
             .with("-k 1 --out no/out.csv"),
         bad("t.csv", table(), ". cannot be written: is a directory").with("-k 1 --out ."),

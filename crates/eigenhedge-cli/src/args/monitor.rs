@@ -16,7 +16,7 @@ repeats for longer than its own repeats explain. A drift is a level that has lef
 accepted (--accept, --rebaseline). Faults never become normal by themselves.
 
 A row of the output is row,score,q,t2,limit,alarm,state,drift_since,change,cause_1,share_1,cause_2,share_2,cause_3,share_3 (columns \
-of --time, --keep and --group-by follow row). Cells of rows without a score, as in the warm-up, are empty. alarm is 0 or 1; limit \
+of --time, --copy-columns and --group-by follow row). Cells of rows without a score, as in the warm-up, are empty. alarm is 0 or 1; limit \
 is the score that this row needed for an alarm. state is normal, alarm or drift; drift_since is the first row of a drift. change is \
 the row at which the scores changed their level, in the row at which that was found. Causes are columns, the worst first, with their \
 shares of the squared deviations.
@@ -128,7 +128,7 @@ pub struct MonitorArgs {
     pub table: TableArgs,
     /// Columns to copy into the answers as text; they are features only if --columns names them too
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Table")]
-    pub keep: Vec<String>,
+    pub copy_columns: Vec<String>,
     /// The column that says when a row was: dates, or seconds or milliseconds since 1970. It is copied into the answers
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub time: Option<String>,

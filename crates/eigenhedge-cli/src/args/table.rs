@@ -51,7 +51,7 @@ pub struct TableArgs {
 pub struct BesideArgs {
     /// Columns to copy into the answers as text; they are features only if --columns names them too
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub keep: Vec<String>,
+    pub copy_columns: Vec<String>,
     /// The column that says when a row was: dates such as 2024-02-29 or 2024-02-29T12:30:00Z, or seconds or milliseconds
     /// since 1970. It is copied into the answers, and is the axis of the pictures
     #[arg(long, value_name = "COLUMN")]

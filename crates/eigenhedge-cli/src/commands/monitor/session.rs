@@ -489,8 +489,8 @@ fn totals(monitors: &[(String, Monitor)], before: &MonitorTotals) -> MonitorTota
 fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
     let mut table = args.table.clone();
     table.standardize = None;
-    let (keep, time, group_by) = (args.keep.clone(), args.time.clone(), args.group_by.clone());
-    let beside = BesideArgs { keep, time, group_by, max_groups: None };
+    let (copy_columns, time, group_by) = (args.copy_columns.clone(), args.time.clone(), args.group_by.clone());
+    let beside = BesideArgs { copy_columns, time, group_by, max_groups: None };
     let layout = with_beside(table::layout(&table, source)?, &beside)?;
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
@@ -612,7 +612,7 @@ fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<St
         "--accept": args.accept,
         "--standardize": options.standardize,
         "--format": layout.format.name(),
-        "--keep": args.keep,
+        "--copy-columns": args.copy_columns,
         "--time": args.time,
         "--group-by": args.group_by,
         "--out": file(&args.out),

@@ -74,7 +74,7 @@ pub fn run(plan: &Plan) -> Result<()> {
 impl<'a> Session<'a> {
     fn open(plan: &'a Plan, signal: &StopSignal) -> Result<Self> {
         let Beginning::Setup(setup) = &plan.beginning else {
-            return Err(anyhow!("--start-from is not read with --group-by"));
+            return Err(anyhow!("--start-from has no effect with --group-by"));
         };
         // Each learner has a scale of its own.
         let layout = Layout { stop: signal.waits.clone(), standardize: Standardize::None, ..plan.layout.clone() };

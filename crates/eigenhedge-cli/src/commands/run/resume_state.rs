@@ -223,7 +223,7 @@ pub fn options(plan: &Plan, layout: &Layout) -> Map<String, Value> {
         "--array": array,
         "--dim": dim,
         "--standardize": standardize.to_string(),
-        "--keep": (!keep.is_empty()).then(|| spelled.join(",")),
+        "--copy-columns": (!keep.is_empty()).then(|| spelled.join(",")),
         "--time": time.as_ref().map(Selector::to_string),
         "--out": place(&plan.target),
         "--reconstruct": place(&plan.reconstruct.0),
