@@ -52,15 +52,21 @@ pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<Stream> {
 pub fn open_with_missing(paths: &[PathBuf], args: &TableArgs, missing: Option<Missing>) -> anyhow::Result<Stream> {
     let source = source(paths)?;
     let stream = Stream::open(&source, &Layout { missing, ..layout(args, &source)? })?;
-    say_left_out(&stream);
+    say_reading(&stream);
     Ok(stream)
 }
 
-/// Says on standard error, which may be closed, which columns were left out because they hold no numbers.
-pub fn say_left_out(stream: &Stream) {
-    let left_out = stream.left_out();
-    if !left_out.is_empty() {
-        let _ = writeln!(io::stderr(), "eigenhedge: left out, no numbers: {}", printable(&left_out.join(", ")));
+/// Says on standard error, which may be closed, what was assumed of a table.
+pub fn say_reading(stream: &Stream) {
+    if let Some(line) = stream.read_as() {
+        let _ = writeln!(io::stderr(), "eigenhedge: read as: {}", printable(line));
+    }
+}
+
+/// Says on standard error, which may be closed, what is unusual about the times of a table.
+pub fn say_times(stream: &Stream) {
+    if let Some(line) = stream.times() {
+        let _ = writeln!(io::stderr(), "eigenhedge: times: {line}");
     }
 }
 
@@ -126,6 +132,8 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     let unread = [
         ("--no-header", args.no_header && !is_csv),
         ("--delimiter", args.delimiter.is_some() && !is_csv),
+        ("--decimal", args.decimal.is_some() && !is_csv),
+        ("--na-values", args.na_values.is_some() && !is_csv),
         ("--array", args.array.is_some() && format != Format::Npz),
         ("--dim", args.dim.is_some() && format != Format::Libsvm),
     ];
@@ -151,7 +159,9 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     let plain = Layout::new(format);
     let layout = Layout {
         may_have_header: !args.no_header,
-        delimiter: args.delimiter.unwrap_or(plain.delimiter),
+        delimiter: args.delimiter,
+        decimal: args.decimal,
+        na_values: args.na_values.clone(),
         columns: if only_numeric { Vec::new() } else { selectors(&args.columns) },
         only_numeric,
         exclude: selectors(&args.exclude),
@@ -196,6 +206,7 @@ pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
         ("--group-by", args.group_by.is_some()),
         ("--copy-columns", !args.copy_columns.is_empty()),
         ("--time", time.is_some()),
+        ("--time-format", args.time_format.is_some()),
     ];
     for (option, is_given) in given {
         if is_given {
@@ -204,7 +215,8 @@ pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
     }
     judge_names(&layout, "--copy-columns", &keep)?;
     judge_names(&layout, "--time", time.as_slice())?;
-    Ok(Layout { keep, time, ..layout })
+    let (time_format, has_key) = (args.time_format.clone(), args.group_by.is_some());
+    Ok(Layout { keep, time, time_format, find_time: true, has_key, ..layout })
 }
 
 /// The layout of rows that are texts or sets, if they are.

@@ -1,9 +1,10 @@
 //! Options of `monitor`, as typed.
 
+use super::table::time_format;
 use super::{SummaryForm, TableArgs, directions, forms};
 use clap::{Args, ValueEnum};
 use eigenhedge::{Choose, Limit, Missing, Mode, Rebaseline};
-use eigenhedge_io::Form;
+use eigenhedge_io::{Form, TimeFormat};
 use std::path::PathBuf;
 
 // A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
@@ -129,9 +130,17 @@ pub struct MonitorArgs {
     /// Columns to copy into the answers as text; they are features only if --columns names them too
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Table")]
     pub copy_columns: Vec<String>,
-    /// The column that says when a row was: dates, or seconds or milliseconds since 1970. It is copied into the answers
+    /// The column that says when a row was. It is copied into the answers [default: the first column, if its cells are dates]
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub time: Option<String>,
+    /// The form of its cells: iso; s, ms, us or ns since 1970; or as strftime has it, such as `%d.%m.%Y %H:%M` [default: by
+    /// the first rows, if they leave no doubt]
+    #[arg(long, value_name = "FORM", value_parser = time_format, help_heading = "Table")]
+    pub time_format: Option<TimeFormat>,
+    /// In csv and tsv answers, put an apostrophe before texts that begin with =, +, - or @, which a spreadsheet would take for
+    /// formulas
+    #[arg(long, help_heading = "Table")]
+    pub safe_cells: bool,
     /// One monitor for each value of this column, which is copied into the answers
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub group_by: Option<String>,

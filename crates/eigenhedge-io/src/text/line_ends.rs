@@ -11,6 +11,11 @@ pub struct Lines<R> {
     after_return: bool,
     /// No `\r` has been read, so that bytes handed out are bytes read.
     exact: bool,
+    /// The last byte handed out that ends no line.
+    last_inside: u8,
+    /// Bytes handed out so far, and whether there are no more.
+    given: u64,
+    is_over: bool,
     /// Bytes that may still be handed out before [`Lines::allow`] is called again.
     left: u64,
 }
@@ -18,12 +23,26 @@ pub struct Lines<R> {
 impl<R: Read> Lines<R> {
     /// Reads lines from here.
     pub fn new(inner: R) -> Self {
-        Self { inner, last: b'\n', after_return: false, exact: true, left: u64::MAX }
+        Self {
+            inner,
+            last: b'\n',
+            after_return: false,
+            exact: true,
+            last_inside: 0,
+            given: 0,
+            is_over: false,
+            left: u64::MAX,
+        }
     }
 
     /// True if counting the bytes handed out counts the bytes of the source.
     pub fn is_exact(&self) -> bool {
         self.exact
+    }
+
+    /// True if this position is the end of the source, and no quote stands before it.
+    pub fn ends_openly(&self, position: u64) -> bool {
+        self.is_over && position == self.given && self.last_inside != b'"'
     }
 
     /// Hands out at most so many bytes more; then reading is an error, of the kind `FileTooLarge`.
@@ -61,15 +80,21 @@ impl<R: Read> Read for Lines<R> {
             let found = self.inner.read(buffer)?;
             if found == 0 {
                 if self.last == b'\n' || buffer.is_empty() {
+                    self.is_over |= !buffer.is_empty();
                     return Ok(0);
                 }
                 (buffer[0], self.last) = (b'\n', b'\n');
+                self.given += 1;
                 return Ok(1);
             }
             // Nothing left is not the end: the `\n` of a `\r\n` came alone.
             if let kept @ 1.. = self.change(&mut buffer[..found]) {
                 self.last = buffer[kept - 1];
                 self.left = self.left.saturating_sub(kept as u64);
+                self.given += kept as u64;
+                if let Some(byte) = buffer[..kept].iter().rfind(|byte| **byte != b'\n') {
+                    self.last_inside = *byte;
+                }
                 return Ok(kept);
             }
         }

@@ -1,5 +1,6 @@
 //! Lines of text, such as those of a log: a table of one column, `line`. Blank lines are passed over.
 
+use super::cells::cell_text;
 use super::line_reader::{LineParser, LineReader, LineTable};
 use super::{is_missing, number};
 use crate::columns::Columns;
@@ -22,7 +23,7 @@ impl Lines {
             return Err(input.fault(Fault::Empty));
         }
         lines.hold();
-        let columns = Columns::choose(input, layout, Some(vec!["line".to_owned()]), 1, |_| true)?;
+        let columns = Columns::choose(input, layout, Some(vec!["line".to_owned()]), 1, |_| false)?;
         let parser = Self { columns: columns.clone(), line: String::new() };
         Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })
     }
@@ -36,7 +37,7 @@ impl LineParser for Lines {
             row.push(number(cell).filter(|value| value.is_finite()).ok_or_else(wrong)?);
         }
         self.line.clear();
-        self.line.push_str(&String::from_utf8_lossy(cell));
+        self.line.push_str(&cell_text(cell));
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use crate::plan::suits;
 use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::counted;
-use crate::table::{Usage, is_dash};
+use crate::table::{Usage, is_dash, say_times};
 use anyhow::{Context, Result};
 use eigenhedge::{Choose, Kept, Limit, Missing, Mode, MonitorOptions, Standardize};
 use eigenhedge_io::{Form, Target, write_whole};
@@ -72,6 +72,9 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     };
     let finished = session.finish()?;
     list_skipped(&finished.stream);
+    if !args.quiet {
+        say_times(&finished.stream);
+    }
     if let (Some(path), Some(record)) = (&args.report, &finished.record) {
         let page = record.page(&finished, args, &summary::text(&finished, args));
         write_whole(path, page.html().as_bytes())?;

@@ -8,7 +8,7 @@ use crate::commands::run::sentence;
 use crate::files::read_monitors;
 use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;
-use crate::table::{self, Usage, say_left_out, source, with_beside};
+use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Columns, Error, Mode, Monitor, MonitorOptions, MonitorTotals, SavedMonitors, Verdict};
 use eigenhedge_io::{
@@ -116,7 +116,9 @@ impl<'a> Session<'a> {
             }
         };
         let stream = Stream::open(&source, &layout)?;
-        say_left_out(&stream);
+        if !args.quiet && keys.is_none() {
+            say_reading(&stream);
+        }
         let fresh = match begun {
             Some(mut monitor) => {
                 let (width, found) = (monitor.width(), stream.columns().len());
@@ -130,10 +132,10 @@ impl<'a> Session<'a> {
             None => fresh(args, options, &layout, &stream)?,
         };
         let key = key_of(args, &stream)?;
-        let has_times = layout.time.is_some();
+        let has_times = stream.has_time();
         let mut session = Self {
-            answers: answers(outputs, &stream, at_once, None)?,
-            events: events(outputs, &stream, key, has_times, None)?,
+            answers: answers(outputs, &stream, at_once, None)?.with_safe_cells(args.safe_cells),
+            events: events(outputs, &stream, key, has_times, None)?.with_safe_cells(args.safe_cells),
             state: State { before: fresh.totals(), ..State::default() },
             record: args.report.as_ref().map(|_| Record::new(stream.columns().len())),
             pool: (key.is_some() && !fresh.is_ready()).then(|| fresh.clone()),
@@ -192,11 +194,11 @@ impl<'a> Session<'a> {
             return Err(anyhow!("--report needs what a monitor with --report records, and {name} holds none of it"));
         }
         let key = key_of(args, &stream)?;
-        let has_times = layout.time.is_some();
+        let has_times = stream.has_time();
         let at_once = *source == Source::Standard;
         Ok(Self {
-            answers: answers(outputs, &stream, at_once, Some(&before.answers))?,
-            events: events(outputs, &stream, key, has_times, Some(&before.events))?,
+            answers: answers(outputs, &stream, at_once, Some(&before.answers))?.with_safe_cells(args.safe_cells),
+            events: events(outputs, &stream, key, has_times, Some(&before.events))?.with_safe_cells(args.safe_cells),
             fresh: match (key, saved.monitors.first()) {
                 (None, Some((_, monitor))) => monitor.clone(),
                 _ => fresh(args, options, layout, &stream)?,
@@ -490,7 +492,8 @@ fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Resu
     let mut table = args.table.clone();
     table.standardize = None;
     let (copy_columns, time, group_by) = (args.copy_columns.clone(), args.time.clone(), args.group_by.clone());
-    let beside = BesideArgs { copy_columns, time, group_by, max_groups: None };
+    let (time_format, safe_cells) = (args.time_format.clone(), args.safe_cells);
+    let beside = BesideArgs { copy_columns, time, time_format, safe_cells, group_by, max_groups: None };
     let layout = with_beside(table::layout(&table, source)?, &beside)?;
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
@@ -506,7 +509,8 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     let Some(path) = &args.train else { return Ok(monitor) };
     let source = source(std::slice::from_ref(path))?;
     let model_columns = monitor.columns().names.clone();
-    let mut layout = Layout { keep: Vec::new(), time: None, ..layout.clone() };
+    let mut layout =
+        Layout { keep: Vec::new(), time: None, time_format: None, find_time: false, has_key: false, ..layout.clone() };
     if model_columns.is_some() {
         // The columns of the input are found by name, whatever else is there.
         layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };
@@ -614,6 +618,11 @@ fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<St
         "--format": layout.format.name(),
         "--copy-columns": args.copy_columns,
         "--time": args.time,
+        "--time-format": args.time_format.as_ref().map(ToString::to_string),
+        "--safe-cells": args.safe_cells,
+        "--delimiter": args.table.delimiter.map(char::from),
+        "--decimal": args.table.decimal.map(char::from),
+        "--na-values": args.table.na_values,
         "--group-by": args.group_by,
         "--out": file(&args.out),
         "--events": file(&args.events),

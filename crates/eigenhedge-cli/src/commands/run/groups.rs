@@ -11,7 +11,7 @@ use crate::plan::{Beginning, Plan};
 use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::counted;
-use crate::table::{allow_learners, say_left_out};
+use crate::table::{allow_learners, say_reading, say_times};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Columns, Error, Fleet, Loss, Run, RunSummary, Snapshot, Standardize, Standardizer};
@@ -84,13 +84,15 @@ impl<'a> Session<'a> {
         Ok(match &plan.keep.resume {
             None => {
                 let stream = Stream::open(&plan.source, &layout)?;
-                say_left_out(&stream);
+                if !plan.quiet {
+                    say_reading(&stream);
+                }
                 let (mut fleet, setup) = Self::fresh(plan, setup, &stream, most)?;
                 fleet.ask_for_coordinates(plan.target != Target::Nowhere);
                 let answers = Answers::open(&plan.target, plan.form, setup.spec.kept, at_once)?;
-                let options = (options(plan, &plan.layout), in_effect(&setup)?);
+                let options = (options(plan, &plan.layout, Some(stream.reading())), in_effect(&setup)?);
                 let (before, start) = (Duration::ZERO, Instant::now());
-                let answers = answers.with_texts(stream.kept_columns())?;
+                let answers = answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells);
                 let (key, block, rows, lost) = (place_of_key(&stream)?, Block::default(), 0, 0.0);
                 let _reservation = reservation;
                 Self { plan, fleet, stream, answers, key, block, rows, lost, before, start, options, _reservation }
@@ -99,7 +101,7 @@ impl<'a> Session<'a> {
                 let (mut fleet, saved) = open_fleet(path, most)?;
                 fleet.ask_for_coordinates(plan.target != Target::Nowhere);
                 let before = ResumeState::from_bytes(&saved, path)?;
-                let now = options(plan, &plan.layout);
+                let now = options(plan, &plan.layout, before.stream.reading().cloned());
                 before.agree(path, plan, &now)?;
                 let names = fleet.fresh().columns.names.clone();
                 let plain = Columns::new(names, Standardizer::new(Standardize::None, 0));
@@ -109,7 +111,7 @@ impl<'a> Session<'a> {
                 let learner = in_effect(&setup)?;
                 before.agree_on_learner(path, &learner)?;
                 let answers = Answers::resume(&plan.target, plan.form, setup.spec.kept, at_once, &before.answers)?;
-                let answers = answers.with_texts(stream.kept_columns())?;
+                let answers = answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells);
                 let (key, block, rows, lost) = (place_of_key(&stream)?, Block::default(), stream.rows(), 0.0);
                 let (options, _reservation) = ((now, learner), reservation);
                 let (before, start) = (before.elapsed(), Instant::now());
@@ -223,6 +225,9 @@ impl<'a> Session<'a> {
         let seconds = (before + start.elapsed()).as_secs_f64();
         answers.finish()?;
         list_skipped(&stream);
+        if !plan.quiet {
+            say_times(&stream);
+        }
         let Some(form) = plan.summary else { return Ok(()) };
         let in_memory = fleet.in_memory();
         let groups = accounts(&mut fleet)?;

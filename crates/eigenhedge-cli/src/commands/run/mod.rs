@@ -14,6 +14,7 @@ use crate::record::{Heading, page};
 use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::{sentences, text};
+use crate::table::say_times;
 use anyhow::{Context, Result};
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, set_threads};
@@ -95,6 +96,9 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
 fn close(plan: &Plan, finished: Finished) -> Result<()> {
     let Finished { run, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);
+    if !plan.quiet {
+        say_times(&stream);
+    }
     let mut summary = run.summary().timed(elapsed.as_secs_f64());
     summary.skipped_rows += stream.skipped();
     summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);

@@ -8,7 +8,7 @@ use crate::files::read_snapshot;
 use crate::plan::{Beginning, Given, Plan};
 use crate::record::Recorder;
 use crate::stop::StopSignal;
-use crate::table::{allow_learners, open_like, say_left_out};
+use crate::table::{allow_learners, open_like, say_reading};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Run, Snapshot, Standardize};
@@ -104,16 +104,18 @@ impl<'a> Session<'a> {
             Beginning::Setup(setup) => Start::afresh(plan, setup, layout)?,
             Beginning::Model(given) => Start::with_model(plan, given, layout)?,
         };
-        say_left_out(&stream);
+        if !plan.quiet {
+            say_reading(&stream);
+        }
         ask(plan, &mut snapshot.run)?;
         let run = &snapshot.run;
         let answers = Answers::open(&plan.target, plan.form, run.spec().kept, at_once(plan))?;
-        let answers = answers.with_texts(stream.kept_columns())?;
+        let answers = answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells);
         let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
         Ok(Self {
-            recorder: wanted.then(|| Recorder::new(run, layout.time.is_some())),
+            recorder: wanted.then(|| Recorder::new(run, stream.has_time())),
             options: match plan.keep.snapshot {
-                Some(_) => (options(plan, &layout), learner_options),
+                Some(_) => (options(plan, &layout, Some(stream.reading())), learner_options),
                 None => Default::default(),
             },
             block: Block::default(),
@@ -139,7 +141,7 @@ impl<'a> Session<'a> {
             Beginning::Setup(_) => layout.clone(),
             Beginning::Model(given) => layout_of_model(given, path, &snapshot, layout)?,
         };
-        let options = options(plan, layout);
+        let options = options(plan, layout, before.stream.reading().cloned());
         before.agree(path, plan, &options)?;
         let stream = Stream::resume(&plan.source, layout, &before.stream, &snapshot.columns)?;
         before.agree_on_table(path, &options)?;
@@ -156,8 +158,9 @@ impl<'a> Session<'a> {
             }
         };
         let resume = |target: &Target| {
-            Answers::resume(target, plan.form, snapshot.run.spec().kept, at_once(plan), &before.answers)?
-                .with_texts(stream.kept_columns())
+            let kept = snapshot.run.spec().kept;
+            let answers = Answers::resume(target, plan.form, kept, at_once(plan), &before.answers)?;
+            Ok(answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells))
         };
         let (answers, closed) = resumed(&plan.target, before.ended, resume)?;
         let (reconstructions, also_closed) = resumed(&plan.reconstruct.0, before.ended, |target| {
