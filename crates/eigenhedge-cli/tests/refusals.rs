@@ -9,8 +9,18 @@ const DATA: &[Case] = &[
     ("", "-k 1", 1, "data.csv: must hold at least one row, got nothing"),
     ("\n\n", "-k 1", 1, "data.csv: must hold at least one row, got nothing"),
     ("a,b,c\n", "-k 1", 1, "data.csv: must hold at least one row, got only a header"),
-    ("1,2,3\n4,5\n", "-k 1", 1, "data.csv, line 2: must have 3 cells like the first line, got 2"),
-    ("a,b\n1,2\n\n3,4,5\n", "-k 1", 1, "data.csv, line 4: must have 2 cells like the first line, got 3"),
+    (
+        "1,2,3\n4,5\n",
+        "-k 1",
+        1,
+        "data.csv, line 2: must have 3 cells like the first line, got 2 (is the delimiter right? \",\" was assumed)",
+    ),
+    (
+        "a,b\n1,2\n\n3,4,5\n",
+        "-k 1",
+        1,
+        "data.csv, line 4: must have 2 cells like the first line, got 3 (is the delimiter right? \",\" was assumed)",
+    ),
     (
         "1,2\n3,\n",
         "-k 1",
@@ -43,7 +53,12 @@ const DATA: &[Case] = &[
     ),
     ("1,2\n3,inf\n", "-k 1 --missing fill", 1, "data.csv, line 2, column 1: must be a finite number, got \"inf\""),
     ("1,2\n3,x\n", "-k 1 --missing fill", 1, "data.csv, line 2, column 1: must be a finite number, got \"x\""),
-    ("1,2\n3\n", "-k 1 --missing fill", 1, "data.csv, line 2: must have 2 cells like the first line, got 1"),
+    (
+        "1,2\n3\n",
+        "-k 1 --missing fill",
+        1,
+        "data.csv, line 2: must have 2 cells like the first line, got 1 (is the delimiter right? \",\" was assumed)",
+    ),
     ("1,2\n3,\n", "-k 1 --missing fill --learner oja", 2, "--missing fill is not for the learner oja"),
     (
         "1,2\n3,\n",
@@ -68,7 +83,12 @@ const DATA: &[Case] = &[
     ),
     ("1,2\ninf,4\n", "-k 1", 1, "data.csv, line 2, column 0: must be a finite number, got \"inf\""),
     ("1,2\n1e999,4\n", "-k 1", 1, "data.csv, line 2, column 0: must be a finite number, got \"1e999\""),
-    ("1,2\n\"3,5\",4\n", "-k 1", 1, "data.csv, line 2, column 0: must be a finite number, got \"3,5\""),
+    (
+        "1,2\n\"3,5\",4\n",
+        "-k 1",
+        1,
+        "data.csv, line 2, column 0: must be a finite number, got \"3,5\"; --decimal , reads decimal commas",
+    ),
     ("x,y\n1,2\n", "-k 1 --no-header", 1, "data.csv, line 1, column 0: must be a finite number, got \"x\""),
     (
         "1,2\n3,aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",

@@ -1,5 +1,6 @@
 //! Errors in a table or a file, with their place: always one sentence.
 
+use crate::recode::text_of;
 use crate::time_format::TimeFormat;
 use std::io;
 
@@ -119,8 +120,8 @@ pub(crate) enum Fault {
     AllBad { rows: u64, first: String },
     #[error("must have at least one column, got none")]
     ZeroColumns,
-    #[error("{cell} can be two dates: {} with --time-format {}, {} with --time-format {}", .readings[0].1, .readings[0].0, .readings[1].1, .readings[1].0)]
-    AmbiguousTime { cell: String, readings: [(String, String); 2] },
+    #[error("{cell} can be two dates: {readings}")]
+    AmbiguousTime { cell: String, readings: String },
     #[error("has no column of times for --time-format; --time names one")]
     NoTime,
     #[error("must hold numbers, got {found}{advice}")]
@@ -216,8 +217,9 @@ impl Fault {
 
     /// A date with two readings: forms of times, and the dates that they give.
     pub fn ambiguous(cell: String, readings: [(TimeFormat, String); 2]) -> Self {
-        let cell = shown(cell.as_bytes());
-        Self::AmbiguousTime { cell, readings: readings.map(|(format, date)| (quoted_word(&format.to_string()), date)) }
+        let reading =
+            |(format, date): (TimeFormat, String)| format!("{date} with --time-format {}", typed(&format.to_string()));
+        Self::AmbiguousTime { cell: shown(cell.as_bytes()), readings: readings.map(reading).join(", ") }
     }
 
     fn is_row(&self) -> bool {
@@ -274,7 +276,7 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// A word as it would be typed in a shell.
-fn quoted_word(word: &str) -> String {
+fn typed(word: &str) -> String {
     if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
 }
 
@@ -283,7 +285,7 @@ const LONGEST_SHOWN: usize = 40;
 
 /// A cell as a message shows it: quoted, and not all of it when it is long.
 pub(crate) fn shown(cell: &[u8]) -> String {
-    let cell = String::from_utf8_lossy(cell.trim_ascii());
+    let cell = text_of(cell.trim_ascii());
     match cell.char_indices().nth(LONGEST_SHOWN) {
         _ if cell.is_empty() => "an empty cell".to_owned(),
         Some((end, _)) => format!("{:?}…", &cell[..end]),

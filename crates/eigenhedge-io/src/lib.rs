@@ -59,6 +59,7 @@ mod memory;
 mod read_as;
 mod reader;
 mod reading;
+mod recode;
 mod saved;
 mod staging;
 mod stop;

@@ -21,7 +21,7 @@ const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 const LINE_FACTOR: u64 = 16;
 
 /// Longest line unless somebody allows more, so that an endless one is refused before it takes 256 MB.
-const LONGEST_LINE: u64 = 24 << 20;
+const LONGEST_LINE: u64 = 64 << 20;
 
 impl MaxMemory {
     /// This number of bytes.

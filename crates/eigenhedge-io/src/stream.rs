@@ -80,6 +80,7 @@ pub struct Stream {
     times: TimeOrder,
     /// Place of the key among the kept columns, if times are compared by key.
     key: Option<usize>,
+    compares_times: bool,
     reading: Reading,
     read_as: Option<String>,
     items: Option<TextItems>,
@@ -146,6 +147,8 @@ impl Stream {
             time_format: layout.time_format.clone().or_else(|| reading.time_format.clone()),
             times: TimeOrder::default(),
             key: columns.first_kept.filter(|_| layout.has_key),
+            // Times are not compared where they are the key.
+            compares_times: !(columns.has_time && layout.has_key && columns.first_kept == Some(0)),
             read_as: read_as(layout, &reading, &columns),
             reading,
             items: layout.items,
@@ -352,7 +355,7 @@ impl Stream {
                 }
             }
         }
-        if let Some(time) = self.time {
+        if let Some(time) = self.time.filter(|_| self.compares_times) {
             let key = self.key.and_then(|key| self.kept.get(key)).map_or("", String::as_str);
             self.times.enter(key, time, self.position.rows.saturating_sub(1));
         }

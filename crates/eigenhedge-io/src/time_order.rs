@@ -77,8 +77,8 @@ impl TimeOrder {
 fn spoken(seconds: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds")];
     let (size, name) = UNITS.into_iter().find(|(size, _)| seconds >= 2.0 * size).unwrap_or(UNITS[3]);
-    let number = seconds / size;
-    if number >= 10.0 || number.fract() == 0.0 { format!("{number:.0} {name}") } else { format!("{number:.1} {name}") }
+    let number = format!("{:.1}", seconds / size);
+    format!("{} {name}", number.trim_end_matches(".0"))
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub struct TableArgs {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,
     /// Memory that reading the table may take, in bytes or with a unit: 500M, 2G. What would take more is refused; a
-    /// line of text may have a sixteenth of it [default: half of the machine's, and 24M for a line]
+    /// line of text may have a sixteenth of it [default: half of the machine's, and 64M for a line]
     #[arg(long, value_name = "SIZE", value_parser = max_memory)]
     pub max_memory: Option<MaxMemory>,
 }

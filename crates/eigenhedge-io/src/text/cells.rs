@@ -1,7 +1,5 @@
 //! Cells of a text table: numbers with a decimal point or comma, signs for missing ones, texts.
 
-use std::borrow::Cow;
-
 /// How the cells of a table are written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CellStyle {
@@ -122,26 +120,6 @@ fn digits(cell: &[u8]) -> usize {
     cell.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// The text of a cell. Bytes that are not UTF-8 are read as Windows-1252, of which Latin-1 is a part.
-pub(crate) fn cell_text(cell: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(cell) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(cell.iter().map(|byte| windows_1252(*byte)).collect()),
-    }
-}
-
-fn windows_1252(byte: u8) -> char {
-    /// From 0x80 on; bytes without a character keep their number, as in browsers.
-    const UPPER: [char; 32] = [
-        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘',
-        '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
-    ];
-    match byte {
-        0x80..=0x9f => UPPER[usize::from(byte - 0x80)],
-        byte => char::from(byte),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,7 +145,7 @@ mod tests {
         for (cell, as_point, as_comma, thousands) in cases {
             let cell = cell.as_bytes();
             let found = (point.number(cell), comma.number(cell), has_thousands(cell));
-            assert_eq!(found, (as_point, as_comma, thousands), "{}", cell_text(cell));
+            assert_eq!(found, (as_point, as_comma, thousands), "{}", crate::recode::text_of(cell));
         }
         let long = format!("0.{}1", "3".repeat(700));
         assert_eq!(point.number(long.as_bytes()), Some(1.0 / 3.0));
@@ -184,11 +162,5 @@ mod tests {
         for (cell, wanted) in [("-999.0", true), ("OFF", true), ("", true), ("NA", false), ("999", false)] {
             assert_eq!(own.is_missing(cell.as_bytes()), wanted, "{cell}");
         }
-    }
-
-    #[test]
-    fn bytes_that_are_not_utf_8_are_windows_1252() {
-        assert_eq!(cell_text("°C".as_bytes()), "°C");
-        assert_eq!(cell_text(b"\xb0C \x80"), "°C €");
     }
 }

@@ -8,18 +8,20 @@
 //!
 //! **Going on.** A file without carriage returns is taken up at its byte; another one is read again from the start.
 
-use super::cells::{CellStyle, cell_text, has_thousands};
+use super::cells::{CellStyle, has_thousands};
 use super::csv_columns::FirstLines;
 use super::line_ends::Lines;
 use super::peek::Peeked;
 use super::sniff::Look;
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
+use crate::format::Format;
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
 use crate::read_as::spelled;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
+use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
 use std::io::{self, Read};
@@ -59,9 +61,9 @@ impl Csv {
         let look = Look::new(source.lines(), layout);
         let style = CellStyle::new(look.decimal, layout.na_values.as_deref());
         let is_recoded = std::str::from_utf8(source.lines()).is_err();
-        let delimiter_hint = match layout.delimiter {
-            Some(_) => String::new(),
-            None => format!(" (is the delimiter right? {} was assumed)", spelled(look.delimiter)),
+        let delimiter_hint = match (layout.delimiter, layout.format) {
+            (Some(_), _) | (_, Format::Tsv) => String::new(),
+            _ => format!(" (is the delimiter right? {} was assumed)", spelled(look.delimiter)),
         };
         let (delimiter, decimal) = (look.delimiter, look.decimal);
         let mut table = Self {
@@ -161,7 +163,7 @@ impl Csv {
             // A header that holds numbers may be a row that was taken for one; by position it will not be.
             let names = self.columns.selected_names();
             let doubtful = names.iter().any(|name| style.number(name.as_bytes()).is_some());
-            let is_time = |column: &usize| TimeFormat::find(&[&cell_text(&record[*column])]) != Found::Nothing;
+            let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
             let time = bad.iter().map(|(column, _)| *column).find(is_time).filter(|_| !self.columns.has_time);
             return self.columns.not_numeric(&self.place(), &bad, doubtful, time);
         }
@@ -199,7 +201,7 @@ impl Reader for Csv {
     }
 
     fn kept(&self, texts: &mut Vec<String>) {
-        let text = |column: &usize| cell_text(&self.record[*column]).into_owned();
+        let text = |column: &usize| text_of(&self.record[*column]).into_owned();
         texts.extend(self.columns.kept.iter().map(text));
     }
 
@@ -252,5 +254,5 @@ fn records(source: Box<dyn Read>, delimiter: u8) -> Records {
         .flexible(true)
         .delimiter(delimiter)
         .buffer_capacity(1 << 16)
-        .from_reader(Lines::new(source))
+        .from_reader(Lines::new(source).of_cells(delimiter))
 }

@@ -7,12 +7,13 @@
 //! **Text.** A column is left out if none of its cells in the first rows is a number, or all of at least [`EMPTY_ROWS`] are missing.
 //! If a column of numbers has a number for a name, the header may be a row: then nothing is left out, and text is an error.
 
-use super::cells::{CellStyle, cell_text};
+use super::cells::CellStyle;
 use super::sniff::Look;
 use crate::columns::{Columns, first_free, select};
 use crate::error::{Error, Fault, quoted};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
+use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
 
@@ -39,7 +40,7 @@ pub struct FirstLines<'a> {
 impl FirstLines<'_> {
     /// Decides; with `like`, about a table that continues one with these columns.
     pub fn settle(&self, like: Option<&Columns>) -> Result<Settled, Error> {
-        let names: Vec<String> = self.first.iter().map(|cell| cell_text(cell.trim_ascii()).into_owned()).collect();
+        let names: Vec<String> = self.first.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect();
         match like {
             Some(like) => self.settle_later(names, like),
             None => self.settle_first(names),
@@ -148,7 +149,7 @@ impl FirstLines<'_> {
             }
         };
         let Some(position) = given.or(free) else { return Ok((layout, None)) };
-        let cells: Vec<_> = rows.iter().filter_map(|row| row.get(position)).map(cell_text).collect();
+        let cells: Vec<_> = rows.iter().filter_map(|row| row.get(position)).map(text_of).collect();
         let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
         let there: Vec<&str> = cells.iter().copied().filter(|cell| !self.style.is_missing(cell.as_bytes())).collect();
         let mut form = self.form(&there);

@@ -18,7 +18,14 @@ pub struct Lines<R> {
     is_over: bool,
     /// Bytes that may still be handed out before [`Lines::allow`] is called again.
     left: u64,
+    /// The character between cells, each of which takes [`CELL`] bytes more once a line is [`LONG`].
+    delimiter: Option<u8>,
+    since_allowed: u64,
 }
+
+/// Bytes from which a line is long, and those that a cell takes besides its own.
+const LONG: u64 = 1 << 20;
+const CELL: u64 = 8;
 
 impl<R: Read> Lines<R> {
     /// Reads lines from here.
@@ -32,7 +39,14 @@ impl<R: Read> Lines<R> {
             given: 0,
             is_over: false,
             left: u64::MAX,
+            delimiter: None,
+            since_allowed: 0,
         }
+    }
+
+    /// The same lines, whose cells are between these characters and take memory, too.
+    pub fn of_cells(self, delimiter: u8) -> Self {
+        Self { delimiter: Some(delimiter), ..self }
     }
 
     /// True if counting the bytes handed out counts the bytes of the source.
@@ -47,7 +61,7 @@ impl<R: Read> Lines<R> {
 
     /// Hands out at most so many bytes more; then reading is an error, of the kind `FileTooLarge`.
     pub fn allow(&mut self, bytes: u64) {
-        self.left = bytes;
+        (self.left, self.since_allowed) = (bytes, 0);
     }
 
     /// Changes the bytes in place and returns how many are left.
@@ -90,7 +104,14 @@ impl<R: Read> Read for Lines<R> {
             // Nothing left is not the end: the `\n` of a `\r\n` came alone.
             if let kept @ 1.. = self.change(&mut buffer[..found]) {
                 self.last = buffer[kept - 1];
-                self.left = self.left.saturating_sub(kept as u64);
+                self.since_allowed += kept as u64;
+                let cells = match self.delimiter {
+                    Some(delimiter) if self.since_allowed > LONG => {
+                        buffer[..kept].iter().filter(|byte| **byte == delimiter).count()
+                    }
+                    _ => 0,
+                };
+                self.left = self.left.saturating_sub(kept as u64 + CELL * cells as u64);
                 self.given += kept as u64;
                 if let Some(byte) = buffer[..kept].iter().rfind(|byte| **byte != b'\n') {
                     self.last_inside = *byte;

@@ -1,6 +1,5 @@
 //! Lines of text, such as those of a log: a table of one column, `line`. Blank lines are passed over.
 
-use super::cells::cell_text;
 use super::line_reader::{LineParser, LineReader, LineTable};
 use super::{is_missing, number};
 use crate::columns::Columns;
@@ -8,6 +7,7 @@ use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::Opened;
+use crate::recode::text_of;
 
 /// A table that is being read.
 pub struct Lines {
@@ -37,7 +37,7 @@ impl LineParser for Lines {
             row.push(number(cell).filter(|value| value.is_finite()).ok_or_else(wrong)?);
         }
         self.line.clear();
-        self.line.push_str(&cell_text(cell));
+        self.line.push_str(&text_of(cell));
         Ok(())
     }
 

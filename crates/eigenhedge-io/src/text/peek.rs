@@ -6,6 +6,8 @@
 use super::cells::CellStyle;
 use crate::error::Error;
 use crate::input_source::InputSource;
+use crate::recode::text_of;
+use crate::time_format::{Found, TimeFormat};
 use std::io::{self, Read};
 
 /// Lines that are looked at.
@@ -99,5 +101,6 @@ fn is_line_end(byte: u8) -> bool {
 fn is_row(head: &[u8]) -> bool {
     let style = CellStyle::default();
     let line = head.split(|byte| is_line_end(*byte)).find(|line| !line.is_empty()).unwrap_or_default();
-    line.split(|byte| matches!(byte, b',' | b';' | b'\t' | b'|')).all(|cell| !style.is_word(cell))
+    let is_time = |cell: &[u8]| TimeFormat::find(&[&text_of(cell)]) != Found::Nothing;
+    line.split(|byte| matches!(byte, b',' | b';' | b'\t' | b'|')).all(|cell| !style.is_word(cell) || is_time(cell))
 }

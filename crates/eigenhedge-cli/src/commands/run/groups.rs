@@ -124,7 +124,7 @@ impl<'a> Session<'a> {
     fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fleet, Setup)> {
         let length = stream.columns().len();
         allow_learners(stream, &[setup.spec.learner])?;
-        let fits = |error: Error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format));
+        let fits = |error: Error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format, stream));
         let setup = setup.for_rows(length).map_err(fits)?;
         let run = Run::of(&setup, length, true).map_err(fits)?;
         let standardizer = Standardizer::new(plan.layout.standardize, length);

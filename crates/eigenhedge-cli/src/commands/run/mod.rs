@@ -155,13 +155,17 @@ pub(super) fn list_skipped(stream: &Stream) {
 }
 
 /// A learner that does not fit the table.
-fn misfit(error: &Error, format: Format) -> String {
+fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
     match error {
         // Without the data k was found to fit the space, so it is the row that is too short.
         Error::Kept { kept, dimension } => {
             let is_doubtful = *dimension == 1 && matches!(format, Format::Csv | Format::Tsv);
             let hint = if is_doubtful { " (is --delimiter right?)" } else { "" };
-            format!("-k must be less than the number of selected columns, {dimension}, got {kept}{hint}")
+            let left_out = match stream.left_out() {
+                none if none.is_empty() => String::new(),
+                names => format!("; left out, no numbers: {}", names.join(", ")),
+            };
+            format!("-k must be less than the number of selected columns, {dimension}, got {kept}{hint}{left_out}")
         }
         Error::Parameter { .. } => spelled(error, typed),
         other => sentence(other),

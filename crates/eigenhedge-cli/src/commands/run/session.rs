@@ -59,7 +59,7 @@ impl Start {
         let stream = Stream::open(&plan.source, layout)?;
         let length = stream.columns().len();
         allow_learners(&stream, &[setup.spec.learner])?;
-        let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format));
+        let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format, &stream));
         let setup = setup.for_rows(length).map_err(fits)?;
         let run = Run::of(&setup, length, true).map_err(fits)?;
         Ok(Self { snapshot: Snapshot::of(run), stream, layout: layout.clone(), options: in_effect(&setup)? })
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
         before.agree_on_table(path, &options)?;
         let learner_options = match &plan.beginning {
             Beginning::Setup(setup) => {
-                let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format));
+                let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format, &stream));
                 let now = in_effect(&setup.for_rows(stream.columns().len()).map_err(fits)?)?;
                 before.agree_on_learner(path, &now)?;
                 now
