@@ -142,7 +142,7 @@ impl CappedHedge {
 /// learner : {"capped-hedge", "leader", "perturbed-leader", "product-sets"}, default="capped-hedge"
 ///     Who learns.
 /// eta : float, default=1.0
-///     Learning rate; not read by the leader.
+///     Learning rate; has no effect with the leader.
 /// mixing, alpha, select : str, float, str, default=None
 ///     Options of :class:`CappedHedge`, for ``"capped-hedge"``.
 /// seed : int, default=0

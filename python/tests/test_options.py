@@ -82,7 +82,7 @@ def test_documentation_and_types_name_every_option():
 def test_learners_tell_which_options_they_read():
     for learner in eigenhedge.learners():
         assert learner["reads"] == [name for name, entry in TABLE.items() if learner["name"] in entry["read_by"]]
-    with pytest.raises(ValueError, match="forget is not read by the learner auto"):
+    with pytest.raises(ValueError, match="forget has no effect with the learner auto"):
         Model(5, 2, forget=0.9)
 
 

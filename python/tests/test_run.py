@@ -176,7 +176,7 @@ def test_rows_with_missing_cells_are_passed_over():
         ({"missing": 0}, "missing must be one of fail, skip, fill, got 0"),
         ({"missing": "fill", "kernel": "rbf"}, "missing fill is for plain rows"),
         ({"missing": "fill", "learner": "gha"}, "missing fill is not for the learner gha"),
-        ({"missing": "fill", "segments": 2}, "segments is not read with missing fill"),
+        ({"missing": "fill", "segments": 2}, "segments has no effect with missing fill"),
     ],
 )
 def test_missing_cells_that_cannot_be_treated_are_refused(options, sentence):

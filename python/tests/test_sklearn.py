@@ -237,7 +237,7 @@ def test_single_precision_stays_single_and_weights_are_refused(rng):
 
 
 def test_an_option_that_is_not_read_is_an_error(rng):
-    with pytest.raises(ValueError, match="forget is not read by the learner tracking"):
+    with pytest.raises(ValueError, match="forget has no effect with the learner tracking"):
         OnlinePCA(1, learner="tracking", forget=0.5).fit(rng.normal(size=(5, 3)))
 
 

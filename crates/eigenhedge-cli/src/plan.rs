@@ -33,6 +33,8 @@ pub struct Plan {
     pub keep: KeepArgs,
     /// True if there is a learner for each key, the first text that the layout keeps.
     pub by_group: bool,
+    /// True if texts in the answers that a spreadsheet would take for formulas are quoted.
+    pub safe_cells: bool,
     /// Learners in memory, at most.
     pub max_groups: Option<usize>,
 }
@@ -97,6 +99,7 @@ impl Plan {
             summary: Some(args.summary).filter(|form| !args.quiet || *form == SummaryForm::Json),
             quiet: args.quiet,
             keep: args.keep.clone(),
+            safe_cells: args.beside.safe_cells,
             by_group: args.beside.group_by.is_some(),
             max_groups: args.beside.max_groups.map(|most| most as usize),
         })
@@ -105,7 +108,7 @@ impl Plan {
 
 fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
     if args.out_format.is_some() && *target == Target::Nowhere {
-        return Err(Usage("--out-format is not read without --out".into()));
+        return Err(Usage("--out-format has no effect without --out".into()));
     }
     let form = args.out_format.unwrap_or(match target {
         Target::File(path) => Form::of_path(path),

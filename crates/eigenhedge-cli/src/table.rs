@@ -52,15 +52,21 @@ pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<Stream> {
 pub fn open_with_missing(paths: &[PathBuf], args: &TableArgs, missing: Option<Missing>) -> anyhow::Result<Stream> {
     let source = source(paths)?;
     let stream = Stream::open(&source, &Layout { missing, ..layout(args, &source)? })?;
-    say_left_out(&stream);
+    say_reading(&stream);
     Ok(stream)
 }
 
-/// Says on standard error, which may be closed, which columns were left out because they hold no numbers.
-pub fn say_left_out(stream: &Stream) {
-    let left_out = stream.left_out();
-    if !left_out.is_empty() {
-        let _ = writeln!(io::stderr(), "eigenhedge: left out, no numbers: {}", printable(&left_out.join(", ")));
+/// Says on standard error, which may be closed, what was assumed of a table.
+pub fn say_reading(stream: &Stream) {
+    if let Some(line) = stream.read_as() {
+        let _ = writeln!(io::stderr(), "eigenhedge: read as: {}", printable(line));
+    }
+}
+
+/// Says on standard error, which may be closed, what is unusual about the times of a table.
+pub fn say_times(stream: &Stream) {
+    if let Some(line) = stream.times() {
+        let _ = writeln!(io::stderr(), "eigenhedge: times: {line}");
     }
 }
 
@@ -96,7 +102,7 @@ pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(S
             Ok((source, layout))
         }
         Some(_) => {
-            Err(Usage(format!("--standardize is not read by {command}: the model holds the scale of its columns")))
+            Err(Usage(format!("--standardize has no effect with {command}: the model holds the scale of its columns")))
         }
     }
 }
@@ -126,11 +132,13 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     let unread = [
         ("--no-header", args.no_header && !is_csv),
         ("--delimiter", args.delimiter.is_some() && !is_csv),
+        ("--decimal", args.decimal.is_some() && !is_csv),
+        ("--na-values", args.na_values.is_some() && !is_csv),
         ("--array", args.array.is_some() && format != Format::Npz),
         ("--dim", args.dim.is_some() && format != Format::Libsvm),
     ];
     if let Some((option, _)) = unread.iter().find(|(_, is_given)| *is_given) {
-        return Err(Usage(format!("{option} is not read by the format {}", format.name())));
+        return Err(Usage(format!("{option} has no effect with the format {}", format.name())));
     }
     if args.dim == Some(0) {
         return Err(Usage("--dim must be at least 1, got 0".into()));
@@ -151,7 +159,9 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     let plain = Layout::new(format);
     let layout = Layout {
         may_have_header: !args.no_header,
-        delimiter: args.delimiter.unwrap_or(plain.delimiter),
+        delimiter: args.delimiter,
+        decimal: args.decimal,
+        na_values: args.na_values.clone(),
         columns: if only_numeric { Vec::new() } else { selectors(&args.columns) },
         only_numeric,
         exclude: selectors(&args.exclude),
@@ -178,7 +188,8 @@ const NUMERIC: &str = "numeric";
 /// The same layout with columns that go along with each row.
 pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
     // The key is the first.
-    let keep: Vec<Selector> = args.group_by.iter().chain(&args.keep).map(|text| Selector::from_text(text)).collect();
+    let keep: Vec<Selector> =
+        args.group_by.iter().chain(&args.copy_columns).map(|text| Selector::from_text(text)).collect();
     let time = args.time.as_deref().map(Selector::from_text);
     if let Some(Selector::Pattern(pattern)) = &time {
         return Err(Usage(format!("--time must be one column, got the pattern {pattern:?}")));
@@ -188,19 +199,24 @@ pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
     }
     if let (Some(_), Standardize::Warmup(_)) = (&args.group_by, layout.standardize) {
         return Err(Usage(
-            "--standardize warmup:ROWS is not read with --group-by: rows of a key would have to wait".into(),
+            "--standardize warmup:ROWS has no effect with --group-by: rows of a key would have to wait".into(),
         ));
     }
-    let given =
-        [("--group-by", args.group_by.is_some()), ("--keep", !args.keep.is_empty()), ("--time", time.is_some())];
+    let given = [
+        ("--group-by", args.group_by.is_some()),
+        ("--copy-columns", !args.copy_columns.is_empty()),
+        ("--time", time.is_some()),
+        ("--time-format", args.time_format.is_some()),
+    ];
     for (option, is_given) in given {
         if is_given {
             needs_text(layout.format, option)?;
         }
     }
-    judge_names(&layout, "--keep", &keep)?;
+    judge_names(&layout, "--copy-columns", &keep)?;
     judge_names(&layout, "--time", time.as_slice())?;
-    Ok(Layout { keep, time, ..layout })
+    let (time_format, has_key) = (args.time_format.clone(), args.group_by.is_some());
+    Ok(Layout { keep, time, time_format, find_time: true, has_key, ..layout })
 }
 
 /// The layout of rows that are texts or sets, if they are.
@@ -208,7 +224,9 @@ pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usag
     if items.is_some() {
         needs_text(layout.format, "a kernel of texts or sets")?;
         if layout.standardize != Standardize::None {
-            return Err(Usage("--standardize is not read with a kernel of texts or sets, which have no scale".into()));
+            return Err(Usage(
+                "--standardize has no effect with a kernel of texts or sets, which have no scale".into(),
+            ));
         }
     }
     Ok(Layout { items, ..layout })
@@ -218,7 +236,7 @@ pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usag
 fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     match format {
         Format::Npy | Format::Npz | Format::Libsvm => {
-            Err(Usage(format!("{option} is not read by the format {}, which has only numbers", format.name())))
+            Err(Usage(format!("{option} has no effect with the format {}, which has only numbers", format.name())))
         }
         _ => Ok(()),
     }

@@ -85,9 +85,9 @@ fn the_key_may_be_the_time_and_any_column_that_is_kept() {
     let place = Place::new();
     place.write("t.csv", "day,a,b,id\n2024-01-01,1,2,x\n2024-01-02,2,1,y\n2024-01-01,3,5,z\n");
     for (options, texts) in [
-        ("--group-by day --time 0 --keep id", "day,id"),
+        ("--group-by day --time 0 --copy-columns id", "day,id"),
         ("--group-by id --time day", "day,id"),
-        ("--group-by 3 --keep id,day", "id,day"),
+        ("--group-by 3 --copy-columns id,day", "id,day"),
     ] {
         let outcome = place.run(&format!("run t.csv -k 1 {options} --columns a,b --out out.csv --summary json"));
         assert_eq!((outcome.status, outcome.err.as_str()), (0, ""), "{options}");
@@ -127,12 +127,12 @@ fn misuse_is_one_sentence() {
         (
             "t.csv -k 2 --group-by machine --standardize warmup:9",
             2,
-            "--standardize warmup:ROWS is not read with --group-by",
+            "--standardize warmup:ROWS has no effect with --group-by",
         ),
         ("t.csv -k 2 --group-by machine --report r.html", 2, "cannot be used with"),
         ("t.csv -k 2 --group-by machine --max-groups 0", 2, "0 is not in 1.."),
         ("t.csv -k 2 --max-groups 3", 2, "--group-by <COLUMN>"),
-        ("t.npy -k 2 --group-by machine", 2, "--group-by is not read by the format npy"),
+        ("t.npy -k 2 --group-by machine", 2, "--group-by has no effect with the format npy"),
         ("t.csv -k 6 --group-by machine", 1, "-k must be less than the number of selected columns, 6, got 6"),
     ];
     for (arguments, status, sentence) in cases {

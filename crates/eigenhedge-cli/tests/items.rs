@@ -62,9 +62,9 @@ fn sets_stand_in_a_column_of_texts_or_arrays() {
         ("run a.csv -k 1 --kernel jaccard", "must have one column: name it with --columns; 2 are selected"),
         (
             "run a.csv -k 1 --kernel jaccard --columns s --standardize running",
-            "--standardize is not read with a kernel of",
+            "--standardize has no effect with a kernel of",
         ),
-        ("run a.csv -k 1 --kernel rbf --columns y --items words", "--items is not read by the kernel rbf"),
+        ("run a.csv -k 1 --kernel rbf --columns y --items words", "--items has no effect with the kernel rbf"),
         ("kernel-ridge a.csv --columns y --target s --kernel jaccard", "the target must be a number, got \"a b\""),
     ];
     for (arguments, sentence) in refusals {

@@ -10,6 +10,7 @@ mod hostile_files;
 mod items;
 mod kills;
 mod merge;
+mod messy_tables;
 mod models;
 mod monitor;
 mod monitor_pages;

@@ -180,7 +180,7 @@ fn what_does_not_fit_a_model_is_refused_with_a_sentence() {
                    was left behind; `transform MODEL TABLE` gives coordinates for this model, and `run --reconstruct FILE` \
                    each row's projection";
     let no_scale =
-        |command: &str| format!("--standardize is not read by {command}: the model holds the scale of its columns");
+        |command: &str| format!("--standardize has no effect with {command}: the model holds the scale of its columns");
     let cases = [
         (
             "transform m.snap renamed.csv",
@@ -233,7 +233,7 @@ fn what_does_not_fit_a_model_is_refused_with_a_sentence() {
             1,
             "--standardize must be as in m.snap, running, got none".to_owned(),
         ),
-        ("run t.csv --start-from m.snap --forget 0.9", 2, "--forget is not read by the learner auto".to_owned()),
+        ("run t.csv --start-from m.snap --forget 0.9", 2, "--forget has no effect with the learner auto".to_owned()),
         (
             "run renamed.csv --start-from m.snap",
             1,

@@ -171,7 +171,7 @@ fn projections_that_make_no_sense_are_refused() {
         ("--out a.csv --reconstruct a.csv", "--reconstruct must not be --out, got a.csv"),
         ("--reconstruct a.csv --report a.csv", "--report must not be --reconstruct, got a.csv"),
         ("--out a.csv --report ./a.csv", "--report must not be --out, got ./a.csv"),
-        ("--reconstruct /dev/null --out-format csv", "--out-format is not read without --out"),
+        ("--reconstruct /dev/null --out-format csv", "--out-format has no effect without --out"),
     ];
     for (arguments, sentence) in cases {
         let outcome = place.run(&format!("run data.csv -k 2 {arguments}"));

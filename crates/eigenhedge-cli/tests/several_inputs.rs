@@ -64,7 +64,7 @@ fn kept_columns_and_times_are_copied_into_answers_of_every_form() {
     let place = Place::new();
     place.write("log.csv", LOG);
     for form in ["csv", "tsv", "jsonl", "parquet"] {
-        done(&place.run(&format!("run log.csv -k 1 --quiet --time when --keep id --out out.{form}")));
+        done(&place.run(&format!("run log.csv -k 1 --quiet --time when --copy-columns id --out out.{form}")));
         let path = place.path(&format!("out.{form}"));
         let keep = vec![Selector::Name("when".into()), Selector::Name("id".into())];
         let layout = Layout { keep, ..Layout::new(Format::of_path(&path)) };
@@ -83,8 +83,11 @@ fn kept_columns_and_times_are_copied_into_answers_of_every_form() {
 fn columns_of_words_can_be_left_out_by_type_and_are_named() {
     let place = Place::new();
     place.write("log.csv", LOG);
-    let outcome = place.run("run log.csv -k 1 --quiet --columns numeric --out numeric.csv");
-    assert_eq!((outcome.status, outcome.err.as_str()), (0, "eigenhedge: left out, no numbers: when, id\n"));
+    let outcome = place.run("run log.csv -k 1 --summary json --columns numeric --exclude when --out numeric.csv");
+    assert_eq!(
+        (outcome.status, outcome.err.as_str()),
+        (0, "eigenhedge: read as: 3 columns of numbers, 1 left out: id\n")
+    );
     done(&place.run("run log.csv -k 1 --quiet --exclude when,id --out excluded.csv"));
     assert_eq!(place.read("numeric.csv"), place.read("excluded.csv"));
 }
@@ -94,11 +97,11 @@ fn times_are_the_axis_of_pictures_unless_they_go_back() {
     let place = Place::new();
     place.write("log.csv", LOG);
     place.write("back.csv", LOG.replace("2024-01-05", "2023-12-31"));
-    done(&place.run("run log.csv -k 1 --quiet --time when --keep id --report page.html --plot page.svg"));
+    done(&place.run("run log.csv -k 1 --quiet --time when --copy-columns id --report page.html --plot page.svg"));
     assert!(place.read("page.html").contains("\"dated_x\":true"));
     assert!(place.read("page.svg").contains(">2024-01-03<"));
     assert!(place.read("page.html").contains("<td>2024-01-05</td>"), "a row with a large loss is named by its time");
-    done(&place.run("run back.csv -k 1 --quiet --time when --keep id --plot back.svg"));
+    done(&place.run("run back.csv -k 1 --quiet --time when --copy-columns id --plot back.svg"));
     assert!(!place.read("back.svg").contains(">2024-01-02<"));
 }
 
@@ -121,13 +124,21 @@ fn wrong_inputs_have_their_sentences() {
             "several inputs must be of one format, csv like the first, got npy in a.npy; --format says what they are",
         ),
         ("a.csv - -k 1", 2, "several inputs must be files, got - among them"),
-        ("a.npy -k 1 --keep 0", 2, "--keep is not read by the format npy, which has only numbers"),
-        ("a.npy -k 1 --time 0", 2, "--time is not read by the format npy, which has only numbers"),
-        ("a.npy -k 1 --columns numeric", 2, "--columns numeric is not read by the format npy, which has only numbers"),
+        ("a.npy -k 1 --copy-columns 0", 2, "--copy-columns has no effect with the format npy, which has only numbers"),
+        ("a.npy -k 1 --time 0", 2, "--time has no effect with the format npy, which has only numbers"),
+        (
+            "a.npy -k 1 --columns numeric",
+            2,
+            "--columns numeric has no effect with the format npy, which has only numbers",
+        ),
         ("log.csv -k 1 --time w*", 2, "--time must be one column, got the pattern \"w*\""),
-        ("log.csv -k 1 --no-header --keep id", 2, "--keep must hold positions when there is --no-header, got \"id\""),
+        (
+            "log.csv -k 1 --no-header --copy-columns id",
+            2,
+            "--copy-columns must hold positions when there is --no-header, got \"id\"",
+        ),
         ("a.csv -k 1 --out out.csv.gz", 2, "--out writes no compressed files, got out.csv.gz"),
-        ("log.csv -k 1 --keep name", 1, "log.csv: there is no column \"name\" in the header"),
+        ("log.csv -k 1 --copy-columns name", 1, "log.csv: there is no column \"name\" in the header"),
         (
             "log.csv -k 1 --time id --exclude when",
             1,
@@ -135,7 +146,7 @@ fn wrong_inputs_have_their_sentences() {
              1970, got \"a, b\"",
         ),
         (
-            "loss.csv -k 1 --keep loss --out out.csv",
+            "loss.csv -k 1 --copy-columns loss --out out.csv",
             1,
             "the answers: must have one column of each name, but \"loss\" would be a text that is kept and a number",
         ),

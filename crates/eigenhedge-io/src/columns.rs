@@ -18,6 +18,8 @@ pub(crate) struct Columns {
     pub kept: Vec<usize>,
     /// Place among these of the first column that [`Layout::keep`] names, which may be that of the time.
     pub first_kept: Option<usize>,
+    /// True if the first of these is that of the time.
+    pub has_time: bool,
     /// Positions of those that were left out because they hold no numbers.
     pub left_out: Vec<usize>,
     /// The column whose texts are the rows, in place of selected ones.
@@ -57,6 +59,22 @@ impl Columns {
         }
         allow_columns(input, count as u128)?;
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
+    }
+
+    /// The same, where the first column that no option names is that of the time if `is_time` says so.
+    pub fn choose_with_time(
+        input: &InputSource,
+        layout: &Layout,
+        names: Option<Vec<String>>,
+        count: usize,
+        holds_text: impl Fn(usize) -> bool,
+        is_time: impl Fn(usize) -> bool,
+    ) -> Result<Self, Error> {
+        let free = first_free(names.as_deref(), count, layout, "").map_err(|fault| input.fault(fault))?;
+        let before = layout.found.as_ref().and_then(|found| found.time);
+        let time = free.filter(|position| is_time(*position)).or(before).map(Selector::Position);
+        let layout = Layout { time: layout.time.clone().or(time), ..layout.clone() };
+        Self::choose(input, &layout, names, count, holds_text)
     }
 
     /// Those of the selected columns that a model names, in its order; all of them if there are no names.
@@ -113,8 +131,11 @@ impl Columns {
             columns: named(&self.features()),
             keep: named(self.beside()),
             time: None,
+            find_time: false,
+            found: None,
             exclude: Vec::new(),
             only_numeric: false,
+            leave_out_text: false,
             model_columns: None,
             ..layout.clone()
         }
@@ -166,7 +187,7 @@ impl Columns {
     }
 
     /// Columns that hold something else than numbers, each with what it holds.
-    pub fn not_numeric(&self, place: &str, bad: &[(usize, String)], by_position: bool) -> Error {
+    pub fn not_numeric(&self, place: &str, bad: &[(usize, String)], by_position: bool, time: Option<usize>) -> Error {
         const LONGEST_LIST: usize = 8;
         let few = &bad[..bad.len().min(LONGEST_LIST)];
         let more = bad.len() - few.len();
@@ -183,9 +204,14 @@ impl Columns {
         }
         let them = if bad.len() == 1 { "it" } else { "they" };
         // To leave every column out is no help.
-        let advice = match bad.len() == self.selected.len() {
-            true => String::new(),
-            false => format!("; {them} can be left out with --exclude {}", list.join(",")),
+        let advice = match (time, bad.len() == self.selected.len()) {
+            (Some(position), _) if bad.len() == 1 => format!("; --time {} takes it as the time", typed(position)),
+            (_, true) => String::new(),
+            (Some(position), false) => {
+                let list = list.join(",");
+                format!("; --time {} takes one as the time, --exclude {list} leaves them out", typed(position))
+            }
+            (None, false) => format!("; {them} can be left out with --exclude {}", list.join(",")),
         };
         let fault = Fault::NotNumeric { found: found.join(", "), advice };
         Error::at(format!("{place}, {}", labels.join(", ")), fault)
@@ -238,16 +264,50 @@ pub(crate) fn select(
         find(selector, known, count, list)?.into_iter().for_each(|position| unwanted[position] = true);
     }
     selected.retain(|position| !unwanted[*position]);
-    let mut left_out = Vec::new();
-    if layout.only_numeric {
-        left_out = selected.iter().copied().filter(|position| holds_text(*position)).collect();
-        selected.retain(|position| !left_out.contains(position));
-    }
     if selected.is_empty() {
         return Err(Fault::NoColumns);
     }
-    let columns = Columns { names, count, selected, kept, first_kept, left_out, text: None };
+    let mut left_out = Vec::new();
+    if layout.leaves_out() {
+        let is_wanted = |position: &usize| wanted(layout, &names, *position);
+        (left_out, selected) = selected.into_iter().partition(|i| holds_text(*i) && !is_wanted(i));
+        // A table without any number is refused by its cells.
+        if selected.is_empty() {
+            std::mem::swap(&mut left_out, &mut selected);
+        }
+    }
+    let has_time = layout.time.is_some();
+    let columns = Columns { names, count, selected, kept, first_kept, has_time, left_out, text: None };
     columns.like_model(layout)?.of_texts(layout)
+}
+
+/// True if a model names the column.
+fn wanted(layout: &Layout, names: &Option<Vec<String>>, position: usize) -> bool {
+    match (&layout.model_columns, names) {
+        (Some(model), Some(names)) => model.contains(&names[position]),
+        _ => false,
+    }
+}
+
+/// The first column that no option names: that of the time, if its cells are dates and no other column is that.
+pub(crate) fn first_free(
+    names: Option<&[String]>,
+    count: usize,
+    layout: &Layout,
+    list: &'static str,
+) -> Result<Option<usize>, Fault> {
+    let is_looked_for = layout.find_time && layout.time.is_none() && layout.found.is_none();
+    if !is_looked_for {
+        return Ok(None);
+    }
+    let mut is_free = vec![true; count];
+    for selector in layout.keep.iter().chain(&layout.exclude).chain(&layout.columns) {
+        let is_pattern = layout.columns.contains(selector) && matches!(selector, Selector::Pattern(_));
+        for position in find(selector, names.unwrap_or_default(), count, list)? {
+            is_free[position] &= is_pattern;
+        }
+    }
+    Ok(is_free.iter().position(|is_free| *is_free))
 }
 
 fn find(selector: &Selector, names: &[String], count: usize, list: &'static str) -> Result<Vec<usize>, Fault> {

@@ -10,6 +10,7 @@ use crate::format::Format;
 use crate::input_source::{InputSource, Source};
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::reading::Reading;
 use crate::{binary, columnar, text};
 
 /// Opens one table; with `like`, one that continues a table of these columns.
@@ -55,9 +56,10 @@ impl Concatenation {
             return Err(input.fault(Fault::NeedsDimForFiles));
         }
         let Opened { reader, columns } = open_one(&input, layout, None)?;
+        let reading = reader.reading();
+        let layout = Layout { delimiter: Some(reading.delimiter), decimal: Some(reading.decimal), ..layout.clone() };
         let sizes = inputs.iter().map(|input| input.file_size().unwrap_or(0)).collect();
-        let all =
-            Self { sources, layout: layout.clone(), columns: columns.clone(), reader, file: 0, rows_before: 0, sizes };
+        let all = Self { sources, layout, columns: columns.clone(), reader, file: 0, rows_before: 0, sizes };
         Ok((input, Opened { reader: Box::new(all), columns }))
     }
 
@@ -131,6 +133,10 @@ impl Reader for Concatenation {
 
     fn has_header(&self) -> bool {
         self.reader.has_header()
+    }
+
+    fn reading(&self) -> Reading {
+        self.reader.reading()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Errors in a table or a file, with their place: always one sentence.
 
+use crate::recode::text_of;
+use crate::time_format::TimeFormat;
 use std::io;
 
 /// An error, with its place.
@@ -70,8 +72,8 @@ impl Error {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     // One row.
-    #[error("must have {expected} cells like the first {like}, got {found}")]
-    Ragged { expected: usize, found: usize, like: &'static str },
+    #[error("must have {expected} cells like the first {like}, got {found}{hint}")]
+    Ragged { expected: usize, found: usize, like: &'static str, hint: String },
     #[error("must be a finite number, got {0}")]
     Cell(String),
     #[error("must be a finite number, got {found}{}", if *.advised { ADVICE } else { "" })]
@@ -98,8 +100,12 @@ pub(crate) enum Fault {
     IndexRange { index: u64, dim: usize },
     #[error("must be a finite number once standardized, got {0:e}")]
     Standardized(f64),
-    #[error("must be a date such as 2024-02-29 or 2024-02-29T12:30:00, or seconds since 1970, got {0}")]
-    Time(String),
+    #[error("must be {rule}, got {found}")]
+    Time { rule: String, found: String },
+    #[error("must be a number without thousands signs, got {0}; export the table without digit grouping")]
+    Thousands(String),
+    #[error("a quote is opened here and not closed")]
+    OpenQuote,
     #[error("{0}")]
     Refused(String),
 
@@ -114,6 +120,10 @@ pub(crate) enum Fault {
     AllBad { rows: u64, first: String },
     #[error("must have at least one column, got none")]
     ZeroColumns,
+    #[error("{cell} can be two dates: {readings}")]
+    AmbiguousTime { cell: String, readings: String },
+    #[error("has no column of times for --time-format; --time names one")]
+    NoTime,
     #[error("must hold numbers, got {found}{advice}")]
     NotNumeric { found: String, advice: String },
     #[error("there is no column {position}: positions run from 0 to {last}")]
@@ -161,7 +171,9 @@ pub(crate) enum Fault {
     NoArrays,
     #[error("{what} would take {wanted} of memory, and --max-memory allows {limit}")]
     Memory { what: String, wanted: String, limit: String },
-    #[error("must be at most {longest} bytes long, a sixteenth of --max-memory, {limit}")]
+    #[error("a quote is opened here and not closed within {longest} bytes")]
+    LongQuote { longest: u64 },
+    #[error("must be at most {longest} bytes long{limit}")]
     LongLine { longest: u64, limit: String },
     #[error("{what} would take {wanted} of memory, and the system does not give that")]
     NoMemory { what: String, wanted: String },
@@ -203,6 +215,13 @@ impl Fault {
         if is_missing { Self::Missing { found, advised: false } } else { Self::Cell(found) }
     }
 
+    /// A date with two readings: forms of times, and the dates that they give.
+    pub fn ambiguous(cell: String, readings: [(TimeFormat, String); 2]) -> Self {
+        let reading =
+            |(format, date): (TimeFormat, String)| format!("{date} with --time-format {}", typed(&format.to_string()));
+        Self::AmbiguousTime { cell: shown(cell.as_bytes()), readings: readings.map(reading).join(", ") }
+    }
+
     fn is_row(&self) -> bool {
         matches!(
             self,
@@ -221,7 +240,9 @@ impl Fault {
                 | Self::IndexOrder { .. }
                 | Self::IndexRange { .. }
                 | Self::Standardized(_)
-                | Self::Time(_)
+                | Self::Time { .. }
+                | Self::Thousands(_)
+                | Self::OpenQuote
                 | Self::Refused(_)
         )
     }
@@ -254,12 +275,17 @@ pub(crate) fn quoted(name: &str) -> String {
     }
 }
 
+/// A word as it would be typed in a shell.
+fn typed(word: &str) -> String {
+    if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
+}
+
 /// Characters of a bad cell that a message repeats.
 const LONGEST_SHOWN: usize = 40;
 
 /// A cell as a message shows it: quoted, and not all of it when it is long.
 pub(crate) fn shown(cell: &[u8]) -> String {
-    let cell = String::from_utf8_lossy(cell.trim_ascii());
+    let cell = text_of(cell.trim_ascii());
     match cell.char_indices().nth(LONGEST_SHOWN) {
         _ if cell.is_empty() => "an empty cell".to_owned(),
         Some((end, _)) => format!("{:?}…", &cell[..end]),

@@ -133,6 +133,15 @@ impl InputSource {
         self.file_size.is_none()
     }
 
+    /// True if standard input has bytes that can be read at once, or within an instant.
+    pub fn has_more(&self) -> bool {
+        #[cfg(unix)]
+        if self.source == Source::Standard {
+            return crate::stop::is_readable(io::stdin());
+        }
+        false
+    }
+
     /// How far a reader has come that has read so many bytes and rows.
     pub fn progress(&self, bytes: u64, rows: u64) -> Progress {
         match (self.size(), self.file_size) {

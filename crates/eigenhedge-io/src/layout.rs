@@ -2,7 +2,9 @@
 
 use crate::format::Format;
 use crate::memory::MaxMemory;
+use crate::reading::Reading;
 use crate::stop::Stop;
+use crate::time_format::TimeFormat;
 use eigenhedge::kernel::TextItems;
 use eigenhedge::{Missing, Standardize};
 
@@ -13,20 +15,34 @@ pub struct Layout {
     pub format: Format,
     /// True if the first line of a text table is a header when it looks like one.
     pub may_have_header: bool,
-    /// The character between two cells of a text table.
-    pub delimiter: u8,
+    /// The character between two cells of a text table; none if it is to be found.
+    pub delimiter: Option<u8>,
+    /// The decimal sign of a text table, `b'.'` or `b','`; none if it is to be found.
+    pub decimal: Option<u8>,
+    /// Cells of a text table that stand for a missing number, besides empty ones and NaN; none for the usual signs.
+    pub na_values: Option<Vec<String>>,
     /// Columns to use, in this order; none stands for all.
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
     /// Names of a model's columns: those are taken of the selected ones, in this order, if the table has names.
     pub model_columns: Option<Vec<String>>,
-    /// True if columns that hold something else than numbers in the first row are left out too.
+    /// True if columns without numbers in the first rows are left out, also in a later file that has more columns.
     pub only_numeric: bool,
+    /// True if columns without numbers in the first rows are left out when `columns` names none.
+    pub leave_out_text: bool,
     /// Columns whose texts go along with each row; they are no features, unless `columns` names them.
     pub keep: Vec<Selector>,
     /// The column that says when a row was: the first of those whose texts go along.
     pub time: Option<Selector>,
+    /// The form of its cells; none if it is to be found.
+    pub time_format: Option<TimeFormat>,
+    /// True if, without `time`, the first column is that of the time if its cells are dates.
+    pub find_time: bool,
+    /// True if the first column of `keep` is a key: times are then compared with those of the same key.
+    pub has_key: bool,
+    /// How the table was read before, in place of another look at its first lines.
+    pub found: Option<Reading>,
     /// The items of a text, if rows are texts or sets: the one column that is selected holds a text or a JSON array, and a row
     /// is the numbers of its items.
     pub items: Option<TextItems>,
@@ -59,13 +75,20 @@ impl Layout {
         Self {
             format,
             may_have_header: true,
-            delimiter: if format == Format::Tsv { b'\t' } else { b',' },
+            delimiter: None,
+            decimal: None,
+            na_values: None,
             columns: Vec::new(),
             exclude: Vec::new(),
             model_columns: None,
             only_numeric: false,
+            leave_out_text: true,
             keep: Vec::new(),
             time: None,
+            time_format: None,
+            find_time: false,
+            has_key: false,
+            found: None,
             items: None,
             array: None,
             dim: None,
@@ -75,6 +98,11 @@ impl Layout {
             max_memory: MaxMemory::of_machine(),
             stop: None,
         }
+    }
+
+    /// True if columns without numbers are left out.
+    pub(crate) fn leaves_out(&self) -> bool {
+        self.items.is_none() && (self.only_numeric || self.leave_out_text && self.columns.is_empty())
     }
 
     /// True if missing cells are delivered.

@@ -11,6 +11,7 @@
 //! | read some columns only, or skip bad rows | [`Selector`], [`OnBadRow`] |
 //! | read several files as one table, or compressed ones (`.gz`, `.zst`) | [`Source::Files`]; by their names |
 //! | know the texts and the time that stand beside a row's numbers | [`Layout::keep`], [`Layout::time`], [`Stream::kept`] |
+//! | know what was assumed of a table, and what is unusual about its times | [`Stream::read_as`], [`Stream::times`] |
 //! | bring columns to a common scale | [`Layout::standardize`] |
 //! | end a wait for rows when a signal arrives | [`Stop`] |
 //! | limit the memory that reading may take | [`MaxMemory`] |
@@ -26,8 +27,9 @@
 //!
 //! **Numerics.** Text is read as the nearest double. One and the same matrix gives the same bits in every format.
 //!
-//! **Not done.** No format is guessed from content; a wrong guess would be worse than a question. No type is converted:
-//! truth values, dates and texts are refused by the name of their column.
+//! **Not done.** No format is guessed from content; a wrong guess would be worse than a question. How a text table is written
+//! (delimiter, decimal sign, dates, columns without numbers) is found from its first lines, and [`Stream::read_as`] tells it;
+//! where they leave a doubt, the table is refused with the option that settles it.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -56,12 +58,17 @@ mod group_store;
 mod input_source;
 mod layout;
 mod memory;
+mod read_as;
 mod reader;
+mod reading;
+mod recode;
 mod saved;
 mod staging;
 mod stop;
 mod stream;
 mod text;
+mod time_format;
+mod time_order;
 mod unpack;
 
 pub use answers::{Answer, Answers, Cell, CellKind, Form, Position, Target};
@@ -74,6 +81,8 @@ pub use input_source::Source;
 pub use layout::{Layout, OnBadRow, Selector};
 pub use memory::MaxMemory;
 pub use reader::Progress;
+pub use reading::Reading;
 pub use staging::{Reservation, WholeFile, write_whole};
 pub use stop::Stop;
 pub use stream::{Delivered, Stream, StreamState};
+pub use time_format::TimeFormat;

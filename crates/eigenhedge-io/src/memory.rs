@@ -8,7 +8,11 @@ use crate::error::Fault;
 
 /// The largest number of bytes that a table may make its reader hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MaxMemory(u64);
+pub struct MaxMemory {
+    bytes: u64,
+    /// Longest line of text.
+    line: u64,
+}
 
 /// Units by the letter that follows a number.
 const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
@@ -16,17 +20,21 @@ const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 /// Bytes held for each byte of a line of text, at most: cells, names and positions are made of it.
 const LINE_FACTOR: u64 = 16;
 
+/// Longest line unless somebody allows more, so that an endless one is refused before it takes 256 MB.
+const LONGEST_LINE: u64 = 64 << 20;
+
 impl MaxMemory {
     /// This number of bytes.
     pub fn of_bytes(bytes: u64) -> Self {
-        Self(bytes)
+        Self { bytes, line: (bytes / LINE_FACTOR).max(1) }
     }
 
     /// Half of the memory that the machine has, or that the process may have if that is less; 4 GiB where it cannot be
     /// asked for.
     pub fn of_machine() -> Self {
         const UNKNOWN: u64 = 8 << 30;
-        Self(system_memory().unwrap_or(UNKNOWN) / 2)
+        let all = Self::of_bytes(system_memory().unwrap_or(UNKNOWN) / 2);
+        Self { line: all.line.min(LONGEST_LINE), ..all }
     }
 
     /// A number of bytes, or of a unit of 1024, 1024², 1024³ or 1024⁴ bytes: `500M`, `1.5G`.
@@ -36,26 +44,38 @@ impl MaxMemory {
         let unit = UNITS.iter().find_map(|(letter, power)| Some((text.strip_suffix(*letter)?, *power)));
         let (number, power) = unit.unwrap_or((text, 0));
         if let Ok(whole) = number.parse::<u64>() {
-            return whole.checked_mul(1 << power).filter(|bytes| *bytes > 0).map(Self);
+            return whole.checked_mul(1 << power).filter(|bytes| *bytes > 0).map(Self::of_bytes);
         }
         let bytes = number.parse::<f64>().ok()? * (1u64 << power) as f64;
-        (bytes >= 1.0 && bytes < u64::MAX as f64 && power > 0).then_some(Self(bytes as u64))
+        (bytes >= 1.0 && bytes < u64::MAX as f64 && power > 0).then_some(Self::of_bytes(bytes as u64))
     }
 
     /// Number of bytes.
     pub fn bytes(self) -> u64 {
-        self.0
+        self.bytes
     }
 
     /// Longest line of text, or record of a text table.
     pub(crate) fn line(self) -> u64 {
-        (self.0 / LINE_FACTOR).max(1)
+        self.line
+    }
+
+    /// Origin of the longest line, for messages.
+    pub(crate) fn line_rule(self) -> String {
+        match self == Self::of_bytes(self.bytes) {
+            true => format!(", a sixteenth of --max-memory, {self}"),
+            false => ", unless a sixteenth of --max-memory is more".to_owned(),
+        }
     }
 
     /// An error if `what` would take more than allowed, or more than the system has to give.
     pub(crate) fn allow(self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Fault> {
-        if wanted > u128::from(self.0) {
-            return Err(Fault::Memory { what: what.to_string(), wanted: shown(wanted), limit: shown(self.0.into()) });
+        if wanted > u128::from(self.bytes) {
+            return Err(Fault::Memory {
+                what: what.to_string(),
+                wanted: shown(wanted),
+                limit: shown(self.bytes.into()),
+            });
         }
         // What is asked for and given back at once costs nothing, and tells what the system would say.
         const WORTH_ASKING: u128 = 1 << 20;
@@ -75,7 +95,7 @@ impl Default for MaxMemory {
 
 impl std::fmt::Display for MaxMemory {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(&shown(self.0.into()))
+        out.write_str(&shown(self.bytes.into()))
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::columns::Columns;
 use crate::error::Error;
 pub use crate::input_source::Progress;
+use crate::reading::Reading;
 use crate::saved::count;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,10 @@ pub(crate) trait Reader {
     /// True if the table has a line of names.
     fn has_header(&self) -> bool {
         false
+    }
+    /// How the cells of a text table are written.
+    fn reading(&self) -> Reading {
+        Reading::default()
     }
 }
 

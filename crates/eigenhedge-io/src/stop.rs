@@ -9,6 +9,8 @@
 
 #[cfg(unix)]
 pub use on_unix::Stop;
+#[cfg(unix)]
+pub(crate) use on_unix::is_readable;
 
 #[cfg(unix)]
 mod on_unix {
@@ -33,6 +35,13 @@ mod on_unix {
             let source = File::from(source.as_fd().try_clone_to_owned()?);
             Ok(Box::new(Guarded { source, stop: self.clone() }))
         }
+    }
+
+    /// True if something can be read from the source, or within a hundredth of a second.
+    pub(crate) fn is_readable(source: impl AsFd) -> bool {
+        let wait = rustix::event::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+        let mut sources = [PollFd::new(&source, PollFlags::IN)];
+        poll(&mut sources, Some(&wait)).is_ok_and(|ready| ready > 0)
     }
 
     struct Guarded {

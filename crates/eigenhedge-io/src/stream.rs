@@ -11,13 +11,16 @@
 
 use crate::columns::Columns as Selection;
 use crate::concatenation::{Concatenation, open_one};
-use crate::dates;
 use crate::error::{Error, Fault, shown};
 use crate::format::Format;
 use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
+use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::reading::Reading;
 use crate::saved::count;
+use crate::time_format::{Found, TimeFormat};
+use crate::time_order::TimeOrder;
 use eigenhedge::kernel::{TextItems, item_number};
 use eigenhedge::{Missing, Standardizer};
 use serde::{Deserialize, Serialize};
@@ -38,6 +41,17 @@ pub struct StreamState {
     #[serde(deserialize_with = "count")]
     skipped: u64,
     messages: Vec<(u64, String)>,
+    /// How the table is read, and the order of the times so far.
+    reading: Option<Reading>,
+    #[serde(default)]
+    times: TimeOrder,
+}
+
+impl StreamState {
+    /// How the table was read.
+    pub fn reading(&self) -> Option<&Reading> {
+        self.reading.as_ref()
+    }
 }
 
 /// A row that was delivered.
@@ -64,6 +78,13 @@ pub struct Stream {
     kept: Vec<String>,
     has_time: bool,
     time: Option<f64>,
+    time_format: Option<TimeFormat>,
+    times: TimeOrder,
+    /// Place of the key among the kept columns, if times are compared by key.
+    key: Option<usize>,
+    compares_times: bool,
+    reading: Reading,
+    read_as: Option<String>,
     items: Option<TextItems>,
     selection: Selection,
     names: Vec<String>,
@@ -114,13 +135,25 @@ impl Stream {
             _ => Concatenation::open(parts, layout)?,
         };
         let width = columns.features().len();
+        let (time, left_out) = (columns.has_time.then(|| columns.kept[0]), columns.left_out.clone());
+        let reading = Reading { time, left_out, ..reader.reading() };
+        if layout.time_format.is_some() && time.is_none() {
+            return Err(input.fault(Fault::NoTime));
+        }
         Ok(Self {
             input,
             more,
             format: layout.format,
             kept: Vec::new(),
-            has_time: layout.time.is_some(),
+            has_time: columns.has_time,
             time: None,
+            time_format: layout.time_format.clone().or_else(|| reading.time_format.clone()),
+            times: TimeOrder::default(),
+            key: columns.first_kept.filter(|_| layout.has_key),
+            // Times are not compared where they are the key.
+            compares_times: !(columns.has_time && layout.has_key && columns.first_kept == Some(0)),
+            read_as: read_as(layout, &reading, &columns),
+            reading,
             items: layout.items,
             position: reader.position(),
             reader,
@@ -149,7 +182,8 @@ impl Stream {
         state: &StreamState,
         names: Option<&[String]>,
     ) -> Result<Self, Error> {
-        let mut stream = Self::open(source, layout)?;
+        let mut stream = Self::open(source, &Layout { found: state.reading.clone(), ..layout.clone() })?;
+        stream.times = state.times.clone();
         let then: Vec<String> = match names {
             Some(names) => names.to_vec(),
             None => state.columns.iter().map(|position| stream.typed(*position)).collect(),
@@ -188,6 +222,8 @@ impl Stream {
             delivered: self.delivered,
             skipped: self.unread + self.refused,
             messages: self.messages.iter().filter(before).cloned().collect(),
+            reading: Some(self.reading()),
+            times: self.times.clone(),
         }
     }
 
@@ -218,6 +254,26 @@ impl Stream {
     /// Time of the row delivered last, in seconds since 1970; none without [`Layout::time`].
     pub fn time(&self) -> Option<f64> {
         self.time
+    }
+
+    /// True if there is a column of times.
+    pub fn has_time(&self) -> bool {
+        self.has_time
+    }
+
+    /// How the table is read, for [`Layout::found`] of another stream over it.
+    pub fn reading(&self) -> Reading {
+        Reading { time_format: self.time_format.clone(), ..self.reading.clone() }
+    }
+
+    /// One line about what was assumed of the table; none if that is plain.
+    pub fn read_as(&self) -> Option<&str> {
+        self.read_as.as_deref()
+    }
+
+    /// One line about times that go back, are doubled or leave a gap; none if there are none.
+    pub fn times(&self) -> Option<String> {
+        self.times.sentence()
     }
 
     /// Names of the columns that were left out because they hold no numbers.
@@ -308,6 +364,10 @@ impl Stream {
                 }
             }
         }
+        if let Some(time) = self.time.filter(|_| self.compares_times) {
+            let key = self.key.and_then(|key| self.kept.get(key)).map_or("", String::as_str);
+            self.times.enter(key, time, self.position.rows.saturating_sub(1));
+        }
         self.delivered += 1;
         self.uncounted = true;
         Ok(Some(&self.row))
@@ -363,13 +423,9 @@ impl Stream {
         self.kept.clear();
         self.reader.kept(&mut self.kept);
         if self.has_time {
-            let text = self.kept.first().map_or("", String::as_str);
-            self.time = dates::seconds(text);
-            if self.time.is_none() {
-                let label = self.selection.label(self.selection.kept[0]);
-                let place = format!("{}, {label}", self.reader.place());
-                return Err(Error::at(place, Fault::Time(shown(text.as_bytes()))));
-            }
+            let outcome = self.take_time();
+            let place = || format!("{}, {}", self.reader.place(), self.selection.label(self.selection.kept[0]));
+            outcome.map_err(|fault| Error::at(place(), fault))?;
         }
         let (Some(items), Some(column)) = (self.items, self.selection.text) else { return Ok(()) };
         let text = self.kept.get(column.place).map_or("", String::as_str);
@@ -380,6 +436,24 @@ impl Stream {
         self.kept.truncate(column.kept);
         let place = || format!("{}, {}", self.reader.place(), self.selection.label(column.position));
         outcome.map_err(|fault| Error::at(place(), fault))
+    }
+
+    /// Reads the time of a row. Its form is settled by the first one, if that was not done before.
+    fn take_time(&mut self) -> Result<(), Fault> {
+        let text = self.kept.first().map_or("", String::as_str);
+        if self.time_format.is_none() {
+            self.time_format = match TimeFormat::find(&[text]) {
+                Found::Format(format) => Some(format),
+                Found::Ambiguous { cell, readings } => return Err(Fault::ambiguous(cell, readings)),
+                Found::Nothing => None,
+            };
+        }
+        self.time = self.time_format.as_ref().and_then(|format| format.seconds(text));
+        if self.time.is_some() {
+            return Ok(());
+        }
+        let rule = self.time_format.as_ref().map_or_else(TimeFormat::usual_rule, TimeFormat::rule);
+        Err(Fault::Time { rule, found: shown(text.as_bytes()) })
     }
 
     /// Keeps the first rows until the statistics are known.

@@ -268,7 +268,7 @@ fn what_cannot_be_read_so_is_one_sentence_with_the_name_of_the_file() {
         (
             vec![("t.csv", b(b"a,b\nu,v\n"))],
             Box::new(|layout| layout.only_numeric = true),
-            "t.csv: at least one column must be left",
+            "t.csv, line 2, column 0 (\"a\"), column 1 (\"b\"): must hold numbers, got \"u\", \"v\"",
         ),
     ];
     for (files, change, wanted) in cases {
@@ -281,7 +281,7 @@ fn what_cannot_be_read_so_is_one_sentence_with_the_name_of_the_file() {
         assert!(!message.contains('\n'), "{message:?}");
     }
     // A bad time is a bad row like others.
-    let case = Files::new(&[("t.csv", b"t,x\n2024-01-01,1\nlater,2\n1704070800,3\n")]);
+    let case = Files::new(&[("t.csv", b"t,x\n2024-01-01,1\nlater,2\n2024-01-02,3\n")]);
     let skipping = Layout { on_bad_row: OnBadRow::Skip, time: Some(Selector::Position(0)), ..case.layout() };
     assert_eq!(case.read(&skipping).unwrap().iter().map(|row| row.0).collect::<Vec<_>>(), [0, 2]);
 }

@@ -300,20 +300,22 @@ fn missing_cells_of_every_sign_are_delivered_in_place_or_passed_over() {
     let shown = |rows: &[Vec<f64>]| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>();
     for (name, text) in [("t.csv", csv), ("t.jsonl", jsonl), ("t.libsvm", libsvm)] {
         let case = Case::new(name, text);
-        let mut stream = case.open(&Layout { missing: Some(Missing::Fill), ..case.layout() }).unwrap();
+        // A column without a number would be left out.
+        let layout = || Layout { leave_out_text: false, ..case.layout() };
+        let mut stream = case.open(&Layout { missing: Some(Missing::Fill), ..layout() }).unwrap();
         let rows = rest(&mut stream).unwrap();
         assert_eq!(shown(&rows), shown(&wanted.map(Vec::from)), "{name}");
         assert_eq!(stream.skipped(), 1, "{name}");
         assert!(stream.messages().next().unwrap().ends_with("must hold at least one number, got missing cells only"));
-        let skips = Layout { missing: Some(Missing::Skip), ..case.layout() };
+        let skips = Layout { missing: Some(Missing::Skip), ..layout() };
         let all = case.read(&skips).unwrap_err();
         assert!(all.contains("all 5 are bad"), "{all}");
-        let failing = case.read(&Layout { missing: Some(Missing::Fail), ..case.layout() }).unwrap_err();
+        let failing = case.read(&Layout { missing: Some(Missing::Fail), ..layout() }).unwrap_err();
         assert!(
             failing.ends_with("; --missing skip passes such rows over, --missing fill fills such cells in"),
             "{failing}"
         );
-        assert!(!case.read(&case.layout()).unwrap_err().contains("--missing"));
+        assert!(!case.read(&layout()).unwrap_err().contains("--missing"));
     }
 }
 

@@ -81,7 +81,7 @@ fn an_option_is_refused_by_exactly_the_learners_that_do_not_read_it() {
     for (option, entry) in OPTIONS.iter().flat_map(|option| REGISTRY.iter().map(move |entry| (option, entry))) {
         let value = example(option);
         let alone = Options::new(entry.kind, 1).with(option.name, value.clone()).resolve(plain);
-        let refused = format!("{} is not read by the learner {}", option.name, entry.name);
+        let refused = format!("{} has no effect with the learner {}", option.name, entry.name);
         let is_refused = alone == Err(Misuse(refused));
         let is_neutral = option.neutral == Some(&value.to_string());
         let is_other = option.name == "learner";
@@ -126,11 +126,11 @@ fn misuse_is_one_sentence() {
         ("--learner anchored --ceiling 4", "ceiling needs a norm-bound"),
         ("--learner tracking --mixing past-average --merge 0.1", "merge is read by mixing fixed-share only"),
         ("--center forget:1.5", "center must be forget:F with F at least 0 and less than 1, got 1.5"),
-        ("--learner gha --as-printed", "as-printed is not read by the learner gha"),
+        ("--learner gha --as-printed", "as-printed has no effect with the learner gha"),
         ("--clip 0", "clip must be positive and finite, got 0"),
         ("--gamma 2", "gamma needs a kernel"),
         ("--start-center 1,2", "start-center needs a center-prior, which says how many rows it counts for"),
-        ("--kernel rbf --degree 2", "degree is not read by the kernel rbf"),
+        ("--kernel rbf --degree 2", "degree has no effect with the kernel rbf"),
         ("--kernel rbf --budget 0", "budget must be at least 1, got 0"),
     ];
     for (text, sentence) in cases {

@@ -130,7 +130,7 @@ end in .gz or .zst, such as data.csv.gz. The first \
 line of csv and tsv is a header when one of the selected cells in it is not a number; lines that repeat it are passed over. In messages, lines count from 1; \
 rows and columns count from 0, as in --columns.
 
-A row of the output is row,expected_loss,loss,z0,... (columns of --time and --keep stand behind row): the row's number in the table from 0, the mean loss over the learner's own \
+A row of the output is row,expected_loss,loss,z0,... (columns of --time and --copy-columns stand behind row): the row's number in the table from 0, the mean loss over the learner's own \
 randomness, the loss of the choice that was made, and the row's coordinates in the directions that were kept. \
 Losses are in squared units of the input. An output file appears when the run is complete, or not at all.
 
@@ -150,7 +150,7 @@ Examples:
   eigenhedge run monday.csv -k 3 --snapshot model.snap
   eigenhedge run tuesday.csv --start-from model.snap --snapshot model.snap
   eigenhedge run data.csv -k 3 --exclude id,date --out coordinates.csv
-  eigenhedge run january.csv.gz february.csv.gz -k 3 --time date --keep id --out coordinates.csv --report r.html
+  eigenhedge run january.csv.gz february.csv.gz -k 3 --time date --copy-columns id --out coordinates.csv --report r.html
   eigenhedge run data.parquet -k 3 --columns 'sensor_*' --standardize running --out coordinates.parquet
   eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
   tail -f log.csv | eigenhedge run - -k 2 --no-header --on-bad-row skip --out -";

@@ -1,9 +1,10 @@
 //! Options of `monitor`, as typed.
 
+use super::table::time_format;
 use super::{SummaryForm, TableArgs, directions, forms};
 use clap::{Args, ValueEnum};
 use eigenhedge::{Choose, Limit, Missing, Mode, Rebaseline};
-use eigenhedge_io::Form;
+use eigenhedge_io::{Form, TimeFormat};
 use std::path::PathBuf;
 
 // A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
@@ -16,7 +17,7 @@ repeats for longer than its own repeats explain. A drift is a level that has lef
 accepted (--accept, --rebaseline). Faults never become normal by themselves.
 
 A row of the output is row,score,q,t2,limit,alarm,state,drift_since,change,cause_1,share_1,cause_2,share_2,cause_3,share_3 (columns \
-of --time, --keep and --group-by follow row). Cells of rows without a score, as in the warm-up, are empty. alarm is 0 or 1; limit \
+of --time, --copy-columns and --group-by follow row). Cells of rows without a score, as in the warm-up, are empty. alarm is 0 or 1; limit \
 is the score that this row needed for an alarm. state is normal, alarm or drift; drift_since is the first row of a drift. change is \
 the row at which the scores changed their level, in the row at which that was found. Causes are columns, the worst first, with their \
 shares of the squared deviations.
@@ -129,10 +130,18 @@ pub struct MonitorArgs {
     pub table: TableArgs,
     /// Columns to copy into the answers as text; they are features only if --columns names them too
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Table")]
-    pub keep: Vec<String>,
-    /// The column that says when a row was: dates, or seconds or milliseconds since 1970. It is copied into the answers
+    pub copy_columns: Vec<String>,
+    /// The column that says when a row was. It is copied into the answers [default: the first column, if its cells are dates]
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub time: Option<String>,
+    /// The form of its cells: iso; s, ms, us or ns since 1970; or as strftime has it, such as `%d.%m.%Y %H:%M` [default: by
+    /// the first rows, if they leave no doubt]
+    #[arg(long, value_name = "FORM", value_parser = time_format, help_heading = "Table")]
+    pub time_format: Option<TimeFormat>,
+    /// In csv and tsv answers, put an apostrophe before texts that begin with =, +, - or @, which a spreadsheet would take for
+    /// formulas
+    #[arg(long, help_heading = "Table")]
+    pub safe_cells: bool,
     /// One monitor for each value of this column, which is copied into the answers
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub group_by: Option<String>,

@@ -282,7 +282,7 @@ pub struct ExpertsArgs {
     #[arg(long, value_name = "NAME", default_value = "capped-hedge",
           value_parser = PossibleValuesParser::new(ExpertKind::ALL.map(ExpertKind::name)))]
     pub learner: String,
-    /// Learning rate; not read by the leader
+    /// Learning rate; has no effect with the leader
     #[arg(long, value_name = "F", default_value_t = defaults::EXPERTS_ETA)]
     pub eta: f64,
     /// What capped Hedge mixes in after each row [default: fixed-share if there is an alpha, else none]

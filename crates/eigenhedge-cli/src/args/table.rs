@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::Standardize;
-use eigenhedge_io::{Format, MaxMemory};
+use eigenhedge_io::{Format, MaxMemory, TimeFormat};
 
 /// Options of tables.
 #[derive(Debug, Clone, Args)]
@@ -16,15 +16,22 @@ pub struct TableArgs {
     #[arg(long)]
     pub no_header: bool,
     /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; a whole number is always a position. The
-    /// word `numeric` alone stands for all that hold a number in the first row
+    /// word `numeric` alone stands for all that hold a number in the first rows [default: numeric]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Columns to leave out, in the same form
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub exclude: Vec<String>,
-    /// What separates cells: one character, or `tab` [default: a comma, or a tab in tsv]
+    /// What separates cells: one character, or `tab` [default: comma, semicolon, tab or bar, by the first lines]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<u8>,
+    /// Decimal sign: `.` or `,` [default: by the first lines]
+    #[arg(long, value_name = "SIGN", value_parser = decimal)]
+    pub decimal: Option<u8>,
+    /// Cells that stand for a missing number, besides empty ones and NaN, such as `-999,off` [default: NA, N/A, #N/A, n.a., null,
+    /// none, -, --, ---, ?, in small or capital letters]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    pub na_values: Option<Vec<String>>,
     /// Which array of an npz archive [default: its only one]
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
@@ -40,7 +47,7 @@ pub struct TableArgs {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,
     /// Memory that reading the table may take, in bytes or with a unit: 500M, 2G. What would take more is refused; a
-    /// line of text may have a sixteenth of it [default: half of the machine's]
+    /// line of text may have a sixteenth of it [default: half of the machine's, and 64M for a line]
     #[arg(long, value_name = "SIZE", value_parser = max_memory)]
     pub max_memory: Option<MaxMemory>,
 }
@@ -51,11 +58,19 @@ pub struct TableArgs {
 pub struct BesideArgs {
     /// Columns to copy into the answers as text; they are features only if --columns names them too
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub keep: Vec<String>,
-    /// The column that says when a row was: dates such as 2024-02-29 or 2024-02-29T12:30:00Z, or seconds or milliseconds
-    /// since 1970. It is copied into the answers, and is the axis of the pictures
+    pub copy_columns: Vec<String>,
+    /// The column that says when a row was. It is copied into the answers, and is the axis of the pictures [default: the
+    /// first column, if its cells are dates]
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<String>,
+    /// The form of its cells: iso; s, ms, us or ns since 1970; or as strftime has it, such as `%d.%m.%Y %H:%M` [default: by
+    /// the first rows, if they leave no doubt]
+    #[arg(long, value_name = "FORM", value_parser = time_format)]
+    pub time_format: Option<TimeFormat>,
+    /// In csv and tsv answers, put an apostrophe before texts that begin with =, +, - or @, which a spreadsheet would take for
+    /// formulas
+    #[arg(long)]
+    pub safe_cells: bool,
     /// One learner for each value of this column, which is copied into the answers. The summary has a line for each, and a
     /// snapshot holds all of them
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "reconstruct"])]
@@ -85,6 +100,19 @@ fn standardize(text: &str) -> Result<Standardize, String> {
 
 fn max_memory(text: &str) -> Result<MaxMemory, String> {
     MaxMemory::from_text(text).ok_or_else(|| "must be a number of bytes, or one of K, M, G or T such as 2G".to_owned())
+}
+
+fn decimal(text: &str) -> Result<u8, String> {
+    match text {
+        "." => Ok(b'.'),
+        "," => Ok(b','),
+        _ => Err("must be . or ,".to_owned()),
+    }
+}
+
+pub(super) fn time_format(text: &str) -> Result<TimeFormat, String> {
+    let rule = "must be iso, s, ms, us, ns, or signs of strftime such as %d.%m.%Y %H:%M";
+    TimeFormat::from_text(text).ok_or_else(|| rule.to_owned())
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -205,7 +205,9 @@ fn predict(
 /// A test of whether the rows of two tables come from one source.
 pub fn mmd(args: &MmdArgs) -> Result<()> {
     if args.table.standardize.is_some_and(|how| how != Standardize::None) {
-        return Err(Usage("--standardize is not read by mmd: each table would get a scale of its own".into()).into());
+        return Err(
+            Usage("--standardize has no effect with mmd: each table would get a scale of its own".into()).into()
+        );
     }
     let items = plan::setup(&args.kernel.options(Kind::Auto, 1))?.text_items();
     let open = |path: &PathBuf, names: Option<Vec<String>>| -> Result<Stream> {

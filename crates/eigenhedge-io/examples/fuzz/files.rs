@@ -2,13 +2,21 @@
 
 use crate::{Outcome, Target, common, mutate};
 use eigenhedge::{Random, Standardize};
-use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Source, Stream, StreamState};
+use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, Source, Stream, StreamState, TimeFormat};
 use std::path::{Path, PathBuf};
 
 /// Most rows that are read.
 const MOST_ROWS: usize = 20_000;
 /// Memory that the readers are allowed: less than the limit of the whole process.
 const MAX_MEMORY: u64 = 100 << 20;
+
+/// Lines of text tables as people have them.
+const MESSY: [&str; 4] = [
+    "Zeit;T \u{b0}C;p;Kommentar\n29.02.2024 12:00;1,5;2,25;\n01.03.2024 12:00;-1,5;\"2;5\";ok\n",
+    "date,a,b\n02/13/2024 1:30 PM,N/A,1e3\n02/14/2024 1:30 PM,---,-999\n",
+    "m1|2024-02-29T12:30:00Z|1.5|off\nm2|2024-02-29T12:31:00Z|2.5|off\n",
+    "t\ta\tb\n1709164800123\t1.234,5\t=1+2\n1709164800124\t1 234\t\"x\ny\"\n",
+];
 
 /// Good files of one format.
 struct Tables {
@@ -30,6 +38,9 @@ pub fn targets() -> Vec<Box<dyn Target>> {
             all.filter(|(name, _)| name.ends_with(&format!(".{ending}"))).map(|(_, bytes)| bytes).collect()
         };
         let (mut seeds, arrays): (Vec<Vec<u8>>, _) = (named(ending), named("npy"));
+        if ending == "csv" {
+            seeds.extend(MESSY.map(|text| text.repeat(3).into_bytes()));
+        }
         if ending == "arrow" || ending == "feather" {
             seeds.extend(matrices.iter().flat_map(compressed));
         }
@@ -85,6 +96,19 @@ impl Target for Tables {
         layout.may_have_header = random.below(4) > 0;
         layout.standardize =
             [Standardize::None, Standardize::None, Standardize::Running, Standardize::Warmup(5)][random.below(4)];
+        layout.find_time = random.below(2) == 0;
+        layout.leave_out_text = random.below(4) > 0;
+        layout.has_key = random.below(2) == 0;
+        if random.below(4) == 0 {
+            layout.delimiter = Some([b',', b';', b'\t', b'|'][random.below(4)]);
+            layout.decimal = Some([b'.', b','][random.below(2)]);
+            layout.na_values = Some(vec!["-999".into(), "off".into()]);
+        }
+        if random.below(4) == 0 {
+            layout.time = Some(Selector::Position(random.below(3)));
+            layout.time_format =
+                [None, TimeFormat::from_text("%d.%m.%Y %H:%M"), TimeFormat::from_text("ms")][random.below(3)].clone();
+        }
         if self.format == Format::Libsvm {
             layout.dim = [None, None, Some(5), Some(1 << 40), Some(usize::MAX)][random.below(5)];
         }

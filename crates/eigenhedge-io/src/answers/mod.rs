@@ -20,6 +20,7 @@ pub use form::Form;
 use crate::error::{Error, Fault};
 use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
@@ -71,6 +72,8 @@ pub struct Answers {
     cells: Columns,
     /// True if each answer must be out before the next row is read.
     at_once: bool,
+    /// True if texts that a spreadsheet would take for a formula are quoted.
+    is_safe: bool,
     rows: u64,
 }
 
@@ -135,7 +138,17 @@ impl Answers {
             }
         };
         let rows = position.map_or(0, |position| position.rows);
-        Ok(Self { sink, form, kept, names: Vec::new(), is_of_rows: false, cells: Vec::new(), at_once, rows })
+        Ok(Self {
+            sink,
+            form,
+            kept,
+            names: Vec::new(),
+            is_of_rows: false,
+            cells: Vec::new(),
+            at_once,
+            is_safe: false,
+            rows,
+        })
     }
 
     /// A table of rows with columns of these names, which [`Self::write_row`] writes; it goes on after a position, if there is
@@ -196,17 +209,30 @@ impl Answers {
         }
     }
 
+    /// The same answers, in CSV and TSV with an apostrophe before texts that a spreadsheet would take for a formula: those that
+    /// begin with `=`, `+`, `-` or `@` and are not numbers.
+    pub fn with_safe_cells(self, is_safe: bool) -> Self {
+        let is_safe = is_safe && matches!(self.form, Form::Csv | Form::Tsv);
+        Self { is_safe, ..self }
+    }
+
     /// One row's answer. Numbers read back bit for bit.
     pub fn write(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
         self.rows += 1;
         debug_assert_eq!((answer.coordinates.len(), answer.texts.len()), (self.kept, self.names.len()));
+        let safe: Vec<String>;
+        let mut answer = *answer;
+        if self.is_safe {
+            safe = answer.texts.iter().map(|text| safe_cell(text).into_owned()).collect();
+            answer.texts = &safe;
+        }
         let names = std::mem::take(&mut self.names);
         let written = self.hand_over(|out| {
             if first {
                 form.header(&names, answer.coordinates.len(), out)?;
             }
-            form.write(answer, &names, out)?;
+            form.write(&answer, &names, out)?;
             if at_once { out.flush() } else { Ok(()) }
         });
         self.names = names;
@@ -234,6 +260,19 @@ impl Answers {
         let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
         self.rows += 1;
         debug_assert_eq!(row.len(), self.cells.len());
+        let texts: Vec<Cow<'_, str>>;
+        let safe: Vec<Cell<'_>>;
+        let mut row = row;
+        if self.is_safe {
+            let text = |cell: &Cell<'_>| match *cell {
+                Cell::Text(text) => safe_cell(text).into_owned().into(),
+                _ => Cow::default(),
+            };
+            texts = row.iter().map(text).collect();
+            let cell = |(cell, text)| if matches!(cell, Cell::Text(_)) { Cell::Text(text) } else { cell };
+            safe = row.iter().copied().zip(texts.iter().map(AsRef::as_ref)).map(cell).collect();
+            row = &safe;
+        }
         let columns = std::mem::take(&mut self.cells);
         let written = self.hand_over(|out| {
             if first {
@@ -276,6 +315,14 @@ impl Answers {
             Sink::Device(out, path) => write(out).map_err(|error| unwritable(path, error)),
             Sink::File(staging) => staging.hand_over(write),
         }
+    }
+}
+
+/// A text that no spreadsheet takes for a formula.
+fn safe_cell(text: &str) -> Cow<'_, str> {
+    match text.trim_start().starts_with(['=', '+', '-', '@']) && text.trim().parse::<f64>().is_err() {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
     }
 }
 

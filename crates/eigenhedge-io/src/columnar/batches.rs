@@ -48,14 +48,18 @@ pub struct Table {
 pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let holds_text = |position: usize| !is_number(schema.field(position).data_type());
-    let columns = Columns::choose(input, layout, Some(names), schema.fields().len(), holds_text)?;
+    let is_time = |position: usize| {
+        let kind = schema.field(position).data_type();
+        matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
+    };
+    let columns = Columns::choose_with_time(input, layout, Some(names), schema.fields().len(), holds_text, is_time)?;
     let types = columns.selected.iter().map(|position| (*position, schema.field(*position).data_type()));
     let bad: Vec<(usize, String)> = types
         .filter(|(_, kind)| !is_number(kind))
         .map(|(position, kind)| (position, format!("the type {kind}")))
         .collect();
     if !bad.is_empty() {
-        return Err(columns.not_numeric(&input.name(), &bad, false));
+        return Err(columns.not_numeric(&input.name(), &bad, false, None));
     }
     for position in &columns.kept {
         let kind = schema.field(*position).data_type();

@@ -3,20 +3,26 @@
 //! One record is reused, and nothing is read beyond the row that is asked for, except what a single read of the source
 //! brings along: rows from a pipe come out as they arrive.
 //!
-//! **Header.** The first line is one when a selected cell in it is a word, when columns are asked for by name, or when it
-//! holds the names of a model's columns. An empty cell or another sign for a missing number alone makes no
-//! header.
-//! A later line that repeats the header, as in files that were put together, is no row and is passed over.
+//! `csv_columns` decides which columns are used and whether the first line is a header. A later line that repeats the header, as
+//! in files that were put together, is no row and is passed over.
 //!
 //! **Going on.** A file without carriage returns is taken up at its byte; another one is read again from the start.
 
+use super::cells::{CellStyle, has_thousands};
+use super::csv_columns::FirstLines;
 use super::line_ends::Lines;
-use super::{is_missing, number};
-use crate::columns::{Columns, allow_columns, select};
+use super::peek::Peeked;
+use super::sniff::Look;
+use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
+use crate::format::Format;
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
+use crate::read_as::spelled;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::reading::Reading;
+use crate::recode::text_of;
+use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
 use std::io::{self, Read};
 
@@ -38,7 +44,10 @@ pub struct Csv {
     judges_columns: bool,
     fills: bool,
     columns: Columns,
-    delimiter: u8,
+    style: CellStyle,
+    reading: Reading,
+    /// Question about the delimiter, if it was found.
+    delimiter_hint: String,
     rows: u64,
     /// Lines and bytes before those that the reader has counted.
     lines_before: u64,
@@ -48,9 +57,18 @@ pub struct Csv {
 impl Csv {
     /// Opens the source and reads its first line.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
+        let source = Peeked::new(input)?;
+        let look = Look::new(source.lines(), layout);
+        let style = CellStyle::new(look.decimal, layout.na_values.as_deref());
+        let is_recoded = std::str::from_utf8(source.lines()).is_err();
+        let delimiter_hint = match (layout.delimiter, layout.format) {
+            (Some(_), _) | (_, Format::Tsv) => String::new(),
+            _ => format!(" (is the delimiter right? {} was assumed)", spelled(look.delimiter)),
+        };
+        let (delimiter, decimal) = (look.delimiter, look.decimal);
         let mut table = Self {
             input: input.clone(),
-            records: records(input.open()?, layout.delimiter),
+            records: records(Box::new(source), delimiter),
             record: ByteRecord::new(),
             held: true,
             cells: 0,
@@ -59,7 +77,9 @@ impl Csv {
             judges_columns: layout.on_bad_row == OnBadRow::Fail,
             fills: layout.fills(),
             columns: Columns::default(),
-            delimiter: layout.delimiter,
+            style,
+            reading: Reading { delimiter, decimal, is_recoded, ..Reading::default() },
+            delimiter_hint,
             rows: 0,
             lines_before: 0,
             bytes_before: 0,
@@ -69,8 +89,17 @@ impl Csv {
         }
         table.cells = table.record.len();
         allow_columns(input, table.cells as u128)?;
-        table.settle(layout, like)?;
-        let columns = table.columns.clone();
+        let lines = FirstLines { input, layout, first: &table.record, look: &look, style: &table.style };
+        let settled = lines.settle(like)?;
+        let columns = settled.columns.clone();
+        table.has_header = settled.has_header;
+        table.held = !settled.has_header;
+        if table.has_header && table.record.iter().any(|cell| table.style.is_word(cell)) {
+            table.header = Some(table.record.clone());
+        }
+        table.columns = settled.columns;
+        table.reading.has_header = table.has_header;
+        table.reading.time_format = settled.time_format;
         Ok(Opened { reader: Box::new(table), columns })
     }
 
@@ -78,15 +107,33 @@ impl Csv {
     fn advance(&mut self) -> Result<bool, Error> {
         let longest = self.input.memory.line();
         self.records.get_mut().allow(longest);
-        let line = self.lines_before + self.records.position().line();
-        self.records.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
+        let line = self.records.position().line();
+        let outcome = self.records.read_byte_record(&mut self.record);
+        let found = outcome.map_err(|error| match error.into_kind() {
             csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-                let place = format!("{}, line {line}", self.input.name());
-                Error::at(place, Fault::LongLine { longest, limit: self.input.memory.to_string() })
+                let place = format!("{}, line {}", self.input.name(), self.lines_before + line);
+                // Only within quotes does a record go on after the end of a line.
+                let is_open = self.records.position().line() > line + 1;
+                let limit = self.input.memory.line_rule();
+                Error::at(
+                    place,
+                    if is_open { Fault::LongQuote { longest } } else { Fault::LongLine { longest, limit } },
+                )
             }
             csv::ErrorKind::Io(error) => self.input.unreadable(error),
             other => self.input.unreadable(io::Error::other(format!("{other:?}"))),
-        })
+        })?;
+        if self.record.as_slice().last() == Some(&b'\n')
+            && self.records.get_ref().ends_openly(self.records.position().byte())
+        {
+            self.rows += u64::from(self.cells > 0);
+            let before = self.record.iter().rev().skip(1).flatten().filter(|byte| **byte == b'\n').count() as u64;
+            let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
+            let end = self.lines_before + self.records.position().line();
+            let line = (end + before).saturating_sub(inside);
+            return Err(Error::at(format!("{}, line {line}", self.input.name()), Fault::OpenQuote));
+        }
+        Ok(found)
     }
 
     /// Reads the next record that is a row; false at the end.
@@ -107,71 +154,24 @@ impl Csv {
         }
     }
 
-    /// Decides which columns are used and whether the first line is a header.
-    fn settle(&mut self, layout: &Layout, like: Option<&Columns>) -> Result<(), Error> {
-        const LIST: &str = " in the header";
-        let names: Vec<String> =
-            self.record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect();
-        let count = names.len();
-        let fault = |fault| self.input.fault(fault);
-        let wordy = |column: &usize| is_word(&self.record[*column]);
-        let is_header = match like {
-            None => {
-                // Every column is looked at before it is known which hold text.
-                let every = Layout { only_numeric: false, model_columns: None, items: None, ..layout.clone() };
-                let selected = select(Some(names.clone()), count, &every, LIST, |_| false).map_err(fault)?.selected;
-                // A model's columns may be called 1 and 2.
-                let model = layout.model_columns.as_ref();
-                let of_model = model.is_some_and(|wanted| wanted.iter().all(|name| names.contains(name)));
-                layout.names_columns() || of_model || selected.iter().any(wordy)
-            }
-            Some(like) => {
-                let repeats = like.names.as_ref().is_some_and(|first| names.iter().all(|name| first.contains(name)));
-                repeats || like.selected.iter().filter(|column| **column < count).any(wordy)
-            }
-        };
-        self.has_header = layout.may_have_header && is_header;
-        if self.has_header && (0..count).any(|column| wordy(&column)) {
-            self.header = Some(self.record.clone());
-        }
-        self.columns = match like {
-            Some(like) if self.has_header => {
-                if like.names.is_none() {
-                    return Err(fault(Fault::LaterHeader));
-                }
-                like.of_later(names, layout, LIST).map_err(fault)?
-            }
-            Some(like) if like.count != count => {
-                return Err(fault(Fault::OtherWidth { expected: like.count, found: count }));
-            }
-            Some(like) => like.clone(),
-            None => {
-                let known = self.has_header.then_some(names);
-                // The first row shows which columns hold text.
-                let shown = if self.has_header && layout.only_numeric { self.advance()? } else { !self.has_header };
-                self.held = shown;
-                let holds_text = |column: usize| shown && self.record.get(column).is_some_and(is_word);
-                select(known, count, layout, LIST, holds_text).map_err(|fault| self.input.fault(fault))?
-            }
-        };
-        if like.is_some() {
-            self.held = !self.has_header;
-        }
-        Ok(())
-    }
-
     fn bad_cell(&self, column: usize) -> Error {
-        if self.rows == 1 && self.judges_columns && self.has_header && is_word(&self.record[column]) {
-            let words = self.columns.selected.iter().filter(|column| is_word(&self.record[**column]));
+        let Self { record, style, .. } = self;
+        let cell = &record[column];
+        if self.rows == 1 && self.judges_columns && self.has_header && style.is_word(cell) {
+            let words = self.columns.selected.iter().filter(|column| style.is_word(&record[**column]));
             let bad: Vec<(usize, String)> = words.map(|column| (*column, shown(&self.record[*column]))).collect();
             // A header that holds numbers may be a row that was taken for one; by position it will not be.
             let names = self.columns.selected_names();
-            let doubtful = names.iter().any(|name| number(name.as_bytes()).is_some());
-            return self.columns.not_numeric(&self.place(), &bad, doubtful);
+            let doubtful = names.iter().any(|name| style.number(name.as_bytes()).is_some());
+            let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
+            let time = bad.iter().map(|(column, _)| *column).find(is_time).filter(|_| !self.columns.has_time);
+            return self.columns.not_numeric(&self.place(), &bad, doubtful, time);
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
-        let cell = &self.record[column];
-        Error::at(place, Fault::cell(shown(cell), is_missing(cell)))
+        if style.number(cell).is_none() && has_thousands(cell) {
+            return Error::at(place, Fault::Thousands(shown(cell)));
+        }
+        Error::at(place, Fault::cell(shown(cell) + style.hint(cell), style.is_missing(cell)))
     }
 
     fn bytes(&self) -> u64 {
@@ -186,13 +186,14 @@ impl Reader for Csv {
         }
         self.rows += 1;
         if self.record.len() != self.cells {
-            let fault = Fault::Ragged { expected: self.cells, found: self.record.len(), like: "line" };
+            let hint = self.delimiter_hint.clone();
+            let fault = Fault::Ragged { expected: self.cells, found: self.record.len(), like: "line", hint };
             return Err(Error::at(self.place(), fault));
         }
         for &column in &self.columns.selected {
-            match number(&self.record[column]) {
+            match self.style.number(&self.record[column]) {
                 Some(value) if value.is_finite() => row.push(value),
-                _ if self.fills && is_missing(&self.record[column]) => row.push(f64::NAN),
+                _ if self.fills && self.style.is_missing(&self.record[column]) => row.push(f64::NAN),
                 _ => return Err(self.bad_cell(column)),
             }
         }
@@ -200,7 +201,7 @@ impl Reader for Csv {
     }
 
     fn kept(&self, texts: &mut Vec<String>) {
-        let text = |column: &usize| String::from_utf8_lossy(&self.record[*column]).into_owned();
+        let text = |column: &usize| text_of(&self.record[*column]).into_owned();
         texts.extend(self.columns.kept.iter().map(text));
     }
 
@@ -223,7 +224,7 @@ impl Reader for Csv {
             && self.input.size().is_some_and(|size| size >= bytes)
             && let Some(source) = self.input.open_at(bytes)?
         {
-            self.records = records(source, self.delimiter);
+            self.records = records(source, self.reading.delimiter);
             (self.rows, self.lines_before, self.bytes_before, self.held) =
                 (position.rows, position.lines, bytes, false);
             return Ok(self.rows);
@@ -241,6 +242,10 @@ impl Reader for Csv {
     fn has_header(&self) -> bool {
         self.has_header
     }
+
+    fn reading(&self) -> Reading {
+        self.reading.clone()
+    }
 }
 
 fn records(source: Box<dyn Read>, delimiter: u8) -> Records {
@@ -249,10 +254,5 @@ fn records(source: Box<dyn Read>, delimiter: u8) -> Records {
         .flexible(true)
         .delimiter(delimiter)
         .buffer_capacity(1 << 16)
-        .from_reader(Lines::new(source))
-}
-
-/// True if a cell is neither a number nor one of the signs for a missing one.
-fn is_word(cell: &[u8]) -> bool {
-    number(cell).is_none() && !is_missing(cell)
+        .from_reader(Lines::new(source).of_cells(delimiter))
 }

@@ -9,6 +9,7 @@ use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
 use crate::reader::Opened;
+use crate::time_format::{Found, TimeFormat};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize as _, Deserializer as _};
@@ -84,7 +85,11 @@ impl Jsonl {
                 parsed.map_err(|reason| Error::at(lines.place(), Fault::NotJson(reason)))?;
                 allow_columns(input, first.cells.len() as u128)?;
                 let holds_text = |column: usize| first.cells[column].is_other_type();
-                Columns::choose(input, layout, first.names, first.cells.len(), holds_text)?
+                let is_time = |column: usize| {
+                    let text = &first.texts[column];
+                    holds_text(column) && TimeFormat::find(&[text]) != Found::Nothing
+                };
+                Columns::choose_with_time(input, layout, first.names, first.cells.len(), holds_text, is_time)?
             }
         };
         let keys = match &columns.names {
@@ -119,7 +124,7 @@ impl Jsonl {
         if lines.rows() == 1 && self.judges_columns && cells[column].is_other_type() {
             let others = self.columns.selected.iter().filter(|column| cells[**column].is_other_type());
             let bad: Vec<(usize, String)> = others.map(|column| (*column, cells[*column].describe())).collect();
-            return self.columns.not_numeric(&lines.place(), &bad, false);
+            return self.columns.not_numeric(&lines.place(), &bad, false, None);
         }
         let place = format!("{}, {}", lines.place(), self.columns.label(column));
         Error::at(place, Fault::cell(cells[column].describe(), cells[column].is_missing()))
@@ -177,6 +182,14 @@ fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<()
 struct First {
     names: Option<Vec<String>>,
     cells: Vec<Cell>,
+    texts: Vec<String>,
+}
+
+impl First {
+    fn push(&mut self, cell: Cell, text: String) {
+        self.cells.push(cell);
+        self.texts.push(if cell == Cell::Text { text } else { String::new() });
+    }
 }
 
 struct FirstRow<'a>(&'a mut First);
@@ -189,8 +202,9 @@ impl<'de> Visitor<'de> for FirstRow<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
-        while let Some(cell) = cells.next_element_seed(AnyCell(None))? {
-            self.0.cells.push(cell);
+        let mut text = String::new();
+        while let Some(cell) = cells.next_element_seed(AnyCell(Some(&mut text)))? {
+            self.0.push(cell, std::mem::take(&mut text));
         }
         Ok(())
     }
@@ -199,7 +213,9 @@ impl<'de> Visitor<'de> for FirstRow<'_> {
         let mut names = Vec::new();
         while let Some(name) = cells.next_key::<String>()? {
             names.push(name);
-            self.0.cells.push(cells.next_value_seed(AnyCell(None))?);
+            let mut text = String::new();
+            let cell = cells.next_value_seed(AnyCell(Some(&mut text)))?;
+            self.0.push(cell, text);
         }
         self.0.names = Some(names);
         Ok(())
@@ -235,7 +251,7 @@ impl<'de> Visitor<'de> for Row<'_> {
         }
         let expected = self.cells.values.len();
         if found != expected {
-            self.cells.fault.get_or_insert(Fault::Ragged { expected, found, like: "row" });
+            self.cells.fault.get_or_insert(Fault::Ragged { expected, found, like: "row", hint: String::new() });
         }
         Ok(())
     }

@@ -11,14 +11,42 @@ pub struct Lines<R> {
     after_return: bool,
     /// No `\r` has been read, so that bytes handed out are bytes read.
     exact: bool,
+    /// The last byte handed out that ends no line.
+    last_inside: u8,
+    /// Bytes handed out so far, and whether there are no more.
+    given: u64,
+    is_over: bool,
     /// Bytes that may still be handed out before [`Lines::allow`] is called again.
     left: u64,
+    /// The character between cells, each of which takes [`CELL`] bytes more once a line is [`LONG`].
+    delimiter: Option<u8>,
+    since_allowed: u64,
 }
+
+/// Bytes from which a line is long, and those that a cell takes besides its own.
+const LONG: u64 = 1 << 20;
+const CELL: u64 = 8;
 
 impl<R: Read> Lines<R> {
     /// Reads lines from here.
     pub fn new(inner: R) -> Self {
-        Self { inner, last: b'\n', after_return: false, exact: true, left: u64::MAX }
+        Self {
+            inner,
+            last: b'\n',
+            after_return: false,
+            exact: true,
+            last_inside: 0,
+            given: 0,
+            is_over: false,
+            left: u64::MAX,
+            delimiter: None,
+            since_allowed: 0,
+        }
+    }
+
+    /// The same lines, whose cells are between these characters and take memory, too.
+    pub fn of_cells(self, delimiter: u8) -> Self {
+        Self { delimiter: Some(delimiter), ..self }
     }
 
     /// True if counting the bytes handed out counts the bytes of the source.
@@ -26,9 +54,14 @@ impl<R: Read> Lines<R> {
         self.exact
     }
 
+    /// True if this position is the end of the source, and no quote stands before it.
+    pub fn ends_openly(&self, position: u64) -> bool {
+        self.is_over && position == self.given && self.last_inside != b'"'
+    }
+
     /// Hands out at most so many bytes more; then reading is an error, of the kind `FileTooLarge`.
     pub fn allow(&mut self, bytes: u64) {
-        self.left = bytes;
+        (self.left, self.since_allowed) = (bytes, 0);
     }
 
     /// Changes the bytes in place and returns how many are left.
@@ -61,15 +94,28 @@ impl<R: Read> Read for Lines<R> {
             let found = self.inner.read(buffer)?;
             if found == 0 {
                 if self.last == b'\n' || buffer.is_empty() {
+                    self.is_over |= !buffer.is_empty();
                     return Ok(0);
                 }
                 (buffer[0], self.last) = (b'\n', b'\n');
+                self.given += 1;
                 return Ok(1);
             }
             // Nothing left is not the end: the `\n` of a `\r\n` came alone.
             if let kept @ 1.. = self.change(&mut buffer[..found]) {
                 self.last = buffer[kept - 1];
-                self.left = self.left.saturating_sub(kept as u64);
+                self.since_allowed += kept as u64;
+                let cells = match self.delimiter {
+                    Some(delimiter) if self.since_allowed > LONG => {
+                        buffer[..kept].iter().filter(|byte| **byte == delimiter).count()
+                    }
+                    _ => 0,
+                };
+                self.left = self.left.saturating_sub(kept as u64 + CELL * cells as u64);
+                self.given += kept as u64;
+                if let Some(byte) = buffer[..kept].iter().rfind(|byte| **byte != b'\n') {
+                    self.last_inside = *byte;
+                }
                 return Ok(kept);
             }
         }

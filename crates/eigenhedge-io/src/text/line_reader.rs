@@ -44,7 +44,7 @@ impl LineReader {
             }
             self.lines += 1;
             if read as u64 > longest {
-                return Err(Error::at(self.place(), Fault::LongLine { longest, limit: self.input.memory.to_string() }));
+                return Err(Error::at(self.place(), Fault::LongLine { longest, limit: self.input.memory.line_rule() }));
             }
             self.bytes += read as u64;
             if self.lines == 1 && self.line.starts_with(b"\xef\xbb\xbf") {

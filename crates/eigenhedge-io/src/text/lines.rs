@@ -7,6 +7,7 @@ use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::Opened;
+use crate::recode::text_of;
 
 /// A table that is being read.
 pub struct Lines {
@@ -22,7 +23,7 @@ impl Lines {
             return Err(input.fault(Fault::Empty));
         }
         lines.hold();
-        let columns = Columns::choose(input, layout, Some(vec!["line".to_owned()]), 1, |_| true)?;
+        let columns = Columns::choose(input, layout, Some(vec!["line".to_owned()]), 1, |_| false)?;
         let parser = Self { columns: columns.clone(), line: String::new() };
         Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })
     }
@@ -36,7 +37,7 @@ impl LineParser for Lines {
             row.push(number(cell).filter(|value| value.is_finite()).ok_or_else(wrong)?);
         }
         self.line.clear();
-        self.line.push_str(&String::from_utf8_lossy(cell));
+        self.line.push_str(&text_of(cell));
         Ok(())
     }
 

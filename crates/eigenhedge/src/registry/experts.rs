@@ -46,7 +46,7 @@ pub struct ExpertSpec {
     pub experts: usize,
     /// Experts that are kept.
     pub kept: usize,
-    /// Learning rate; not read by the leader.
+    /// Learning rate; has no effect with the leader.
     pub eta: f64,
     /// Mixing, for capped Hedge.
     pub mixing: Mixing,

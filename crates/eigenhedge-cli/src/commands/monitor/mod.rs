@@ -16,7 +16,7 @@ use crate::plan::suits;
 use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::counted;
-use crate::table::{Usage, is_dash};
+use crate::table::{Usage, is_dash, say_times};
 use anyhow::{Context, Result};
 use eigenhedge::{Choose, Kept, Limit, Missing, Mode, MonitorOptions, Standardize};
 use eigenhedge_io::{Form, Target, write_whole};
@@ -75,6 +75,9 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     };
     let finished = session.finish()?;
     list_skipped(&finished.stream);
+    if !args.quiet {
+        say_times(&finished.stream);
+    }
     if let (Some(path), Some(records)) = (&args.report, &finished.records) {
         let html = page::html(&finished, records, args, &summary::text(&finished, args));
         write_whole(path, html.as_bytes())?;

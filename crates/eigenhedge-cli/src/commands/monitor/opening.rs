@@ -9,7 +9,7 @@ use crate::commands::run::sentence;
 use crate::files::{kind_of, read_monitor, scratch_folder};
 use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;
-use crate::table::{self, Usage, say_left_out, source, with_beside};
+use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, SavedKind};
 use eigenhedge_io::{
@@ -132,13 +132,13 @@ impl<'a> Session<'a> {
             None => Begun::afresh(args, options, &source, &layout)?,
             Some(path) => Begun::resume(args, (&source, &layout), &plan, path)?,
         };
-        if before.is_none() {
-            say_left_out(&stream);
+        if before.is_none() && !args.quiet && keys.is_none() {
+            say_reading(&stream);
         }
         if args.max_groups.is_some() && args.start_from.is_none() && args.resume.is_none() {
             fleet = fleet.with_store(most(args), Box::new(GroupStore::new(&scratch_folder(args.snapshot.as_deref()))));
         }
-        let (key, width, has_times) = (key_of(args, &stream)?, stream.columns().len(), layout.time.is_some());
+        let (key, width, has_times) = (key_of(args, &stream)?, stream.columns().len(), stream.has_time());
         let positions = before.as_ref().map(|before| (&before.answers, &before.events));
         let records = match (&args.report, &before) {
             (None, _) => None,
@@ -153,8 +153,10 @@ impl<'a> Session<'a> {
             }
         };
         Ok(Self {
-            answers: answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?,
-            events: events(outputs, &stream, key, has_times, positions.map(|(_, events)| events))?,
+            answers: answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?
+                .with_safe_cells(args.safe_cells),
+            events: events(outputs, &stream, key, has_times, positions.map(|(_, events)| events))?
+                .with_safe_cells(args.safe_cells),
             state: before.map_or_else(|| State::before(fleet.keys().len()), |before| before.state),
             records,
             parts: keys.map_or(PARTS, |keys| keys.clamp(1, PARTS)),
@@ -199,8 +201,9 @@ fn most(args: &MonitorArgs) -> usize {
 fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
     let mut table = args.table.clone();
     table.standardize = None;
-    let (keep, time, group_by) = (args.keep.clone(), args.time.clone(), args.group_by.clone());
-    let beside = BesideArgs { keep, time, group_by, max_groups: None };
+    let (copy_columns, time, group_by) = (args.copy_columns.clone(), args.time.clone(), args.group_by.clone());
+    let (time_format, safe_cells) = (args.time_format.clone(), args.safe_cells);
+    let beside = BesideArgs { copy_columns, time, time_format, safe_cells, group_by, max_groups: None };
     let layout = with_beside(table::layout(&table, source)?, &beside)?;
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
@@ -216,7 +219,8 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     let Some(path) = &args.train else { return Ok(monitor) };
     let source = source(std::slice::from_ref(path))?;
     let model_columns = monitor.columns().names.clone();
-    let mut layout = Layout { keep: Vec::new(), time: None, ..layout.clone() };
+    let mut layout =
+        Layout { keep: Vec::new(), time: None, time_format: None, find_time: false, has_key: false, ..layout.clone() };
     if model_columns.is_some() {
         // The columns of the input are found by name, whatever else is there.
         layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };
@@ -314,8 +318,13 @@ fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<St
         "--accept": args.accept,
         "--standardize": options.standardize,
         "--format": layout.format.name(),
-        "--keep": args.keep,
+        "--copy-columns": args.copy_columns,
         "--time": args.time,
+        "--time-format": args.time_format.as_ref().map(ToString::to_string),
+        "--safe-cells": args.safe_cells,
+        "--delimiter": args.table.delimiter.map(char::from),
+        "--decimal": args.table.decimal.map(char::from),
+        "--na-values": args.table.na_values,
         "--group-by": args.group_by,
         "--out": file(&args.out),
         "--events": file(&args.events),

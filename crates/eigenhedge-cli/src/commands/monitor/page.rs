@@ -7,22 +7,22 @@ use super::session::Finished;
 use crate::args::MonitorArgs;
 use crate::files::file_name;
 use crate::summary::counted;
-use eigenhedge_io::printable;
+use eigenhedge_io::{Stream, printable};
 use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Tile};
 
 /// The page of what happened, in HTML.
 pub fn html(finished: &Finished, records: &Records, args: &MonitorArgs, summary: &str) -> String {
     match &args.group_by {
-        None => one(finished, records, args, summary).html(),
-        Some(column) => fleet(finished, records, args, column).html(),
+        None => one(finished, records, summary).html(),
+        Some(column) => fleet(finished, records, column).html(),
     }
 }
 
 /// The page of one monitor.
-fn one(finished: &Finished, records: &Records, args: &MonitorArgs, summary: &str) -> MonitorReport {
+fn one(finished: &Finished, records: &Records, summary: &str) -> MonitorReport {
     let listed: Vec<&Occurrence> = finished.listed.iter().collect();
-    let (stream, time) = (&finished.stream, args.time.as_deref());
-    let record = records.get(0).map(|record| record.report(stream.columns(), time, &listed, true));
+    let (stream, time) = (&finished.stream, time_column(&finished.stream));
+    let record = records.get(0).map(|record| record.report(stream.columns(), time.as_deref(), &listed, true));
     let facts = summary.lines().map(|line| line.split_at(line.len().min(11)));
     let state = finished.keys.first();
     MonitorReport {
@@ -42,8 +42,8 @@ fn one(finished: &Finished, records: &Records, args: &MonitorArgs, summary: &str
 }
 
 /// The page of many monitors.
-fn fleet(finished: &Finished, records: &Records, args: &MonitorArgs, column: &str) -> FleetReport {
-    let (stream, time) = (&finished.stream, args.time.as_deref());
+fn fleet(finished: &Finished, records: &Records, column: &str) -> FleetReport {
+    let (stream, time) = (&finished.stream, time_column(&finished.stream));
     let of_key = |key: &str| finished.listed.iter().filter(|one| one.key == key).collect::<Vec<&Occurrence>>();
     // What needs somebody comes first.
     let mut order: Vec<usize> = (0..finished.keys.len()).collect();
@@ -70,7 +70,7 @@ fn fleet(finished: &Finished, records: &Records, args: &MonitorArgs, column: &st
     let charts = order.iter().filter_map(|i| {
         let state = &finished.keys[*i];
         let listed = of_key(&state.key);
-        let report = records.get(*i)?.report(stream.columns(), time, &listed, false);
+        let report = records.get(*i)?.report(stream.columns(), time.as_deref(), &listed, false);
         let title = format!("{}: {}", printable(&state.key), headline(state, &listed, stream.columns().len()));
         Some((format!("key-{i}"), MonitorReport { title, ..report }))
     });
@@ -100,6 +100,11 @@ fn fleet(finished: &Finished, records: &Records, args: &MonitorArgs, column: &st
         },
         keys: charts.collect(),
     }
+}
+
+/// Name of the column of times, which is the first that is copied.
+fn time_column(stream: &Stream) -> Option<String> {
+    stream.kept_columns().into_iter().next().filter(|_| stream.has_time())
 }
 
 /// The state of a monitor at the end.

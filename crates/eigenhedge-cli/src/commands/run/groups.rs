@@ -13,7 +13,7 @@ use crate::plan::{Beginning, Plan};
 use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::counted;
-use crate::table::{allow_learners, open_like, say_left_out};
+use crate::table::{allow_learners, open_like, say_reading, say_times};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Columns, Error, Fleet, Loss, Model, Standardizer};
@@ -69,15 +69,18 @@ impl Begun {
                 (fleet, stream, options)
             }
         };
-        say_left_out(&stream);
-        Ok(Self { fleet, stream, options: (options(plan, &plan.layout), learner), before: None })
+        if !plan.quiet {
+            say_reading(&stream);
+        }
+        let options = (options(plan, &plan.layout, Some(stream.reading())), learner);
+        Ok(Self { fleet, stream, options, before: None })
     }
 
     /// Where a snapshot was saved.
     fn resume(plan: &Plan, layout: &Layout, path: &Path, most: usize) -> Result<Self> {
         let (fleet, saved) = open_fleet::<Model>(path, most)?;
         let before = ResumeState::from_bytes(&saved, path)?;
-        let now = options(plan, &plan.layout);
+        let now = options(plan, &plan.layout, before.stream.reading().cloned());
         before.agree(path, plan, &now)?;
         let names = fleet.fresh().columns().names.as_deref();
         let layout = match &plan.beginning {
@@ -105,7 +108,7 @@ impl Begun {
 fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fleet<Model>, Setup)> {
     let length = stream.columns().len();
     allow_learners(stream, &[setup.spec.learner])?;
-    let fits = |error: Error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format));
+    let fits = |error: Error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format, stream));
     let setup = setup.for_rows(length).map_err(fits)?;
     let columns = Columns::new(stream.own_names(), Standardizer::new(plan.layout.standardize, length));
     let model = Model::of(&setup, length, true).map_err(fits)?.with_columns(columns);
@@ -160,7 +163,7 @@ impl<'a> Session<'a> {
             Some(before) => Answers::resume(&plan.target, plan.form, kept, at_once, &before.answers)?,
         };
         Ok(Self {
-            answers: answers.with_texts(stream.kept_columns())?,
+            answers: answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells),
             key: place_of_key(&stream)?,
             block: Block::default(),
             rows: stream.rows(),
@@ -265,6 +268,9 @@ impl<'a> Session<'a> {
         let seconds = (before + start.elapsed()).as_secs_f64();
         answers.finish()?;
         list_skipped(&stream);
+        if !plan.quiet {
+            say_times(&stream);
+        }
         let Some(form) = plan.summary else { return Ok(()) };
         let in_memory = fleet.in_memory();
         let groups = summaries(&mut fleet)?;

@@ -15,6 +15,7 @@ use crate::record::{Heading, page};
 use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::{sentences, text};
+use crate::table::say_times;
 use anyhow::{Context, Result};
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, set_threads};
@@ -96,6 +97,9 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
 fn close(plan: &Plan, finished: Finished) -> Result<()> {
     let Finished { model, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);
+    if !plan.quiet {
+        say_times(&stream);
+    }
     let mut summary = model.summary().timed(elapsed.as_secs_f64());
     summary.skipped_rows += stream.skipped();
     summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);
@@ -152,13 +156,17 @@ pub(super) fn list_skipped(stream: &Stream) {
 }
 
 /// A learner that does not fit the table.
-fn misfit(error: &Error, format: Format) -> String {
+fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
     match error {
         // Without the data k was found to fit the space, so it is the row that is too short.
         Error::Kept { kept, dimension } => {
             let is_doubtful = *dimension == 1 && matches!(format, Format::Csv | Format::Tsv);
             let hint = if is_doubtful { " (is --delimiter right?)" } else { "" };
-            format!("-k must be less than the number of selected columns, {dimension}, got {kept}{hint}")
+            let left_out = match stream.left_out() {
+                none if none.is_empty() => String::new(),
+                names => format!("; left out, no numbers: {}", names.join(", ")),
+            };
+            format!("-k must be less than the number of selected columns, {dimension}, got {kept}{hint}{left_out}")
         }
         Error::Parameter { .. } => spelled(error, typed),
         other => sentence(other),

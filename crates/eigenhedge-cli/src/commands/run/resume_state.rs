@@ -12,7 +12,7 @@ use anyhow::{Result, anyhow};
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::options::{OPTIONS, Setup};
 use eigenhedge::{Model, Standardize};
-use eigenhedge_io::{Layout, OnBadRow, Position, Selector, Stream, StreamState, Target};
+use eigenhedge_io::{Layout, OnBadRow, Position, Reading, Selector, Stream, StreamState, Target, TimeFormat};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -207,8 +207,12 @@ const FIRST_ROW: &str = "first row";
 
 /// Options that decide the outcome besides those of the learner and the columns, which the stream remembers.
 /// How bad rows are treated may change: whoever was stopped by one may want to pass over it.
-pub fn options(plan: &Plan, layout: &Layout) -> Map<String, Value> {
-    let Layout { format, may_have_header, delimiter, array, dim, standardize, keep, time, .. } = layout;
+///
+/// `reading` is how the table is read, or was when the snapshot was saved.
+pub fn options(plan: &Plan, layout: &Layout, reading: Option<Reading>) -> Map<String, Value> {
+    let Layout { format, may_have_header, delimiter, decimal, na_values, array, dim, standardize, .. } = layout;
+    let Layout { keep, time, time_format, .. } = layout;
+    let sign = |sign: &Option<u8>| sign.map(|sign| char::from(sign).to_string());
     let spelled: Vec<String> = keep.iter().map(Selector::to_string).collect();
     let place = |target: &Target| match target {
         Target::Nowhere => Value::Null,
@@ -219,16 +223,20 @@ pub fn options(plan: &Plan, layout: &Layout) -> Map<String, Value> {
     let value = json!({
         "--format": format.name(),
         "--no-header": !may_have_header,
-        "--delimiter": char::from(*delimiter).to_string(),
+        "--delimiter": sign(delimiter),
+        "--decimal": sign(decimal),
+        "--na-values": na_values,
         "--array": array,
         "--dim": dim,
         "--standardize": standardize.to_string(),
-        "--keep": (!keep.is_empty()).then(|| spelled.join(",")),
+        "--copy-columns": (!keep.is_empty()).then(|| spelled.join(",")),
         "--time": time.as_ref().map(Selector::to_string),
+        "--time-format": time_format.as_ref().map(TimeFormat::to_string),
+        "--safe-cells": plan.safe_cells,
         "--out": place(&plan.target),
         "--reconstruct": place(&plan.reconstruct.0),
         "--out-format": if plan.target == Target::Nowhere { Value::Null } else { json!(plan.form.name()) },
-        FIRST_ROW: first_row(plan, layout),
+        FIRST_ROW: first_row(plan, &Layout { found: reading, ..layout.clone() }),
     });
     match value {
         Value::Object(options) => options,

@@ -8,7 +8,7 @@ use crate::files::read_model;
 use crate::plan::{Beginning, Given, Plan};
 use crate::record::Recorder;
 use crate::stop::StopSignal;
-use crate::table::{allow_learners, open_like, say_left_out};
+use crate::table::{allow_learners, open_like, say_reading};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Columns, Model, Standardize, Standardizer};
@@ -57,7 +57,7 @@ impl Start {
         let stream = Stream::open(&plan.source, &as_it_is(layout))?;
         let length = stream.columns().len();
         allow_learners(&stream, &[setup.spec.learner])?;
-        let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format));
+        let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format, &stream));
         let setup = setup.for_rows(length).map_err(fits)?;
         let columns = Columns::new(stream.own_names(), Standardizer::new(layout.standardize, length));
         let model = Model::of(&setup, length, true).map_err(fits)?.with_columns(columns);
@@ -101,15 +101,17 @@ impl<'a> Session<'a> {
             Beginning::Setup(setup) => Start::afresh(plan, setup, layout)?,
             Beginning::Model(given) => Start::with_model(plan, given, layout)?,
         };
-        say_left_out(&stream);
+        if !plan.quiet {
+            say_reading(&stream);
+        }
         ask(plan, &mut model)?;
         let answers = Answers::open(&plan.target, plan.form, model.spec().kept, at_once(plan))?;
-        let answers = answers.with_texts(stream.kept_columns())?;
+        let answers = answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells);
         let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
         Ok(Self {
-            recorder: wanted.then(|| Recorder::new(&model, layout.time.is_some())),
+            recorder: wanted.then(|| Recorder::new(&model, stream.has_time())),
             options: match plan.keep.snapshot {
-                Some(_) => (options(plan, &layout), learner_options),
+                Some(_) => (options(plan, &layout, Some(stream.reading())), learner_options),
                 None => Default::default(),
             },
             block: Block::default(),
@@ -134,13 +136,13 @@ impl<'a> Session<'a> {
             Beginning::Setup(_) => layout.clone(),
             Beginning::Model(given) => layout_of_model(given, path, &model, layout)?,
         };
-        let options = options(plan, layout);
+        let options = options(plan, layout, before.stream.reading().cloned());
         before.agree(path, plan, &options)?;
         let stream = Stream::resume(&plan.source, &as_it_is(layout), &before.stream, model.columns().names.as_deref())?;
         before.agree_on_table(path, &options)?;
         let learner_options = match &plan.beginning {
             Beginning::Setup(setup) => {
-                let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format));
+                let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format, &stream));
                 let now = in_effect(&setup.for_rows(stream.columns().len()).map_err(fits)?)?;
                 before.agree_on_learner(path, &now)?;
                 now
@@ -151,8 +153,9 @@ impl<'a> Session<'a> {
             }
         };
         let resume = |target: &Target| {
-            Answers::resume(target, plan.form, model.spec().kept, at_once(plan), &before.answers)?
-                .with_texts(stream.kept_columns())
+            let kept = model.spec().kept;
+            let answers = Answers::resume(target, plan.form, kept, at_once(plan), &before.answers)?;
+            Ok(answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells))
         };
         let (answers, closed) = resumed(&plan.target, before.ended, resume)?;
         let (reconstructions, also_closed) = resumed(&plan.reconstruct.0, before.ended, |target| {

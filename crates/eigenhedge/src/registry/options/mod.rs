@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 ///
 /// let options = Options::new(Kind::Tracking, 2).with("forget", 0.9);
 /// let misuse = options.resolve(|name| format!("--{name}")).unwrap_err();
-/// assert_eq!(misuse.to_string(), "--forget is not read by the learner tracking");
+/// assert_eq!(misuse.to_string(), "--forget has no effect with the learner tracking");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -138,7 +138,7 @@ impl Options {
                 (option.set)(&mut setup, value);
             } else if option.neutral != Some(&value.to_string()) {
                 let reader = learner.entry().name;
-                return Err(Misuse(format!("{} is not read by the learner {reader}", spelling(option.name))));
+                return Err(Misuse(format!("{} has no effect with the learner {reader}", spelling(option.name))));
             }
         }
         let conflict =
@@ -223,7 +223,7 @@ impl Setup {
         let Some(kernel) = self.kernel else { return Some(format!("{{{}}} needs a {{kernel}}", option.name)) };
         let reads = KERNELS.iter().find(|entry| entry.name == kernel).map_or(&[][..], |entry| entry.reads);
         let is_read = option.name == "budget" || reads.contains(&option.name);
-        (!is_read).then(|| format!("{{{}}} is not read by the kernel {kernel}", option.name))
+        (!is_read).then(|| format!("{{{}}} has no effect with the kernel {kernel}", option.name))
     }
 }
 

@@ -208,7 +208,9 @@ pub const OPTIONS: &[OptionEntry] = &[
             Mixing::FixedShare { alpha } | Mixing::PastAverage { alpha } => *alpha = value.number(),
         },
         get: |setup| (setup.spec.mixing != Mixing::None).then(|| setup.spec.mixing.alpha().into()),
-        conflict: |_, setup| (setup.spec.mixing == Mixing::None).then(|| "{alpha} is not read by {mixing} none".into()),
+        conflict: |_, setup| {
+            (setup.spec.mixing == Mixing::None).then(|| "{alpha} has no effect with {mixing} none".into())
+        },
         example: "--learner tracking --alpha 0.01",
         ..OptionEntry::new("alpha", Type::Number(error::fraction, None), "F", "Share that is mixed in")
     },
@@ -296,7 +298,9 @@ pub const OPTIONS: &[OptionEntry] = &[
             setup.spec.center.iter_mut().for_each(|center| center.prior = value.number());
         },
         get: |setup| setup.spec.center.map(|center| center.prior.into()),
-        conflict: |_, setup| setup.spec.center.is_none().then(|| "{center-prior} is not read by {center} none".into()),
+        conflict: |_, setup| {
+            setup.spec.center.is_none().then(|| "{center-prior} has no effect with {center} none".into())
+        },
         example: "--center-prior 10",
         ..OptionEntry::new(
             "center-prior",
@@ -367,7 +371,7 @@ pub const OPTIONS: &[OptionEntry] = &[
                 Missing::Fill if HEBBIAN.contains(&learner) => {
                     Some(format!("{{missing}} fill is not for the learner {}", learner.entry().name))
                 }
-                Missing::Fill if setup.segments > 0 => Some("{segments} is not read with {missing} fill".into()),
+                Missing::Fill if setup.segments > 0 => Some("{segments} has no effect with {missing} fill".into()),
                 _ => None,
             }
         },

@@ -1,0 +1,245 @@
+//! Tables as people have them: each is read by the first command, from a file and through a pipe.
+#![allow(clippy::unwrap_used)]
+
+use crate::common::{Outcome, Place, unhinted};
+use eigenhedge::streams;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::process::Stdio;
+
+fn numbers(rows: usize) -> Vec<Vec<f64>> {
+    streams::three_subspaces(1).into_iter().cycle().take(rows).map(|row| row[..4].to_vec()).collect()
+}
+
+/// Semicolons, decimal commas, days first, Windows-1252, Windows line ends, and an empty column.
+fn german() -> Vec<u8> {
+    let mut text = "Zeitstempel;Temp °C;Druck;x3;x4;Kommentar\r\n".to_owned();
+    for (i, row) in numbers(700).iter().enumerate() {
+        let (day, hour, minute) = (1 + i / 144, i / 6 % 24, i % 6 * 10);
+        let cells: Vec<String> = row.iter().map(|x| format!("{x:.4}").replace('.', ",")).collect();
+        write!(text, "{day:02}.01.2024 {hour:02}:{minute:02};{};\r\n", cells.join(";")).unwrap();
+    }
+    text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
+}
+
+/// Months first, AM and PM, and two signs for missing numbers.
+fn american() -> Vec<u8> {
+    let mut text = "date,a,b,c,d\n".to_owned();
+    for (i, row) in numbers(700).iter().enumerate() {
+        let mut cells: Vec<String> = row.iter().map(|x| format!("{x:.4}")).collect();
+        match i % 50 {
+            3 => cells[i % 4] = "N/A".to_owned(),
+            9 => cells[i % 3] = "---".to_owned(),
+            _ => {}
+        }
+        let (day, hour, half) = (1 + i / 24, (i + 11) % 12 + 1, if i % 24 < 12 { "AM" } else { "PM" });
+        writeln!(text, "01/{day:02}/2024 {hour}:00 {half},{}", cells.join(",")).unwrap();
+    }
+    text.into_bytes()
+}
+
+/// Fifty machines, a thousand rows each, with a key, a time and a text.
+fn machines() -> Vec<u8> {
+    let mut text = "machine,time,a,b,c,d,status\n".to_owned();
+    for (i, row) in numbers(50_000).iter().enumerate() {
+        let (minute, machine) = (i / 50, i % 50);
+        let cells: Vec<String> = row.iter().map(|x| format!("{x:.4}")).collect();
+        let time = format!("2024-01-01 {:02}:{:02}", minute / 60, minute % 60);
+        writeln!(text, "m{machine:02},{time},{},ok", cells.join(",")).unwrap();
+    }
+    text.into_bytes()
+}
+
+/// Runs a command on the table as a file and through a pipe; both must say the same, and find this.
+fn both_ways(table: &[u8], command: &str, read_as: &str) -> Outcome {
+    let place = Place::new();
+    place.write("t.csv", table);
+    let file = place.run(&command.replace("INPUT", "t.csv"));
+    assert_eq!(
+        (file.status, file.err.as_str()),
+        (0, format!("eigenhedge: read as: {read_as}\n").as_str()),
+        "{command}"
+    );
+    let pipe = place.feed(&command.replace("INPUT", "-"), table);
+    assert_eq!((pipe.status, &pipe.err), (0, &file.err), "{command} through a pipe");
+    let timeless = |out: &str| out.lines().filter(|line| !line.contains(" second")).collect::<Vec<_>>().join("\n");
+    assert_eq!(timeless(&pipe.out), timeless(&file.out), "{command}");
+    file
+}
+
+#[test]
+fn semicolons_decimal_commas_and_days_first_need_no_option() {
+    let found = "delimiter \";\", decimal comma, Windows-1252, time = Zeitstempel (dd.mm.yyyy hh:mm), 4 columns of numbers, 1 \
+                 left out: Kommentar";
+    let table = german();
+    both_ways(&table, "run INPUT -k 2", found);
+    let out = both_ways(&table, "monitor INPUT --report page.html", found).out;
+    assert!(out.contains("read       700 rows of 4 numbers"), "{out}");
+    let place = Place::new();
+    place.write("t.csv", &table);
+    let outcome = place.run("run t.csv -k 2 --quiet --out out.csv");
+    assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+    assert!(place.read("out.csv").starts_with("row,Zeitstempel,expected_loss,loss,z0,z1\n0,01.01.2024 00:00,"));
+    // Other commands take no times: the column is left out as text.
+    let outcome = place.run("pca t.csv -k 2");
+    assert_eq!(outcome.status, 0, "{}", outcome.err);
+    assert!(outcome.err.contains("4 columns of numbers, 2 left out: Zeitstempel, Kommentar"), "{}", outcome.err);
+}
+
+#[test]
+fn months_first_and_signs_for_missing_numbers_need_only_a_rule_for_missing_cells() {
+    let found = "time = date (mm/dd/yyyy hh:mm AM/PM), 4 columns of numbers";
+    let table = american();
+    both_ways(&table, "run INPUT -k 2 --missing fill", found);
+    both_ways(&table, "monitor INPUT --missing skip --summary json --report page.html", found);
+    let place = Place::new();
+    place.write("t.csv", &table);
+    let outcome = place.run("run t.csv -k 2");
+    assert_eq!(outcome.status, 1);
+    assert!(outcome.err.contains("got \"N/A\"; --missing skip passes such rows over"), "{}", outcome.err);
+}
+
+#[test]
+fn a_key_a_time_after_it_and_a_text_need_only_the_key() {
+    let found = "time = time (ISO 8601), 4 columns of numbers, 1 left out: status";
+    let table = machines();
+    let out = both_ways(&table, "run INPUT -k 2 --group-by machine", found).out;
+    assert!(out.contains("50 learners"), "{out}");
+    let out = both_ways(&table, "monitor INPUT --group-by machine", found).out;
+    assert!(out.contains("50 monitors by key"), "{out}");
+}
+
+#[test]
+fn what_was_found_is_kept_when_a_run_is_resumed() {
+    let place = Place::new();
+    let table = german();
+    let lines: Vec<&[u8]> = table.split_inclusive(|byte| *byte == b'\n').collect();
+    place.write("all.csv", &table);
+    assert_eq!(place.run("run all.csv -k 2 --out whole.csv --quiet").status, 0);
+    // The first part has no fraction and no comment: on its own, a longer look could find something else.
+    place.write("t.csv", lines[..400].concat());
+    assert_eq!(place.run("run t.csv -k 2 --out out.csv --quiet --snapshot run.snap").status, 0);
+    let with_comments: Vec<u8> =
+        lines[400..].iter().flat_map(|line| [&line[..line.len() - 2], &b"new"[..], b"\r\n"].concat()).collect();
+    place.write("t.csv", [lines[..400].concat(), with_comments].concat());
+    let outcome = place.run("run t.csv -k 2 --out out.csv --quiet --resume run.snap");
+    assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+    assert_eq!(place.read("out.csv"), place.read("whole.csv"));
+    let outcome = place.feed("run - -k 2 --out pipe.csv --quiet --snapshot pipe.snap", lines[..400].concat());
+    assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+    let outcome = place.feed("run - -k 2 --out pipe.csv --quiet --resume pipe.snap", &table);
+    assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+    assert_eq!(place.read("pipe.csv"), place.read("whole.csv"));
+}
+
+#[test]
+fn times_out_of_order_are_told_once_and_over_a_stop() {
+    let place = Place::new();
+    let row = |i: usize, time: &str| format!("{time},{},{},{}\n", i % 7, i % 5, i % 3);
+    let mut lines: Vec<String> = (0..50).map(|i| row(i, &format!("2024-01-01T{:02}:{:02}", i / 60, i % 60))).collect();
+    lines[20] = row(20, "2024-01-01T00:19");
+    lines[30] = row(30, "2023-12-31T00:00");
+    lines.push(row(50, "2024-01-31T00:00"));
+    let table = |count: usize| format!("t,a,b,c\n{}", lines[..count].concat());
+    place.write("t.csv", table(51));
+    let found = "eigenhedge: read as: time = t (ISO 8601), 3 columns of numbers\n";
+    let told = "eigenhedge: times: 1 goes back, 1 is doubled, longest gap 30 days before row 50\n";
+    assert_eq!(place.run("run t.csv -k 1").err, format!("{found}{told}"));
+    assert_eq!(place.run("monitor t.csv --warm-up 30").err, format!("{found}{told}"));
+    place.write("t.csv", table(40));
+    assert_eq!(place.run("run t.csv -k 1 --snapshot s").status, 0);
+    place.write("t.csv", table(51));
+    assert_eq!(place.run("run t.csv -k 1 --resume s").err, told);
+}
+
+#[test]
+fn rows_of_a_live_pipe_do_not_wait_for_later_ones() {
+    for first in ["2024-01-01,1,2,3\n", "when;a;b;c\n03.04.2024;1,5;2;3\n", "1,2,3\n"] {
+        let place = Place::new();
+        let mut child =
+            place.command("run - -k 1 --out - --quiet").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(first.as_bytes()).unwrap();
+        pipe.flush().unwrap();
+        // The pipe is still open: an answer must come all the same.
+        let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(answers.next().unwrap().unwrap().starts_with("row,"), "{first}");
+        assert!(answers.next().unwrap().unwrap().starts_with("0,"), "{first}");
+        drop(pipe);
+        assert!(child.wait().unwrap().success(), "{first}");
+    }
+}
+
+#[test]
+fn doubtful_tables_are_refused_with_the_options_that_settle_them() {
+    let cases = [
+        (
+            "t,a,b\n03/04/2024,1,2\n03/04/2024,2,1\n",
+            "",
+            1,
+            "t.csv, column 0 (\"t\"): \"03/04/2024\" can be two dates: 2024-04-03 with --time-format %d/%m/%Y, 2024-03-04 with \
+             --time-format %m/%d/%Y",
+        ),
+        (
+            "a;b\n1,5;2\n1.234,5;3\n",
+            "",
+            1,
+            "t.csv, line 3, column 0 (\"a\"): must be a number without thousands signs, got \"1.234,5\"; export the table without \
+             digit grouping",
+        ),
+        (
+            "a,b\n\"1,5\",2\n",
+            "",
+            1,
+            "t.csv, line 2, column 0 (\"a\"): must be a finite number, got \"1,5\"; --decimal , reads decimal commas",
+        ),
+        ("a,b\n1,2\n3,\"4\n5,6\n7,8\n", "", 1, "t.csv, line 3: a quote is opened here and not closed"),
+        (
+            "t,a,b\n01.02.2024 24:30,1,2\n01.02.2024 10:00,1,3\n",
+            "--time t",
+            1,
+            "t.csv, line 2, column 0 (\"t\"): must be a time of the form dd.mm.yyyy hh:mm, got \"01.02.2024 24:30\"",
+        ),
+        ("a,b\n1,2\n", "--time-format iso", 1, "t.csv: has no column of times for --time-format; --time names one"),
+        ("a,b\n1,2\n", "--time-format yesterday", 2, "must be iso, s, ms, us, ns, or signs of strftime"),
+        ("a,b\n1,2\n", "--decimal ;", 2, "must be . or ,"),
+    ];
+    for (table, options, status, sentence) in cases {
+        let place = Place::new();
+        place.write("t.csv", table);
+        let outcome = place.run(&format!("run t.csv -k 1 --quiet {options}"));
+        assert_eq!(outcome.status, status, "{table:?} {options}: {}", outcome.err);
+        assert!(unhinted(&outcome.err).contains(sentence), "{table:?} {options}: {}", outcome.err);
+        assert!(status == 2 || unhinted(&outcome.err) == format!("eigenhedge: {sentence}\n"), "{}", outcome.err);
+    }
+}
+
+#[test]
+fn options_settle_what_the_first_lines_do_not() {
+    let place = Place::new();
+    place
+        .write("t.csv", "t,a,b,c\n03/04/2024,1,2,-999\n04/04/2024,\"1,5\",off,1\n05/04/2024,2,1,3\n06/04/2024,1,1,3\n");
+    let outcome = place.run(
+        "run t.csv -k 1 --time-format %d/%m/%Y --decimal , --na-values -999,off --missing skip --summary json --out out.csv",
+    );
+    assert_eq!(outcome.status, 0, "{}", outcome.err);
+    assert!(outcome.out.starts_with("{\"rows\":2,\"skipped_rows\":2,"), "{}", outcome.out);
+    assert!(!outcome.err.contains("times:"), "{}", outcome.err);
+    place.write("f.csv", "id,a,b,c\n=1+2,1,2,3\n-5,2,3,5\n@x,1,1,1\nplain,1,3,1\n");
+    for (options, wanted) in [("", "=1+2 -5 @x plain"), ("--safe-cells", "'=1+2 -5 '@x plain")] {
+        assert_eq!(place.run(&format!("run f.csv -k 1 --copy-columns id --quiet --out f.out {options}")).status, 0);
+        let copied: Vec<String> =
+            place.read("f.out").lines().skip(1).map(|line| line.split(',').nth(1).unwrap().to_owned()).collect();
+        assert_eq!(copied.join(" "), wanted);
+    }
+}
+
+#[test]
+fn a_line_without_end_is_refused_before_it_takes_much_memory() {
+    // Named by its line; the memory is bounded in `hostile_files`.
+    let place = Place::new();
+    let endless = [b"a,b\n1,2\n".to_vec(), vec![b'x'; 70 << 20]].concat();
+    let outcome = place.feed("run - -k 1 --quiet", endless);
+    let sentence = "eigenhedge: standard input, line 3: must be at most 67108864 bytes long, unless a sixteenth of --max-memory is more\n";
+    assert_eq!((outcome.status, outcome.err.as_str()), (1, sentence));
+}

@@ -1,0 +1,51 @@
+//! One line about what was assumed of a table.
+
+use crate::columns::Columns;
+use crate::format::Format;
+use crate::layout::Layout;
+use crate::reading::Reading;
+
+/// Names that are listed.
+const LISTED: usize = 8;
+
+/// What was assumed, if that is more than a table of numbers between commas: `delimiter ";", decimal comma, time = Zeit
+/// (dd.mm.yyyy), 8 columns of numbers, 1 left out: Kommentar`.
+pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> Option<String> {
+    let mut parts = Vec::new();
+    if layout.format == Format::Csv && layout.delimiter.is_none() && reading.delimiter != b',' {
+        parts.push(format!("delimiter {}", spelled(reading.delimiter)));
+    }
+    if layout.decimal.is_none() && reading.decimal == b',' {
+        parts.push("decimal comma".to_owned());
+    }
+    if reading.is_recoded {
+        parts.push("Windows-1252".to_owned());
+    }
+    if let Some(position) = reading.time {
+        let format = reading.time_format.as_ref().filter(|_| layout.time_format.is_none());
+        let form = format.map_or(String::new(), |format| format!(" ({})", format.words()));
+        if layout.time.is_none() || format.is_some_and(|format| !format.is_usual()) {
+            parts.push(format!("time = {}{form}", columns.typed(position)));
+        }
+    }
+    if parts.is_empty() && reading.left_out.is_empty() {
+        return None;
+    }
+    let (count, kind) = (columns.features().len(), if columns.text.is_some() { "text" } else { "number" });
+    parts.push(format!("{count} {} of {kind}s", if count == 1 { "column" } else { "columns" }));
+    if !reading.left_out.is_empty() {
+        parts.push(format!("{} left out: {}", reading.left_out.len(), listed(columns, &reading.left_out)));
+    }
+    Some(parts.join(", "))
+}
+
+fn listed(columns: &Columns, positions: &[usize]) -> String {
+    let names: Vec<String> = positions.iter().take(LISTED).map(|position| columns.typed(*position)).collect();
+    let more = positions.len() - names.len();
+    names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
+
+/// A delimiter or decimal sign in messages.
+pub(crate) fn spelled(sign: u8) -> String {
+    if sign == b'\t' { "tab".to_owned() } else { format!("{:?}", char::from(sign).to_string()) }
+}

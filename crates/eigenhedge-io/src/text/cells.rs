@@ -1,0 +1,166 @@
+//! Cells of a text table: numbers with a decimal point or comma, signs for missing ones, texts.
+
+/// How the cells of a table are written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CellStyle {
+    has_comma: bool,
+    /// Signs for a missing number, in place of the usual ones.
+    signs: Option<Vec<String>>,
+    /// Numbers that stand for a missing one.
+    codes: Vec<f64>,
+}
+
+/// Signs for a missing number, besides an empty cell and NaN.
+pub(crate) const MISSING: [&str; 10] = ["na", "n/a", "#n/a", "null", "none", "-", "--", "---", "?", "n.a."];
+
+impl CellStyle {
+    /// Numbers with this decimal sign; cells with one of these values are missing, by default those of [`MISSING`].
+    pub fn new(decimal: u8, na_values: Option<&[String]>) -> Self {
+        let mut style = Self { has_comma: decimal == b',', signs: na_values.map(<[_]>::to_vec), codes: Vec::new() };
+        let signs = na_values.unwrap_or_default();
+        style.codes = signs.iter().filter_map(|sign| style.parse(sign.as_bytes())).filter(|x| !x.is_nan()).collect();
+        style
+    }
+
+    /// The number that a cell holds, NaN and infinity included. A number that stands for a missing one is NaN.
+    pub fn number(&self, cell: &[u8]) -> Option<f64> {
+        let value = self.parse(cell)?;
+        Some(if !self.codes.is_empty() && self.codes.contains(&value) { f64::NAN } else { value })
+    }
+
+    fn parse(&self, cell: &[u8]) -> Option<f64> {
+        let text = std::str::from_utf8(cell.trim_ascii()).ok()?;
+        if !self.has_comma {
+            return text.parse().ok();
+        }
+        match text.find(',') {
+            _ if text.contains('.') => None,
+            None => text.parse().ok(),
+            Some(at) => format!("{}.{}", &text[..at], &text[at + 1..]).parse().ok(),
+        }
+    }
+
+    /// True if a cell holds nothing, NaN, or one of the signs for a missing number, in small or capital letters.
+    pub fn is_missing(&self, cell: &[u8]) -> bool {
+        let cell = cell.trim_ascii();
+        let is = |sign: &str| cell.eq_ignore_ascii_case(sign.as_bytes());
+        let is_sign = match &self.signs {
+            None => MISSING.iter().any(|sign| is(sign)),
+            Some(signs) => signs.iter().any(|sign| is(sign.trim())),
+        };
+        cell.is_empty() || is_sign || self.number(cell).is_some_and(f64::is_nan)
+    }
+
+    /// True if a cell is neither a number nor one of the signs for a missing one.
+    pub fn is_word(&self, cell: &[u8]) -> bool {
+        !self.is_missing(cell) && !self.looks_numeric(cell)
+    }
+
+    /// True if a cell holds a number, if need be in another style: with a thousands sign or the other decimal sign.
+    pub fn looks_numeric(&self, cell: &[u8]) -> bool {
+        match self.number(cell) {
+            Some(value) => !value.is_nan(),
+            None => has_thousands(cell) || decimal_sign(cell).is_some(),
+        }
+    }
+
+    /// Advice about a cell in another style.
+    pub fn hint(&self, cell: &[u8]) -> &'static str {
+        match decimal_sign(cell) {
+            Some(b',') if !self.has_comma => "; --decimal , reads decimal commas",
+            Some(b'.') if self.has_comma => "; the decimal sign was taken to be a comma, and --decimal . changes that",
+            _ => "",
+        }
+    }
+}
+
+/// True if the digits before the decimal sign stand in groups of three: `1.234,5`, `1,234.5`, `1 234`, `1'234.5`.
+///
+/// One group without a decimal part, as in `1,234`, can also be a decimal number, and is left to that reading.
+pub(crate) fn has_thousands(cell: &[u8]) -> bool {
+    let cell = unsigned(cell);
+    let first = digits(cell);
+    let Some(&sign) = cell.get(first).filter(|sign| matches!(sign, b'.' | b',' | b' ' | b'\'' | 0xa0)) else {
+        return false;
+    };
+    let (mut at, mut groups) = (first, 0);
+    while cell.get(at) == Some(&sign) && digits(&cell[at + 1..]) == 3 {
+        (at, groups) = (at + 4, groups + 1);
+    }
+    let rest = &cell[at..];
+    let has_decimals = matches!(rest, [b'.' | b',', ..] if rest[0] != sign) && 1 + digits(&rest[1..]) == rest.len();
+    let is_certain = groups > 1 || has_decimals || !matches!(sign, b'.' | b',');
+    (1..=3).contains(&first) && groups > 0 && is_certain && (rest.is_empty() || has_decimals)
+}
+
+/// The one point or comma in a number such as `1,5`, `-.5` or `1,5e-3`.
+pub(crate) fn decimal_sign(cell: &[u8]) -> Option<u8> {
+    let cell = unsigned(cell);
+    let whole = digits(cell);
+    let sign = cell.get(whole).copied().filter(|sign| matches!(sign, b'.' | b','))?;
+    let fraction = &cell[whole + 1..];
+    let decimals = digits(fraction);
+    let is_exponent = match &fraction[decimals..] {
+        [] => true,
+        [b'e' | b'E', exponent @ ..] => {
+            let exponent = unsigned(exponent);
+            !exponent.is_empty() && digits(exponent) == exponent.len()
+        }
+        _ => false,
+    };
+    (is_exponent && decimals > 0).then_some(sign)
+}
+
+fn unsigned(cell: &[u8]) -> &[u8] {
+    let cell = cell.trim_ascii();
+    cell.strip_prefix(b"-").or_else(|| cell.strip_prefix(b"+")).unwrap_or(cell)
+}
+
+fn digits(cell: &[u8]) -> usize {
+    cell.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_one_decimal_sign_and_no_thousands_sign() {
+        let (point, comma) = (CellStyle::new(b'.', None), CellStyle::new(b',', None));
+        let cases: [(&str, Option<f64>, Option<f64>, bool); 13] = [
+            ("1", Some(1.0), Some(1.0), false),
+            (" 1.5 ", Some(1.5), None, false),
+            ("-1,5e-1", None, Some(-0.15), false),
+            ("1,234", None, Some(1.234), false),
+            ("1.234,5", None, None, true),
+            ("1,234.5", None, None, true),
+            ("1.234.567", None, None, true),
+            ("1 234", None, None, true),
+            ("1'234.5", None, None, true),
+            ("12.34.56", None, None, false),
+            ("1234.567,8", None, None, false),
+            ("29.02.2024", None, None, false),
+            ("192.168.1.1", None, None, false),
+        ];
+        for (cell, as_point, as_comma, thousands) in cases {
+            let cell = cell.as_bytes();
+            let found = (point.number(cell), comma.number(cell), has_thousands(cell));
+            assert_eq!(found, (as_point, as_comma, thousands), "{}", crate::recode::text_of(cell));
+        }
+        let long = format!("0.{}1", "3".repeat(700));
+        assert_eq!(point.number(long.as_bytes()), Some(1.0 / 3.0));
+        assert_eq!(comma.number(long.replace('.', ",").as_bytes()), Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn signs_for_missing_numbers_can_be_given() {
+        let usual = CellStyle::default();
+        for cell in ["", " ", "NA", "n/a", "NaN", "null", "-", "---", "#N/A"] {
+            assert!(usual.is_missing(cell.as_bytes()), "{cell}");
+        }
+        let own = CellStyle::new(b'.', Some(&["-999".to_owned(), "off".to_owned()]));
+        for (cell, wanted) in [("-999.0", true), ("OFF", true), ("", true), ("NA", false), ("999", false)] {
+            assert_eq!(own.is_missing(cell.as_bytes()), wanted, "{cell}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The columns of a CSV table, its header and its times, decided from the first lines.
+//!
+//! **Header.** The first line is one when a selected cell in it is a word, when columns are asked for by name, or when it
+//! holds the names of a model's columns. An empty cell, another sign for a missing number or a date in the column of times
+//! makes no header.
+//!
+//! **Text.** A column is left out if none of its cells in the first rows is a number, or all of at least [`EMPTY_ROWS`] are missing.
+//! If a column of numbers has a number for a name, the header may be a row: then nothing is left out, and text is an error.
+
+use super::cells::CellStyle;
+use super::sniff::Look;
+use crate::columns::{Columns, first_free, select};
+use crate::error::{Error, Fault, quoted};
+use crate::input_source::InputSource;
+use crate::layout::{Layout, Selector};
+use crate::recode::text_of;
+use crate::time_format::{Found, TimeFormat};
+use csv::ByteRecord;
+
+const LIST: &str = " in the header";
+/// Rows with missing cells only that make a column an empty one.
+const EMPTY_ROWS: usize = 5;
+
+/// What the first lines decide.
+pub struct Settled {
+    pub columns: Columns,
+    pub has_header: bool,
+    pub time_format: Option<TimeFormat>,
+}
+
+/// The first lines of a table, and how their cells are written.
+pub struct FirstLines<'a> {
+    pub input: &'a InputSource,
+    pub layout: &'a Layout,
+    pub first: &'a ByteRecord,
+    pub look: &'a Look,
+    pub style: &'a CellStyle,
+}
+
+impl FirstLines<'_> {
+    /// Decides; with `like`, about a table that continues one with these columns.
+    pub fn settle(&self, like: Option<&Columns>) -> Result<Settled, Error> {
+        let names: Vec<String> = self.first.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect();
+        match like {
+            Some(like) => self.settle_later(names, like),
+            None => self.settle_first(names),
+        }
+    }
+
+    fn settle_later(&self, names: Vec<String>, like: &Columns) -> Result<Settled, Error> {
+        let fault = |fault| self.input.fault(fault);
+        let count = names.len();
+        let is_named = like.names.as_ref().is_some_and(|first| names.iter().all(|name| first.contains(name)));
+        let is_wordy = |column: &usize| self.first.get(*column).is_some_and(|cell| self.style.is_word(cell));
+        let has_header = self.layout.may_have_header && (is_named || like.selected.iter().any(is_wordy));
+        let columns = if has_header {
+            if like.names.is_none() {
+                return Err(fault(Fault::LaterHeader));
+            }
+            like.of_later(names, self.layout, LIST).map_err(fault)?
+        } else if like.count != count {
+            return Err(fault(Fault::OtherWidth { expected: like.count, found: count }));
+        } else {
+            like.clone()
+        };
+        Ok(Settled { columns, has_header, time_format: None })
+    }
+
+    fn settle_first(&self, names: Vec<String>) -> Result<Settled, Error> {
+        let Self { input, layout, style, .. } = self;
+        let fault = |fault| input.fault(fault);
+        let count = names.len();
+        let free = first_free(Some(&names), count, layout, LIST).map_err(fault)?;
+        let has_header = layout.may_have_header
+            && match &layout.found {
+                Some(found) => found.has_header,
+                None => self.has_header(&names, free)?,
+            };
+        let rows = self.look.lines.get(usize::from(has_header)..).unwrap_or_default();
+        let known = has_header.then_some(names);
+        let (layout, time_format) = self.with_time(rows, known.as_deref(), free)?;
+        let has_numbers =
+            |column: usize| rows.iter().filter_map(|row| row.get(column)).any(|cell| style.looks_numeric(cell));
+        let is_doubtful = known.as_ref().is_some_and(|names| {
+            let is_number = |column: &usize| style.number(names[*column].as_bytes()).is_some();
+            (0..count).filter(is_number).any(&has_numbers)
+        });
+        let holds_text = |column: usize| match &layout.found {
+            Some(found) => found.left_out.contains(&column),
+            None if is_doubtful && !layout.only_numeric => false,
+            None => {
+                let mut cells = rows.iter().filter_map(|row| row.get(column));
+                let is_empty = cells.all(|cell| style.is_missing(cell));
+                !has_numbers(column) && (!is_empty || rows.len() >= EMPTY_ROWS)
+            }
+        };
+        let columns = select(known, count, &layout, LIST, holds_text).map_err(fault)?;
+        Ok(Settled { columns, has_header, time_format })
+    }
+
+    /// True if the first line is a header; `free` may be the column of times.
+    fn has_header(&self, names: &[String], free: Option<usize>) -> Result<bool, Error> {
+        let layout = self.layout;
+        // Every column is looked at before it is known which hold text.
+        let every =
+            Layout { only_numeric: false, leave_out_text: false, model_columns: None, items: None, ..layout.clone() };
+        let selected = select(Some(names.to_vec()), names.len(), &every, LIST, |_| false);
+        let selected = selected.map_err(|fault| self.input.fault(fault))?.selected;
+        // A model's columns may be called 1 and 2.
+        let model = layout.model_columns.as_ref();
+        let of_model = model.is_some_and(|wanted| wanted.iter().all(|name| names.contains(name)));
+        let is_time = |column: usize| Some(column) == free && self.form(&[&names[column]]) != Found::Nothing;
+        let is_wordy = |column: &usize| self.style.is_word(&self.first[*column]) && !is_time(*column);
+        Ok(layout.names_columns() || of_model || selected.iter().any(is_wordy))
+    }
+
+    /// The form of some times, as given or as found.
+    fn form(&self, cells: &[&str]) -> Found {
+        match &self.layout.time_format {
+            None => TimeFormat::find(cells),
+            Some(format) if !cells.is_empty() && cells.iter().all(|cell| format.seconds(cell).is_some()) => {
+                Found::Format(format.clone())
+            }
+            Some(_) => Found::Nothing,
+        }
+    }
+
+    /// The layout with its column of times, if it is named or `free` is one; and the form of the times.
+    fn with_time(
+        &self,
+        rows: &[ByteRecord],
+        names: Option<&[String]>,
+        free: Option<usize>,
+    ) -> Result<(Layout, Option<TimeFormat>), Error> {
+        let mut layout = self.layout.clone();
+        if let Some(found) = &layout.found {
+            let time = found.time.filter(|_| layout.time.is_none()).map(Selector::Position);
+            layout.time = layout.time.take().or(time);
+            let format = layout.time_format.clone().or_else(|| found.time_format.clone());
+            return Ok((layout, format));
+        }
+        let given = match &layout.time {
+            None => None,
+            Some(time) => {
+                // Only that column, whatever else is selected: its place is what is wanted.
+                let only = Layout { columns: vec![time.clone()], ..Layout::new(layout.format) };
+                let found = select(names.map(<[_]>::to_vec), self.first.len(), &only, LIST, |_| false);
+                found.map_err(|fault| self.input.fault(fault))?.selected.first().copied()
+            }
+        };
+        let Some(position) = given.or(free) else { return Ok((layout, None)) };
+        let cells: Vec<_> = rows.iter().filter_map(|row| row.get(position)).map(text_of).collect();
+        let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
+        let there: Vec<&str> = cells.iter().copied().filter(|cell| !self.style.is_missing(cell.as_bytes())).collect();
+        let mut form = self.form(&there);
+        if form == Found::Nothing && given.is_some() {
+            // Rows with another cell than a time are bad, and do not change the form of the others.
+            let times: Vec<&str> = there.iter().copied().filter(|cell| self.form(&[cell]) != Found::Nothing).collect();
+            form = self.form(&times);
+        }
+        match form {
+            // Numbers are times only if somebody says so.
+            Found::Format(format) if given.is_none() && format.is_number() && layout.time_format.is_none() => {
+                Ok((layout, None))
+            }
+            Found::Format(format) => {
+                layout.time.get_or_insert(Selector::Position(position));
+                Ok((layout, Some(format)))
+            }
+            Found::Nothing => Ok((layout, None)),
+            Found::Ambiguous { cell, readings } => {
+                let label = names.map_or(String::new(), |names| format!(" ({})", quoted(&names[position])));
+                let place = format!("{}, column {position}{label}", self.input.name());
+                Err(Error::at(place, Fault::ambiguous(cell, readings)))
+            }
+        }
+    }
+}

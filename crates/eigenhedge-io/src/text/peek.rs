@@ -1,0 +1,106 @@
+//! The first lines of a source, looked at before they are read.
+//!
+//! A file is looked at up to [`LINES`] lines. Of a pipe, only what has arrived is looked at, once there is a line of data: rows of
+//! a live stream never wait for later ones.
+
+use super::cells::CellStyle;
+use crate::error::Error;
+use crate::input_source::InputSource;
+use crate::recode::text_of;
+use crate::time_format::{Found, TimeFormat};
+use std::io::{self, Read};
+
+/// Lines that are looked at.
+pub(crate) const LINES: usize = 200;
+/// Bytes that are looked at, unless two lines take more.
+const BYTES: usize = 1 << 18;
+/// Bytes that two lines may take to be looked at.
+const MOST_BYTES: usize = 1 << 23;
+/// Bytes of one read.
+const PIECE: usize = 1 << 16;
+
+/// A source whose first bytes have been looked at; reading it starts with these.
+pub struct Peeked {
+    head: Vec<u8>,
+    given: usize,
+    inner: Box<dyn Read>,
+    /// The head is all there is.
+    is_whole: bool,
+}
+
+impl Peeked {
+    /// Reads the first lines.
+    pub fn new(input: &InputSource) -> Result<Self, Error> {
+        let mut peeked = Self { head: Vec::new(), given: 0, inner: input.open()?, is_whole: false };
+        peeked.look(input).map_err(|error| input.unreadable(error))?;
+        Ok(peeked)
+    }
+
+    /// The first lines that are complete, as they stand.
+    pub fn lines(&self) -> &[u8] {
+        if self.is_whole {
+            return &self.head;
+        }
+        let end = self.head.iter().rposition(|byte| is_line_end(*byte));
+        &self.head[..end.map_or(0, |end| end + 1)]
+    }
+
+    fn look(&mut self, input: &InputSource) -> io::Result<()> {
+        let (mut lines, mut counted) = (0, 0);
+        loop {
+            let start = self.head.len();
+            self.head.resize(start + PIECE, 0);
+            let found = read(&mut self.inner, &mut self.head[start..])?;
+            self.head.truncate(start + found);
+            if found == 0 {
+                self.is_whole = true;
+                return Ok(());
+            }
+            for at in counted.max(1)..self.head.len() {
+                lines += usize::from(is_line_end(self.head[at]) && !is_line_end(self.head[at - 1]));
+            }
+            counted = self.head.len();
+            let has_row = lines >= 2 || lines == 1 && input.is_pipe() && is_row(&self.head);
+            let is_enough = lines > LINES || counted >= BYTES;
+            if counted >= MOST_BYTES || has_row && (is_enough || input.is_pipe() && !input.has_more()) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Read for Peeked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.given == self.head.len() {
+            return self.inner.read(buffer);
+        }
+        let count = (self.head.len() - self.given).min(buffer.len());
+        buffer[..count].copy_from_slice(&self.head[self.given..self.given + count]);
+        self.given += count;
+        if self.given == self.head.len() {
+            (self.head, self.given) = (Vec::new(), 0);
+        }
+        Ok(count)
+    }
+}
+
+fn read(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match source.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// True if the first line holds no word, whatever the delimiter is: it is a row, and not a header that rows will follow.
+fn is_row(head: &[u8]) -> bool {
+    let style = CellStyle::default();
+    let line = head.split(|byte| is_line_end(*byte)).find(|line| !line.is_empty()).unwrap_or_default();
+    let is_time = |cell: &[u8]| TimeFormat::find(&[&text_of(cell)]) != Found::Nothing;
+    line.split(|byte| matches!(byte, b',' | b';' | b'\t' | b'|')).all(|cell| !style.is_word(cell) || is_time(cell))
+}

@@ -1,0 +1,128 @@
+//! The delimiter and the decimal sign of a text table, found from its first lines.
+//!
+//! A delimiter other than a comma is found if it gives all lines, the header too, the same number of cells. Where a comma does so
+//! as well, the one that leaves more cells that are numbers is taken. Between semicolons, tabs or bars, cells such as `1,5` have a
+//! decimal comma.
+
+use super::cells::{CellStyle, decimal_sign, has_thousands};
+use super::line_ends::Lines;
+use super::peek::LINES;
+use crate::format::Format;
+use crate::layout::Layout;
+use csv::ByteRecord;
+
+/// Delimiters that are looked for, besides the comma.
+const DELIMITERS: [u8; 3] = [b'\t', b';', b'|'];
+/// Share of the lines that must have the same number of cells.
+const AGREEING: f64 = 0.9;
+
+/// The first lines of a table, taken apart.
+pub struct Look {
+    pub delimiter: u8,
+    pub decimal: u8,
+    /// The first line, and those after it.
+    pub lines: Vec<ByteRecord>,
+}
+
+impl Look {
+    /// Finds what the layout does not say.
+    pub fn new(head: &[u8], layout: &Layout) -> Self {
+        let found = layout.found.as_ref();
+        let by_format = (layout.format == Format::Tsv).then_some(b'\t');
+        let given = layout.delimiter.or(by_format).or_else(|| found.map(|found| found.delimiter));
+        let delimiter = given.unwrap_or_else(|| delimiter(head));
+        let lines = records(head, delimiter);
+        let decimal = layout.decimal.or_else(|| found.map(|found| found.decimal));
+        let decimal = decimal.unwrap_or_else(|| if delimiter == b',' { b'.' } else { decimal_of(&lines) });
+        Self { delimiter, decimal, lines }
+    }
+}
+
+/// The records of the first lines.
+fn records(head: &[u8], delimiter: u8) -> Vec<ByteRecord> {
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(Lines::new(head));
+    reader.byte_records().map_while(Result::ok).take(LINES + 1).collect()
+}
+
+fn delimiter(head: &[u8]) -> u8 {
+    let comma = || records(head, b',');
+    for delimiter in DELIMITERS {
+        if !head.contains(&delimiter) {
+            continue;
+        }
+        let lines = records(head, delimiter);
+        if !agree(&lines) {
+            continue;
+        }
+        let with_comma = comma();
+        if !agree(&with_comma) || numbers(&lines) >= numbers(&with_comma) {
+            return delimiter;
+        }
+    }
+    b','
+}
+
+/// True if nearly all lines have the same number of cells as the first, more than one.
+fn agree(lines: &[ByteRecord]) -> bool {
+    let width = lines.first().map_or(0, ByteRecord::len);
+    let same = lines.iter().filter(|line| line.len() == width).count();
+    width > 1 && same as f64 >= AGREEING * lines.len() as f64
+}
+
+/// Share of the cells that are numbers or missing.
+fn numbers(lines: &[ByteRecord]) -> f64 {
+    let style = CellStyle::default();
+    let cells: usize = lines.iter().map(ByteRecord::len).sum();
+    let plain = lines.iter().flatten().filter(|cell| !style.is_word(cell)).count();
+    plain as f64 / cells.max(1) as f64
+}
+
+/// The sign that stands in more cells.
+fn decimal_of(lines: &[ByteRecord]) -> u8 {
+    let (mut points, mut commas) = (0, 0);
+    for cell in lines.iter().flatten() {
+        match decimal_sign(cell) {
+            Some(b',') => commas += 1,
+            Some(_) => points += 1,
+            // The sign after the groups of digits.
+            None if has_thousands(cell) => match cell.iter().rev().find(|byte| matches!(byte, b'.' | b',')) {
+                Some(b',') => commas += 1,
+                _ => points += 1,
+            },
+            None => {}
+        }
+    }
+    if commas > points { b',' } else { b'.' }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delimiters_and_decimal_signs_are_found() {
+        let cases = [
+            ("a,b\n1,2\n", ',', '.'),
+            ("a;b\n1,5;2,5\n", ';', ','),
+            ("1,5;2,5\n1,5;2,25\n", ';', ','),
+            ("a;b\n1.5;2.5\n", ';', '.'),
+            ("a;b\n1;2\n", ';', '.'),
+            ("a\tb\n1,5\t2\n", '\t', ','),
+            ("a|b\n1.5|2\n", '|', '.'),
+            ("a,b,note\n1,2,x;y\n3,4,z\n", ',', '.'),
+            ("a,b,note\n1,2,x;y\n3,4,z;w\n", ',', '.'),
+            ("1,2,3;4\n1,2,3;4\n", ',', '.'),
+            ("a;b;note\n1,5;2;\"x;y\"\n", ';', ','),
+            ("when;a;b\n29.02.2024 12:00;1,5;2\n", ';', ','),
+            ("a;b\n1.234,5;2\n", ';', ','),
+            ("x\n1\n", ',', '.'),
+            ("", ',', '.'),
+        ];
+        for (text, delimiter, decimal) in cases {
+            let look = Look::new(text.as_bytes(), &Layout::new(Format::Csv));
+            let found = (char::from(look.delimiter), char::from(look.decimal));
+            assert_eq!(found, (delimiter, decimal), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The form in which the times of a column are written: given by the user, or found from some of its cells.
+//!
+//! **Found.** ISO 8601; numbers since 1970, whose unit follows from their size; day, month and year between points, slashes
+//! or dashes, with a time of day after them. Between slashes and dashes the first number can be the day or the month. A cell with
+//! a number over 12 decides, or steps that are regular by one reading and not by the other. If nothing decides, nothing is
+//! guessed: [`Found::Ambiguous`] has both readings.
+
+use crate::dates;
+use chrono::format::{Item, Parsed, StrftimeItems, parse};
+use chrono::{DateTime, NaiveTime};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// The form of the times of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeFormat(Kind);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    /// ISO 8601.
+    Iso,
+    /// A number since 1970, with its unit and the number of those in a second.
+    Epoch(&'static str, f64),
+    /// As `strftime` writes them.
+    Pattern(String, Vec<Item<'static>>),
+}
+
+/// Units of numbers since 1970: the name, the number in a second, and the size from which a number is of the next unit. As
+/// seconds, such a number would lie beyond the year 5000.
+const UNITS: [(&str, f64, f64); 4] =
+    [("s", 1.0, 1e11), ("ms", 1e3, 1e14), ("us", 1e6, 1e17), ("ns", 1e9, f64::INFINITY)];
+
+/// Dates that are looked for besides ISO 8601. A date that can be two of them is ambiguous.
+const DATES: [&str; 10] = [
+    "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y-%m-%d", "%d.%m.%y", "%d/%m/%y",
+    "%m/%d/%y",
+];
+
+/// Times of day that are looked for after a date.
+const TIMES: [&str; 6] = ["", " %H:%M", " %H:%M:%S%.f", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S%.f"];
+
+/// Largest distance of a time zone from UTC, in seconds.
+const LARGEST_OFFSET: i32 = 14 * 3600;
+
+/// The outcome of a search for the form of some cells.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Found {
+    Format(TimeFormat),
+    /// A cell, with both forms and what they make of it.
+    Ambiguous {
+        cell: String,
+        readings: [(TimeFormat, String); 2],
+    },
+    Nothing,
+}
+
+/// Distances between times.
+enum Steps {
+    /// All about the same.
+    Regular,
+    /// Some go back, or are much longer than the usual one.
+    Irregular,
+    Unknown,
+}
+
+impl TimeFormat {
+    /// `iso`; `s`, `ms`, `us` or `ns` since 1970; or the signs of `strftime`, such as `%d.%m.%Y %H:%M`.
+    pub fn from_text(text: &str) -> Option<Self> {
+        if text == "iso" {
+            return Some(Self(Kind::Iso));
+        }
+        if let Some((name, in_second, _)) = UNITS.iter().find(|(name, ..)| *name == text) {
+            return Some(Self(Kind::Epoch(name, *in_second)));
+        }
+        let items = StrftimeItems::new(text).parse_to_owned().ok()?;
+        let has_fields = items.iter().any(|item| matches!(item, Item::Numeric(..) | Item::Fixed(_)));
+        has_fields.then(|| Self(Kind::Pattern(text.to_owned(), items)))
+    }
+
+    /// Seconds since the beginning of 1970, UTC. A time without a zone is taken as UTC.
+    pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
+        let text = text.trim();
+        match &self.0 {
+            Kind::Iso => dates::seconds(text),
+            Kind::Epoch(_, in_second) => {
+                text.parse::<f64>().ok().map(|number| number / in_second).filter(|seconds| seconds.is_finite())
+            }
+            // A fraction may be written with a comma.
+            Kind::Pattern(pattern, items) if text.contains(',') && !pattern.contains(',') => {
+                of_items(&text.replace(',', "."), items)
+            }
+            Kind::Pattern(_, items) => of_items(text, items),
+        }
+    }
+
+    /// The form that all of these cells have.
+    pub(crate) fn find(cells: &[&str]) -> Found {
+        let fits = |format: &Self| cells.iter().all(|cell| format.seconds(cell).is_some_and(is_usual));
+        if cells.is_empty() {
+            return Found::Nothing;
+        }
+        if cells.iter().all(|cell| dates::seconds(cell).is_some()) {
+            return Found::Format(Self(Kind::Iso));
+        }
+        if let Some(format) = Self::epoch(cells) {
+            return Found::Format(format);
+        }
+        let candidates = DATES.iter().flat_map(|date| TIMES.iter().map(move |time| format!("{date}{time}")));
+        let fitting: Vec<Self> = candidates.filter_map(|text| Self::from_text(&text)).filter(fits).take(2).collect();
+        match <[Self; 2]>::try_from(fitting) {
+            Ok([first, second]) => match (first.steps(cells), second.steps(cells)) {
+                (Steps::Regular, Steps::Irregular) => Found::Format(first),
+                (Steps::Irregular, Steps::Regular) => Found::Format(second),
+                _ => Self::ambiguous(cells, [first, second]),
+            },
+            Err(mut fitting) => fitting.pop().map_or(Found::Nothing, Found::Format),
+        }
+    }
+
+    /// Both readings of a cell in which they differ, if there is one.
+    fn ambiguous(cells: &[&str], both: [Self; 2]) -> Found {
+        let differ = |cell: &&&str| both[0].seconds(cell) != both[1].seconds(cell);
+        let cell = cells.iter().find(differ).unwrap_or(&cells[0]).trim().to_owned();
+        let reading = |format: Self| {
+            let date = dates::text(format.seconds(&cell).unwrap_or(0.0) as i64, 0, false);
+            (format, date)
+        };
+        let readings = both.map(reading);
+        Found::Ambiguous { cell, readings }
+    }
+
+    /// How far the times of these cells are apart.
+    fn steps(&self, cells: &[&str]) -> Steps {
+        /// Steps from which there is a usual one.
+        const FEWEST: usize = 3;
+        let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
+        let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        steps.sort_by(f64::total_cmp);
+        if steps.len() < FEWEST {
+            return Steps::Unknown;
+        }
+        let (least, usual, most) = (steps[0], steps[steps.len() / 2], steps[steps.len() - 1]);
+        match () {
+            () if least > 0.0 && most <= 2.0 * usual => Steps::Regular,
+            () if least < 0.0 || usual > 0.0 && most > 10.0 * usual => Steps::Irregular,
+            () => Steps::Unknown,
+        }
+    }
+
+    /// Numbers since 1970, whose unit the largest of them tells.
+    fn epoch(cells: &[&str]) -> Option<Self> {
+        let numbers = cells.iter().map(|cell| cell.trim().parse::<f64>().ok().filter(|number| number.is_finite()));
+        let largest = numbers.collect::<Option<Vec<f64>>>()?.into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
+    }
+
+    /// The rule that a cell must follow, for messages.
+    pub(crate) fn rule(&self) -> String {
+        match &self.0 {
+            Kind::Iso => Self::usual_rule(),
+            Kind::Epoch(..) => format!("a number of {}", self.words()),
+            Kind::Pattern(..) => format!("a time of the form {}", self.words()),
+        }
+    }
+
+    /// The same when the form is not known.
+    pub(crate) fn usual_rule() -> String {
+        "a date such as 2024-02-29 or 2024-02-29T12:30:00, or seconds since 1970".to_owned()
+    }
+
+    /// The form in words: `dd.mm.yyyy hh:mm`.
+    pub(crate) fn words(&self) -> String {
+        match &self.0 {
+            Kind::Iso => "ISO 8601".to_owned(),
+            Kind::Epoch(name, _) => format!("{name} since 1970"),
+            Kind::Pattern(pattern, _) => {
+                const SIGNS: [(&str, &str); 10] = [
+                    ("%d", "dd"),
+                    ("%m", "mm"),
+                    ("%Y", "yyyy"),
+                    ("%y", "yy"),
+                    ("%H", "hh"),
+                    ("%I", "hh"),
+                    ("%M", "mm"),
+                    ("%S", "ss"),
+                    ("%.f", ""),
+                    ("%p", "AM/PM"),
+                ];
+                SIGNS.iter().fold(pattern.clone(), |words, (sign, word)| words.replace(sign, word))
+            }
+        }
+    }
+
+    /// True for ISO 8601 and seconds, the forms that need no mention.
+    pub(crate) fn is_usual(&self) -> bool {
+        matches!(self.0, Kind::Iso | Kind::Epoch("s", _))
+    }
+
+    /// True if cells are numbers.
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self.0, Kind::Epoch(..))
+    }
+}
+
+/// As it would be typed.
+impl fmt::Display for TimeFormat {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match &self.0 {
+            Kind::Iso => "iso",
+            Kind::Epoch(name, _) => name,
+            Kind::Pattern(pattern, _) => pattern,
+        })
+    }
+}
+
+impl Serialize for TimeFormat {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TimeFormat {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::from_text(&text).ok_or_else(|| serde::de::Error::custom("a form of times is wrong"))
+    }
+}
+
+/// True for years of four digits, so that 24 is not taken for the year 24.
+fn is_usual(seconds: f64) -> bool {
+    const YEAR: f64 = 365.2425 * 86400.0;
+    (-970.0 * YEAR..8030.0 * YEAR).contains(&seconds)
+}
+
+/// Seconds since 1970 of a text that these items describe. The time of day may be missing, or its minutes.
+fn of_items(text: &str, items: &[Item<'static>]) -> Option<f64> {
+    let mut parsed = Parsed::new();
+    parse(&mut parsed, text, items.iter()).ok()?;
+    let has_hour = parsed.hour_mod_12().is_some();
+    if has_hour && parsed.minute().is_none() {
+        parsed.set_minute(0).ok()?;
+    }
+    let offset = parsed.offset().unwrap_or(0);
+    if offset.abs() > LARGEST_OFFSET {
+        return None;
+    }
+    let local = match parsed.to_naive_datetime_with_offset(offset) {
+        Ok(local) => local,
+        Err(_) if !has_hour => parsed.to_naive_date().ok()?.and_time(NaiveTime::MIN),
+        Err(_) => return None,
+    };
+    let moment: DateTime<_> = local.and_utc();
+    let fraction = f64::from(moment.timestamp_subsec_nanos()) / 1e9;
+    Some((moment.timestamp() - i64::from(offset)) as f64 + fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(cells: &[&str]) -> String {
+        match TimeFormat::find(cells) {
+            Found::Format(format) => format.to_string(),
+            Found::Ambiguous { cell, readings: [(first, a), (second, b)] } => {
+                format!("{cell}: {first} {a}, {second} {b}")
+            }
+            Found::Nothing => String::new(),
+        }
+    }
+
+    #[test]
+    fn forms_are_found_when_there_is_one() {
+        let cases: [(&[&str], &str); 20] = [
+            (&["2024-02-29", "2024-02-29T12:30Z"], "iso"),
+            (&["29.02.2024 12:30", " 1.3.2024 00:00"], "%d.%m.%Y %H:%M"),
+            (&["01.02.2024 12:30:15", "01.02.2024 12:30:15.250"], "%d.%m.%Y %H:%M:%S%.f"),
+            (&["01.02.2024 12:30:15,250"], "%d.%m.%Y %H:%M:%S%.f"),
+            (&["01.02.2024"], "%d.%m.%Y"),
+            (&["01.02.24"], "%d.%m.%y"),
+            (&["02/28/2024 1:30 PM", "03/01/2024 11:00 am"], "%m/%d/%Y %I:%M %p"),
+            (&["02/03/2024 13:30", "02/13/2024 13:30"], "%m/%d/%Y %H:%M"),
+            (&["02/03/2024 13:30", "13/02/2024 13:30"], "%d/%m/%Y %H:%M"),
+            (&["2024/02/13 13:30:00"], "%Y/%m/%d %H:%M:%S%.f"),
+            (&["1709164800", "1709164801.5"], "s"),
+            (&["0", "1709164800123"], "ms"),
+            (&["1709164800123456"], "us"),
+            (&["1709164800123456789"], "ns"),
+            (&["03/04/2024", "05/06/2024"], "03/04/2024: %d/%m/%Y 2024-04-03, %m/%d/%Y 2024-03-04"),
+            (&["01/01/2024"], "01/01/2024: %d/%m/%Y 2024-01-01, %m/%d/%Y 2024-01-01"),
+            (&["13/01/2024", "01/13/2024"], ""),
+            (&["29.02.2023"], ""),
+            (&["01.02.2024 24:30"], ""),
+            (&["monday"], ""),
+        ];
+        for (cells, wanted) in cases {
+            assert_eq!(found(cells), wanted, "{cells:?}");
+        }
+        assert_eq!(found(&[]), "");
+        // Hours that cross midnight; days of a month, which can be months of a year.
+        let hours =
+            ["01/02/2024 22:00", "01/02/2024 23:00", "01/03/2024 00:00", "01/03/2024 01:00", "01/03/2024 02:00"];
+        assert_eq!(found(&hours), "%m/%d/%Y %H:%M");
+        let days = ["01/02/2024", "01/03/2024", "01/04/2024", "01/05/2024", "01/06/2024"];
+        assert!(found(&days).starts_with("01/02/2024: "), "{}", found(&days));
+    }
+
+    #[test]
+    fn given_forms_are_read_as_seconds_since_1970() {
+        let cases = [
+            ("%d.%m.%Y %H:%M", "29.02.2024 12:30", Some(1_709_209_800.0)),
+            ("%d.%m.%Y %H", "29.02.2024 12", Some(1_709_208_000.0)),
+            ("%d.%m.%Y", " 29.02.2024 ", Some(1_709_164_800.0)),
+            ("%d %b %Y %H:%M:%S %z", "29 Feb 2024 12:30:15 +0100", Some(1_709_206_215.0)),
+            ("%d/%m/%Y %H:%M %z", "29/02/2024 12:30 +99:99", None),
+            ("%d/%m/%Y %H:%M %z", "29/02/2024 12:30 +15:00", None),
+            ("%d.%m.%Y %H:%M", "29.02.2024 24:30", None),
+            ("%d.%m.%Y %H:%M", "29.02.2024", None),
+            ("ms", "1500", Some(1.5)),
+            ("ns", "inf", None),
+            ("iso", "1500", None),
+        ];
+        for (format, text, wanted) in cases {
+            assert_eq!(TimeFormat::from_text(format).unwrap().seconds(text), wanted, "{format} {text}");
+        }
+        for wrong in ["", "date", "%", "%Q", "%d.%"] {
+            assert_eq!(TimeFormat::from_text(wrong), None, "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The order of the times of a stream: those that go back, those that are doubled, and the longest gap.
+
+use crate::saved::count;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Keys whose last times are remembered; times of later keys are not compared.
+const MOST_KEYS: usize = 10_000;
+/// Steps that tell what the usual one is.
+const STEPS: usize = 101;
+/// Usual steps that make a long gap.
+const LONG: f64 = 10.0;
+
+/// The order of times, by key, in bounded memory.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct TimeOrder {
+    /// The last time of each key; the key is empty if there is one stream.
+    last: BTreeMap<String, f64>,
+    #[serde(deserialize_with = "count")]
+    back: u64,
+    #[serde(deserialize_with = "count")]
+    doubled: u64,
+    /// The longest step forward in seconds, and the row it leads to.
+    longest: Option<(f64, u64)>,
+    /// The first steps forward.
+    steps: Vec<f64>,
+}
+
+impl TimeOrder {
+    /// Compares the time of a row with the one before it under the same key.
+    pub fn enter(&mut self, key: &str, time: f64, row: u64) {
+        let Some(last) = self.last.get_mut(key) else {
+            if self.last.len() < MOST_KEYS {
+                self.last.insert(key.to_owned(), time);
+            }
+            return;
+        };
+        let step = time - std::mem::replace(last, time);
+        if step > 0.0 {
+            if self.steps.len() < STEPS {
+                self.steps.push(step);
+            }
+            if self.longest.is_none_or(|(longest, _)| step > longest) {
+                self.longest = Some((step, row));
+            }
+        } else if step == 0.0 {
+            self.doubled += 1;
+        } else {
+            self.back += 1;
+        }
+    }
+
+    /// What is unusual: `3 go back, 12 are doubled, longest gap 30 days before row 501`.
+    pub fn sentence(&self) -> Option<String> {
+        let mut steps = self.steps.clone();
+        steps.sort_by(f64::total_cmp);
+        let usual = steps.get(steps.len() / 2).copied().unwrap_or(f64::INFINITY);
+        let mut parts = Vec::new();
+        match self.back {
+            0 => {}
+            1 => parts.push("1 goes back".to_owned()),
+            back => parts.push(format!("{back} go back")),
+        }
+        match self.doubled {
+            0 => {}
+            1 => parts.push("1 is doubled".to_owned()),
+            doubled => parts.push(format!("{doubled} are doubled")),
+        }
+        if let Some((gap, row)) = self.longest.filter(|(gap, _)| *gap > LONG * usual) {
+            parts.push(format!("longest gap {} before row {row}", spoken(gap)));
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// A number of seconds in the largest unit of which there are at least two.
+fn spoken(seconds: f64) -> String {
+    const UNITS: [(f64, &str); 4] = [(86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds")];
+    let (size, name) = UNITS.into_iter().find(|(size, _)| seconds >= 2.0 * size).unwrap_or(UNITS[3]);
+    let number = format!("{:.1}", seconds / size);
+    format!("{} {name}", number.trim_end_matches(".0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_out_of_order_are_counted_by_key() {
+        let mut order = TimeOrder::default();
+        for row in 0..100u32 {
+            order.enter("", 60.0 * f64::from(row), row.into());
+        }
+        assert_eq!(order.sentence(), None);
+        order.enter("", 60.0, 100);
+        order.enter("", 60.0, 101);
+        order.enter("", 60.0 + 30.0 * 86400.0, 102);
+        assert_eq!(order.sentence().unwrap(), "1 goes back, 1 is doubled, longest gap 30 days before row 102");
+        let mut keyed = TimeOrder::default();
+        for (row, key) in ["a", "b", "c"].iter().cycle().take(60).enumerate() {
+            keyed.enter(key, (row / 3) as f64, row as u64);
+        }
+        assert_eq!(keyed.sentence(), None);
+    }
+}
