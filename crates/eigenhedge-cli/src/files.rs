@@ -81,6 +81,9 @@ pub fn judge_place(path: &Path) -> Result<()> {
     kind.map_or(Ok(()), |error| Err(error).with_context(|| format!("{} cannot be written", printable_path(path))))
 }
 
+/// Models or monitors by key that are in memory, unless somebody says how many.
+pub const MOST_IN_MEMORY: usize = 4096;
+
 /// The folder for members that are not in memory: that of the snapshot, if there is one.
 pub fn scratch_folder(snapshot: Option<&Path>) -> PathBuf {
     let folder = snapshot.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());

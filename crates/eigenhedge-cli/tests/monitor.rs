@@ -277,3 +277,39 @@ fn what_cannot_be_monitored_is_said() {
         place.run("monitor t.csv --warm-up 30 --exclude when --missing fill --limit conformal:0.01 --mode adapt");
     assert_eq!(filled.status, 0, "{}", filled.err);
 }
+
+#[test]
+fn a_command_is_run_for_each_event_and_numbers_are_written_for_a_collector() {
+    let place = Place::new();
+    place.write("t.csv", sensors(600));
+    let outcome = place.run(&format!("monitor t.csv {PLAIN} --events - --on-alarm true --metrics m.prom"));
+    assert_eq!(outcome.status, 0, "{}", outcome.err);
+    let events: Vec<serde_json::Value> = outcome.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(!events.is_empty() && events.iter().all(|event| event["kind"].is_string()), "{}", outcome.out);
+    assert!(outcome.err.contains("alarms"), "the summary stands on standard error: {}", outcome.err);
+    let metrics = place.read("m.prom");
+    for line in ["# TYPE eigenhedge_alarms_total counter", "eigenhedge_rows_total 600", "eigenhedge_in_drift "] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    // The command has arguments, so that it is given as one.
+    let mut command = place.command(&format!("monitor t.csv {PLAIN} --quiet --events e.csv --on-alarm"));
+    assert!(command.arg("cat >> told.jsonl").status().unwrap().success());
+    let told: Vec<serde_json::Value> =
+        place.read("told.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let listed = place.read("e.csv");
+    let begun = |kind: &str| listed.lines().filter(|line| line.starts_with(kind)).count();
+    let of = |kind: &str| told.iter().filter(|notice| notice["kind"] == kind).count();
+    assert_eq!((of("alarm"), of("drift")), (begun("alarms") + begun("stuck") + begun("moved"), begun("drift")));
+    assert!(told.iter().all(|notice| notice["causes"].is_array() && notice["row"].is_u64()));
+    // A command that fails is told of, and stops nothing.
+    let failing = place.run(&format!("monitor t.csv {PLAIN} --quiet --on-alarm false"));
+    assert!(failing.status == 0 && failing.err.contains("--on-alarm: the command failed"), "{}", failing.err);
+    for (arguments, sentence) in [
+        ("--out - --events -", "--out and --events must not both be -"),
+        ("--events e.html", "--report draws a page"),
+        ("--metrics t.csv", "--metrics must not be the input"),
+    ] {
+        let outcome = place.run(&format!("monitor t.csv {arguments}"));
+        assert!(outcome.status == 2 && outcome.err.contains(sentence), "{arguments}: {}", outcome.err);
+    }
+}

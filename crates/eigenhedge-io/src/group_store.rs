@@ -147,7 +147,12 @@ fn scratch_file(folder: &Path) -> io::Result<File> {
     let mut number = 0;
     loop {
         let path = folder.join(format!(".eigenhedge-groups-{}-{number}", std::process::id()));
-        match File::options().read(true).write(true).create_new(true).open(&path) {
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        // What was learned is nobody else's business.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(&path) {
             Ok(file) => {
                 std::fs::remove_file(&path)?;
                 return Ok(file);
@@ -164,6 +169,14 @@ fn scratch_file(folder: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn the_scratch_file_is_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let file = scratch_file(&std::env::temp_dir()).unwrap();
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
 
     #[test]
     fn bytes_come_back_and_freed_blocks_are_used_again() {

@@ -92,9 +92,16 @@ pub struct MonitorArgs {
     /// Form of the answers [default: by the end of the file's name, else csv]
     #[arg(long, value_name = "FORM", value_parser = forms(), requires = "out")]
     pub out_format: Option<Form>,
-    /// List events, drifts and changes in this file; the form is that of its name
-    #[arg(long, value_name = "FILE")]
+    /// List events, drifts and changes in this file; the form is that of its name. `-` is standard output, as JSON lines
+    #[arg(long, value_name = "FILE|-")]
     pub events: Option<PathBuf>,
+    /// Run this command of the shell at the first alarm of each event, and when a drift is reported or over. What happened stands
+    /// on its standard input, as a line of JSON. The stream does not wait for it
+    #[arg(long, value_name = "COMMAND")]
+    pub on_alarm: Option<String>,
+    /// Write the numbers of rows, alarms and drifts in Prometheus' text form, every ten seconds and at the end
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
     /// Draw scores, alarms, drift, changes and causes: a self-contained HTML page
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
@@ -145,7 +152,7 @@ pub struct MonitorArgs {
     /// One monitor for each value of this column, which is copied into the answers
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub group_by: Option<String>,
-    /// With --group-by: at most this many monitors in memory; those that have not been used for longest wait in a file
+    /// With --group-by: at most this many monitors in memory; those that have not been used for longest wait in a file [default: 4096]
     #[arg(long, value_name = "N", requires = "group_by", help_heading = "Table",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub max_groups: Option<u32>,

@@ -75,7 +75,7 @@ pub struct BesideArgs {
     /// snapshot holds all of them
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "reconstruct"])]
     pub group_by: Option<String>,
-    /// With --group-by: at most this many learners in memory; those that have not been used for longest wait in a file
+    /// With --group-by: at most this many models in memory; those that have not been used for longest wait in a file [default: 4096]
     #[arg(long, value_name = "N", requires = "group_by", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_groups: Option<u32>,
 }

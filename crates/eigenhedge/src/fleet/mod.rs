@@ -118,6 +118,11 @@ impl<T: FleetMember> Fleet<T> {
         self
     }
 
+    /// True if members can be put away.
+    pub fn has_store(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// The member that is copied for each key, with the columns.
     pub fn fresh(&self) -> &T {
         &self.fresh
@@ -160,6 +165,9 @@ impl<T: FleetMember> Fleet<T> {
             Some(position) => {
                 let slot = self.fetch(*position)?;
                 (slot, work(&mut self.slots[slot].member)?)
+            }
+            None if key.len() > saved::LONGEST_KEY as usize => {
+                return Err(Error::Unsupported("a key must be at most 1 MiB long"));
             }
             None => {
                 let mut member = self.fresh.clone();
@@ -455,6 +463,8 @@ mod tests {
         for (key, row) in [("a", &[f64::NAN; 6][..]), ("b", &[1.0; 5]), ("b", &[f64::INFINITY; 6])] {
             fleet.step(key, row).unwrap_err();
         }
+        let long = "k".repeat((1 << 20) + 1);
+        assert_eq!(fleet.step(&long, &[1.0; 6]).unwrap_err().to_string(), "a key must be at most 1 MiB long");
         assert_eq!(fleet.keys().collect::<Vec<_>>(), ["a"]);
         assert_eq!(fleet.get("a").unwrap().unwrap().totals().rows, 1);
         let warm_up = Columns::new(None, Standardizer::new(Standardize::Warmup(3), 6));

@@ -19,7 +19,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 /// Length of a key that stands for the end.
 const END: u32 = u32::MAX;
 /// Longest key.
-const LONGEST_KEY: u32 = 1 << 20;
+pub(super) const LONGEST_KEY: u32 = 1 << 20;
 
 impl<T: FleetMember> Fleet<T> {
     /// Writes the fleet and what the program around it has to remember.

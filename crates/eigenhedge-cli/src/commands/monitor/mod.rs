@@ -1,6 +1,8 @@
 //! `monitor`: scores, limits, alarms, causes and change points for the rows of a table.
 
+mod hook;
 mod key_state;
+mod metrics;
 mod occurrence;
 mod opening;
 mod page;
@@ -20,6 +22,7 @@ use crate::table::{Usage, is_dash, say_times};
 use anyhow::{Context, Result};
 use eigenhedge::{Choose, Kept, Limit, Missing, Mode, MonitorOptions, Standardize};
 use eigenhedge_io::{Form, Target, write_whole};
+use metrics::Metrics;
 use session::Session;
 
 use std::io::{self, Write};
@@ -31,6 +34,9 @@ pub use summary::inspect;
 #[error("{0}")]
 pub struct Alarmed(String);
 
+/// Rows between two looks at the clock.
+const LOOK: u64 = 16;
+
 /// The files of answers and events.
 pub struct Outputs {
     pub answers: (Target, Form),
@@ -41,8 +47,10 @@ pub struct Outputs {
 pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let mut options = options(args)?;
     let outputs = outputs(args)?;
-    [&args.snapshot, &args.events, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
-    if outputs.answers.0 == Target::Standard {
+    let files = [&args.snapshot, &args.events, &args.report, &args.metrics].into_iter().flatten();
+    files.filter(|path| !is_dash(path)).try_for_each(|path| judge_place(path))?;
+    let prints_rows = [&outputs.answers.0, &outputs.events.0].contains(&&Target::Standard);
+    if prints_rows {
         drop(stdout::output()?);
     }
     let signal = StopSignal::listen()?;
@@ -55,9 +63,11 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
             outcome => outcome?,
         };
         let mut progress = Progress::new(args.quiet, &outputs.answers.0, session.rows());
-        let ended = watch(&mut session, &mut progress, &signal);
+        let mut metrics = args.metrics.as_deref().map(Metrics::new);
+        let ended = watch(&mut session, &mut progress, metrics.as_mut(), &signal);
         progress.finish();
         let ended = ended?;
+        metrics.iter_mut().try_for_each(|metrics| metrics.write(&session))?;
         if session.rows() == 0 {
             return stopped_early();
         }
@@ -87,7 +97,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         SummaryForm::Text => summary::text(&finished, args),
         SummaryForm::Json => serde_json::to_string(&summary::json(&finished))? + "\n",
     };
-    if outputs.answers.0 == Target::Standard {
+    if prints_rows {
         io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written")?;
     } else {
         stdout::print(&shown)?;
@@ -102,7 +112,12 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
 }
 
 /// Looks at row after row; true if the table came to its end.
-fn watch(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
+fn watch(
+    session: &mut Session<'_>,
+    progress: &mut Progress,
+    mut metrics: Option<&mut Metrics<'_>>,
+    signal: &StopSignal,
+) -> Result<bool> {
     loop {
         if signal.to_stop() {
             return Ok(false);
@@ -116,6 +131,9 @@ fn watch(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
                 let alarms = session.alarms();
                 progress.tick_with(session.rows(), &session.stream, || counted(alarms, "alarm"));
                 session.save_in_time()?;
+                if let Some(metrics) = metrics.as_mut().filter(|_| session.rows().is_multiple_of(LOOK)) {
+                    metrics.tick(session)?;
+                }
             }
         }
     }
@@ -167,14 +185,28 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
     let form = args.out_format.unwrap_or_else(|| args.out.as_deref().map_or(Form::Csv, Form::of_path));
     suits("--out", "answers", form, &answers)?;
     let events = args.events.as_deref().map_or(Target::Nowhere, target);
-    let events_form = args.events.as_deref().map_or(Form::Csv, Form::of_path);
+    let events_form = match (&events, args.events.as_deref()) {
+        (Target::Standard, _) => Form::Jsonl,
+        (_, path) => path.map_or(Form::Csv, Form::of_path),
+    };
+    if (&answers, &events) == (&Target::Standard, &Target::Standard) {
+        return Err(Usage("--out and --events must not both be -".into()));
+    }
+    if let Some(path) = args.events.as_deref().filter(|path| is_page(path)) {
+        return Err(Usage(format!("--events lists events as a table, got {}; --report draws a page", path.display())));
+    }
     suits("--events", "events", events_form, &events)?;
     let mut taken: Vec<(&str, &Path)> = args.inputs.iter().map(|path| ("the input", path.as_path())).collect();
     taken.extend(args.train.as_deref().map(|path| ("--train", path)));
-    for (option, path) in
-        [("--out", &args.out), ("--events", &args.events), ("--report", &args.report), ("--snapshot", &args.snapshot)]
-    {
-        let Some(path) = path.as_deref().filter(|path| option != "--out" || !is_dash(path)) else { continue };
+    for (option, path) in [
+        ("--out", &args.out),
+        ("--events", &args.events),
+        ("--report", &args.report),
+        ("--snapshot", &args.snapshot),
+        ("--metrics", &args.metrics),
+    ] {
+        let may_be_dash = option == "--out" || option == "--events";
+        let Some(path) = path.as_deref().filter(|path| !may_be_dash || !is_dash(path)) else { continue };
         if is_dash(path) {
             return Err(Usage(format!("{option} must be a file, got -")));
         }
@@ -184,6 +216,10 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
         taken.push((option, path));
     }
     Ok(Outputs { answers: (answers, form), events: (events, events_form) })
+}
+
+fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
 }
 
 /// The limit in words.

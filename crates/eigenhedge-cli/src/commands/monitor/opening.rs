@@ -1,12 +1,13 @@
 //! The beginning of a session: at the first row of a table, with saved monitors, or where a snapshot was saved.
 
+use super::hook::Hook;
 use super::occurrence::{Occurrence, cause_columns};
 use super::record::Records;
 use super::session::{PARTS, Session, State};
 use super::{Outputs, spoken_lags};
 use crate::args::{BesideArgs, MonitorArgs};
 use crate::commands::run::sentence;
-use crate::files::{kind_of, read_monitor, scratch_folder};
+use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
 use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_reading, source, with_beside};
@@ -135,7 +136,7 @@ impl<'a> Session<'a> {
         if before.is_none() && !args.quiet && keys.is_none() {
             say_reading(&stream);
         }
-        if args.max_groups.is_some() && args.start_from.is_none() && args.resume.is_none() {
+        if args.group_by.is_some() && !fleet.has_store() {
             fleet = fleet.with_store(most(args), Box::new(GroupStore::new(&scratch_folder(args.snapshot.as_deref()))));
         }
         let (key, width, has_times) = (key_of(args, &stream)?, stream.columns().len(), stream.has_time());
@@ -167,6 +168,7 @@ impl<'a> Session<'a> {
             has_times,
             options: plan,
             row: Vec::new(),
+            hook: args.on_alarm.as_deref().map(Hook::new),
             _reservation: reservation,
         })
     }
@@ -194,7 +196,7 @@ impl<'a> Session<'a> {
 
 /// Monitors in memory, at most.
 fn most(args: &MonitorArgs) -> usize {
-    args.max_groups.map_or(usize::MAX, |most| most as usize)
+    args.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }
 
 /// How the table is laid out. The monitor has a scale of its own.

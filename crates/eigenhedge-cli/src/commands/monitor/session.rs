@@ -1,10 +1,11 @@
 //! Monitors with their stream and their answers, row after row.
 
+use super::hook::{Hook, Notice};
 use super::key_state::KeyState;
 use super::occurrence::{CAUSES, Occurrence, Times};
 use super::record::Records;
 use crate::args::MonitorArgs;
-use crate::commands::run::by_name;
+use crate::commands::run::{by_name, say};
 use anyhow::{Result, anyhow};
 use eigenhedge::{Error, Fleet, Mode, Monitor, MonitorTotals, Verdict};
 use eigenhedge_io::{Answers, Cell, Reservation, Stream, printable};
@@ -38,6 +39,8 @@ pub struct Session<'a> {
     pub(super) parts: u64,
     pub(super) options: Map<String, Value>,
     pub(super) row: Vec<f64>,
+    /// Told of alarms and drifts.
+    pub(super) hook: Option<Hook>,
     /// Keeps another run from the snapshot.
     pub(super) _reservation: Option<Reservation>,
 }
@@ -72,6 +75,8 @@ pub struct Track {
     /// True once it has a reference.
     is_ready: bool,
     totals: MonitorTotals,
+    /// True while its level has left the reference.
+    in_drift: bool,
     /// Times of the last rows, as text and in seconds.
     recent: VecDeque<(u64, String, Option<f64>)>,
     /// Times of the event that goes on.
@@ -144,7 +149,9 @@ impl Session<'_> {
                 }
                 let track = &mut state.tracks[place];
                 (track.has_begun, track.is_ready) = (true, seen.is_ready);
+                track.in_drift = seen.verdict.drift_since.is_some();
                 track.totals.add_since(&seen.before, &seen.after);
+                self.tell(&seen);
                 self.answer(&seen.verdict)?;
                 self.list(place, &seen)?;
             }
@@ -173,6 +180,37 @@ impl Session<'_> {
             cells.extend([Cell::Text(name), Cell::Number(share)]);
         }
         Ok(answers.write_cells(&cells)?)
+    }
+
+    /// Has the hook told of the first alarm of an event, and of a drift that is reported or over.
+    fn tell(&mut self, seen: &Seen) {
+        let Self { hook: Some(hook), stream, .. } = self else { return };
+        let verdict = &seen.verdict;
+        let (key, row) = (self.key.map_or("", |key| &stream.kept()[key]), verdict.row);
+        let time = if self.has_times { &stream.kept()[0] } else { "" };
+        let score = Some(verdict.score).filter(|score| score.is_finite());
+        let named = |causes: &[Option<eigenhedge::Cause>]| {
+            causes.iter().flatten().map(|cause| (stream.columns()[cause.column].as_str(), cause.share)).collect()
+        };
+        if verdict.alarm && seen.event_start == Some(row) {
+            hook.tell(&Notice { kind: "alarm", key, row, time, score, causes: named(&verdict.causes) });
+        }
+        for (kind, report) in [("drift", &verdict.drift), ("returned", &verdict.returned)] {
+            if let Some(report) = report {
+                hook.tell(&Notice { kind, key, row, time, score, causes: named(&report.causes) });
+            }
+        }
+    }
+
+    /// Of this table, all monitors together.
+    pub fn totals(&self) -> &MonitorTotals {
+        &self.state.totals
+    }
+
+    /// Each key with its alarms, and whether it is in drift.
+    pub fn key_states(&self) -> Vec<(&str, u64, bool)> {
+        let tracks = self.fleet.keys().zip(&self.state.tracks);
+        tracks.map(|(key, track)| (key, track.totals.alarms, track.in_drift)).collect()
     }
 
     /// Enters the event that ended and the change that was found.
@@ -303,9 +341,10 @@ impl Session<'_> {
             self.enter(occurrence)?;
         }
         let (limit, in_memory) = (self.fleet.fresh().options().limit, self.fleet.in_memory());
-        let Self { stream, answers, events, state: State { totals, rows, listed, .. }, records, .. } = self;
+        let Self { stream, answers, events, state: State { totals, rows, listed, .. }, records, hook, .. } = self;
         answers.finish()?;
         events.finish()?;
+        hook.and_then(Hook::finish).iter().for_each(|sentence| say(sentence));
         Ok(Finished { stream, keys: states, totals, rows, listed, records, limit, in_memory })
     }
 }

@@ -7,7 +7,7 @@ use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_mo
 use super::session::{Step, as_it_is};
 use super::{by_name, list_skipped, misfit, stopped_early, waits};
 use crate::args::SummaryForm;
-use crate::files::scratch_folder;
+use crate::files::{MOST_IN_MEMORY, scratch_folder};
 use crate::number::readable;
 use crate::plan::{Beginning, Plan};
 use crate::stdout;
@@ -113,9 +113,6 @@ fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fl
     let columns = Columns::new(stream.own_names(), Standardizer::new(plan.layout.standardize, length));
     let model = Model::of(&setup, length, true).map_err(fits)?.with_columns(columns);
     let fleet = Fleet::new(model)?;
-    if most == usize::MAX {
-        return Ok((fleet, setup));
-    }
     Ok((fleet.with_store(most, Box::new(GroupStore::new(&scratch_folder(plan.keep.snapshot.as_deref())))), setup))
 }
 
@@ -150,7 +147,7 @@ impl<'a> Session<'a> {
         // Each model has a scale of its own.
         let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
         let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
-        let most = plan.max_groups.unwrap_or(usize::MAX);
+        let most = plan.max_groups.unwrap_or(MOST_IN_MEMORY);
         let begun = match &plan.keep.resume {
             None => Begun::new(plan, &layout, most)?,
             Some(path) => Begun::resume(plan, &layout, path, most)?,

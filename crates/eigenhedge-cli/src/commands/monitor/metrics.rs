@@ -1,0 +1,74 @@
+//! Numbers of a monitor in Prometheus' text form, for a collector of files.
+
+use super::session::Session;
+use anyhow::Result;
+use eigenhedge_io::write_whole;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Between two files.
+const PAUSE: Duration = Duration::from_secs(10);
+/// Keys with numbers of their own, at most.
+const KEYS: usize = 1000;
+
+/// Writes the file now and then.
+pub struct Metrics<'a> {
+    path: &'a Path,
+    next: Instant,
+}
+
+impl<'a> Metrics<'a> {
+    /// For this file.
+    pub fn new(path: &'a Path) -> Self {
+        Self { path, next: Instant::now() }
+    }
+
+    /// Writes the file if it is time.
+    pub fn tick(&mut self, session: &Session<'_>) -> Result<()> {
+        if Instant::now() < self.next {
+            return Ok(());
+        }
+        self.write(session)
+    }
+
+    /// Writes the file, which is complete or as it was.
+    pub fn write(&mut self, session: &Session<'_>) -> Result<()> {
+        self.next = Instant::now() + PAUSE;
+        Ok(write_whole(self.path, text(session).as_bytes())?)
+    }
+}
+
+fn text(session: &Session<'_>) -> String {
+    let totals = session.totals();
+    let mut text = String::new();
+    let mut metric = |name: &str, kind: &str, help: &str, values: &[(String, u64)]| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "# HELP eigenhedge_{name} {help}\n# TYPE eigenhedge_{name} {kind}");
+        for (labels, value) in values {
+            let _ = writeln!(text, "eigenhedge_{name}{labels} {value}");
+        }
+    };
+    let one = |value: u64| vec![(String::new(), value)];
+    metric("rows_total", "counter", "Rows that were looked at.", &one(session.rows()));
+    metric("scored_rows_total", "counter", "Rows with a score.", &one(totals.scored));
+    let states = session.key_states();
+    let by_key = |value: fn((u64, bool)) -> u64| -> Vec<(String, u64)> {
+        let shown = states.iter().take(KEYS);
+        shown.map(|(key, alarms, in_drift)| (labels(key), value((*alarms, *in_drift)))).collect()
+    };
+    metric("alarms_total", "counter", "Rows with an alarm.", &by_key(|(alarms, _)| alarms));
+    metric("in_drift", "gauge", "1 while the level has left the reference.", &by_key(|(_, drift)| u64::from(drift)));
+    metric("drifts_total", "counter", "Drifts that were reported.", &one(totals.drifts));
+    metric("events_total", "counter", "Events that have ended.", &one(totals.events));
+    metric("changes_total", "counter", "Changes of the level of the score.", &one(totals.changes));
+    text
+}
+
+/// The key as a label.
+fn labels(key: &str) -> String {
+    match key {
+        "" => String::new(),
+        key => format!("{{key=\"{}\"}}", key.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")),
+    }
+}
