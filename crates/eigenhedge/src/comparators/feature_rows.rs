@@ -3,7 +3,8 @@
 //! Setting: all rows x, seen once, and a kernel. Result: the least total `|φ(x) - m - P(φ(x) - m)|²` over k-dimensional
 //! projections P (and centers m): the sum of all but the k largest eigenvalues of the (centered) kernel matrix.
 //!
-//! Cost: the rows themselves are remembered, up to [`FeatureRows::MOST`] numbers in all; beyond them nothing is known.
+//! Cost: the rows themselves are remembered, up to [`FeatureRows::MOST`] numbers and [`FeatureRows::MOST_ROWS`] rows in all; beyond
+//! them nothing is known, and memory does not grow.
 //! When asked: up to [`FeatureRows::EXACT`] rows one dense eigendecomposition of their kernel matrix. For more rows a
 //! pivoted Cholesky factor of low rank brackets the loss: `K - L Lᵀ` is positive semidefinite with a known trace δ, so the
 //! sum of the k largest eigenvalues of K lies between that of `L Lᵀ` and the same plus δ; centering keeps this true.
@@ -52,6 +53,8 @@ impl FeatureRows {
     /// Most numbers that are remembered: 128 MiB. Of lists of items, whose kernels are slow, no more than
     /// [`Self::EXACT`] are.
     pub const MOST: usize = 1 << 24;
+    /// Most rows of numbers that are remembered, so that the factor that brackets their loss stays small too.
+    pub const MOST_ROWS: usize = 1 << 14;
 
     /// No rows yet.
     pub fn new(kernel: VectorKernel, length: usize, centered: bool) -> Self {
@@ -82,7 +85,7 @@ impl FeatureRows {
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         self.numbers = self.numbers.saturating_add(row.len());
-        let most_rows = if self.kernel.takes_items() { Self::EXACT } else { Self::MOST };
+        let most_rows = if self.kernel.takes_items() { Self::EXACT } else { Self::MOST_ROWS };
         self.full |= self.numbers > Self::MOST || self.rows.len() >= most_rows;
         if self.full {
             self.rows = Vec::new();
@@ -163,6 +166,13 @@ mod tests {
             let (a, b) = (features.best(2).unwrap().exact().unwrap(), plain.loss(2));
             assert!((a - b).abs() < 1e-9 * b, "{a} {b}");
         }
+    }
+
+    #[test]
+    fn memory_does_not_grow_beyond_the_rows_that_are_remembered() {
+        let mut features = FeatureRows::new(VectorKernel::Rbf { gamma: 0.3 }, 2, false);
+        (0..=FeatureRows::MOST_ROWS).for_each(|_| features.add(&[1.0, 2.0]));
+        assert!(features.rows.is_empty() && features.best(1).is_none());
     }
 
     #[test]
