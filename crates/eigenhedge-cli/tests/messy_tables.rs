@@ -91,7 +91,7 @@ fn months_first_and_signs_for_missing_numbers_need_only_a_rule_for_missing_cells
     let found = "time = date (mm/dd/yyyy hh:mm AM/PM), 4 columns of numbers";
     let table = american();
     both_ways(&table, "run INPUT -k 2 --missing fill", found);
-    both_ways(&table, "monitor INPUT --missing skip --summary json --report page.html", found);
+    both_ways(&table, "monitor INPUT --missing fill --summary json --report page.html", found);
     let place = Place::new();
     place.write("t.csv", &table);
     let outcome = place.run("run t.csv -k 2");
@@ -235,8 +235,8 @@ fn options_settle_what_the_first_lines_do_not() {
 }
 
 #[test]
-fn a_line_without_end_is_refused_before_it_takes_much_memory() {
-    // Named by its line; the memory is bounded in `hostile_files`.
+fn a_line_beyond_the_default_limit_is_refused_by_its_number() {
+    // Named by its line, with the default limit; `hostile_files` has limits that are given.
     let place = Place::new();
     let endless = [b"a,b\n1,2\n".to_vec(), vec![b'x'; 70 << 20]].concat();
     let outcome = place.feed("run - -k 1 --quiet", endless);

@@ -97,7 +97,7 @@ const DATA: &[Case] = &[
         "data.csv, line 2, column 1: must be a finite number, got \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"…",
     ),
     (
-        "1;2\n3;4\n",
+        "1:2\n3:4\n",
         "-k 1",
         1,
         "data.csv: -k must be less than the number of selected columns, 1, got 1 (is --delimiter right?)",
