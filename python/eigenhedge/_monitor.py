@@ -54,7 +54,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         Also compare the differences between rows; auto is where levels are strongly autocorrelated.
     standardize : bool, default=True
         Bring the columns to mean 0 and deviation 1 by the normal rows.
-    missing : {"fail", "skip", "fill"}, default="fail"
+    missing : {"fail", "skip", "fill"}, default="fill"
         Cells that are NaN: an error, pass the row over, or fill the cell in from the others.
     warm_up : int, default=None
         First rows of ``update`` that are taken as normal; None is 400, or 3 for each column and lag if that is more.
@@ -111,7 +111,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         lags: int | Literal["auto"] = 0,
         differences: bool | Literal["auto"] = "auto",
         standardize: bool = True,
-        missing: Literal["fail", "skip", "fill"] = "fail",
+        missing: Literal["fail", "skip", "fill"] = "fill",
         warm_up: int | None = None,
         event_gap: int = 5,
         change_time: float = 10_000.0,

@@ -151,6 +151,9 @@ impl MonitorReport {
             });
             let marks = self.moments.iter().map(|one| one.row).collect();
             chart.other_x = Some(OtherAxis { label: "row".into(), is_dated: false, places: places.collect(), marks });
+            if has_long_gap(&x) {
+                chart.flip();
+            }
         }
         chart
     }
@@ -209,6 +212,13 @@ impl MonitorReport {
             ),
         }
     }
+}
+
+/// True if nothing happened in more than half of the time: an axis of rows then shows more.
+fn has_long_gap(times: &[f64]) -> bool {
+    let range = times.last().copied().unwrap_or(0.0) - times.first().copied().unwrap_or(0.0);
+    let longest = times.windows(3).map(|three| three[2] - three[0]).fold(0.0, f64::max);
+    longest > 0.5 * range
 }
 
 /// Places with their positions, and a place of its own without a position in each gap of times.
@@ -288,8 +298,9 @@ mod tests {
         for chart in [report.chart(&report.watched[0]), report.signal("s", &report.signals[0].1)] {
             let points = &chart.series[0].points;
             assert_eq!((points.len(), points[10].y.is_nan(), points[9].y.is_nan()), (21, true, false));
-            assert_eq!(chart.marks[0].x, 5.0);
-            assert_eq!(chart.other_x.unwrap().places[10], 9.5);
+            // Most of the time nothing happened: rows are the axis, and a button shows the times.
+            assert_eq!((chart.dated_x, chart.marks[0].x, points[10].x), (false, 10.0, 9.5));
+            assert_eq!(chart.other_x.unwrap().marks, [5.0]);
         }
     }
 }

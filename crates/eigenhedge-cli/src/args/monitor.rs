@@ -68,7 +68,7 @@ pub struct MonitorArgs {
     #[arg(long, value_name = "TABLE")]
     pub train: Option<PathBuf>,
     /// Empty, NaN or null cells: fail, skip (pass the row over), or fill (from the other cells and the directions)
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnMissing::Fail)]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnMissing::Fill)]
     pub missing: OnMissing,
     /// Alarms with at most this many rows between them form one event
     #[arg(long, value_name = "ROWS", default_value_t = 5)]

@@ -184,7 +184,7 @@ impl Default for MonitorOptions {
             lags: Choose::Fixed(0),
             differences: Choose::Auto,
             standardize: true,
-            missing: Missing::Fail,
+            missing: Missing::Fill,
             warm_up: None,
             event_gap: 5,
             change_time: 10_000.0,

@@ -58,6 +58,8 @@ pub struct State {
     pub tracks: Vec<Track>,
     /// True once the state was accepted that --accept names.
     is_accepted: bool,
+    /// Rows with missing cells that were filled in.
+    filled_rows: u64,
 }
 
 impl State {
@@ -142,6 +144,8 @@ impl Session<'_> {
         match outcome {
             Ok(seen) => {
                 state.rows += 1;
+                let has_gap = row.iter().any(|x| x.is_nan());
+                state.filled_rows += u64::from(has_gap && seen.after.passed_over == seen.before.passed_over);
                 state.is_accepted |= accepts && seen.verdict.accepted;
                 state.totals.add_since(&seen.before, &seen.after);
                 if place == state.tracks.len() {
@@ -341,11 +345,13 @@ impl Session<'_> {
             self.enter(occurrence)?;
         }
         let (limit, in_memory) = (self.fleet.fresh().options().limit, self.fleet.in_memory());
-        let Self { stream, answers, events, state: State { totals, rows, listed, .. }, records, hook, .. } = self;
+        let Self {
+            stream, answers, events, state: State { totals, rows, listed, filled_rows, .. }, records, hook, ..
+        } = self;
         answers.finish()?;
         events.finish()?;
         hook.and_then(Hook::finish).iter().for_each(|sentence| say(sentence));
-        Ok(Finished { stream, keys: states, totals, rows, listed, records, limit, in_memory })
+        Ok(Finished { stream, keys: states, totals, rows, listed, filled_rows, records, limit, in_memory })
     }
 }
 
@@ -358,6 +364,8 @@ pub struct Finished {
     pub totals: MonitorTotals,
     pub rows: u64,
     pub listed: Vec<Occurrence>,
+    /// Rows with missing cells that were filled in.
+    pub filled_rows: u64,
     pub records: Option<Records>,
     pub limit: eigenhedge::Limit,
     /// Monitors in memory.

@@ -36,7 +36,11 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
         0 => String::new(),
         over => format!("; {} passed over", counted(over, "row")),
     };
-    line("read", format!("{} of {}{over}", counted(*rows, "row"), counted(width, "number")));
+    let filled = match finished.filled_rows {
+        0 => String::new(),
+        filled => format!("; {} with missing cells filled in", counted(filled, "row")),
+    };
+    line("read", format!("{} of {}{over}{filled}", counted(*rows, "row"), counted(width, "number")));
     let Some(first) = states.iter().find(|state| state.is_ready) else { return text };
     let warm_up = first.totals.warm_up;
     let normal = match (&args.train, &args.start_from) {
@@ -215,6 +219,7 @@ pub fn json(finished: &Finished) -> Value {
     json!({
         "rows": rows,
         "skipped_rows": stream.skipped() + totals.passed_over,
+        "filled_rows": finished.filled_rows,
         "scored_rows": totals.scored,
         "alarms": totals.alarms,
         "events": totals.events,
