@@ -92,6 +92,9 @@ impl Rule for AnyRule {
     fn mean_energy(&self, i: usize, trials: u64) -> Option<f64> {
         delegate!(self, rule => rule.mean_energy(i, trials))
     }
+    fn resolution(&self) -> f64 {
+        delegate!(self, rule => rule.resolution())
+    }
     fn price(&self) -> f64 {
         delegate!(self, rule => rule.price())
     }

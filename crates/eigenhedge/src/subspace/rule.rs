@@ -69,6 +69,12 @@ pub trait Rule {
         None
     }
 
+    /// A residual whose square is at most this share of the largest squared norm so far gets no column: it counts as part of
+    /// the complement. Zero gives a column to every residual that the span can carry.
+    fn resolution(&self) -> f64 {
+        0.0
+    }
+
     /// What approximations have added to the constant of the theorem; zero when everything was exact.
     fn price(&self) -> f64 {
         0.0
