@@ -80,6 +80,9 @@ impl Rule for AnyRule {
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         delegate!(self, rule => rule.direction(i, out))
     }
+    fn directions(&mut self, order: &[usize], direction: &mut Vec<f64>, out: &mut Matrix) {
+        delegate!(self, rule => rule.directions(order, direction, out))
+    }
     fn update(&mut self, instance: &Observed, norm_square: f64) {
         delegate!(self, rule => rule.update(instance, norm_square))
     }
