@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
-use super::{misfit, sentence};
+use super::{misfit, say, sentence, uncapped};
 use crate::args::KeepArgs;
 use crate::files::read_snapshot;
 use crate::plan::{Beginning, Given, Plan};
@@ -62,6 +62,9 @@ impl Start {
         let fits = |error| anyhow!("{}: {}", stream.source(), misfit(&error, layout.format));
         let setup = setup.for_rows(length).map_err(fits)?;
         let run = Run::of(&setup, length, true).map_err(fits)?;
+        if !plan.quiet {
+            uncapped(run.spec(), length).iter().for_each(|advice| say(advice));
+        }
         Ok(Self { snapshot: Snapshot::of(run), stream, layout: layout.clone(), options: in_effect(&setup)? })
     }
 
