@@ -160,9 +160,7 @@ impl Learner {
             false => Named { name: "dim", value: dim }.whole()?,
         };
         let run = Run::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
-        let how = Standardize::from_text(standardize).ok_or_else(|| {
-            PyValueError::new_err(format!("standardize must be none, running or warmup:ROWS, got '{standardize}'"))
-        })?;
+        let how = standardize.parse::<Standardize>().map_err(|error| refused(&error))?;
         let mut state = State::new(run, Columns::new(None, Standardizer::new(how, dim)));
         if let Some(objects) = objects {
             state.points = objects;
@@ -505,7 +503,7 @@ impl Learner {
         let mut state = self.state(py)?;
         let names = state.columns.names.clone();
         let Some(map) = state.model().linear_map(names.as_deref()) else { return Ok(false) };
-        py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(error.to_string()))?;
+        py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(format!("{error:#}")))?;
         Ok(true)
     }
 
@@ -601,7 +599,7 @@ impl Learner {
     /// Writes a snapshot; the file is complete or absent.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let bytes = self.bytes(py)?;
-        py.detach(|| write_whole(&path, &bytes)).map_err(|error| PyOSError::new_err(error.to_string()))
+        py.detach(|| write_whole(&path, &bytes)).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

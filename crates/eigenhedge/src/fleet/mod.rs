@@ -87,8 +87,8 @@ fn together(keys: &[&str]) -> Vec<usize> {
     numbered.into_iter().map(|(_, position)| position).collect()
 }
 
-fn cannot_store(error: &io::Error) -> Error {
-    Error::Store(error.to_string())
+fn cannot_store(error: io::Error) -> Error {
+    Error::Store(error.into())
 }
 
 impl Fleet {
@@ -265,14 +265,15 @@ impl Fleet {
     /// The learner at a place of the store.
     fn stored(&mut self, place: u64) -> Result<Snapshot, Error> {
         let bytes = self.stored_bytes(place)?;
-        let snapshot = Snapshot::from_bytes(&bytes).map_err(|refusal| Error::Store(refusal.to_string()))?;
+        let snapshot = Snapshot::from_bytes(&bytes)
+            .map_err(|refusal| cannot_store(io::Error::new(io::ErrorKind::InvalidData, refusal.to_string())))?;
         let alike = snapshot.run.spec() == self.fresh.run.spec() && snapshot.run.length() == self.fresh.run.length();
         if alike { Ok(snapshot) } else { Err(Error::State("all learners of a fleet must have the same options")) }
     }
 
     fn stored_bytes(&mut self, place: u64) -> Result<Vec<u8>, Error> {
         let store = self.store.as_mut().ok_or(Error::State("a learner that was put away must have a store"))?;
-        store.get(place).map_err(|error| cannot_store(&error))
+        store.get(place).map_err(cannot_store)
     }
 
     /// Puts learners away that have not been used for longest, if there is no room for one more.
@@ -290,7 +291,7 @@ impl Fleet {
         // From the last slot on, so that what takes the place of another stays.
         oldest.sort_unstable_by_key(|(_, slot)| std::cmp::Reverse(*slot));
         for (_, slot) in oldest {
-            let place = store.put(&self.members[slot].snapshot.to_bytes()?).map_err(|error| cannot_store(&error))?;
+            let place = store.put(&self.members[slot].snapshot.to_bytes()?).map_err(cannot_store)?;
             let gone = self.members.swap_remove(slot);
             self.places[gone.key] = Place::Stored(place);
             if let Some(moved) = self.members.get(slot) {

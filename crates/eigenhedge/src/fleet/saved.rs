@@ -27,16 +27,16 @@ impl Fleet {
     pub fn write(&mut self, resume_state: &[u8], out: &mut dyn Write) -> Result<(), Error> {
         let head = Snapshot { resume_state: resume_state.to_vec(), ..self.fresh.clone() }.to_bytes()?;
         let begun = out.write_all(&MAGIC).and_then(|()| out.write_all(&VERSION.to_le_bytes()));
-        begun.and_then(|()| write_part(out, "", &head)).map_err(|error| cannot_store(&error))?;
+        begun.and_then(|()| write_part(out, "", &head)).map_err(cannot_store)?;
         for position in 0..self.keys.len() {
             let bytes = match self.places[position] {
                 Place::Memory(slot) => self.members[slot].snapshot.to_bytes()?,
                 Place::Stored(place) => self.stored_bytes(place)?,
             };
-            write_part(out, &self.keys[position], &bytes).map_err(|error| cannot_store(&error))?;
+            write_part(out, &self.keys[position], &bytes).map_err(cannot_store)?;
         }
         let end = out.write_all(&END.to_le_bytes());
-        end.and_then(|()| out.write_all(&(self.keys.len() as u64).to_le_bytes())).map_err(|error| cannot_store(&error))
+        end.and_then(|()| out.write_all(&(self.keys.len() as u64).to_le_bytes())).map_err(cannot_store)
     }
 
     /// Reads where everything is in what [`Self::write`] has written: the fresh learner with the resume state, and the
