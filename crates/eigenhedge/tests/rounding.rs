@@ -12,7 +12,9 @@ fn specs() -> Vec<Spec> {
         specs.push(Spec { center, ..Spec::bare(Kind::Auto, 2) });
     }
     let hebbian = REGISTRY.iter().filter(|entry| entry.family == Family::Hebbian);
-    specs.extend(hebbian.map(|entry| Spec { eta: 0.01, ..Spec::bare(entry.kind, if entry.kind == Kind::Oja { 1 } else { 2 }) }));
+    specs.extend(
+        hebbian.map(|entry| Spec { eta: 0.01, ..Spec::bare(entry.kind, if entry.kind == Kind::Oja { 1 } else { 2 }) }),
+    );
     specs
 }
 
@@ -68,7 +70,9 @@ fn rounding_in_the_rows_decides_nothing() {
     ];
     for (name, rows) in &cases {
         let size = rows.iter().flatten().fold(0.0_f64, |most, x| most.max(x.abs())).max(1.0);
-        for (spec, standardize) in specs().into_iter().zip([Standardize::None, Standardize::Running].into_iter().cycle()) {
+        for (spec, standardize) in
+            specs().into_iter().zip([Standardize::None, Standardize::Running].into_iter().cycle())
+        {
             let plain = outcome(&spec, rows, standardize);
             for seed in 0..3 {
                 let other = outcome(&spec, &nudged(rows, seed), standardize);
