@@ -33,7 +33,8 @@ fn sentence(error: &Error) -> String {
             let name = if value.is_nan() { "NaN" } else { "infinity" };
             format!("entry {index} of the row must be finite, got {value} (Input X contains {name})")
         }
-        Error::At { point, source } => format!("row {point}: {}", sentence(source)),
+        Error::At { point, error } => format!("row {point}: {}", sentence(error)),
+        Error::Store(reason) => format!("{error}: {reason}"),
         Error::Parameter { name, rule, value } => {
             format!("{} must be {rule}, got {}", crate::options::spelling(name), exact(*value))
         }

@@ -169,7 +169,7 @@ impl Experts {
     ) -> PyResult<Self> {
         let names = ExpertKind::ALL.map(ExpertKind::name);
         let name = learner.map_or(Ok(names[0]), |value| Named { name: "learner", value }.one_of(&names))?;
-        let kind = ExpertKind::ALL.into_iter().find(|kind| kind.name() == name).unwrap_or(ExpertKind::CappedHedge);
+        let kind = name.parse().unwrap_or(ExpertKind::CappedHedge);
         let (experts, kept) = (Named { name: "n", value: n }.whole()?, Named { name: "k", value: k }.whole()?);
         let Spec { mixing, select, .. } = of_tracking(mixing, alpha, select)?;
         let experts = AnyExperts::new(ExpertSpec { kind, experts, kept, eta, mixing, select });

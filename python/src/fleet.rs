@@ -6,7 +6,7 @@ use crate::interrupt::each;
 use crate::model::{Answers, PyModel};
 use crate::options::{Named, given, spelling};
 use crate::state::{State, lock};
-use eigenhedge::{Columns, Error, Fleet, Model as CoreModel, Standardize, Standardizer};
+use eigenhedge::{Columns, Error, Fleet, Model as CoreModel, Standardizer};
 use eigenhedge_io::{GroupStore, open_fleet, save_fleet};
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -35,8 +35,8 @@ fn with_room(fleet: Fleet<CoreModel>, max_groups: Option<usize>) -> Fleet<CoreMo
     }
 }
 
-fn cannot(error: &impl ToString) -> PyErr {
-    PyOSError::new_err(error.to_string())
+fn cannot(error: &impl std::fmt::Display) -> PyErr {
+    PyOSError::new_err(format!("{error:#}"))
 }
 
 #[pymethods]
@@ -61,9 +61,9 @@ impl Groups {
             ));
         }
         let model = CoreModel::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
-        let how = Standardize::from_text(standardize).ok_or_else(|| {
-            PyValueError::new_err(format!("standardize must be none or running, got '{standardize}'"))
-        })?;
+        let how = standardize
+            .parse()
+            .map_err(|_| PyValueError::new_err(format!("standardize must be none or running, got '{standardize}'")))?;
         let columns = Columns::new(names, Standardizer::new(how, dim));
         let fleet = Fleet::new(model.with_columns(columns)).map_err(|error| refused(&error))?;
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })

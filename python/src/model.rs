@@ -159,9 +159,7 @@ impl PyModel {
             false => Named { name: "dim", value: dim }.whole()?,
         };
         let core = CoreModel::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
-        let how = Standardize::from_text(standardize).ok_or_else(|| {
-            PyValueError::new_err(format!("standardize must be none, running or warmup:ROWS, got '{standardize}'"))
-        })?;
+        let how = standardize.parse::<Standardize>().map_err(|error| refused(&error))?;
         let mut state = State::new(core.with_columns(Columns::new(None, Standardizer::new(how, dim))));
         if let Some(objects) = objects {
             state.points = objects;
@@ -514,7 +512,7 @@ impl PyModel {
         let mut state = self.state(py)?;
         let names = state.core.columns().names.clone();
         let Some(map) = state.embedding().linear_map(names.as_deref()) else { return Ok(false) };
-        py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(error.to_string()))?;
+        py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(format!("{error:#}")))?;
         Ok(true)
     }
 
@@ -622,7 +620,7 @@ impl PyModel {
     /// Writes a snapshot; the file is complete or absent.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let bytes = self.bytes(py)?;
-        py.detach(|| write_whole(&path, &bytes)).map_err(|error| PyOSError::new_err(error.to_string()))
+        py.detach(|| write_whole(&path, &bytes)).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
     /// Reads a file that :meth:`save`, an estimator or the command line has written.

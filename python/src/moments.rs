@@ -32,7 +32,7 @@ impl Folded {
 /// The error of one of several rows, with its position by itself.
 fn apart(error: Error) -> (usize, Error) {
     match error {
-        Error::At { point, source } => (point, *source),
+        Error::At { point, error } => (point, *error),
         error => (0, error),
     }
 }

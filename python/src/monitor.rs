@@ -5,15 +5,14 @@ use crate::errors::{check_room, refused};
 use crate::interrupt::each;
 use crate::options::Named;
 use crate::state::lock;
-use eigenhedge::{
-    Cause, Change, Choose, DriftReport, Event, Kept, Limit, Missing, Mode, Monitor, MonitorOptions, Rebaseline, Verdict,
-};
+use eigenhedge::{Cause, Change, Choose, DriftReport, Event, Kept, Missing, Monitor, MonitorOptions, Verdict};
 use eigenhedge_io::write_whole;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard};
 
 /// Causes of a row.
@@ -43,6 +42,11 @@ impl PyMonitor {
     }
 }
 
+/// Reads a value by its name.
+fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> PyResult<T> {
+    text.parse().map_err(|error| refused(&error))
+}
+
 #[pymethods]
 impl PyMonitor {
     #[new]
@@ -66,38 +70,29 @@ impl PyMonitor {
         rebaseline: &str,
         names: Option<Vec<String>>,
     ) -> PyResult<Self> {
-        let wrong = |rule: String| PyValueError::new_err(rule);
-        let missing = match (Named { name: "missing", value: missing }).one_of(&["fail", "skip", "fill"])? {
-            "fill" => Missing::Fill,
-            "skip" => Missing::Skip,
-            _ => Missing::Fail,
-        };
+        let missing = (Named { name: "missing", value: missing }).one_of(&Missing::ALL.map(Missing::name))?;
         let is_auto = |value: &Bound<'_, PyAny>| value.extract::<String>().is_ok_and(|word| word == "auto");
-        let options = MonitorOptions {
-            kept: k.map_or(Kept::Share(share), Kept::Count),
-            mode: Mode::from_text(mode)
-                .ok_or_else(|| wrong(format!("mode must be adapt or freeze:ROWS, got '{mode}'")))?,
-            limit: Limit::from_text(limit).ok_or_else(|| {
-                let rule = "auto:ALPHA or conformal:P with a number between 0 and 1";
-                wrong(format!("limit must be {rule}, got '{limit}'"))
-            })?,
-            lags: match is_auto(lags) {
-                true => Choose::Auto,
-                false => Choose::Fixed(Named { name: "lags", value: lags }.whole()?),
-            },
-            differences: match is_auto(differences) {
-                true => Choose::Auto,
-                false => Choose::Fixed(differences.extract()?),
-            },
-            standardize,
-            missing,
-            warm_up,
-            event_gap,
-            change_time,
-            drift_time,
-            rebaseline: Rebaseline::from_text(rebaseline)
-                .ok_or_else(|| wrong(format!("rebaseline must be never or after:ROWS, got '{rebaseline}'")))?,
+        let lags = match is_auto(lags) {
+            true => Choose::Auto,
+            false => Choose::Fixed(Named { name: "lags", value: lags }.whole()?),
         };
+        let differences = match is_auto(differences) {
+            true => Choose::Auto,
+            false => Choose::Fixed(differences.extract()?),
+        };
+        let options = MonitorOptions::default()
+            .with_kept(k.map_or(Kept::Share(share), Kept::Count))
+            .with_mode(named(mode)?)
+            .with_limit(named(limit)?)
+            .with_lags(lags)
+            .with_differences(differences)
+            .with_standardize(standardize)
+            .with_missing(named(missing)?)
+            .with_warm_up(warm_up)
+            .with_event_gap(event_gap)
+            .with_change_time(change_time)
+            .with_drift_time(drift_time)
+            .with_rebaseline(named(rebaseline)?);
         let monitor = Monitor::new(options, dim).map_err(|error| refused(&error))?;
         Ok(Self::of(monitor.with_names(names), Vec::new()))
     }
@@ -357,7 +352,7 @@ impl PyMonitor {
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let bytes = self.to_bytes(py)?;
-        write_whole(&path, bytes.as_bytes()).map_err(|error| PyOSError::new_err(error.to_string()))
+        write_whole(&path, bytes.as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

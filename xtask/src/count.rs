@@ -183,7 +183,7 @@ impl Case {
 }
 
 /// The output of a program: standard output and standard error.
-fn output(command: &mut Command) -> Result<(String, String), String> {
+pub fn output(command: &mut Command) -> Result<(String, String), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

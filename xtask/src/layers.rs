@@ -3,6 +3,8 @@
 //! Sources are read, not compiled. Code under `#[cfg(test)]` may use anything, and so may `lib.rs`, which declares all modules.
 //! The tables give a total order, so there can be no circle.
 
+use crate::circles;
+use crate::source_tokens::{File, Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,8 +22,6 @@ const ORDERED: &[Ordered] = &[
     Ordered { sources: "crates/eigenhedge-io/src", section: "## Rows in, rows out", column: 0 },
 ];
 
-/// A source file: its path below `src`, and its text.
-type File = (PathBuf, String);
 /// The modules that each module uses, and a place where it does.
 type Uses = BTreeMap<String, BTreeMap<String, String>>;
 
@@ -33,7 +33,9 @@ pub fn check(root: &Path) -> Result<(), String> {
     };
     for package in entries(&root.join("crates"))?.into_iter().chain([root.join("python"), root.join("xtask")]) {
         let sources = package.join("src");
-        report(&sources.strip_prefix(root).unwrap_or(&sources).to_string_lossy(), misplaced_files(&files(&sources)?));
+        let (name, files) = (sources.strip_prefix(root).unwrap_or(&sources).to_string_lossy(), files(&sources)?);
+        report(&name, misplaced_files(&files));
+        report(&name, circles::faults(&name, &files));
     }
     let architecture = read(&root.join("ARCHITECTURE.md"))?;
     for Ordered { sources, section, column } in ORDERED {
@@ -54,7 +56,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 /// The Rust files below a folder.
-fn files(sources: &Path) -> Result<Vec<File>, String> {
+pub fn files(sources: &Path) -> Result<Vec<File>, String> {
     let (mut files, mut folders) = (Vec::new(), vec![sources.to_owned()]);
     while let Some(folder) = folders.pop() {
         for path in entries(&folder)? {
@@ -141,34 +143,6 @@ fn uses(files: &[File]) -> (BTreeSet<String>, Uses) {
         }
     }
     (modules, uses)
-}
-
-/// A word, `::` or a single character, and its line.
-type Token<'a> = (&'a str, usize);
-
-/// The tokens of a formatted source without comments and items under `#[cfg(test)]`, and the names of the modules among
-/// those items that have files of their own. Texts in quotes are taken for code: attributes name functions in them.
-fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<&str>) {
-    let (mut tokens, mut tests) = (Vec::new(), Vec::new());
-    let mut lines = text.lines().zip(1..);
-    while let Some((line, number)) = lines.next() {
-        let mut rest = line.trim_start();
-        if rest == "#[cfg(test)]" {
-            let indent = &line[..line.len() - rest.len()];
-            let ends = |line: &str| !line.starts_with([' ', '#']) && line.ends_with(['}', ';', ',']);
-            let end = lines.find(|(line, _)| line.strip_prefix(indent).is_some_and(ends));
-            tests.extend(end.and_then(|(line, _)| line.strip_suffix(';')?.trim_start().strip_prefix("mod ")));
-            continue;
-        }
-        while !rest.is_empty() && !rest.starts_with("//") {
-            let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-            let character = rest.chars().next().map_or(0, char::len_utf8);
-            let length = if rest.starts_with("::") { 2 } else { word.max(character) };
-            tokens.push((&rest[..length], number));
-            rest = rest[length..].trim_start();
-        }
-    }
-    (tokens, tests)
 }
 
 /// The name after `crate::`, or after as many `super::` as lead to the root from a module at this depth, wherever one stands.

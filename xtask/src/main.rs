@@ -1,10 +1,13 @@
 //! Development commands: `cargo xtask help` lists them.
 
 mod book;
+mod circles;
 mod count;
 mod layers;
+mod processors;
 mod python;
 mod release;
+mod source_tokens;
 mod spark;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +27,7 @@ cargo xtask bench missing  measure what missing cells cost; --data FOLDER, --mas
 cargo xtask bench monitor  measure the monitor against its bars; NAMES, --data FOLDER; `peers` sets it beside other detectors
 cargo xtask bench spark    measure the package on Spark beside MLlib and the program; --quick, --only PART, --rows N
 cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
+cargo xtask processors     compare losses and coordinates on processors with other instructions, by QEMU; ROWS, TABLES
 cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
@@ -92,6 +96,7 @@ fn main() -> ExitCode {
         ["release"] => outcome(release::check()),
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),
+        ["processors", rest @ ..] => outcome(processors::compare(&root(), rest)),
         [program @ ("soak" | "fuzz"), rest @ ..] => outcome(example(program, rest)),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");

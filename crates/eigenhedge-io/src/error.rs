@@ -1,7 +1,11 @@
 //! Errors in a table or a file, with their place: always one sentence.
+//!
+//! The error of the system behind it is the [source](std::error::Error::source) and no part of the sentence. `{:#}` prints
+//! both.
 
 use crate::recode::text_of;
 use crate::time_format::TimeFormat;
+use std::error::Error as _;
 use std::io;
 
 /// An error, with its place.
@@ -17,11 +21,19 @@ impl std::fmt::Display for Error {
         out.write_str(&printable(&match &self.fault {
             fault @ (Fault::Unwritable(_) | Fault::Busy) => format!("{} {fault}", self.place),
             fault => format!("{}: {fault}", self.place),
-        }))
+        }))?;
+        match self.source() {
+            Some(source) if out.alternate() => write!(out, ": {}", printable(&source.to_string())),
+            _ => Ok(()),
+        }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.fault.source()
+    }
+}
 
 impl Error {
     /// A fault at a place: a file, or a row of it.
@@ -110,8 +122,8 @@ pub(crate) enum Fault {
     Refused(String),
 
     // The table.
-    #[error("cannot be read: {0}")]
-    Unreadable(io::Error),
+    #[error("cannot be read")]
+    Unreadable(#[source] io::Error),
     #[error("must hold at least one row, got nothing")]
     Empty,
     #[error("must hold at least one row, got only a header")]
@@ -198,8 +210,8 @@ pub(crate) enum Fault {
     // Output.
     #[error("must have one column of each name, but {0:?} would be a text that is kept and a number")]
     TakenName(String),
-    #[error("cannot be written: {0}")]
-    Unwritable(io::Error),
+    #[error("cannot be written")]
+    Unwritable(#[source] io::Error),
     #[error("must end in .json, .csv or .npz; .onnx is written by eigenhedge.export in Python")]
     NoExport,
     #[error("is being written by another run")]

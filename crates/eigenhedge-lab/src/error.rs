@@ -19,7 +19,7 @@ pub enum LabError {
         what: String,
     },
     /// A file of the outcome cannot be written.
-    #[error("{}: cannot be written: {source}", path.display())]
+    #[error("{}: cannot be written", path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -30,6 +30,6 @@ pub enum LabError {
     #[error(transparent)]
     File(#[from] eigenhedge_io::Error),
     /// The lines about claims cannot be written.
-    #[error("the claims cannot be printed: {0}")]
+    #[error("the claims cannot be printed")]
     Unprintable(#[source] io::Error),
 }

@@ -263,6 +263,9 @@ pub fn additive_rate(kept: usize, dimension: Multiplicity, rows: u64) -> Option<
 /// JMLR Theorem 6 (ICML Theorem 1), with the price of approximations: total expected loss at most
 /// `(η L* + Q² (D + price)) / (1 - e^{-η})`, with `D` the [`divergence`]. None unless `k < N`.
 ///
+/// For infinite N the limit `D = k` gives a bound without a dimension. It is ours: the proof is that of the theorem in the
+/// span of the rows and any further N directions, whose bound and losses tend to these as N grows.
+///
 /// Hypotheses: tracking without mixing, or anchored; no centering; rows of norm at most Q, or symmetric instances with
 /// eigenvalues in `[0, Q²]`; Q known from the start. `best` is the loss of any k-dimensional subspace.
 ///

@@ -1,6 +1,7 @@
 //! The one error type: what was wrong, the rule it broke, and the value that broke it.
 
 use crate::num::LARGEST_TOTAL;
+use std::{fmt, io, sync::Arc};
 
 /// Everything that user data or parameters can do wrong.
 ///
@@ -135,9 +136,19 @@ pub enum Error {
     /// Two states that do not fit together, or one that depends on the order of its rows.
     #[error("cannot be merged: {0}")]
     Merge(String),
-    /// The learner of a key could not be put away, or not be fetched.
-    #[error("a learner that was put away cannot be read or written: {0}")]
-    Store(String),
+    /// The learner of a key could not be put away, or not be fetched. The reason is the [source](std::error::Error::source).
+    #[error("a learner that was put away cannot be read or written")]
+    Store(#[source] StoreError),
+    /// A text that is none of the names there are.
+    #[error("{what} must be {rule}, got '{text}'")]
+    Name {
+        /// What the text should name, e.g. "mode".
+        what: &'static str,
+        /// The names there are.
+        rule: String,
+        /// The text given.
+        text: String,
+    },
     /// Something does not fit into memory.
     #[error("{what} would take {gigabytes:.3} GB of memory, more than there is")]
     Memory {
@@ -153,13 +164,48 @@ pub enum Error {
     #[error("{0}")]
     State(&'static str),
     /// One of many points is wrong.
-    #[error("point {point}: {source}")]
+    #[error("point {point}: {error}")]
     At {
         /// Zero-based position of the point.
         point: usize,
-        /// What is wrong with it.
-        source: Box<Error>,
+        /// The error. It is part of the sentence, so it is not the source as well.
+        error: Box<Error>,
     },
+}
+
+/// Why a [`Store`](crate::Store) failed.
+#[derive(Debug, Clone)]
+pub struct StoreError(Arc<io::Error>);
+
+impl StoreError {
+    /// The error of the store.
+    pub fn io(&self) -> &io::Error {
+        &self.0
+    }
+}
+
+impl From<io::Error> for StoreError {
+    fn from(error: io::Error) -> Self {
+        Self(Arc::new(error))
+    }
+}
+
+impl PartialEq for StoreError {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.kind() == other.0.kind() && self.0.to_string() == other.0.to_string()
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
 }
 
 impl Error {
@@ -168,9 +214,39 @@ impl Error {
         if self == Self::Cancelled {
             return self;
         }
-        Self::At { point, source: Box::new(self) }
+        Self::At { point, error: Box::new(self) }
+    }
+
+    /// The error about a text that is none of these names.
+    pub(crate) fn name(what: &'static str, names: &[&str], text: &str) -> Self {
+        let rule = match names {
+            [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+            names => names.concat(),
+        };
+        Self::Name { what, rule, text: text.to_owned() }
     }
 }
+
+/// Implements `Display` and `FromStr` for an enum whose `ALL` lists its values and whose `name` gives their names.
+macro_rules! by_name {
+    ($type:ty, $what:literal) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::error::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let found = Self::ALL.into_iter().find(|value| value.name() == text);
+                found.ok_or_else(|| $crate::error::Error::name($what, &Self::ALL.map(Self::name), text))
+            }
+        }
+    };
+}
+pub(crate) use by_name;
 
 fn partner(atom: &Option<usize>) -> String {
     atom.map_or_else(|| "itself".into(), |atom| format!("atom {atom}"))
@@ -242,5 +318,34 @@ pub fn fraction(name: &'static str, value: f64) -> Result<f64, Error> {
         Ok(value)
     } else {
         Err(Error::Parameter { name, rule: "at least 0 and less than 1", value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    /// The sentence with those of its sources, as programs print it.
+    fn chain(error: &Error) -> String {
+        let sources = std::iter::successors(error.source(), |error| (*error).source());
+        sources.fold(error.to_string(), |text, source| format!("{text}: {source}"))
+    }
+
+    #[test]
+    fn a_chain_of_sources_repeats_nothing() {
+        let at = Error::Index { index: 3, size: 2 }.at(7);
+        assert_eq!(chain(&at), "point 7: the index must be less than 2, got 3");
+        let store = Error::Store(io::Error::new(io::ErrorKind::StorageFull, "the disk is full").into());
+        assert_eq!(chain(&store), "a learner that was put away cannot be read or written: the disk is full");
+        assert_eq!(store, store.clone());
+        let Error::Store(reason) = &store else { panic!("{store}") };
+        assert_eq!(reason.io().kind(), io::ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_with_those_there_are() {
+        assert_eq!(Error::name("mode", &["a", "b", "c"], "d").to_string(), "mode must be a, b or c, got 'd'");
+        assert_eq!(Error::name("mode", &["a"], "d").to_string(), "mode must be a, got 'd'");
     }
 }

@@ -23,7 +23,7 @@
 //! | stop and go on later, bit for bit | [`Model`] |
 //! | follow many entities, one learner for each key | [`Fleet`] |
 //! | merge models of parts of a table, or fold the parts on many machines | [`Model::merge`], [`Moments`] |
-//! | watch sensors: scores, limits, alarms, causes, change points | [`Monitor`], [`MonitorOptions`], [`Verdict`] |
+//! | watch sensors: scores, limits, alarms, causes, change points | [`Monitor`], [`MonitorOptions`], [`Verdict`]; `examples/sensors.rs` |
 //! | let users name learners and options | [`registry`], [`options`] |
 //! | drive a learner trial by trial | [`Learner`], [`trial`], [`trials`] |
 //! | learn from covariance matrices, or from pairs of rows | [`Symmetric`], [`Pair`] |
@@ -172,7 +172,7 @@ mod threads;
 
 pub use cancel::cancellable;
 pub use columns::Columns;
-pub use error::Error;
+pub use error::{Error, StoreError};
 pub use fleet::{Fleet, FleetIndex, FleetMember, Store};
 pub use learner::{Learner, Loss, Upcoming, trial, trials};
 pub use linalg::Matrix;

@@ -23,7 +23,7 @@
 use crate::error::Error;
 use crate::state::{LARGEST, count, energy, ensure, length, within};
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 /// How columns are brought to a common scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -38,15 +38,17 @@ pub enum Standardize {
     Warmup(u64),
 }
 
-impl Standardize {
-    /// `none`, `running` or `warmup:ROWS`.
-    pub fn from_text(text: &str) -> Option<Self> {
-        match text.split_once(':') {
+impl FromStr for Standardize {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let found = match text.split_once(':') {
             None if text == "none" => Some(Self::None),
             None if text == "running" => Some(Self::Running),
             Some(("warmup", rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::Warmup),
             _ => None,
-        }
+        };
+        found.ok_or_else(|| Error::name("standardize", &["none", "running", "warmup:ROWS"], text))
     }
 }
 
@@ -451,7 +453,7 @@ mod tests {
             ("warmup:-1", None),
             ("running:3", None),
         ];
-        cases.iter().for_each(|(text, wanted)| assert_eq!(Standardize::from_text(text), *wanted, "{text}"));
+        cases.iter().for_each(|(text, wanted)| assert_eq!(text.parse().ok(), *wanted, "{text}"));
         cases.iter().for_each(|(text, how)| assert_eq!(how.map_or(text.to_string(), |how| how.to_string()), *text));
     }
 }

@@ -108,7 +108,7 @@ fn batches_keep_the_promise_with_the_largest_eigenvalue_for_the_norm() {
                     Spec { norm_bound: NormBound::Running, ..base(Kind::Auto) },
                 ];
                 for spec in variants {
-                    let comparators = Comparators { hindsight: true, segments: 2 };
+                    let comparators = Comparators::new(true, 2);
                     let mut run = Model::with_comparators(spec.clone(), n, 1, comparators).unwrap();
                     for batch in rows.chunks(count) {
                         run.step_batch(&slices(batch), None).unwrap();

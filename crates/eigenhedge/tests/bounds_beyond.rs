@@ -16,7 +16,7 @@ fn given(learner: Kind, kept: usize, eta: f64) -> Spec {
 }
 
 fn run(spec: &Spec, rows: &[Vec<f64>], segments: usize) -> Summary {
-    let comparators = Comparators { hindsight: true, segments };
+    let comparators = Comparators::new(true, segments);
     let mut run = Model::with_comparators(spec.clone(), rows[0].len(), 7, comparators).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     run.summary()

@@ -13,7 +13,7 @@ const N: usize = 6;
 const K: usize = 3;
 
 fn begin(spec: &Spec, asked: bool) -> Model {
-    let comparators = Comparators { hindsight: false, segments: 0 };
+    let comparators = Comparators::new(false, 0);
     let mut run = Model::with_comparators(spec.clone(), N, 1, comparators).unwrap();
     run.ask_for_coordinates(asked);
     run

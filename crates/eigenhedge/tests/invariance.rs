@@ -70,7 +70,8 @@ fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
     // The account of long rows is that of short ones.
     let hindsight = rows[0].len() < LONG;
     let segments = if spec.kernel.is_none() && hindsight { 2 } else { 0 };
-    let mut run = Model::with_comparators(spec.clone(), rows[0].len(), 7, Comparators { hindsight, segments }).unwrap();
+    let mut run =
+        Model::with_comparators(spec.clone(), rows[0].len(), 7, Comparators::new(hindsight, segments)).unwrap();
     let (mut losses, mut coordinates) = (Vec::new(), Vec::new());
     for (t, row) in rows.iter().enumerate() {
         losses.push(run.step(row).unwrap_or_else(|error| panic!("{spec:?}, row {t}: {error}")));

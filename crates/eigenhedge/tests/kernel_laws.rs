@@ -308,7 +308,7 @@ fn the_centered_leader_of_features_equals_batch_kernel_pca_long_after_the_dictio
         .collect();
     let kernel = VectorKernel::Rbf { gamma: 2.0 };
     let spec = Spec { center: Some(RunningCenter::MEAN), kernel: Some(kernel.clone()), ..Spec::bare(Kind::Leader, 2) };
-    let mut run = Model::with_comparators(spec, 2, 0, Comparators { hindsight: false, segments: 0 }).unwrap();
+    let mut run = Model::with_comparators(spec, 2, 0, Comparators::new(false, 0)).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     let dictionary = Vectors::new(kernel, 2).unwrap();
     let batch = KernelPca::fit(dictionary, &rows, 2, Center::Mean, Solver::Dense).unwrap();

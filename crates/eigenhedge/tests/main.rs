@@ -23,6 +23,7 @@ mod oracle;
 mod pair;
 mod portfolio;
 mod rank_cap;
+mod rounding;
 mod run;
 mod snapshots;
 mod soundness;

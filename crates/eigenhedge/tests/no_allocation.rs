@@ -66,13 +66,11 @@ fn the_counter_counts() {
 
 #[test]
 fn a_warm_monitor_allocates_nothing() {
-    let options = MonitorOptions {
-        lags: Choose::Fixed(1),
-        differences: Choose::Fixed(true),
+    let options = MonitorOptions::default()
+        .with_lags(Choose::Fixed(1))
+        .with_differences(Choose::Fixed(true))
         // A report of a change allocates.
-        change_time: 1e9,
-        ..MonitorOptions::default()
-    };
+        .with_change_time(1e9);
     let mut monitor = Monitor::new(options, 12).unwrap();
     let rows: Vec<Vec<f64>> = streams::signal_and_noise(12, 4, 0.3, 1).take(2500).collect();
     let mut before = 0;
@@ -127,7 +125,7 @@ fn aligned_coordinates_of_a_warm_run_allocate_nothing() {
         Spec { kernel: Some(VectorKernel::Rbf { gamma: 0.1 }), budget: Some(30), ..Spec::bare(Kind::Tracking, 4) };
     let kinds = [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::PerturbedLeader].map(|kind| Spec::bare(kind, 4));
     for spec in kinds.into_iter().chain([capped, auto, budget]) {
-        let comparators = Comparators { hindsight: false, segments: 0 };
+        let comparators = Comparators::new(false, 0);
         let mut run = Model::with_comparators(spec.clone(), 12, 1, comparators).unwrap();
         run.ask_for_coordinates(true);
         let rows: Vec<Vec<f64>> = streams::signal_and_noise(12, 4, 0.3, 1).take(3000).collect();
@@ -270,7 +268,7 @@ fn rows_with_missing_cells_allocate_nothing() {
                 center: Some(RunningCenter::MEAN),
                 ..Spec::bare(learner, 4)
             };
-            let comparators = Comparators { hindsight: false, segments: 0 };
+            let comparators = Comparators::new(false, 0);
             let mut run = Model::with_comparators(spec, n, 0, comparators).unwrap();
             let mut before = 0;
             let rows: Vec<Vec<f64>> = streams::signal_and_noise(n, 4, 0.3, 1).take(1500).collect();

@@ -316,7 +316,7 @@ fn an_embedding_through_the_linear_kernel_is_the_plain_one() {
 #[test]
 fn a_watched_partition_is_found_where_the_stream_changes() {
     let rows = streams::switching(8, 2, 3, 128, 3);
-    let comparators = Comparators { hindsight: true, segments: 3 };
+    let comparators = Comparators::new(true, 3);
     let mut run = Model::with_comparators(Spec::bare(Kind::Auto, 2), 8, 0, comparators).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     let summary = run.summary();

@@ -47,7 +47,7 @@ fn every_plain_run_can_be_read_at_every_row() {
     all.push(Spec { max_rank: Some(3), mixing: Mixing::PastAverage { alpha: 0.01 }, ..Spec::bare(Kind::Tracking, 2) });
     for (name, rows) in bounded_rows(6, 3) {
         for spec in &all {
-            let comparators = Comparators { hindsight: true, segments: 3 };
+            let comparators = Comparators::new(true, 3);
             assert_readable(Model::with_comparators(spec.clone(), 6, 1, comparators).unwrap(), &rows, name);
         }
     }

@@ -4,6 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eigenhedge_io::Form;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 mod monitor;
 mod options;
@@ -222,6 +223,14 @@ fn directions(text: &str) -> Result<usize, String> {
         )),
         Err(_) => Err("must be a whole number".to_owned()),
     }
+}
+
+/// Reads a value by its name.
+fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error| match error {
+        eigenhedge::Error::Name { rule, .. } => format!("must be {rule}"),
+        error => error.to_string(),
+    })
 }
 
 fn forms() -> impl TypedValueParser<Value = Form> {

@@ -1,7 +1,8 @@
 //! Options of `monitor`, as typed.
 
 use super::table::time_format;
-use super::{SummaryForm, TableArgs, directions, forms};
+use super::{SummaryForm, TableArgs, directions, forms, named};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::{Choose, Limit, Missing, Mode, Rebaseline};
 use eigenhedge_io::{Form, TimeFormat};
@@ -50,10 +51,10 @@ pub struct MonitorArgs {
     #[arg(long, value_name = "F", default_value_t = 0.85, value_parser = proper_share)]
     pub share: f64,
     /// adapt (the limit of alarms follows the last rows), or freeze:ROWS (nothing changes after the first ROWS)
-    #[arg(long, value_name = "MODE", default_value = "adapt", value_parser = mode)]
+    #[arg(long, value_name = "MODE", default_value = "adapt", value_parser = named::<Mode>)]
     pub mode: Mode,
     /// Limit of alarms: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows pass
-    #[arg(long, value_name = "RULE", default_value = "auto:0.01", value_parser = limit)]
+    #[arg(long, value_name = "RULE", default_value = "auto:0.01", value_parser = named::<Limit>)]
     pub limit: Limit,
     /// Earlier rows to append to each row, or auto: about 5 for 10 columns, 2 for 50
     #[arg(long, value_name = "W|auto", default_value = "0", value_parser = lags)]
@@ -68,8 +69,8 @@ pub struct MonitorArgs {
     #[arg(long, value_name = "TABLE")]
     pub train: Option<PathBuf>,
     /// Empty, NaN or null cells: fail, skip (pass the row over), or fill (from the other cells and the directions)
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnMissing::Fill)]
-    pub missing: OnMissing,
+    #[arg(long, value_name = "WHAT", value_parser = missing(), default_value_t = Missing::Fill)]
+    pub missing: Missing,
     /// Alarms with at most this many rows between them form one event
     #[arg(long, value_name = "ROWS", default_value_t = 5)]
     pub event_gap: u64,
@@ -80,7 +81,7 @@ pub struct MonitorArgs {
     #[arg(long, value_name = "ROWS", default_value_t = 2_000.0)]
     pub drift_time: f64,
     /// When a drift becomes the new reference by itself: never, or after:ROWS
-    #[arg(long, value_name = "WHEN", default_value = "never", value_parser = rebaseline)]
+    #[arg(long, value_name = "WHEN", default_value = "never", value_parser = named::<Rebaseline>)]
     pub rebaseline: Rebaseline,
     /// Accept the state at this row as the new reference: the rows since the drift began, or as many as the warm-up had
     #[arg(long, value_name = "ROW", conflicts_with = "group_by")]
@@ -179,43 +180,19 @@ impl From<When> for Choose<bool> {
     }
 }
 
-/// The treatment of missing cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnMissing {
-    /// End the run
-    Fail,
-    /// Pass the row over
-    Skip,
-    /// Fill the cell in
-    Fill,
-}
-
-impl From<OnMissing> for Missing {
-    fn from(what: OnMissing) -> Self {
-        match what {
-            OnMissing::Fail => Self::Fail,
-            OnMissing::Skip => Self::Skip,
-            OnMissing::Fill => Self::Fill,
-        }
-    }
+fn missing() -> impl TypedValueParser<Value = Missing> {
+    let help = |what: Missing| match what {
+        Missing::Skip => "Pass the row over",
+        Missing::Fill => "Fill the cell in",
+        _ => "End the run",
+    };
+    let values = Missing::ALL.map(|what| PossibleValue::new(what.name()).help(help(what)));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Missing>())
 }
 
 fn proper_share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0);
     share.ok_or_else(|| "must be a number between 0 and 1".to_owned())
-}
-
-fn mode(text: &str) -> Result<Mode, String> {
-    Mode::from_text(text).ok_or_else(|| "must be adapt or freeze:ROWS".to_owned())
-}
-
-fn limit(text: &str) -> Result<Limit, String> {
-    let rule = "must be auto:ALPHA or conformal:P with a number between 0 and 1";
-    Limit::from_text(text).ok_or_else(|| rule.to_owned())
-}
-
-fn rebaseline(text: &str) -> Result<Rebaseline, String> {
-    Rebaseline::from_text(text).ok_or_else(|| "must be never or after:ROWS".to_owned())
 }
 
 fn lags(text: &str) -> Result<Choose<usize>, String> {

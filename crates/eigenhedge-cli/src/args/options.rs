@@ -92,7 +92,7 @@ fn possible(choices: Vec<Choice>) -> PossibleValuesParser {
 pub fn learners() -> impl TypedValueParser<Value = Kind> {
     let choices =
         REGISTRY.iter().map(|entry| Choice { name: entry.name, alias: None, help: entry.summary, number: None });
-    possible(choices.collect()).try_map(|name| Kind::from_name(&name).ok_or("not in the registry"))
+    possible(choices.collect()).try_map(|name| name.parse::<Kind>())
 }
 
 impl<C> OptionArgs<C> {

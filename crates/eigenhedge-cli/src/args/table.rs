@@ -1,5 +1,6 @@
 //! How a table is laid out, as typed: shared by all commands that read one.
 
+use super::named;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::Standardize;
@@ -40,7 +41,7 @@ pub struct TableArgs {
     pub dim: Option<usize>,
     /// Bring columns to mean 0 and deviation 1: none, running (by the rows before), or warmup:ROWS (by the first ROWS
     /// rows, which wait for that). Losses are then in standardized units [default: none]
-    #[arg(long, value_name = "HOW", value_parser = standardize)]
+    #[arg(long, value_name = "HOW", value_parser = named::<Standardize>)]
     pub standardize: Option<Standardize>,
     /// What a bad row does: infinity, too few cells, a row that the learner must refuse; or a missing cell, if nothing else
     /// is said about those. A pipe that never ends wants `skip`
@@ -92,10 +93,6 @@ pub enum BadRow {
 fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name))
         .try_map(|name| Format::from_name(&name).ok_or("not a format"))
-}
-
-fn standardize(text: &str) -> Result<Standardize, String> {
-    Standardize::from_text(text).ok_or_else(|| "must be none, running or warmup:ROWS".to_owned())
 }
 
 fn max_memory(text: &str) -> Result<MaxMemory, String> {

@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow};
 use eigenhedge::bounds::{self, Setting};
 use eigenhedge::comparators::BestPair;
 use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec};
-use eigenhedge::simplex::{Multiplicity, Select};
+use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Kind, Mixing, NormBound, Pair, Random, trial};
 use std::fmt::Write;
 use std::path::Path;
@@ -99,7 +99,7 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     let count = stream.columns().len();
     table::allow_learners(&stream, &[Kind::Tracking])?;
     let names = stream.columns().to_vec();
-    let kind = ExpertKind::ALL.into_iter().find(|kind| kind.name() == args.learner).unwrap_or(ExpertKind::CappedHedge);
+    let kind = args.learner.parse().unwrap_or(ExpertKind::CappedHedge);
     let alpha = args.alpha.unwrap_or(if args.mixing.is_some() { 1e-3 } else { 0.0 });
     let mixing = match args.mixing.as_deref() {
         Some("past-average") => Mixing::PastAverage { alpha },
@@ -107,7 +107,7 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
         _ if alpha > 0.0 => Mixing::FixedShare { alpha },
         _ => Mixing::None,
     };
-    let select = Select::from_name(&args.select).unwrap_or_default();
+    let select = args.select.parse().unwrap_or_default();
     let spec = ExpertSpec { kind, experts: count, kept: args.k, eta: args.eta, mixing, select };
     let mut learner = AnyExperts::new(spec).map_err(|error| anyhow!("{}: {error}", stream.source()))?;
     let mut random = Random::seeded(args.seed);

@@ -63,7 +63,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     let fits = |error: eigenhedge::Error| anyhow!("{source}: {error}");
     let most = args.max_k.unwrap_or(USUAL).min(length.saturating_sub(1)).max(1);
     let setup = plan::setup(&Options::new(Kind::Leader, most))?;
-    let comparators = Comparators { hindsight: false, segments: 0 };
+    let comparators = Comparators::new(false, 0);
     let mut run = Model::with_comparators(setup.for_rows(length)?.spec, length, 0, comparators).map_err(fits)?;
     let mut hindsight = Hindsight::new(length, true, most).map_err(fits)?;
     let mut losses =

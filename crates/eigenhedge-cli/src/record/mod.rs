@@ -14,6 +14,7 @@ mod page;
 
 pub use page::{Heading, page};
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use eigenhedge::comparators::LeadingDirections;
 use eigenhedge::{AnyLearner, Loss, Member, Model, Summary};
 use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
@@ -252,19 +253,12 @@ impl Recorder {
 /// A record as text. Its numbers may be infinite or missing, which JSON has no words for.
 pub fn to_text(record: &impl Serialize) -> String {
     let bytes = postcard::to_allocvec(record).unwrap_or_default();
-    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    BASE64_STANDARD.encode(bytes)
 }
 
 /// Reads the output of [`to_text`].
 pub fn from_text<T: DeserializeOwned>(text: &str) -> Option<T> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let of_pair = |pair: &[u8]| match pair {
-        [high, low] => Some(16 * digit(*high)? + digit(*low)?),
-        _ => None,
-    };
-    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(of_pair).collect();
-    postcard::from_bytes(&bytes?).ok()
+    postcard::from_bytes(&BASE64_STANDARD.decode(text).ok()?).ok()
 }
 
 #[cfg(test)]

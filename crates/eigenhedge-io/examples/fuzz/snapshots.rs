@@ -61,15 +61,15 @@ pub fn targets() -> Vec<Box<dyn Target>> {
         Spec { kernel: rbf(), budget: Some(10), ..hebbian(Kind::Gha, 2) },
         Spec { kernel: quadratic(), ..hebbian(Kind::Apex, 2) },
     ];
-    let comparators = Comparators { hindsight: true, segments: 3 };
+    let comparators = Comparators::new(true, 3);
     let all = |name, specs: Vec<Spec>, comparators: Comparators| {
         let seeds = specs.iter().flat_map(|spec| [0, 7, 60].map(|rows| saved(spec, 5, rows, comparators))).collect();
         Saved { name, seeds }
     };
     let long = vec![
         // Columns that wait, factors that are not multiplied out, a sketch.
-        saved(&centered(Spec::bare(Kind::Auto, 1)), 520, 12, Comparators { hindsight: false, segments: 0 }),
-        saved(&Spec::bare(Kind::ForgettingLeader, 2), 160, 150, Comparators { hindsight: false, segments: 0 }),
+        saved(&centered(Spec::bare(Kind::Auto, 1)), 520, 12, Comparators::new(false, 0)),
+        saved(&Spec::bare(Kind::ForgettingLeader, 2), 160, 150, Comparators::new(false, 0)),
         saved(&centered(Spec::bare(Kind::Tracking, 1)), 4100, 3, Comparators::default()),
     ];
     let moments = [(5, 0), (5, 70), (4100, 3)].map(|(length, rows)| {

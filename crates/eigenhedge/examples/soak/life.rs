@@ -72,8 +72,7 @@ fn healed(learner: &AnyLearner) -> Option<u64> {
 }
 
 fn walk(case: &Case, seed: u64, rows: u64, outcome: &mut Outcome) -> Result<(), eigenhedge::Error> {
-    let mut run =
-        Model::with_comparators(case.spec.clone(), case.length, seed, Comparators { hindsight: false, segments: 0 })?;
+    let mut run = Model::with_comparators(case.spec.clone(), case.length, seed, Comparators::new(false, 0))?;
     let Outcome { sound, healed: all_healed } = outcome;
     for (t, row) in (0..rows).zip(Endless::new(case.length, seed)) {
         let loss = run.step(&row)?;

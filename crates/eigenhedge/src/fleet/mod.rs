@@ -88,8 +88,8 @@ fn together(keys: &[&str]) -> Vec<usize> {
     numbered.into_iter().map(|(_, position)| position).collect()
 }
 
-fn cannot_store(error: &io::Error) -> Error {
-    Error::Store(error.to_string())
+fn cannot_store(error: io::Error) -> Error {
+    Error::Store(error.into())
 }
 
 impl<T: FleetMember> Fleet<T> {
@@ -254,7 +254,8 @@ impl<T: FleetMember> Fleet<T> {
     /// The learner at a place of the store.
     fn stored(&mut self, place: u64) -> Result<T, Error> {
         let bytes = self.stored_bytes(place)?;
-        let member = T::from_bytes(&bytes).map_err(|refusal| Error::Store(refusal.to_string()))?;
+        let member = T::from_bytes(&bytes)
+            .map_err(|refusal| cannot_store(io::Error::new(io::ErrorKind::InvalidData, refusal.to_string())))?;
         match member.check_alike(&self.fresh) {
             Ok(()) => Ok(member),
             Err(_) => Err(Error::State("all members of a fleet must have the same options")),
@@ -263,7 +264,7 @@ impl<T: FleetMember> Fleet<T> {
 
     fn stored_bytes(&mut self, place: u64) -> Result<Vec<u8>, Error> {
         let store = self.store.as_mut().ok_or(Error::State("a member that was put away must have a store"))?;
-        store.get(place).map_err(|error| cannot_store(&error))
+        store.get(place).map_err(cannot_store)
     }
 
     /// Puts learners away that have not been used for longest, if there is no room for one more.
@@ -281,7 +282,7 @@ impl<T: FleetMember> Fleet<T> {
         // From the last slot on, so that what takes the place of another stays.
         oldest.sort_unstable_by_key(|(_, slot)| std::cmp::Reverse(*slot));
         for (_, slot) in oldest {
-            let place = store.put(&self.slots[slot].member.to_bytes()?).map_err(|error| cannot_store(&error))?;
+            let place = store.put(&self.slots[slot].member.to_bytes()?).map_err(cannot_store)?;
             let gone = self.slots.swap_remove(slot);
             self.places[gone.key] = Place::Stored(place);
             if let Some(moved) = self.slots.get(slot) {

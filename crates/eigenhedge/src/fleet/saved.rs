@@ -31,16 +31,16 @@ impl<T: FleetMember> Fleet<T> {
         let count = heads.len() as u32;
         let begun = out.write_all(&T::KIND.head()).and_then(|()| out.write_all(&count.to_le_bytes()));
         let written = begun.and_then(|()| heads.iter().try_for_each(|head| write_part(out, "", head)));
-        written.map_err(|error| cannot_store(&error))?;
+        written.map_err(cannot_store)?;
         for position in 0..self.keys.len() {
             let bytes = match self.places[position] {
                 Place::Memory(slot) => self.slots[slot].member.to_bytes()?,
                 Place::Stored(place) => self.stored_bytes(place)?,
             };
-            write_part(out, &self.keys[position], &bytes).map_err(|error| cannot_store(&error))?;
+            write_part(out, &self.keys[position], &bytes).map_err(cannot_store)?;
         }
         let end = out.write_all(&END.to_le_bytes());
-        end.and_then(|()| out.write_all(&(self.keys.len() as u64).to_le_bytes())).map_err(|error| cannot_store(&error))
+        end.and_then(|()| out.write_all(&(self.keys.len() as u64).to_le_bytes())).map_err(cannot_store)
     }
 
     /// Reads where everything is in what [`Self::write`] has written: the fresh member with the resume state, and the

@@ -13,7 +13,6 @@
 //! about 1e-7 of a vector where points lie in the span to rounding, so that coordinates along what is nearly dependent can
 //! come out longer than the point: what is charged is then shortened ([`Frame::shorten`]), what is learned is not.
 
-use super::LONGEST;
 use super::step::{Step, move_column};
 use crate::error::Error;
 use crate::linalg::Matrix;
@@ -22,6 +21,9 @@ use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{ensure, within};
 use serde::{Deserialize, Serialize};
+
+/// Weight vectors this long are on their way to infinity.
+pub(super) const LONGEST: f64 = 1e8;
 
 /// The factor R of the weight vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -58,7 +58,7 @@ use crate::recent_median::Clip;
 use crate::scratch::Scratch;
 use crate::state::{self, State, energy, ensure, within};
 use crate::subspace::{Instance, NEGLIGIBLE, NormBound, RunningCenter, SLACK, check_kept};
-use implicit_frame::Frame;
+use implicit_frame::{Frame, LONGEST};
 use rule::Seen;
 use serde::{Deserialize, Serialize};
 use step::Step;
@@ -167,9 +167,6 @@ struct Working {
     /// True if the above, up to `step`, belongs to the present row.
     is_loaded: bool,
 }
-
-/// Weight vectors this long are on their way to infinity.
-const LONGEST: f64 = 1e8;
 
 impl<W: Weights + SavedWeights> State for Hebbian<W> {
     fn check_state(&self, built: &Self) -> Result<(), Error> {

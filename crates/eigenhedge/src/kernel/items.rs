@@ -30,6 +30,8 @@ pub enum TextItems {
     Chars,
 }
 
+crate::error::by_name!(TextItems, "items");
+
 impl TextItems {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Words, Self::Chars];

@@ -8,6 +8,9 @@
 //! | anchored, not centered | JMLR Theorem 6 |
 //! | anchored, centered | JMLR Theorem 8; around the running mean Corollary 9, without its first row |
 //! | anchored, self-confident rate | [`bounds::self_confident`] |
+//! | tracking and anchored in a space of infinite dimension | [`bounds::uncentered`] with its limit D = k |
+//!
+//! The papers' theorems are about spaces of finite dimension. Their limit is ours, and has a name of its own.
 //!
 //! Around the running mean the first row x₀ does nothing but fix the center, and is charged to nobody. From then on the
 //! learner is that of Theorem 8 with one imaginary row at x₀ (ε = 1). A comparator around the mean m of the T - 1 rows
@@ -27,7 +30,7 @@ use crate::bounds::{self, Setting};
 use crate::comparators::Best;
 use crate::mixing::Mixing;
 use crate::registry::{Kind, Spec};
-use crate::simplex::Select;
+use crate::simplex::{Multiplicity, Select};
 use crate::span::Span;
 use crate::subspace::{AnyRule, NormBound, Rule, RunningCenter, Subspace};
 
@@ -179,13 +182,23 @@ pub(super) fn guarantee<S: Span>(
     let (theorem, bound) = match (spec.learner, spec.mixing) {
         (Kind::Additive, _) => ("gradient descent", bounds::additive(&setting, loss, changes, inputs.squares_norm)),
         (Kind::Tracking, Mixing::FixedShare { alpha }) if changes > 0 => {
-            ("JMLR Theorem 6 with fixed share", bounds::shifting(&setting, loss, changes, alpha))
+            let finite = "JMLR Theorem 6 with fixed share";
+            let theorem = named(dimension, finite, "dimension-free bound with fixed share");
+            (theorem, bounds::shifting(&setting, loss, changes, alpha))
         }
         _ if changes > 0 => return Err(Reason::Changes),
         _ => fixed(spec, learner, &setting, inputs, loss)?,
     };
     let bound = bound.ok_or(Reason::NoTheorem)?;
     Ok(Guarantee { theorem, bound, price })
+}
+
+/// The name of a theorem of the papers, or that of its limit for infinite dimension.
+fn named(dimension: Multiplicity, finite: &'static str, limit: &'static str) -> &'static str {
+    match dimension {
+        Multiplicity::Finite(_) => finite,
+        Multiplicity::Infinite => limit,
+    }
 }
 
 /// The theorems about one subspace for all rows, around a center or around none.
@@ -199,16 +212,18 @@ fn fixed<S: Span>(
     let norm_square = setting.norm_square;
     // What is added for the center: to the best loss, and to the bound.
     let (moved, added, theorem) = match spec.center {
-        None => (0.0, 0.0, "JMLR Theorem 6"),
+        None => (0.0, 0.0, named(setting.dimension, "JMLR Theorem 6", "dimension-free bound")),
         Some(RunningCenter { prior: 0.0, .. }) => {
             let rows = inputs.rows.max(1) as f64;
             let offset = inputs.offset.ok_or(Reason::UnknownBest)?;
-            (offset * (rows - 1.0) / rows, norm_square * rows.ln(), "JMLR Corollary 9")
+            let theorem = named(setting.dimension, "JMLR Corollary 9", "dimension-free bound around the running mean");
+            (offset * (rows - 1.0) / rows, norm_square * rows.ln(), theorem)
         }
         Some(RunningCenter { prior, .. }) => {
             let offset = inputs.offset.ok_or(Reason::UnknownBest)?;
             let harmonic = 1.0 + (inputs.rows.saturating_sub(1) as f64 / (prior + 1.0)).ln_1p();
-            (prior * offset, norm_square * harmonic, "JMLR Theorem 8")
+            let theorem = named(setting.dimension, "JMLR Theorem 8", "dimension-free bound around a running center");
+            (prior * offset, norm_square * harmonic, theorem)
         }
     };
     let (theorem, bound) = if spec.self_confident {

@@ -89,6 +89,7 @@ struct Working {
 
 /// What a model compares itself with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Comparators {
     /// Follow the best fixed subspace, at the price of O(n²) for each row while rows are short, O(nk) when they are long.
     pub hindsight: bool,
@@ -99,6 +100,11 @@ pub struct Comparators {
 impl Comparators {
     /// As many segments, up to 12, as make the bound for a comparator that changes least.
     pub const AUTO: usize = AUTO_SEGMENTS;
+
+    /// The best fixed subspace, if `hindsight`, and the best partitions into up to this many segments; 0 for none.
+    pub fn new(hindsight: bool, segments: usize) -> Self {
+        Self { hindsight, segments }
+    }
 }
 
 impl Default for Comparators {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Sums over the rows so far, in squared input units. A first row that fixes the center is counted, and its loss stands by
 /// itself: it is part of no sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Totals {
     /// Rows seen.
     pub rows: u64,

@@ -10,11 +10,10 @@
 //! **Calibration** is out of sample: the warm-up is cut into [`FOLDS`] contiguous pieces, and each is looked at by a shape of the
 //! others, without the `gap` rows nearest to it, which share lagged cells with it.
 
-use super::limits::{Recent, tail_limit, upper_quantile};
+use super::limits::{RECENT_STEP, Recent, TENTH, tail_limit, upper_quantile};
 use super::options::{Limit, Mode};
 use super::shape::{Kept, Parts, Sample, Shape};
 use super::tails::Tails;
-use super::{RECENT_STEP, TENTH};
 use crate::error::Error;
 use crate::scratch::Scratch;
 use crate::state::{LARGEST, entries, length, within};

@@ -14,9 +14,8 @@
 //!
 //! A drift is otherwise latched. Only acceptance makes it the new reference.
 
-use super::TENTH;
 use super::causes::{Cause, Causes, NAMED};
-use super::limits::{prediction_limit, time_between_independent, upper_quantile};
+use super::limits::{TENTH, prediction_limit, time_between_independent, upper_quantile};
 use crate::error::Error;
 use crate::state::{LARGEST, count, ensure, within};
 use serde::{Deserialize, Serialize};

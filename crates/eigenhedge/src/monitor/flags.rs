@@ -7,7 +7,7 @@
 //! A column that was constant in the warm-up therefore adds `2 log(n + 2)` when it moves, about 12 after 400 rows: enough for an
 //! alarm by itself.
 
-use super::RECENT_STEP;
+use super::limits::RECENT_STEP;
 use crate::error::Error;
 use crate::state::{LARGEST, ensure, within};
 use serde::{Deserialize, Serialize};

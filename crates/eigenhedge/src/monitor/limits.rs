@@ -18,6 +18,12 @@ use crate::error::Error;
 use crate::state::{LARGEST, count, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 
+/// Weight of a row in the level of the last rows: long enough to be steady, short enough to follow a process that moves.
+pub(super) const RECENT_STEP: f64 = 1.0 / 50.0;
+/// Share of normal rows that count as unusual wherever a limit is not the one asked for: rows that can be an alarm, levels at
+/// which a drift is over, rows of the warm-up that may be outliers.
+pub(super) const TENTH: f64 = 0.1;
+
 /// Fewest rows that scores can be worth.
 const FEWEST: f64 = 4.0;
 /// Scores over the limit that the window is meant to hold.

@@ -66,11 +66,6 @@ use serde::{Deserialize, Serialize};
 
 /// Largest cell, in standard units: its fourth power is finite with room for sums.
 const LARGEST_CELL: f64 = 1e70;
-/// Weight of a row in the level of the last rows: long enough to be steady, short enough to follow a process that moves.
-const RECENT_STEP: f64 = 1.0 / 50.0;
-/// Share of normal rows that count as unusual wherever a limit is not the one asked for: rows that can be an alarm, levels at
-/// which a drift is over, rows of the warm-up that may be outliers.
-const TENTH: f64 = 0.1;
 
 /// Scores, limits and alarms for rows as they come.
 ///
@@ -78,7 +73,7 @@ const TENTH: f64 = 0.1;
 /// use eigenhedge::{Monitor, MonitorOptions, Random};
 ///
 /// let mut random = Random::seeded(1);
-/// let mut monitor = Monitor::new(MonitorOptions { warm_up: Some(200), ..Default::default() }, 3)?;
+/// let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(200)), 3)?;
 /// for t in 0..300 {
 ///     let x = random.normal();
 ///     let fault = if t == 299 { 9.0 } else { 0.0 };

@@ -4,7 +4,7 @@ use super::shape::Kept;
 use crate::error::{Error, at_least_one};
 use crate::registry::Missing;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 /// Rows of the warm-up if not said otherwise, and the same for each number of a row, lags included.
 const USUAL_WARM_UP: usize = 400;
@@ -25,14 +25,16 @@ pub enum Mode {
     Freeze(u64),
 }
 
-impl Mode {
-    /// Parses `adapt` or `freeze:ROWS`.
-    pub fn from_text(text: &str) -> Option<Self> {
-        match text.split_once(':') {
+impl FromStr for Mode {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let found = match text.split_once(':') {
             None if text == "adapt" => Some(Self::Adapt),
             Some(("freeze", rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::Freeze),
             _ => None,
-        }
+        };
+        found.ok_or_else(|| Error::name("mode", &["adapt", "freeze:ROWS"], text))
     }
 }
 
@@ -62,17 +64,6 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// Parses `auto:ALPHA` or `conformal:P`, with a number between 0 and 1.
-    pub fn from_text(text: &str) -> Option<Self> {
-        let (name, number) = text.split_once(':')?;
-        let number = number.parse().ok().filter(|x: &f64| *x > 0.0 && *x < 1.0)?;
-        match name {
-            "auto" => Some(Self::Auto(number)),
-            "conformal" => Some(Self::Conformal(number)),
-            _ => None,
-        }
-    }
-
     /// Share of normal rows that are meant to pass.
     pub fn rate(self) -> f64 {
         match self {
@@ -86,6 +77,21 @@ impl Limit {
             Self::Auto(rate) => Self::Auto(0.5 * rate),
             Self::Conformal(rate) => Self::Conformal(0.5 * rate),
         }
+    }
+}
+
+impl FromStr for Limit {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let rate = |number: &str| number.parse().ok().filter(|x: &f64| *x > 0.0 && *x < 1.0);
+        let found = text.split_once(':').and_then(|(name, number)| match name {
+            "auto" => rate(number).map(Self::Auto),
+            "conformal" => rate(number).map(Self::Conformal),
+            _ => None,
+        });
+        let names = ["auto:ALPHA", "conformal:P with a number between 0 and 1"];
+        found.ok_or_else(|| Error::name("limit", &names, text))
     }
 }
 
@@ -109,14 +115,16 @@ pub enum Rebaseline {
     After(u64),
 }
 
-impl Rebaseline {
-    /// Parses `never` or `after:ROWS`.
-    pub fn from_text(text: &str) -> Option<Self> {
-        match text.split_once(':') {
+impl FromStr for Rebaseline {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let found = match text.split_once(':') {
             None if text == "never" => Some(Self::Never),
             Some(("after", rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::After),
             _ => None,
-        }
+        };
+        found.ok_or_else(|| Error::name("rebaseline", &["never", "after:ROWS"], text))
     }
 }
 
@@ -143,11 +151,12 @@ pub enum Choose<T> {
 /// ```
 /// use eigenhedge::{Choose, Limit, MonitorOptions};
 ///
-/// let options = MonitorOptions { limit: Limit::Auto(0.001), lags: Choose::Fixed(5), ..MonitorOptions::default() };
+/// let options = MonitorOptions::default().with_limit(Limit::Auto(0.001)).with_lags(Choose::Fixed(5));
 /// options.check(8)?;
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MonitorOptions {
     /// Directions to keep.
     pub kept: Kept,
@@ -192,6 +201,37 @@ impl Default for MonitorOptions {
             rebaseline: Rebaseline::default(),
         }
     }
+}
+
+/// A method for each field that replaces its value.
+macro_rules! setters {
+    ($($with:ident $field:ident: $type:ty),+ $(,)?) => {
+        impl MonitorOptions {
+            $(
+                #[doc = concat!("The options with this [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
+                #[must_use]
+                pub fn $with(mut self, $field: $type) -> Self {
+                    self.$field = $field;
+                    self
+                }
+            )+
+        }
+    };
+}
+
+setters! {
+    with_kept kept: Kept,
+    with_mode mode: Mode,
+    with_limit limit: Limit,
+    with_lags lags: Choose<usize>,
+    with_differences differences: Choose<bool>,
+    with_standardize standardize: bool,
+    with_missing missing: Missing,
+    with_warm_up warm_up: Option<u64>,
+    with_event_gap event_gap: u64,
+    with_change_time change_time: f64,
+    with_drift_time drift_time: f64,
+    with_rebaseline rebaseline: Rebaseline,
 }
 
 impl MonitorOptions {

@@ -37,6 +37,8 @@ impl ExpertKind {
     }
 }
 
+crate::error::by_name!(ExpertKind, "learner");
+
 /// All that is needed to build a learner over experts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExpertSpec {

@@ -1,6 +1,8 @@
 //! Names, and what is known about each learner.
 
+use crate::error::Error;
 use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
 
 /// A learner of the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,8 +174,23 @@ impl Kind {
         REGISTRY.iter().find(|entry| entry.kind == self).unwrap_or(&REGISTRY[0])
     }
 
-    /// The learner with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        REGISTRY.iter().find(|entry| entry.name == name).map(|entry| entry.kind)
+    /// The name that users type.
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let found = REGISTRY.iter().find(|entry| entry.name == text).map(|entry| entry.kind);
+        found.ok_or_else(|| Error::name("learner", &REGISTRY.iter().map(|entry| entry.name).collect::<Vec<_>>(), text))
     }
 }

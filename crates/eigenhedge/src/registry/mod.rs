@@ -7,7 +7,7 @@
 //! use eigenhedge::registry::REGISTRY;
 //!
 //! assert!(REGISTRY.iter().any(|entry| entry.name == "tracking" && entry.kind == Kind::Tracking));
-//! assert_eq!(Kind::from_name("auto"), Some(Kind::Auto));
+//! assert_eq!("auto".parse(), Ok(Kind::Auto));
 //! ```
 
 pub mod defaults;

@@ -1,6 +1,6 @@
 //! The parameters of a learner, and how it is built from them.
 
-use super::{Family, Kind, options};
+use super::{Family, Kind};
 use crate::bounds;
 use crate::error::{self, Error};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
@@ -13,6 +13,13 @@ use crate::subspace::{
     Additive, Anchored, AnyRule, Law, NormBound, Options, Perturbed, RunningCenter, Subspace, Tracking,
 };
 use serde::{Deserialize, Serialize};
+
+/// Share that is mixed in if none is given.
+pub(super) const ALPHA: f64 = 1e-3;
+/// What merging may cost if nothing is given.
+pub(super) const MERGE: f64 = 0.25;
+/// Step of Hebbian learners if none is given.
+const HEBBIAN_ETA: f64 = 0.05;
 
 /// The way in which a run treats rows with missing cells, which are NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -28,6 +35,9 @@ pub enum Missing {
 }
 
 impl Missing {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Fail, Self::Skip, Self::Fill];
+
     /// The name that users type.
     pub fn name(self) -> &'static str {
         match self {
@@ -46,6 +56,8 @@ impl Missing {
         }
     }
 }
+
+error::by_name!(Missing, "missing");
 
 /// All that is needed to build a learner.
 ///
@@ -113,11 +125,11 @@ impl Spec {
     /// fixed share and merging for tracking, a self-confident rate for anchored, a step of 0.05 for Hebbian learners.
     pub fn new(learner: Kind, kept: usize) -> Self {
         let (mixing, merge) = match learner {
-            Kind::Tracking => (Mixing::FixedShare { alpha: options::ALPHA }, options::MERGE),
+            Kind::Tracking => (Mixing::FixedShare { alpha: ALPHA }, MERGE),
             _ => (Mixing::None, 0.0),
         };
         Self {
-            eta: if learner.entry().family == Family::Hebbian { options::HEBBIAN_ETA } else { 1.0 },
+            eta: if learner.entry().family == Family::Hebbian { HEBBIAN_ETA } else { 1.0 },
             self_confident: learner == Kind::Anchored,
             mixing,
             merge,

@@ -57,12 +57,9 @@ impl Select {
             Self::Top => "top",
         }
     }
-
-    /// The way with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|select| select.name() == name)
-    }
 }
+
+crate::error::by_name!(Select, "select");
 
 /// Working space of [`draw`].
 #[derive(Debug, Clone, Default)]
@@ -241,7 +238,8 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        assert!(Select::ALL.into_iter().all(|select| Select::from_name(select.name()) == Some(select)));
-        assert_eq!(Select::from_name("bottom"), None);
+        assert!(Select::ALL.into_iter().all(|select| select.name().parse() == Ok(select)));
+        let error = "bottom".parse::<Select>().unwrap_err();
+        assert_eq!(error.to_string(), "select must be systematic, corners or top, got 'bottom'");
     }
 }

@@ -31,7 +31,7 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
 
 use super::product_weights::{ProductScratch, drop_by_products};
-use super::rule::{Observed, Rule};
+use super::rule::{Observed, RESOLUTION, Rule};
 use super::scatter::Scatter;
 use super::tracking::check_max_rank;
 use super::{check_scale, price};
@@ -260,6 +260,11 @@ impl Rule for Anchored {
         Some(self.scatter.values()[i] / remembered)
     }
 
+    fn resolution(&self) -> f64 {
+        // A set is drawn over all columns, so that one more changes every draw.
+        if matches!(self.law, Law::ProductSets { .. }) { RESOLUTION } else { 0.0 }
+    }
+
     fn log_weights(&self) -> &[f64] {
         &self.log_weights
     }
@@ -286,6 +291,10 @@ impl Rule for Anchored {
 
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         self.scatter.direction(i, out);
+    }
+
+    fn directions(&mut self, order: &[usize], _: &mut Vec<f64>, out: &mut Matrix) {
+        self.scatter.directions(order, out);
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {

@@ -80,6 +80,9 @@ impl Rule for AnyRule {
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         delegate!(self, rule => rule.direction(i, out))
     }
+    fn directions(&mut self, order: &[usize], direction: &mut Vec<f64>, out: &mut Matrix) {
+        delegate!(self, rule => rule.directions(order, direction, out))
+    }
     fn update(&mut self, instance: &Observed, norm_square: f64) {
         delegate!(self, rule => rule.update(instance, norm_square))
     }
@@ -91,6 +94,9 @@ impl Rule for AnyRule {
     }
     fn mean_energy(&self, i: usize, trials: u64) -> Option<f64> {
         delegate!(self, rule => rule.mean_energy(i, trials))
+    }
+    fn resolution(&self) -> f64 {
+        delegate!(self, rule => rule.resolution())
     }
     fn price(&self) -> f64 {
         delegate!(self, rule => rule.price())

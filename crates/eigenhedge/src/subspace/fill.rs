@@ -71,11 +71,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         probabilities.extend(order.iter().map(|i| kept(weights[*i])));
         ridges.clear();
         ridges.extend(order.iter().map(|i| ridge(scales.noise, energy(*i))));
+        self.rule.directions(order, direction, directions);
         directions.resize(self.span.columns(), order.len());
-        for (j, i) in order.iter().enumerate() {
-            self.rule.direction(*i, direction);
-            directions.column_mut(j).copy_from_slice(direction);
-        }
         self.span.write_directions(directions, expanded, basis);
     }
 

@@ -59,20 +59,25 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
     }
 
-    /// Gives the residual of the last projection a column of its own, as far as the span can carry it; returns the
-    /// squared length of what it cannot, in the unit of the instance.
+    /// Gives the residual of the last projection a column of its own, as far as the span can carry it and the rule can tell
+    /// it from rounding. Returns the squared length of the rest, in the unit of the instance.
     pub(super) fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
         if residual == 0.0 {
             return 0.0;
         }
         let to_unit = self.to_unit();
+        let (in_unit, unit_square) = (residual * to_unit, self.scratch.0.observed.unit_square);
+        let unresolved = self.rule.resolution() * self.largest_square.max(self.scratch.0.square);
+        if in_unit * in_unit * unit_square <= unresolved {
+            return in_unit * in_unit;
+        }
         let coordinate = self.span.append_residual(point);
         if coordinate > 0.0 {
             self.scratch.0.columns.push(coordinate);
             self.rule.grow(self.span.columns());
         }
-        let (residual, coordinate) = (residual * to_unit, coordinate * to_unit);
-        (residual * residual - coordinate * coordinate).max(0.0)
+        let coordinate = coordinate * to_unit;
+        (in_unit * in_unit - coordinate * coordinate).max(0.0)
     }
 
     /// Rejects an instance whose largest eigenvalue exceeds what was promised.

@@ -347,11 +347,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         order.truncate(most);
         importance.clear();
         importance.extend(order.iter().map(|i| kept(weights[*i])));
+        self.rule.directions(order, direction, directions);
         directions.resize(self.span.columns(), order.len());
-        for (j, i) in order.iter().enumerate() {
-            self.rule.direction(*i, direction);
-            directions.column_mut(j).copy_from_slice(direction);
-        }
     }
 
     /// Turns the basis of [`Self::aligned_coordinates`] to the k directions most surely kept now.

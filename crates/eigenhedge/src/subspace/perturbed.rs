@@ -12,7 +12,9 @@
 //! Cost: O(w³), two eigendecompositions, and w²/2 random numbers for each trial, with w the columns of the span.
 //!
 //! Numerics: matrix and noise are scaled so that neither overflows for any η. The matrix itself is stored, in columns
-//! that turn with the rows, so the same seed gives the same losses in rotated coordinates and in a feature space.
+//! that turn with the rows, so the same seed gives the same losses in rotated coordinates and in a feature space. Each column
+//! has its own noise, so a column must not exist because of rounding alone. A residual whose square is at most
+//! [`RESOLUTION`] of the largest squared norm so far gets no column and counts as part of the complement.
 //!
 //! Not done: noise on the complement. It would couple w directions to all N, at O(N³), and has no meaning for
 //! infinite N; once the rows span the space there is no difference. The mean over the noise has no closed form:
@@ -24,7 +26,7 @@
 //! Zhang, STOC 2014 (Gaussian symmetric noise).
 
 use super::check_scale;
-use super::rule::{Observed, Rule};
+use super::rule::{Observed, RESOLUTION, Rule};
 use crate::error::{self, Error};
 use crate::linalg::checks::{orthonormal, shape, whole_scatter};
 use crate::linalg::{Eigen, Matrix, multiply};
@@ -158,6 +160,10 @@ impl Rule for Perturbed {
         // Only ratios matter: neither term can overflow.
         let (signal, scale) = if self.eta > 1.0 { (1.0, 1.0 / self.eta) } else { (self.eta, 1.0) };
         self.follow(signal, |diagonal| scale * random.normal() * if diagonal { std::f64::consts::SQRT_2 } else { 1.0 });
+    }
+
+    fn resolution(&self) -> f64 {
+        RESOLUTION
     }
 
     fn log_weights(&self) -> &[f64] {

@@ -21,6 +21,10 @@ impl Default for Observed {
     }
 }
 
+/// Share of the largest squared norm up to which the square of a residual may be rounding, for rules whose draws depend on the
+/// number of columns.
+pub(super) const RESOLUTION: f64 = 1e-12;
+
 /// A spectrum over explicit directions and their complement, with the rule that changes it.
 ///
 /// Everything is in the coordinates of the span's columns, so a rule works in any space.
@@ -52,6 +56,16 @@ pub trait Rule {
     /// Explicit direction `i` in the coordinates of the columns.
     fn direction(&mut self, i: usize, out: &mut Vec<f64>);
 
+    /// Explicit directions in the coordinates of the columns, one in each column of `out`; `direction` is working space.
+    fn directions(&mut self, order: &[usize], direction: &mut Vec<f64>, out: &mut Matrix) {
+        out.resize(0, 0);
+        for (j, i) in order.iter().enumerate() {
+            self.direction(*i, direction);
+            out.resize(direction.len(), j + 1);
+            out.column_mut(j).copy_from_slice(direction);
+        }
+    }
+
     /// Learns from the instance whose dyads were just observed, in order. Rows have norms up to the
     /// root of `norm_square`, in input units. Dyads of weight zero teach nothing.
     fn update(&mut self, instance: &Observed, norm_square: f64);
@@ -67,6 +81,12 @@ pub trait Rule {
     /// does not know.
     fn mean_energy(&self, _i: usize, _trials: u64) -> Option<f64> {
         None
+    }
+
+    /// A residual whose square is at most this share of the largest squared norm so far gets no column: it counts as part of
+    /// the complement. Zero gives a column to every residual that the span can carry.
+    fn resolution(&self) -> f64 {
+        0.0
     }
 
     /// What approximations have added to the constant of the theorem; zero when everything was exact.

@@ -84,7 +84,7 @@ fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs
     // What a learner learns does not depend on what it drew: all draws share one.
     let learner = AnyLearner::new(spec, stream[0].len())?;
     let totals = eigenhedge_lab::totals(learner, stream, (args.seed, args.draws as usize), &|_| {})?;
-    let comparators = Comparators { hindsight: false, segments: 0 };
+    let comparators = Comparators::new(false, 0);
     let mut run = Model::with_comparators(spec.clone(), stream[0].len(), args.seed.wrapping_add(1), comparators)?;
     let mut recorder = Recorder::new(&run, false);
     let mut spent = Duration::ZERO;

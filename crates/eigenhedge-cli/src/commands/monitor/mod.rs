@@ -20,7 +20,7 @@ use crate::stop::StopSignal;
 use crate::summary::counted;
 use crate::table::{Usage, is_dash, say_times};
 use anyhow::{Context, Result};
-use eigenhedge::{Choose, Kept, Limit, Missing, Mode, MonitorOptions, Standardize};
+use eigenhedge::{Choose, Kept, Limit, Mode, MonitorOptions, Standardize};
 use eigenhedge_io::{Form, Target, write_whole};
 use metrics::Metrics;
 use session::Session;
@@ -141,20 +141,18 @@ fn watch(
 
 /// The options of the monitor.
 fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
-    let mut options = MonitorOptions {
-        kept: args.k.map_or(Kept::Share(args.share), Kept::Count),
-        mode: args.mode,
-        limit: args.limit,
-        lags: args.lags,
-        differences: args.differences.into(),
-        standardize: true,
-        missing: Missing::from(args.missing),
-        warm_up: args.warm_up,
-        event_gap: args.event_gap,
-        change_time: args.change_time,
-        drift_time: args.drift_time,
-        rebaseline: args.rebaseline,
-    };
+    let mut options = MonitorOptions::default()
+        .with_kept(args.k.map_or(Kept::Share(args.share), Kept::Count))
+        .with_mode(args.mode)
+        .with_limit(args.limit)
+        .with_lags(args.lags)
+        .with_differences(args.differences.into())
+        .with_missing(args.missing)
+        .with_warm_up(args.warm_up)
+        .with_event_gap(args.event_gap)
+        .with_change_time(args.change_time)
+        .with_drift_time(args.drift_time)
+        .with_rebaseline(args.rebaseline);
     match (args.table.standardize, args.mode, args.warm_up) {
         (Some(Standardize::None), ..) => options.standardize = false,
         (Some(Standardize::Warmup(rows)), _, Some(typed)) if rows != typed => {

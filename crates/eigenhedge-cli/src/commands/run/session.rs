@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
-use super::{by_name, misfit};
+use super::{by_name, misfit, say, uncapped};
 use crate::args::KeepArgs;
 use crate::files::read_model;
 use crate::plan::{Beginning, Given, Plan};
@@ -61,6 +61,9 @@ impl Start {
         let setup = setup.for_rows(length).map_err(fits)?;
         let columns = Columns::new(stream.own_names(), Standardizer::new(layout.standardize, length));
         let model = Model::of(&setup, length, true).map_err(fits)?.with_columns(columns);
+        if !plan.quiet {
+            uncapped(model.spec(), length).iter().for_each(|advice| say(advice));
+        }
         Ok(Self { model, stream, layout: layout.clone(), options: in_effect(&setup)? })
     }
 

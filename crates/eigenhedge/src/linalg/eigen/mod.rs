@@ -4,6 +4,7 @@ mod cauchy_columns;
 mod cauchy_product;
 mod dense;
 mod factor;
+mod root;
 mod secular;
 mod secular_batch;
 mod secular_simd;

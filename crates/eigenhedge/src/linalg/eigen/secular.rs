@@ -10,18 +10,10 @@
 //!
 //! Cost: about four evaluations of f per root; small problems are solved in [`super::secular_batch`]. Numerics: the caller scales the problem to unit size.
 
+use super::root::{MOST_STEPS, Root};
 use super::secular_batch;
 use super::secular_simd::{Point, pole_sums};
 use pulp::Simd;
-
-/// A root `λ = pole + offset`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Root {
-    /// Index of the nearest pole.
-    pub origin: usize,
-    /// Distance from it; positive when the pole is the lower end of the gap.
-    pub offset: f64,
-}
 
 /// All `count` roots, in ascending order. The first `count` poles ascend strictly and have positive weights; both lists
 /// are filled up.
@@ -108,8 +100,6 @@ fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, to
     }
     Root { origin, offset }
 }
-
-pub(super) const MOST_STEPS: usize = 100;
 
 /// Root of `far + w_low/(-x) + w_high/(gap - x)`, as an offset from the nearer end.
 #[inline(always)]

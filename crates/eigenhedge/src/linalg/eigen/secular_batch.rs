@@ -6,7 +6,7 @@
 //!
 //! The root above the last pole is one like the others: the poles that fill up the lanes have no weight and lie above it.
 
-use super::secular::{MOST_STEPS, Root};
+use super::root::{MOST_STEPS, Root};
 use super::secular_simd::{Sides, abs, neg, reciprocals, select};
 use pulp::Simd;
 

@@ -2,7 +2,8 @@
 //!
 //! Cost: the vectors are read and written once; with products, the columns are read once for all of them.
 
-use super::products::{BLOCK, PART, Products};
+use super::products::{PART, Products};
+use super::subtract_projection::BLOCK;
 use super::{Matrix, subtract_projection::Columns};
 use crate::num::dot;
 use crate::threads::share_out;

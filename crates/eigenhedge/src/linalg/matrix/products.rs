@@ -5,7 +5,7 @@
 //! Numerics: sums go block by block and part by part, so that a product has the same bits however many are computed
 //! together.
 
-use super::subtract_projection::Columns;
+use super::subtract_projection::{BLOCK, Columns};
 use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
@@ -39,10 +39,6 @@ impl Vectors for &[&[f64]] {
         &self[j][rows.start..rows.end]
     }
 }
-
-/// Rows handled together, so that vectors stay in the first cache while the columns stream by. Products are added up
-/// block by block, so that they are the same however many are computed at once.
-pub(super) const BLOCK: usize = 512;
 
 /// Rows whose sums are added up by themselves, so that they are the same on any number of threads.
 pub(super) const PART: usize = 1 << 14;

@@ -3,9 +3,12 @@
 //! Cost: the columns are read once. Rows are handled in blocks, so that the vector stays in the first cache while the
 //! columns stream by, eight at a time.
 
-use super::products::BLOCK;
 use crate::num::dot;
 use pulp::{Simd, WithSimd};
+
+/// Rows handled together, so that vectors stay in the first cache while the columns stream by. Products are added up
+/// block by block, so that they are the same however many are computed at once.
+pub(super) const BLOCK: usize = 512;
 
 /// Columns side by side, to read.
 #[derive(Clone, Copy)]

@@ -9,7 +9,6 @@ mod value;
 
 pub use crate::num::exact;
 pub(crate) use table::AUTO_SEGMENTS;
-pub(crate) use table::{ALPHA, HEBBIAN_ETA, MERGE};
 pub use table::{OPTIONS, OptionEntry, Readers};
 pub use value::{Check, Choice, Type, Value};
 
@@ -71,6 +70,8 @@ impl Coordinates {
     }
 }
 
+crate::error::by_name!(Coordinates, "coordinates");
+
 /// A run as its options describe it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
@@ -109,7 +110,7 @@ impl Options {
 
     /// The learner; `auto` if its name is none of the registry.
     pub fn learner(&self) -> Kind {
-        self.given.get("learner").and_then(|value| Kind::from_name(value.text())).unwrap_or(Kind::Auto)
+        self.given.get("learner").and_then(|value| value.text().parse().ok()).unwrap_or(Kind::Auto)
     }
 
     /// Judges all that can be judged without the data and without building the learner.

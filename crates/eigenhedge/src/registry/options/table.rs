@@ -3,12 +3,13 @@
 //! Command line, Python, resume check, `inspect`, summaries and the book take options from here, in this order. In texts,
 //! `{name}` stands for an option as the reader's program spells it.
 
-use super::{Choice, Coordinates, Misuse, Options, Setup, Spelling, Type, Value, exact, spelled};
+use super::{Choice, Misuse, Options, Setup, Spelling, Type, Value, exact, spelled};
 use crate::error::{self, Error};
-use crate::kernel::{KERNELS, TextItems};
+use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
+use crate::registry::spec::{ALPHA, MERGE};
 use crate::registry::{Kind, Missing, REGISTRY};
-use crate::simplex::{Multiplicity, Select};
+use crate::simplex::Multiplicity;
 use crate::subspace::{NormBound, RunningCenter, check_center_memory, check_center_prior};
 
 /// The description of an option.
@@ -102,10 +103,6 @@ const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
 const TRACKING: &[Kind] = &[Kind::Tracking];
 const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
 
-pub(crate) const ALPHA: f64 = 1e-3;
-pub(crate) const MERGE: f64 = 0.25;
-/// Step of Hebbian learners if none is given.
-pub(crate) const HEBBIAN_ETA: f64 = 0.05;
 /// The number of segments that stands for `auto`.
 pub(crate) const AUTO_SEGMENTS: usize = usize::MAX;
 
@@ -355,11 +352,7 @@ pub const OPTIONS: &[OptionEntry] = &[
     OptionEntry {
         default: "fail",
         set: |setup, value| {
-            setup.spec.missing = match value.text() {
-                "skip" => Missing::Skip,
-                "fill" => Missing::Fill,
-                _ => Missing::Fail,
-            }
+            setup.spec.missing = value.text().parse().unwrap_or_default();
         },
         get: |setup| Some(setup.spec.missing.name().into()),
         conflict: |_, setup| {
@@ -448,7 +441,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         default: "chars for spectrum, words for sets",
         readers: Readers::Features,
         set: |setup, value| {
-            setup.parameters.items = TextItems::ALL.into_iter().find(|items| items.name() == value.text());
+            setup.parameters.items = value.text().parse().ok();
         },
         get: |setup| Some(setup.spec.kernel.as_ref()?.parameters().items?.name().into()),
         example: "--kernel spectrum --items words",
@@ -556,7 +549,7 @@ pub const OPTIONS: &[OptionEntry] = &[
     },
     OptionEntry {
         default: "systematic",
-        set: |setup, value| setup.spec.select = Select::from_name(value.text()).unwrap_or_default(),
+        set: |setup, value| setup.spec.select = value.text().parse().unwrap_or_default(),
         get: |setup| Some(setup.spec.select.name().into()),
         example: "--select top",
         ..OptionEntry::new("select", Type::Choice(selects), "HOW", "How the kept directions are drawn")
@@ -564,8 +557,7 @@ pub const OPTIONS: &[OptionEntry] = &[
     OptionEntry {
         default: "aligned",
         set: |setup, value| {
-            let named = |form: &Coordinates| form.name() == value.text();
-            setup.coordinates = Coordinates::ALL.into_iter().find(named).unwrap_or_default();
+            setup.coordinates = value.text().parse().unwrap_or_default();
         },
         get: |setup| Some(setup.coordinates.name().into()),
         example: "--coordinates drawn",

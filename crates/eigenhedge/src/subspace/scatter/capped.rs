@@ -12,7 +12,7 @@
 
 use super::super::frame::Frame;
 use super::super::rule::Observed;
-use super::ROUNDING;
+use super::chained::ROUNDING;
 use crate::error::Error;
 use crate::linalg::{Eigen, Matrix, multiply, symmetric_eigen};
 use crate::simplex::Multiplicity;

@@ -16,7 +16,6 @@
 //! fade for ever would end as denormals, which are slow.
 
 use super::super::rule::Observed;
-use super::ROUNDING;
 use crate::error::Error;
 use crate::linalg::checks::{energies, orthonormal, shape, whole_scatter};
 use crate::linalg::{Eigen, Factor, FactorScratch, Matrix, multiply};
@@ -24,6 +23,9 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, State, ensure, entries, within};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
+
+/// Eigenvalues under this share of the largest are rounding.
+pub(super) const ROUNDING: f64 = f64::EPSILON;
 
 /// A scatter matrix with all its eigenvalues and implicit eigenvectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,6 +65,8 @@ struct Working {
     coordinates: Vec<f64>,
     /// The same of a direction: those of the point must last until it is learned.
     of_direction: Vec<f64>,
+    of_directions: Matrix,
+    product: Matrix,
     image: Vec<f64>,
     keep: Vec<bool>,
 }
@@ -163,6 +167,28 @@ impl Chained {
             out.iter_mut().zip(self.basis.column(j)).for_each(|(o, b)| *o += weight * b);
         }
         out.extend_from_slice(&coordinates[size..]);
+    }
+
+    /// Eigenvectors in the coordinates of the columns, one in each column of `out`: each factor is multiplied out once for all.
+    pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
+        let Working { working, of_directions: coordinates, product, .. } = &mut self.scratch.0;
+        coordinates.resize(0, 0);
+        coordinates.resize(self.values.len(), order.len());
+        order.iter().enumerate().for_each(|(c, i)| coordinates.column_mut(c)[*i] = 1.0);
+        for factor in self.chain.factors[..self.chain.used].iter().rev() {
+            factor.apply_to_columns(coordinates, working);
+        }
+        let size = self.basis.columns();
+        out.resize(self.values.len(), order.len());
+        if size == 0 || order.is_empty() {
+            return out.clone_from(coordinates);
+        }
+        multiply(product, self.basis.view(), coordinates.view().subrows(0, size));
+        for c in 0..order.len() {
+            let (known, new) = out.column_mut(c).split_at_mut(size);
+            known.copy_from_slice(product.column(c));
+            new.copy_from_slice(&coordinates.column(c)[size..]);
+        }
     }
 
     /// `C ← forget · C + Σ w z zᵀ`; the coordinates of the last dyad were observed last.

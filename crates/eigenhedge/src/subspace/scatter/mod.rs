@@ -17,9 +17,6 @@ use capped::Capped;
 use chained::Chained;
 use serde::{Deserialize, Serialize};
 
-/// Eigenvalues under this share of the largest are rounding.
-const ROUNDING: f64 = f64::EPSILON;
-
 /// A scatter matrix as eigenvalues with directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -120,6 +117,18 @@ impl Scatter {
             Self::Capped(capped) => {
                 out.clear();
                 out.extend_from_slice(capped.frame.rotation().column(i));
+            }
+        }
+    }
+
+    /// Directions in the coordinates of the columns, one in each column of `out`.
+    pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
+        match self {
+            Self::Full(full) => full.directions(order, out),
+            Self::Capped(capped) => {
+                let rotation = capped.frame.rotation();
+                out.resize(rotation.rows(), order.len());
+                order.iter().enumerate().for_each(|(c, i)| out.column_mut(c).copy_from_slice(rotation.column(*i)));
             }
         }
     }

@@ -19,7 +19,8 @@ mod state;
 
 use super::cauchy_columns::{self, Points};
 use super::cauchy_product::CauchyProduct;
-use super::secular::{self, Root};
+use super::root::Root;
+use super::secular;
 use super::secular_simd::{self, Point};
 use crate::linalg::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
@@ -219,6 +220,52 @@ impl Factor {
         Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
     }
 
+    /// `X ← E X` for the first rows of a matrix, as many as the factor has directions: [`Self::apply`] to every column, with
+    /// one product.
+    pub fn apply_to_columns(&self, x: &mut Matrix, scratch: &mut FactorScratch) {
+        let FactorScratch { gathered, cauchy, turned, kept_roots, places, input: image, .. } = scratch;
+        kept_roots.clear();
+        places.clear();
+        for (place, source) in self.order.iter().enumerate() {
+            if let Source::Root(i) = source {
+                kept_roots.push(*i);
+                places.push(place);
+            }
+        }
+        gathered.resize(places.len(), x.columns());
+        turned.resize(self.active.len(), x.columns());
+        if !places.is_empty() {
+            for c in 0..x.columns() {
+                let column = x.column(c);
+                gathered.column_mut(c).iter_mut().zip(&*places).for_each(|(entry, place)| *entry = column[*place]);
+            }
+            let (points, weights) = (self.points(), &self.weights);
+            Arch::new().dispatch(cauchy_columns::Fill { points, weights, roots: kept_roots, cauchy });
+            multiply(turned, cauchy.view().subrows(0, self.active.len()), gathered.view());
+        }
+        image.resize(self.order.len(), 0.0);
+        for c in 0..x.columns() {
+            let column = &mut x.column_mut(c)[..self.order.len()];
+            for (value, source) in column.iter().zip(&self.order) {
+                if let Source::Input(j) = *source {
+                    image[j] = *value;
+                }
+            }
+            self.active.iter().zip(turned.column(c)).for_each(|(j, value)| image[*j] = *value);
+            self.turn_back(image);
+            column.copy_from_slice(image);
+        }
+    }
+
+    /// Undoes the rotations that came before the secular equation.
+    fn turn_back(&self, x: &mut [f64]) {
+        for r in self.rotations.iter().rev() {
+            let (a, b) = (x[r.deflated], x[r.kept]);
+            x[r.deflated] = r.cos * a + r.sin * b;
+            x[r.kept] = r.cos * b - r.sin * a;
+        }
+    }
+
     /// `out = E y`: coordinates in the old directions from coordinates in the new ones.
     pub fn apply(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let terms = &mut scratch.terms;
@@ -235,11 +282,7 @@ impl Factor {
             let sum: f64 = (0..terms.len()).map(|i| terms[i] / ((pole - self.origins[i]) - self.offsets[i])).sum();
             out[j] = self.weights[p] * sum;
         }
-        for r in self.rotations.iter().rev() {
-            let (a, b) = (out[r.deflated], out[r.kept]);
-            out[r.deflated] = r.cos * a + r.sin * b;
-            out[r.kept] = r.cos * b - r.sin * a;
-        }
+        self.turn_back(out);
     }
 
     /// `Q ← Q E`, keeping only the output directions for which `keep` is true.
@@ -452,11 +495,18 @@ mod tests {
                 let (mut there, mut back) = (vec![0.0; n], vec![0.0; n]);
                 factor.apply_transpose(&y, &mut there, &mut scratch);
                 factor.apply(&there, &mut back, &mut scratch);
+                // With a row more than the factor has, which stays.
+                let mut columns = Matrix::zeros(n + 1, 2);
+                columns.column_mut(0)[..n].copy_from_slice(&there);
+                columns.column_mut(1).fill(1.0);
+                factor.apply_to_columns(&mut columns, &mut scratch);
+                assert_eq!((columns.column(0)[n], columns.column(1)[n]), (0.0, 1.0));
                 let tolerance = 64.0 * f64::EPSILON * (n as f64);
                 for j in 0..n {
                     let direct: f64 = q.column(j).iter().zip(&y).map(|(a, b)| a * b).sum();
                     assert!((direct - there[j]).abs() <= tolerance);
                     assert!((back[j] - y[j]).abs() <= tolerance);
+                    assert!((columns.column(0)[j] - y[j]).abs() <= tolerance);
                 }
             }
         }

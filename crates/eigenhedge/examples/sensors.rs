@@ -1,0 +1,42 @@
+//! Watches eight sensors for faults, and saves and restores the monitor in between.
+//!
+//! Run it with `cargo run --release --example sensors`.
+
+use eigenhedge::{Limit, Monitor, MonitorOptions, streams};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Two factors drive eight sensors. x1 is off for 30 rows from row 1000 on, x2 is stuck from row 1400 on, x3 changes its
+    // level at row 1800.
+    let rows = streams::faults(8, 2, 0.3, 2000, 1);
+    let names = (0..8).map(|j| format!("x{j}")).collect();
+
+    // The first 400 rows are the reference. One normal row in a thousand may be an alarm.
+    let options = MonitorOptions::default().with_warm_up(Some(400)).with_limit(Limit::Auto(0.001));
+    let mut monitor = Monitor::new(options, 8)?.with_names(Some(names));
+
+    for (t, row) in rows.iter().enumerate() {
+        // Stop and go on: the bytes hold the reference, the limits and the names, so nothing is learned twice.
+        if t == 1200 {
+            let path = std::env::temp_dir().join(format!("sensors-{}.monitor", std::process::id()));
+            std::fs::write(&path, monitor.to_bytes())?;
+            monitor = Monitor::from_bytes(&std::fs::read(&path)?)?;
+            std::fs::remove_file(&path)?;
+            println!("row {t}: saved and restored");
+        }
+        let verdict = monitor.step(row)?;
+        // An event is a stretch of alarms; it is reported once it is over.
+        if let Some(event) = verdict.event {
+            let causes: Vec<String> = event.causes.iter().flatten().map(|cause| format!("x{}", cause.column)).collect();
+            println!("rows {} to {}: alarm, by {}", event.start, event.end, causes.join(", "));
+        }
+        if let Some(drift) = verdict.drift {
+            println!("row {t}: the level has left the reference, since row {}", drift.since);
+        }
+        if let Some(change) = verdict.change {
+            println!("row {t}: the level changed, at about row {}", change.start);
+        }
+    }
+    let totals = monitor.totals();
+    println!("{} rows, {} alarms", totals.rows, totals.alarms);
+    Ok(())
+}

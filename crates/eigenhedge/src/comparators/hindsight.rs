@@ -1,0 +1,188 @@
+//! Follows the best loss in hindsight by the comparator that fits the rows.
+
+use super::best::Best;
+use super::best_subspace::BestSubspace;
+use super::feature_rows::FeatureRows;
+use super::leading_directions::LeadingDirections;
+use super::mean::Mean;
+use super::sketch::Sketch;
+use crate::error::Error;
+use crate::kernel::VectorKernel;
+use crate::linalg::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// Follows the best subspace of all rows: exactly while rows are short, through a sketch when they are long, by way of
+/// kernel values for features.
+///
+/// ```
+/// use eigenhedge::comparators::{Best, Hindsight};
+/// let mut short = Hindsight::new(3, false, 1)?;
+/// short.add(&[2.0, 0.0, 0.0]);
+/// short.add(&[0.0, 1.0, 0.0]);
+/// assert!((short.best(1).unwrap().exact().unwrap() - 1.0).abs() < 1e-12);
+/// let mut long = Hindsight::new(5000, false, 1)?;
+/// long.add(&[1.0; 5000]);
+/// assert!(matches!(long.best(1), Some(Best::Between { .. })));
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Hindsight {
+    /// Rows of at most [`BestSubspace::LONGEST`] numbers.
+    Exact(Box<BestSubspace>),
+    /// Longer rows.
+    Sketched(Box<Sketch>),
+    /// Features of rows.
+    Features(Box<FeatureRows>),
+}
+
+impl Hindsight {
+    /// No rows yet; a sketch will be made for `kept` directions and bracket their best loss within a seventh at worst.
+    pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
+        match BestSubspace::new(length, centered) {
+            Some(exact) => Ok(Self::Exact(Box::new(exact))),
+            None => Ok(Self::Sketched(Box::new(Sketch::new(length, retained(kept), centered)?))),
+        }
+    }
+
+    /// No rows yet, for the features of rows.
+    pub fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
+        Self::Features(Box::new(FeatureRows::new(kernel, length, centered)))
+    }
+
+    /// Checks what was read from bytes: what [`Self::new`] or [`Self::of_features`] would have made.
+    pub(crate) fn check_state(
+        &self,
+        kernel: Option<&VectorKernel>,
+        length: usize,
+        centered: bool,
+        kept: usize,
+    ) -> Result<(), Error> {
+        match (self, kernel) {
+            (Self::Exact(best), None) if length <= BestSubspace::LONGEST => best.check_state(length, centered),
+            (Self::Sketched(sketch), None) if length > BestSubspace::LONGEST => {
+                sketch.check_state(length, retained(kept), centered)
+            }
+            (Self::Features(rows), Some(kernel)) => rows.check_state(kernel, length, centered),
+            _ => Err(Error::State("the comparator must be of the kind that the rows call for")),
+        }
+    }
+
+    /// Measures rows from this one, which itself is not charged: a learner that centers on the mean begins there. Must come
+    /// before the first row; does nothing when the comparator is not centered.
+    pub fn begin_at(&mut self, row: &[f64]) {
+        match self {
+            Self::Exact(best) => best.begin_at(row),
+            Self::Sketched(sketch) => sketch.mean.iter_mut().for_each(|mean| mean.begin_at(row)),
+            Self::Features(rows) => rows.begin_at(row),
+        }
+    }
+
+    /// Moves the fixed point of a column in which all rows so far were at it: for them nothing changes. Plain rows only.
+    pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
+        match self {
+            Self::Exact(best) => best.begin_column(column, value),
+            Self::Sketched(sketch) => sketch.mean.iter_mut().for_each(|mean| mean.begin_column(column, value)),
+            Self::Features(_) => {}
+        }
+    }
+
+    /// Squared distance of the mean of all rows from the row that they are measured from, or more; none when the
+    /// comparator is not centered.
+    pub(crate) fn squared_way(&self) -> Option<f64> {
+        match self {
+            Self::Features(rows) => rows.squared_way(),
+            _ => self.running_mean().map(Mean::squared_way),
+        }
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, row: &[f64]) {
+        self.add_weighted(row, 1.0);
+    }
+
+    /// Adds a row that counts this many times; for features, once.
+    pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
+        match self {
+            Self::Exact(best) => best.add_weighted(row, weight),
+            Self::Sketched(sketch) => sketch.add_weighted(row, weight),
+            Self::Features(rows) => rows.add(row),
+        }
+    }
+
+    /// Adds the rows of another one, which was made with the same parameters: exactly, or with the bracket of the sketch.
+    pub(crate) fn merge(self, other: Self) -> Result<Self, Error> {
+        match (self, other) {
+            (Self::Exact(mut best), Self::Exact(other)) => {
+                best.merge(*other);
+                Ok(Self::Exact(best))
+            }
+            (Self::Sketched(sketch), Self::Sketched(other)) => Ok(Self::Sketched(Box::new(sketch.merge(*other)?))),
+            _ => Err(Error::Merge("comparators must be over plain rows of one length".to_owned())),
+        }
+    }
+
+    /// Total loss of the best k-dimensional subspace; none when there were more rows than can be remembered.
+    pub fn best(&self, kept: usize) -> Option<Best> {
+        match self {
+            Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
+            Self::Sketched(sketch) => Some(sketch.best(kept)),
+            Self::Features(rows) => rows.best(kept),
+        }
+    }
+
+    /// The same between two numbers, without an eigendecomposition of n × n numbers; the directions are those of the look
+    /// before. None for features.
+    pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
+        match self {
+            Self::Exact(best) => Some(best.loss_on_the_way(kept, leading)),
+            Self::Sketched(sketch) => Some(sketch.best(kept)),
+            Self::Features(_) => None,
+        }
+    }
+
+    /// Energy of the rows along each of these unit vectors, and in all; none when it is not known exactly.
+    pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
+        match self {
+            Self::Exact(best) => Some(best.energies(directions)),
+            Self::Sketched(_) | Self::Features(_) => None,
+        }
+    }
+
+    /// Mean of all rows, when it is followed.
+    pub fn mean(&self) -> Option<Vec<f64>> {
+        self.running_mean()?.value()
+    }
+
+    fn running_mean(&self) -> Option<&Mean> {
+        match self {
+            Self::Exact(best) => best.mean(),
+            Self::Sketched(sketch) => sketch.mean.as_ref(),
+            Self::Features(_) => None,
+        }
+    }
+}
+
+/// Directions that a sketch retains for so many that are kept.
+pub(crate) fn retained(kept: usize) -> usize {
+    8 * kept + 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_best_loss_is_read_back_from_either_form() {
+        for best in [Best::Exact(2.5), Best::between(0.0, 3.0)] {
+            let text = serde_json::to_string(&best).unwrap();
+            assert_eq!(serde_json::from_str::<Best>(&text).unwrap(), best);
+        }
+    }
+
+    #[test]
+    fn the_longest_rows_that_are_exact_are_those_of_the_comparator() {
+        let kind = |length| matches!(Hindsight::new(length, false, 1).unwrap(), Hindsight::Exact(_));
+        assert!(kind(64) && !kind(BestSubspace::LONGEST + 1));
+    }
+}

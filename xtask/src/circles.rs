@@ -1,0 +1,274 @@
+//! Circles in the imports between the files of a crate.
+//!
+//! A file uses another if one of its paths (`crate::`, `super::`, `self::`, or from a child module) ends there. A name that a
+//! `mod.rs` exports with `pub use` belongs to the file that it comes from, and the export itself is no use. `lib.rs` and
+//! `main.rs` are left out: they declare everything. So is code under `#[cfg(test)]`.
+
+use crate::source_tokens::{File, Token, tokens};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Circles that are left: the sources, and their files. None may be added, and none may grow.
+const KNOWN: &[(&str, &[&str])] = &[
+    ("crates/eigenhedge/src", &["kernel/items.rs", "kernel/mod.rs", "kernel/rows.rs", "kernel/vector_kernels.rs"]),
+    ("crates/eigenhedge/src", &["linalg/matrix/combine.rs", "linalg/matrix/mod.rs"]),
+    ("crates/eigenhedge/src", &["portfolio/fill.rs", "portfolio/mod.rs"]),
+    ("crates/eigenhedge/src", &["run/missing.rs", "run/mod.rs"]),
+    ("crates/eigenhedge-cli/src", &["commands/demo/mod.rs", "commands/demo/page.rs"]),
+    (
+        "crates/eigenhedge-cli/src",
+        &[
+            "commands/monitor/mod.rs",
+            "commands/monitor/record.rs",
+            "commands/monitor/session.rs",
+            "commands/monitor/summary.rs",
+        ],
+    ),
+    ("crates/eigenhedge-cli/src", &["commands/run/groups.rs", "commands/run/mod.rs", "commands/run/session.rs"]),
+    ("crates/eigenhedge-io/src", &["answers/form.rs", "answers/mod.rs", "answers/parquet.rs"]),
+    (
+        "crates/eigenhedge-io/src",
+        &["columnar/arrow.rs", "columnar/batches.rs", "columnar/mod.rs", "columnar/parquet.rs"],
+    ),
+    ("crates/eigenhedge-report/src", &["multiples.rs", "page/mod.rs", "page/table.rs", "run_report/mod.rs"]),
+    (
+        "crates/eigenhedge-report/src",
+        &["svg/labels.rs", "svg/legend.rs", "svg/mod.rs", "svg/panel.rs", "svg/series.rs"],
+    ),
+    ("python/src", &["errors.rs", "options.rs"]),
+];
+
+/// The names of a module below the root.
+type Module = Vec<String>;
+
+/// A file: its module, its paths, and what it exports of other files.
+#[derive(Default)]
+struct Source {
+    path: String,
+    uses: Vec<Vec<String>>,
+    /// The name, or `*`, and the path that it stands for.
+    exports: Vec<(String, Vec<String>)>,
+}
+
+/// A sentence for each circle that is not one of [`KNOWN`].
+pub fn faults(sources: &str, files: &[File]) -> Vec<String> {
+    let is_known = |group: &BTreeMap<String, Vec<String>>| {
+        let has_all = |known: &[&str]| group.keys().all(|file| known.contains(&file.as_str()));
+        KNOWN.iter().any(|(known_sources, known)| *known_sources == sources && has_all(known))
+    };
+    let uses = |(file, used): (&String, &Vec<String>)| format!("{file} uses {}", used.join(" and "));
+    let sentence = |group: BTreeMap<String, Vec<String>>| {
+        format!("files in a circle: {}", group.iter().map(uses).collect::<Vec<_>>().join(", "))
+    };
+    circles(files).into_iter().filter(|group| !is_known(group)).map(sentence).collect()
+}
+
+/// Groups of files that use each other: each file with those of its group that it uses.
+pub fn circles(files: &[File]) -> Vec<BTreeMap<String, Vec<String>>> {
+    let sources = sources(files);
+    let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (module, source) in &sources {
+        let used = source.uses.iter().filter_map(|path| resolve(&sources, module, path, 0));
+        let used = used.filter(|target| *target != module.as_slice() && !target.is_empty());
+        edges.insert(&source.path, used.map(|target| sources[target].path.as_str()).collect());
+    }
+    let reached: BTreeMap<&str, BTreeSet<&str>> = edges.keys().map(|file| (*file, reached(&edges, file))).collect();
+    let mut groups = BTreeSet::new();
+    for (file, others) in &reached {
+        if others.contains(file) {
+            let together = others.iter().filter(|other| reached.get(*other).is_some_and(|back| back.contains(file)));
+            groups.insert(together.copied().collect::<BTreeSet<&str>>());
+        }
+    }
+    let within =
+        |group: &BTreeSet<&str>, file: &str| edges[file].intersection(group).map(|used| (*used).to_owned()).collect();
+    let told = |group: &BTreeSet<&str>| group.iter().map(|file| ((*file).to_owned(), within(group, file))).collect();
+    groups.iter().map(told).collect()
+}
+
+/// The files that a file uses, directly or through others; itself only in a circle.
+fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTreeSet<&'a str> {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(file) = open.pop() {
+        let next = edges.get(file).into_iter().flatten().filter(|other| seen.insert(**other));
+        open.extend(next.copied().collect::<Vec<_>>());
+    }
+    seen
+}
+
+fn sources(files: &[File]) -> BTreeMap<Module, Source> {
+    let parsed: Vec<_> = files.iter().map(|(path, text)| (path, tokens(text))).collect();
+    let tests: Vec<_> =
+        parsed.iter().flat_map(|(path, (_, names))| names.iter().map(|name| path.with_file_name(name))).collect();
+    let mut sources = BTreeMap::new();
+    for (path, (tokens, _)) in parsed {
+        if tests.iter().any(|test| path.with_extension("").starts_with(test)) {
+            continue;
+        }
+        let mut module: Module = path.with_extension("").iter().map(|name| name.to_string_lossy().into()).collect();
+        if matches!(module.last().map(String::as_str), Some("mod" | "lib" | "main")) {
+            module.pop();
+        }
+        let mut source = Source { path: path.to_string_lossy().into_owned(), ..Source::default() };
+        read(&tokens, &mut source);
+        let is_root = matches!(path.as_path(), path if path == Path::new("lib.rs") || path == Path::new("main.rs"));
+        if is_root {
+            source.uses.clear();
+        }
+        sources.insert(module, source);
+    }
+    sources
+}
+
+/// Collects the paths of a file and what it exports.
+fn read(tokens: &[Token<'_>], source: &mut Source) {
+    let children: Vec<&str> =
+        tokens.windows(3).filter(|three| three[0].0 == "mod" && three[2].0 == ";").map(|three| three[1].0).collect();
+    let mut exporting = false;
+    for at in 0..tokens.len() {
+        let before = |back: usize| at.checked_sub(back).map_or("", |at| tokens[at].0);
+        match tokens[at].0 {
+            "use" => exporting = matches!(before(1), "pub" | ")"),
+            ";" => exporting = false,
+            word if before(1) != "::" && before(1) != "mod" => {
+                let begins = matches!(word, "crate" | "super" | "self") || children.contains(&word);
+                if begins && tokens.get(at + 1).is_some_and(|next| next.0 == "::") {
+                    let mut found = Vec::new();
+                    expand(&tokens[at..], &mut Vec::new(), &mut found);
+                    for (path, name) in found {
+                        if exporting { source.exports.push((name, path)) } else { source.uses.push(path) }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Writes a path with its groups out, with the name that each goes by.
+fn expand(tokens: &[Token<'_>], front: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
+    let depth = front.len();
+    let mut rest = tokens;
+    while let [(word, _), after @ ..] = rest {
+        match (*word, after) {
+            ("{", _) => {
+                let mut open = 0usize;
+                for (at, (token, _)) in rest.iter().enumerate() {
+                    open = match *token {
+                        "{" => open + 1,
+                        "}" => open - 1,
+                        _ => open,
+                    };
+                    let begins = open == 1 && matches!(*token, "{" | ",");
+                    if begins && rest.get(at + 1).is_some_and(|next| next.0 != "}") {
+                        expand(&rest[at + 1..], front, found);
+                    }
+                    if open == 0 {
+                        break;
+                    }
+                }
+                break;
+            }
+            (word, [("::", _), next @ ..]) if next.first().is_none_or(|(token, _)| *token != "<") => {
+                front.push(word.to_owned());
+                rest = next;
+            }
+            (word, after) => {
+                let name = if let [("as", _), (name, _), ..] = after { *name } else { word };
+                let mut path = front.clone();
+                if word != "self" {
+                    path.push(word.to_owned());
+                }
+                found.push((
+                    path.clone(),
+                    if word == "self" { path.last().cloned().unwrap_or_default() } else { name.to_owned() },
+                ));
+                break;
+            }
+        }
+    }
+    front.truncate(depth);
+}
+
+/// The module in whose file a path ends.
+fn resolve<'a>(
+    sources: &'a BTreeMap<Module, Source>,
+    from: &[String],
+    path: &[String],
+    depth: usize,
+) -> Option<&'a [String]> {
+    let mut module = from.to_vec();
+    for name in path {
+        match name.as_str() {
+            "crate" => {
+                module.clear();
+                continue;
+            }
+            "self" => continue,
+            "super" => {
+                module.pop()?;
+                continue;
+            }
+            _ => {}
+        }
+        let mut child = module.clone();
+        child.push(name.clone());
+        if sources.contains_key(&child) {
+            module = child;
+            continue;
+        }
+        let exports = sources.get(&module).map_or(&[][..], |source| &source.exports);
+        let named = exports.iter().filter(|(export, _)| export == name || export == "*");
+        for (export, target) in named.take(if depth < 8 { usize::MAX } else { 0 }) {
+            let mut target = target.clone();
+            if export == "*" {
+                target.pop();
+                target.push(name.clone());
+            }
+            let found = resolve(sources, &module, &target, depth + 1);
+            if let Some(found) = found.filter(|found| *found != module.as_slice()) {
+                return Some(found);
+            }
+        }
+        break;
+    }
+    sources.get_key_value(&module).map(|(module, _)| module.as_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let files: Vec<File> = files.iter().map(|(path, text)| (path.into(), (*text).to_owned())).collect();
+        circles(&files).into_iter().map(|group| group.into_keys().collect()).collect()
+    }
+
+    #[test]
+    fn files_that_use_each_other_are_found_however_the_path_is_written() {
+        for back in
+            ["use crate::a::b::X;", "use super::b::{Y, X};", "fn f(x: super::X) {}", "use crate::{a::{self, X}, e};"]
+        {
+            let found = of(&[
+                ("lib.rs", "mod a; mod c; use a::X;"),
+                ("a/mod.rs", "mod b;\nmod d;\npub use b::X;"),
+                ("a/b.rs", "use super::d::f;"),
+                ("a/d.rs", back),
+                ("c.rs", "use crate::a::X;"),
+            ]);
+            assert_eq!(found, [["a/b.rs", "a/d.rs"]], "{back}");
+        }
+    }
+
+    #[test]
+    fn exports_tests_and_the_root_make_no_circle() {
+        let found = of(&[
+            ("lib.rs", "mod a;\nuse a::X;\npub struct Root;"),
+            ("a/mod.rs", "mod b;\npub use b::X;\npub struct Y;\n#[cfg(test)]\nmod tests {\n    use super::b::X;\n}"),
+            ("a/b.rs", "use super::Y;\nuse crate::Root;"),
+        ]);
+        assert_eq!(found, [[""; 0]; 0]);
+        let found = of(&[("a/mod.rs", "mod b;\nuse b::X;\npub struct Y;"), ("a/b.rs", "use super::Y;")]);
+        assert_eq!(found, [["a/b.rs", "a/mod.rs"]]);
+    }
+}
