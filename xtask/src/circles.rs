@@ -13,7 +13,7 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("crates/eigenhedge/src", &["kernel/items.rs", "kernel/mod.rs", "kernel/rows.rs", "kernel/vector_kernels.rs"]),
     ("crates/eigenhedge/src", &["linalg/matrix/combine.rs", "linalg/matrix/mod.rs"]),
     ("crates/eigenhedge/src", &["portfolio/fill.rs", "portfolio/mod.rs"]),
-    ("crates/eigenhedge/src", &["run/missing.rs", "run/mod.rs"]),
+    ("crates/eigenhedge/src", &["model/missing.rs", "model/mod.rs"]),
     ("crates/eigenhedge-cli/src", &["commands/demo/mod.rs", "commands/demo/page.rs"]),
     (
         "crates/eigenhedge-cli/src",

@@ -6,6 +6,9 @@ use crate::model::Model;
 use crate::saved::{Refusal, SavedKind};
 use crate::standardize::Standardize;
 
+/// Longest key.
+pub(super) const LONGEST_KEY: u32 = 1 << 20;
+
 /// A model or a monitor, as a fleet needs it.
 pub trait FleetMember: Clone {
     /// The kind of a saved fleet of these.

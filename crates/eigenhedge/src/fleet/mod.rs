@@ -166,7 +166,7 @@ impl<T: FleetMember> Fleet<T> {
                 let slot = self.fetch(*position)?;
                 (slot, work(&mut self.slots[slot].member)?)
             }
-            None if key.len() > saved::LONGEST_KEY as usize => {
+            None if key.len() > member::LONGEST_KEY as usize => {
                 return Err(Error::Unsupported("a key must be at most 1 MiB long"));
             }
             None => {

@@ -11,6 +11,7 @@
 //! A part: length of the key (4), length of the bytes (8), CRC-32 of the lengths and the key (4), the key, the bytes: those of a
 //! saved file.
 
+use super::member::LONGEST_KEY;
 use super::{Fleet, FleetMember, Place, Store, cannot_store};
 use crate::error::Error;
 use crate::saved::{Refusal, SavedKind};
@@ -18,8 +19,6 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// Length of a key that stands for the end.
 const END: u32 = u32::MAX;
-/// Longest key.
-pub(super) const LONGEST_KEY: u32 = 1 << 20;
 
 impl<T: FleetMember> Fleet<T> {
     /// Writes the fleet and what the program around it has to remember.

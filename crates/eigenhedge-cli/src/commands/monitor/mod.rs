@@ -11,7 +11,7 @@ mod session;
 mod summary;
 
 use super::run::progress::Progress;
-use super::run::{list_skipped, stopped_early, waits};
+use super::run::words::{list_skipped, stopped_early, waits};
 use crate::args::{MonitorArgs, SummaryForm};
 use crate::files::{is_same_file, judge_place};
 use crate::plan::suits;

@@ -6,7 +6,7 @@ use super::record::Records;
 use super::session::{PARTS, Session, State};
 use super::{Outputs, spoken_lags};
 use crate::args::{BesideArgs, MonitorArgs};
-use crate::commands::run::sentence;
+use crate::commands::run::words::sentence;
 use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
 use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;

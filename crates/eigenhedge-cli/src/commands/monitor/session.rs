@@ -5,7 +5,7 @@ use super::key_state::KeyState;
 use super::occurrence::{CAUSES, Occurrence, Times};
 use super::record::Records;
 use crate::args::MonitorArgs;
-use crate::commands::run::{by_name, say};
+use crate::commands::run::words::{by_name, say};
 use anyhow::{Result, anyhow};
 use eigenhedge::{Error, Fleet, Mode, Monitor, MonitorTotals, Verdict};
 use eigenhedge_io::{Answers, Cell, Reservation, Stream, printable};

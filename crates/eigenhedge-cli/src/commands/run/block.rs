@@ -1,6 +1,6 @@
 //! Rows that are read before they are learned: as many as the learner gains from.
 
-use super::by_name;
+use super::words::by_name;
 use eigenhedge::Model;
 use eigenhedge_io::{Delivered, Error, Stream};
 

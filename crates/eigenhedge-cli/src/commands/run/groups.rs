@@ -5,7 +5,7 @@ use super::group_summary::{Total, json, summaries, text};
 use super::progress::Progress;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
 use super::session::{Step, as_it_is};
-use super::{by_name, list_skipped, misfit, stopped_early, waits};
+use super::words::{by_name, list_skipped, misfit, stopped_early, waits};
 use crate::args::SummaryForm;
 use crate::files::{MOST_IN_MEMORY, scratch_folder};
 use crate::number::readable;

@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
-use super::{by_name, misfit, say, uncapped};
+use super::words::{by_name, misfit, say, uncapped};
 use crate::args::KeepArgs;
 use crate::files::read_model;
 use crate::plan::{Beginning, Given, Plan};

@@ -1,0 +1,107 @@
+//! Sentences about rows and learners that sessions share.
+
+use crate::args::typed;
+use crate::number::exact;
+use anyhow::Result;
+use eigenhedge::options::spelled;
+use eigenhedge::{Error, Kind, Spec};
+use eigenhedge_io::{Format, Stream, printable, printable_path};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Rows at least this long make a learner without a rank cap slow: some 4 ms a row at 500 columns, 20 ms at 1000.
+const LONG_WITHOUT_CAP: usize = 500;
+
+/// True if a run that was stopped after so many rows is to be resumed, so that it has no end yet; says so.
+pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
+    match snapshot {
+        _ if ended => false,
+        Some(path) => {
+            let path = printable_path(path);
+            say(&format!("stopped after {rows} rows; the same command with --resume {path} goes on"));
+            true
+        }
+        None => {
+            say(&format!("stopped after {rows} rows: what follows is about these"));
+            false
+        }
+    }
+}
+
+/// Says that nothing was done.
+pub fn stopped_early() -> Result<()> {
+    say("stopped before the first row");
+    Ok(())
+}
+
+/// Says something on standard error, which may be closed.
+pub fn say(sentence: &str) {
+    let _ = writeln!(io::stderr(), "eigenhedge: {sentence}");
+}
+
+/// Lists the first few rows that were passed over on standard error, which may be closed.
+pub fn list_skipped(stream: &Stream) {
+    let mut err = io::stderr().lock();
+    let mut listed = 0;
+    for message in stream.messages() {
+        let _ = writeln!(err, "eigenhedge: skipped: {}", printable(message));
+        listed += 1;
+    }
+    if stream.skipped() > listed {
+        let _ = writeln!(err, "eigenhedge: skipped: {} more", stream.skipped() - listed);
+    }
+}
+
+/// A learner that does not fit the table.
+pub fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
+    match error {
+        // Without the data k was found to fit the space, so it is the row that is too short.
+        Error::Kept { kept, dimension } => {
+            let is_doubtful = *dimension == 1 && matches!(format, Format::Csv | Format::Tsv);
+            let hint = if is_doubtful { " (is --delimiter right?)" } else { "" };
+            let left_out = match stream.left_out() {
+                none if none.is_empty() => String::new(),
+                names => format!("; left out, no numbers: {}", names.join(", ")),
+            };
+            format!("-k must be less than the number of selected columns, {dimension}, got {kept}{hint}{left_out}")
+        }
+        Error::Parameter { .. } => spelled(error, typed),
+        other => sentence(other),
+    }
+}
+
+/// Advice for a learner whose time a row grows faster than the square of the number of columns.
+pub fn uncapped(spec: &Spec, length: usize) -> Option<String> {
+    let is_exact = matches!(spec.learner, Kind::Leader | Kind::ForgettingLeader | Kind::Anchored);
+    let is_slow = is_exact && spec.max_rank.is_none() && spec.kernel.is_none() && length >= LONG_WITHOUT_CAP;
+    let enough = spec.kept + 3;
+    is_slow.then(|| {
+        format!(
+            "{} keeps all directions of {length} columns, which is slow; --max-rank {enough} keeps the {enough} strongest",
+            spec.learner
+        )
+    })
+}
+
+/// The library's sentence, with the name of the column if it is about an entry of the row.
+pub fn by_name(error: &Error, stream: &Stream) -> String {
+    match error {
+        Error::Entry { what: "row", index, rule, value } => {
+            format!("{} must be {rule}, got {}", stream.label(*index), exact(*value))
+        }
+        other => sentence(other),
+    }
+}
+
+/// The library's sentence, with numbers of any size in few characters.
+pub fn sentence(error: &Error) -> String {
+    match error {
+        Error::Norm { norm, bound } => {
+            format!("the norm of the row must not exceed the norm bound {}, got {}", exact(*bound), exact(*norm))
+        }
+        Error::Overflow { largest } => {
+            format!("the squared norm of the row must be finite, got a largest entry of {}", exact(*largest))
+        }
+        other => other.to_string(),
+    }
+}
