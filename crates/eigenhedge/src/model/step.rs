@@ -11,7 +11,7 @@ use crate::subspace::Instance;
 
 impl Model {
     /// One trial. An error leaves everything as it was. A cell that is NaN is missing: it is an error unless the spec says
-    /// otherwise ([`Spec::missing`]). A row that is passed over loses nothing, and its coordinates are zero.
+    /// otherwise ([`Spec::missing`](crate::Spec::missing)). A row that is passed over loses nothing, and its coordinates are zero.
     pub fn step(&mut self, raw: &[f64]) -> Result<Loss, Error> {
         if self.columns.standardizer.how() == Standardize::None {
             return self.step_scaled(raw);
