@@ -35,7 +35,7 @@ impl Files {
 
     /// All rows with what goes along, or the message without the folder.
     fn read(&self, layout: &Layout) -> Result<Vec<Row>, String> {
-        let message = |error: Error| error.to_string().replace(&format!("{}/", self.directory.path().display()), "");
+        let message = |error: Error| format!("{error:#}").replace(&format!("{}/", self.directory.path().display()), "");
         rest(&mut Stream::open(&self.source, layout).map_err(message)?).map_err(message)
     }
 }

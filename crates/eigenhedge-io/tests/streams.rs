@@ -75,6 +75,15 @@ fn files_of_numpy_give_the_bits_that_were_saved() {
 }
 
 #[test]
+fn the_reason_of_the_system_is_the_source_and_is_said_once() {
+    let error = read_array(std::path::Path::new("nowhere.npy"), None).unwrap_err();
+    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<std::io::Error>()).unwrap();
+    assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
+    assert_eq!(error.to_string(), "nowhere.npy: cannot be read");
+    assert_eq!(format!("{error:#}"), format!("nowhere.npy: cannot be read: {source}"));
+}
+
+#[test]
 fn a_whole_array_that_is_not_sound_gives_a_sentence() {
     let cases = [
         (npy_raw("'<f8'", "(2, 2)", "True", &[0; 32]), "its numbers are in Fortran order"),
@@ -86,7 +95,7 @@ fn a_whole_array_that_is_not_sound_gives_a_sentence() {
     ];
     for (bytes, sentence) in cases {
         let case = Case::new("t.npy", bytes);
-        let error = read_array(&case.directory.path().join("t.npy"), None).unwrap_err().to_string();
+        let error = format!("{:#}", read_array(&case.directory.path().join("t.npy"), None).unwrap_err());
         assert!(error.contains(sentence), "{error}");
     }
 }

@@ -31,7 +31,7 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
 
 use super::product_weights::{ProductScratch, drop_by_products};
-use super::rule::{Observed, RESOLUTION, Rule};
+use super::rule::{Observed, Rule};
 use super::scatter::Scatter;
 use super::tracking::check_max_rank;
 use super::{check_scale, price};
@@ -41,6 +41,10 @@ use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Spectrum, cap, keep_largest};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
+
+/// For sets: share of the largest squared norm up to which the square of a residual counts as rounding. Losses change by less
+/// than a part in 1e9.
+const RESOLUTION: f64 = 1e-20;
 
 /// How probabilities follow from the eigenvalues of the scatter matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

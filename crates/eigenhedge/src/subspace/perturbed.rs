@@ -26,7 +26,7 @@
 //! Zhang, STOC 2014 (Gaussian symmetric noise).
 
 use super::check_scale;
-use super::rule::{Observed, RESOLUTION, Rule};
+use super::rule::{Observed, Rule};
 use crate::error::{self, Error};
 use crate::linalg::checks::{orthonormal, shape, whole_scatter};
 use crate::linalg::{Eigen, Matrix, multiply};
@@ -35,6 +35,9 @@ use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Spectrum};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
+
+/// Share of the largest squared norm up to which the square of a residual may be rounding. It is far under the noise.
+const RESOLUTION: f64 = 1e-12;
 
 /// The perturbed leader: a scatter matrix, and the subspace that leads, with noise after the choice and without before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

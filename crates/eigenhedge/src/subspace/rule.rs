@@ -21,10 +21,6 @@ impl Default for Observed {
     }
 }
 
-/// Share of the largest squared norm up to which the square of a residual may be rounding, for rules whose draws depend on the
-/// number of columns.
-pub(super) const RESOLUTION: f64 = 1e-12;
-
 /// A spectrum over explicit directions and their complement, with the rule that changes it.
 ///
 /// Everything is in the coordinates of the span's columns, so a rule works in any space.
