@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 
-#: Classes that are over a monitor, and the first bytes of their files.
+#: Classes that are over a monitor, and the kind that stands in bytes 12 to 15 of their files.
 OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
-OF_MONITORS = b"\x89EHM\r\n\x1a\n"
+OF_MONITORS = (2).to_bytes(4, "little")
 
 
 def _around(inner: Model | _core.Monitor) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
 
 
 def _read(data: bytes, where: str, is_bare: bool) -> Saved:
-    is_monitor = data.startswith(OF_MONITORS)
+    is_monitor = data[12:16] == OF_MONITORS
     inner: Model | _core.Monitor
     try:
         inner = _core.Monitor.from_bytes(data) if is_monitor else Model.from_bytes(data)

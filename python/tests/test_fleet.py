@@ -79,7 +79,7 @@ def test_misuse_is_one_sentence(tmp_path):
         fleet.update(keys, X)
     assert sum(fleet[key].rows for key in fleet) == 7
     fleet.save(tmp_path / "f.eh")
-    with pytest.raises(ValueError, match="snapshot"):
+    with pytest.raises(ValueError, match="a model for each key"):
         eigenhedge.load(tmp_path / "f.eh")
     (tmp_path / "cut.eh").write_bytes((tmp_path / "f.eh").read_bytes()[:-5])
     with pytest.raises(ValueError, match="is damaged"):

@@ -57,7 +57,7 @@ def test_keys_of_other_programs_survive(tmp_path, rng):
 def test_damaged_files_are_refused_with_a_sentence(tmp_path, damage):
     path = tmp_path / "model.eh"
     path.write_bytes(damage(Model(4, 1).to_bytes()))
-    with pytest.raises(ValueError, match="model.eh: the snapshot (is|must)"):
+    with pytest.raises(ValueError, match="model.eh: the model (is|must)"):
         eigenhedge.load(path)
 
 
