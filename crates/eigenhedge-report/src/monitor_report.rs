@@ -151,7 +151,7 @@ impl MonitorReport {
             });
             let marks = self.moments.iter().map(|one| one.row).collect();
             chart.other_x = Some(OtherAxis { label: "row".into(), is_dated: false, places: places.collect(), marks });
-            if has_long_gap(&x) {
+            if has_long_gap(&points) {
                 chart.flip();
             }
         }
@@ -215,10 +215,9 @@ impl MonitorReport {
 }
 
 /// True if nothing happened in more than half of the time: an axis of rows then shows more.
-fn has_long_gap(times: &[f64]) -> bool {
-    let range = times.last().copied().unwrap_or(0.0) - times.first().copied().unwrap_or(0.0);
-    let longest = times.windows(3).map(|three| three[2] - three[0]).fold(0.0, f64::max);
-    longest > 0.5 * range
+fn has_long_gap(points: &[(f64, Option<usize>)]) -> bool {
+    let range = points.last().map_or(0.0, |last| last.0) - points.first().map_or(0.0, |first| first.0);
+    points.windows(3).any(|three| three[1].1.is_none() && three[2].0 - three[0].0 > 0.5 * range)
 }
 
 /// Places with their positions, and a place of its own without a position in each gap of times.
