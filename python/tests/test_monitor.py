@@ -131,7 +131,7 @@ def test_files_of_the_command_line_come_back(program, table, tmp_path):
         assert (ours[name] == theirs[name]).all(), name
     damaged = (tmp_path / "m.snap").read_bytes()[:-9]
     (tmp_path / "m.snap").write_bytes(damaged)
-    with pytest.raises(ValueError, match="m.snap: the snapshot"):
+    with pytest.raises(ValueError, match="m.snap: the file"):
         eigenhedge.load(tmp_path / "m.snap")
 
 
