@@ -228,7 +228,7 @@ impl PyModel {
         let matrix = square(matrix)?;
         let mut state = self.state(py)?;
         state.ask(false, false).map_err(|error| refused(&error))?;
-        state.step_matrix(&matrix, rows).map(drop).map_err(|error| refused(&error))
+        state.step_scaled_matrix(&matrix, rows).map(drop).map_err(|error| refused(&error))
     }
 
     /// Learns from every row, in order, and returns nothing: faster than :meth:`step_each`, and equal to it in losses and in what is

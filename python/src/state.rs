@@ -74,6 +74,11 @@ impl State {
         self.learn(|model| model.step_matrix(matrix, rows))
     }
 
+    /// The same for a matrix on the scale of the columns.
+    pub fn step_scaled_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
+        self.learn(|model| model.step_scaled_matrix(matrix, rows))
+    }
+
     /// A trial for each row; `each` is told of every one. On an error, with the position of the row, those before it have
     /// been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], each: impl FnMut(&Model, Loss)) -> Result<(), (usize, Error)> {

@@ -31,10 +31,15 @@ impl Model {
     /// # Ok::<(), eigenhedge::Error>(())
     /// ```
     pub fn step_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
+        self.check_plain()?;
+        self.step_scaled_matrix(matrix, rows)
+    }
+
+    /// The same for a matrix on the scale of the columns, if they are standardized: the caller has scaled its rows.
+    pub fn step_scaled_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         if !self.takes_matrices() {
             return Err(Error::Unsupported("a matrix needs a learner over plain rows without center and segments"));
         }
-        self.check_plain()?;
         length("a row of the symmetric matrix", matrix.columns(), self.length)?;
         let symmetric = Symmetric::new(matrix)?;
         let dyads = symmetric.dyads();
