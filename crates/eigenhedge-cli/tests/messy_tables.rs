@@ -50,7 +50,7 @@ fn machines() -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Runs a command on the table as a file and through a pipe; both must say the same, and find this.
+/// Runs a command on the table twice, as a file and through a pipe. Both must print the same, with this `read as` line.
 fn both_ways(table: &[u8], command: &str, read_as: &str) -> Outcome {
     let place = Place::new();
     place.write("t.csv", table);

@@ -8,7 +8,7 @@ use crate::reading::Reading;
 /// Names that are listed.
 const LISTED: usize = 8;
 
-/// What was assumed, if that is more than a table of numbers between commas: `delimiter ";", decimal comma, time = Zeit
+/// The line about what was assumed, if that is more than numbers between commas: `delimiter ";", decimal comma, time = Zeit
 /// (dd.mm.yyyy), 8 columns of numbers, 1 left out: Kommentar`.
 pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> Option<String> {
     let mut parts = Vec::new();

@@ -19,7 +19,7 @@ pub struct TimeFormat(Kind);
 enum Kind {
     /// ISO 8601.
     Iso,
-    /// A number since 1970, with its unit and the number of those in a second.
+    /// Time since 1970 as a number: the unit, and how many units a second has.
     Epoch(&'static str, f64),
     /// As `strftime` writes them.
     Pattern(String, Vec<Item<'static>>),

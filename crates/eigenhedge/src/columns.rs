@@ -35,6 +35,9 @@ impl Columns {
 
     /// Brings a row to standard units. An error names the entry that has no place on the scale.
     pub(crate) fn scaled(&self, raw: &[f64], width: usize, row: &mut Vec<f64>) -> Result<(), Error> {
+        if self.standardizer.is_warming_up() {
+            return Err(Error::Unsupported("a warm-up must set the scale of the columns before a row is learned from"));
+        }
         check_cells("row", raw, width)?;
         if let Some(index) = self.standardizer.spoiled(raw) {
             return Err(cannot_standardize(raw, index));
@@ -127,6 +130,9 @@ mod tests {
         let new = warming.clone();
         assert!(matches!(warming.warm_up([[1.0], [f64::NAN]], 1, Missing::Fail), Err((1, _))));
         assert_eq!(warming, new);
+        assert!(warming.scaled(&[1.0], 1, &mut Vec::new()).is_err());
+        assert_eq!(warming.warm_up([[1.0]; 9], 1, Missing::Fail), Ok(false));
+        assert!(warming.scaled(&[1.0], 1, &mut Vec::new()).is_ok());
     }
 
     #[test]

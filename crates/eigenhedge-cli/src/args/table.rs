@@ -23,7 +23,7 @@ pub struct TableArgs {
     /// Columns to leave out, in the same form
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub exclude: Vec<String>,
-    /// What separates cells: one character, or `tab` [default: comma, semicolon, tab or bar, by the first lines]
+    /// Delimiter of cells: one character, or `tab` [default: comma, semicolon, tab or bar, by the first lines]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<u8>,
     /// Decimal sign: `.` or `,` [default: by the first lines]

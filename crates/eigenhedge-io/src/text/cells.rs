@@ -14,7 +14,7 @@ pub(crate) struct CellStyle {
 pub(crate) const MISSING: [&str; 10] = ["na", "n/a", "#n/a", "null", "none", "-", "--", "---", "?", "n.a."];
 
 impl CellStyle {
-    /// Numbers with this decimal sign; cells with one of these values are missing, by default those of [`MISSING`].
+    /// Reads numbers with this decimal sign. Cells with one of these values are missing; by default, those of [`MISSING`].
     pub fn new(decimal: u8, na_values: Option<&[String]>) -> Self {
         let mut style = Self { has_comma: decimal == b',', signs: na_values.map(<[_]>::to_vec), codes: Vec::new() };
         let signs = na_values.unwrap_or_default();

@@ -21,7 +21,7 @@ const LIST: &str = " in the header";
 /// Rows with missing cells only that make a column an empty one.
 const EMPTY_ROWS: usize = 5;
 
-/// What the first lines decide.
+/// Decisions that the first lines settle.
 pub struct Settled {
     pub columns: Columns,
     pub has_header: bool,

@@ -1,4 +1,4 @@
-//! What a fleet holds for each key.
+//! Members of a fleet: one for each key.
 
 use crate::columns::Columns;
 use crate::error::Error;
@@ -23,7 +23,7 @@ pub trait FleetMember: Clone {
     /// Numbers in a row.
     fn width(&self) -> usize;
 
-    /// What the program around has to remember.
+    /// The memory of the program around it.
     fn resume_state_mut(&mut self) -> &mut Vec<u8>;
 
     /// The bytes of a file.

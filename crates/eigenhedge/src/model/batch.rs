@@ -1,7 +1,7 @@
 //! Rows with weights, and several rows at once.
 
+use super::Model;
 use super::missing::name_option;
-use super::{Model, Working};
 use crate::error::{Error, every};
 use crate::learner::{Loss, trial_with};
 use crate::linalg::{Matrix, add_lower_product};
@@ -88,14 +88,11 @@ impl Model {
             return self.learn_scatter(dyads);
         }
         let fixes_center = self.learner.inside().fixes_center();
-        let Working { aligns, coordinates, .. } = &mut self.scratch.0;
-        self.learner.inside_mut().set_aligns(*aligns);
+        self.learner.inside_mut().set_aligns(self.scratch.0.aligns);
         let loss =
             trial_with(&mut self.learner, &Instance::Dyads(dyads), &mut self.random, |_| ()).map_err(name_option)?;
+        self.take_coordinates();
         let last = self.learner.inside().last_row();
-        coordinates.clear();
-        coordinates.extend_from_slice(last.aligned.unwrap_or(last.coordinates));
-        coordinates.resize(self.spec.kept, 0.0);
         if fixes_center {
             self.totals.enter_first(loss);
             self.begin_comparators(dyads[0].1);

@@ -63,17 +63,15 @@ impl Model {
     /// One trial of a row without missing cells.
     pub(super) fn learn(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let fixes_center = self.learner.inside().fixes_center();
-        let Working { aligns, coordinates, reconstructs, reconstruction, .. } = &mut self.scratch.0;
+        let Working { aligns, reconstructs, reconstruction, .. } = &mut self.scratch.0;
         self.learner.inside_mut().set_aligns(*aligns);
         let loss = trial_with(&mut self.learner, &Instance::from(row), &mut self.random, |learner| {
             if let (true, Some(portfolio)) = (*reconstructs, learner.plain_mut()) {
                 portfolio.reconstruct(row, reconstruction);
             }
         })?;
+        self.take_coordinates();
         let last = self.learner.inside().last_row();
-        coordinates.clear();
-        coordinates.extend_from_slice(last.aligned.unwrap_or(last.coordinates));
-        coordinates.resize(self.spec.kept, 0.0);
         if fixes_center {
             self.totals.enter_first(loss);
             self.begin_comparators(row);
@@ -84,13 +82,21 @@ impl Model {
         Ok(loss)
     }
 
-    /// Measures what the run compares itself with from a row that is not charged.
+    /// Takes over the coordinates of the last row, padded with zeros.
+    pub(super) fn take_coordinates(&mut self) {
+        let (last, coordinates) = (self.learner.inside().last_row(), &mut self.scratch.0.coordinates);
+        coordinates.clear();
+        coordinates.extend_from_slice(last.aligned.unwrap_or(last.coordinates));
+        coordinates.resize(self.spec.kept, 0.0);
+    }
+
+    /// Begins what the model compares itself with at a row that is not charged.
     pub(super) fn begin_comparators(&mut self, row: &[f64]) {
         self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_at(row));
         self.partitions.iter_mut().for_each(|partitions| partitions.begin_at(row));
     }
 
-    /// Adds a row that counts so many times to what the run compares itself with.
+    /// Adds a row that counts so many times to what the model compares itself with.
     pub(super) fn compare(&mut self, row: &[f64], weight: f64) {
         if let Some(hindsight) = &mut self.hindsight {
             hindsight.add_weighted(row, weight);

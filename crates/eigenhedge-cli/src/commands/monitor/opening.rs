@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// The memory of a session in a snapshot, besides the monitors.
+/// The part of a snapshot that is not the monitors: places in the table and in the answers, and options.
 #[derive(Debug, Serialize, Deserialize)]
 struct ResumeState {
     stream: StreamState,
@@ -75,7 +75,7 @@ impl Begun {
         Ok(Self { stream, fleet, before: None })
     }
 
-    /// Where a snapshot was saved.
+    /// Monitors that go on behind the last row of a snapshot.
     fn resume(
         args: &MonitorArgs,
         (source, layout): (&Source, &Layout),

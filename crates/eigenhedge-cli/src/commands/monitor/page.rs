@@ -1,7 +1,7 @@
 //! The pages of a monitor and of many of them.
 
 use super::key_state::KeyState;
-use super::occurrence::Occurrence;
+use super::occurrence::{CAUSES, Occurrence};
 use super::record::Records;
 use super::session::Finished;
 use crate::args::MonitorArgs;
@@ -9,6 +9,9 @@ use crate::files::file_name;
 use crate::summary::counted;
 use eigenhedge_io::{Stream, printable};
 use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Tile};
+
+/// Share of a cause, beside that of the first, from which its column counts as unusual.
+const FAIR_SHARE: f64 = 1.0 / 3.0;
 
 /// The page of what happened, in HTML.
 pub fn html(finished: &Finished, records: &Records, args: &MonitorArgs, summary: &str) -> String {
@@ -117,7 +120,7 @@ fn state_of(state: &KeyState) -> &'static str {
     }
 }
 
-/// What there is to know in a sentence.
+/// The state at the end in a sentence.
 fn headline(state: &KeyState, listed: &[&Occurrence], columns: usize) -> String {
     if !state.is_ready {
         return format!("{} were too few for a reference.", counted(state.in_table.rows, "row"));
@@ -125,13 +128,17 @@ fn headline(state: &KeyState, listed: &[&Occurrence], columns: usize) -> String 
     let drift = listed.iter().rev().find(|one| one.kind == "drift" && Some(one.start) == state.drift_since);
     if let (Some(since), drift) = (state.drift_since, drift) {
         let when = drift.map_or_else(|| format!("row {since}"), |one| moment(one));
-        let named = drift.map_or(0, |one| one.causes.len());
+        let named = drift.map_or(0, |one| unusual_columns(&one.causes));
         let first = drift
             .and_then(|one| one.causes.first())
             .map_or(String::new(), |(name, _)| format!("; first {}", printable(name)));
         return match named {
             0 => format!("Unusual since {when}."),
-            named => format!("{named} of {} unusual since {when}{first}.", counted(columns as u64, "column")),
+            named => {
+                // No more than these are named.
+                let least = if named == CAUSES && columns > CAUSES { "At least " } else { "" };
+                format!("{least}{named} of {} unusual since {when}{first}.", counted(columns as u64, "column"))
+            }
         };
     }
     let events = listed.iter().filter(|one| !one.is_change() && !one.is_drift());
@@ -145,6 +152,12 @@ fn headline(state: &KeyState, listed: &[&Occurrence], columns: usize) -> String 
     }
 }
 
+/// Causes whose share is not small beside the largest, which comes first.
+fn unusual_columns(causes: &[(String, f64)]) -> usize {
+    let largest = causes.first().map_or(0.0, |(_, share)| *share);
+    causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()
+}
+
 fn moment(one: &Occurrence) -> String {
     match one.start_time.as_str() {
         "" => format!("row {}", one.start),
@@ -156,7 +169,7 @@ fn causes(one: &Occurrence) -> String {
     one.causes.iter().map(|(name, _)| printable(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// What a row's number means.
+/// The meaning of a row's number.
 fn rows(finished: &Finished) -> String {
     let header = match finished.stream.first_line() {
         Some(line) => format!(": row 0 is line {line} of the file"),
@@ -183,4 +196,17 @@ fn tiles(finished: &Finished) -> Vec<Tile> {
         tile(totals.drifts, "drifts", "drift"),
         tile(totals.changes, "changes of the level of the score", ""),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unusual_columns;
+
+    #[test]
+    fn columns_with_a_small_share_are_not_called_unusual() {
+        let causes = |shares: &[f64]| shares.iter().map(|share| (String::new(), *share)).collect::<Vec<_>>();
+        assert_eq!(unusual_columns(&causes(&[0.8, 0.15, 0.05])), 1);
+        assert_eq!(unusual_columns(&causes(&[0.5, 0.4, 0.1])), 2);
+        assert_eq!(unusual_columns(&causes(&[])), 0);
+    }
 }

@@ -20,7 +20,7 @@ const LISTED: usize = 1000;
 /// Parts of a warm-up, of which each key gives at most one to the reference of all keys.
 pub const PARTS: u64 = 8;
 
-/// Everything at work.
+/// Monitors with their stream, their answers and their events.
 pub struct Session<'a> {
     pub(super) args: &'a MonitorArgs,
     pub stream: Stream,
@@ -69,7 +69,7 @@ impl State {
     }
 }
 
-/// What is remembered of one monitor in this table.
+/// Memory of one monitor in this table.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Track {
     /// True once it has had a row.

@@ -76,7 +76,7 @@ impl Begun {
         Ok(Self { fleet, stream, options, before: None })
     }
 
-    /// Where a snapshot was saved.
+    /// Models that go on behind the last row of a snapshot.
     fn resume(plan: &Plan, layout: &Layout, path: &Path, most: usize) -> Result<Self> {
         let (fleet, saved) = open_fleet::<Model>(path, most)?;
         let before = ResumeState::from_bytes(&saved, path)?;

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Everything at work.
+/// A model with its stream and its answers.
 pub struct Session<'a> {
     plan: &'a Plan,
     model: Model,
