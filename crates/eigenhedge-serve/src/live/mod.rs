@@ -1,0 +1,1 @@
+//! The page of one command while its stream runs.

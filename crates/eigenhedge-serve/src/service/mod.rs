@@ -1,0 +1,1 @@
+//! Streams by name behind an HTTP interface.
