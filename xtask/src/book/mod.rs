@@ -1,6 +1,14 @@
-//! The book: its pictures, and whether it builds.
+//! The book and the README: pictures, checks, and whether the book builds.
+
+mod figures;
+mod links;
+mod page;
+mod reference;
+mod spelling;
+mod style;
 
 use crate::{run, step};
+use page::Page;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -22,11 +30,35 @@ pub fn pictures(root: &Path) -> Result<(), String> {
     run(program("scree --share 0.9 --plot").arg(figures.join("scree.svg")).arg(&rows))
 }
 
+/// Runs every check of the texts, then builds the book.
+pub fn check(root: &Path) -> Result<(), String> {
+    let pages = Page::all(root)?;
+    let mut problems = style::lengths(&pages);
+    problems.extend(style::reading_ease(&pages));
+    problems.extend(links::broken(root, &pages)?);
+    problems.extend(reference::missing_names(root)?);
+    problems.extend(figures::wrong(root)?);
+    match spelling::unknown_words(root, &pages)? {
+        Some(unknown) => problems.extend(unknown),
+        None => println!("skipped: spelling, hunspell is not installed (apt-get install hunspell hunspell-en-us)"),
+    }
+    if problems.is_empty() {
+        println!("{} pages: length, reading ease, links, reference and figures are right", pages.len());
+        return build(root);
+    }
+    Err(problems.iter().map(|problem| format!("\n  {problem}")).collect())
+}
+
 /// Builds the book with mdBook, if that is installed.
-pub fn build(root: &Path) -> Result<(), String> {
+fn build(root: &Path) -> Result<(), String> {
     if Command::new("mdbook").arg("--version").output().is_err() {
         println!("skipped: mdbook is not installed (cargo install mdbook)");
         return Ok(());
     }
     run(Command::new("mdbook").arg("build").arg(root.join("docs")).arg("--dest-dir").arg(root.join("target/book")))
+}
+
+/// Reads a file of the repository.
+fn read(root: &Path, name: &str) -> Result<String, String> {
+    fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
 }
