@@ -62,7 +62,7 @@ print("rows over the limit of the reference: {:.0%}; after accept {:.0%}".format
 monitor.update(later)
 
 # %% [markdown]
-# `to_frame` returns the same columns as the command line.
+# `to_frame` returns the same columns as the output file of the command line.
 
 # %%
 print(alarms.to_frame()[["row", "score", "limit", "state", "cause_1", "share_1"]][58:63].round(2).to_string(index=False))

@@ -45,7 +45,7 @@ print(f"the noise outside of the true plane: {0.2**2 * 10:.2f}")
 
 # %% [markdown]
 # Some learners follow changes, and others average over them. `anchored` is the default of the scikit-learn estimators. Its
-# directions are those of a PCA of all rows so far, in any order. It suits a fixed set of rows, but not a stream that changes.
+# directions equal PCA of all rows so far, in any order. It suits a fixed set of rows, but not a stream that changes.
 
 # %%
 pca = PCA(2).fit(X)
