@@ -49,13 +49,36 @@ pub fn check(root: &Path) -> Result<(), String> {
     Err(problems.iter().map(|problem| format!("\n  {problem}")).collect())
 }
 
-/// Builds the book with mdBook, if that is installed.
+/// Builds the book with mdBook, if that is installed. Pages of the Python interface are made from the docstrings of the installed
+/// package, in a copy of the book, so that they are never stale.
 fn build(root: &Path) -> Result<(), String> {
     if Command::new("mdbook").arg("--version").output().is_err() {
         println!("skipped: mdbook is not installed (cargo install mdbook)");
         return Ok(());
     }
-    run(Command::new("mdbook").arg("build").arg(root.join("docs")).arg("--dest-dir").arg(root.join("target/book")))
+    let copy = root.join("target/book-source");
+    // The link to the references leads out of the book: its text is copied.
+    run(Command::new("cp").args(["-rLT"]).arg(root.join("docs")).arg(&copy))?;
+    let python = root.join("target/python/environment/bin/python");
+    if python.is_file() {
+        add_python_pages(root, &python, &copy.join("src"))?;
+    } else {
+        println!("skipped: pages of the Python interface, there is no environment (cargo xtask test python)");
+    }
+    run(Command::new("mdbook").arg("build").arg(&copy).arg("--dest-dir").arg(root.join("target/book")))
+}
+
+/// Writes a page for each public class, and lists the pages under that of Python.
+fn add_python_pages(root: &Path, python: &Path, pages: &Path) -> Result<(), String> {
+    let output = Command::new(python).arg("docs/api_pages.py").arg(pages).current_dir(root).output();
+    let output = output.map_err(|error| format!("docs/api_pages.py: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("docs/api_pages.py: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let (contents, entry) = (pages.join("SUMMARY.md"), "- [Python](python.md)\n");
+    let text = fs::read_to_string(&contents).map_err(|error| format!("{}: {error}", contents.display()))?;
+    let listed = text.replace(entry, &format!("{entry}{}", String::from_utf8_lossy(&output.stdout)));
+    fs::write(&contents, listed).map_err(|error| format!("{}: {error}", contents.display()))
 }
 
 /// Reads a file of the repository.
