@@ -48,7 +48,7 @@ def signature(item: Any) -> str:
 
 def markdown(doc: str) -> str:
     """Turn a docstring in numpydoc's form into Markdown."""
-    lines, out = doc.splitlines(), []
+    lines, out = doc.splitlines() or [""], []
     in_list = in_code = False
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         if in_code and not line.strip():
