@@ -116,7 +116,7 @@ fn monitor(page: &str) -> Result<Vec<String>, String> {
         ),
         format!("`monitor --lags 5` has F1 {} with {} % false reports.", ours[1], ours[2]),
         format!(
-            "PCA with T² and Q has {} with {} %, and a monitor that always alarms has {}.",
+            "PCA with T² and Q has F1 {} with {} % false reports, and a monitor that always alarms has F1 {}.",
             theirs[1], theirs[2], always[1]
         ),
     ])
