@@ -51,7 +51,7 @@ pub struct Feature<D> {
     squares: Scratch<Vec<f64>>,
     /// Rows seen since the images were recomputed.
     stale: usize,
-    /// Rows seen, and a hash of their fates: over the same rows, equal lineages imply equal dictionaries.
+    /// Number of rows seen, and a hash of the changes of the dictionary. Over the same rows, equal lineages imply equal dictionaries.
     trials: u64,
     lineage: u64,
     #[serde(skip)]
