@@ -60,7 +60,8 @@ fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error>
 /// Largest part of a component along one atom, and largest weight of an atom in a mean. Components have length 1.
 const LARGEST_PART: f64 = 1e12;
 
-/// Checks deserialized coefficients of unit vectors over atoms. Returns the largest norm of an atom.
+/// Checks deserialized coefficients of unit vectors over atoms. Returns an upper bound on the inner product of such a vector
+/// with an atom.
 fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f64, Error> {
     let mut largest = 0f64;
     for atom in 0..dictionary.len() {

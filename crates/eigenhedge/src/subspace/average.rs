@@ -1,22 +1,22 @@
-//! The average of what a learner held over a run, as a fixed hypothesis.
+//! Average of the distributions of a learner over a run, as a fixed hypothesis.
 //!
-//! Setting: rows that are drawn independently from one distribution, and one pass of a learner over them.
+//! Setting: rows drawn independently from one distribution, and one pass of a learner over them.
 //!
-//! Update: `sum ← sum + P̄`, with `P̄ = I - V` the learner's expected projection at the time. Add the learner before each
-//! trial and once at the end: that is the average of V_0 … V_T.
+//! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection of the learner. Adding the learner before
+//! each trial and once at the end gives the average of V_0 … V_T.
 //!
-//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. Hence, for
-//! independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is the expected loss of the run over
-//! T: the regret bound of the learner divided by T (JMLR section 6.3).
+//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. For independent
+//! rows, the expected loss of the average of V_0 … V_{T-1} on a new row is therefore the expected loss of the run divided by T,
+//! and its excess over the best subspace is at most the regret bound of the learner divided by T (JMLR section 6.3).
 //!
-//! The perturbed leader holds its draw from the choice to the end of the trial; at other times what is added is the
-//! leader without noise.
+//! The perturbed leader has its drawn noise only between the choice and the end of the trial. At other times the leader without
+//! noise is added.
 //!
-//! Cost: O(n² u + n w u) for each learner added, with u explicit directions in w columns; n² memory.
+//! Cost: O(n² u + n w u) per learner added, with u explicit directions in w columns; n² memory.
 //!
-//! Numerics: only differences from the common value of the complement are summed; the common value is a number.
+//! Numerics: only differences from the common value of the complement are summed; the common value is a single number.
 //!
-//! Not done: centered learners. Their losses are quadratic in the center, so averages of the two parts do not have the
+//! Not done: centered learners. Their losses are quadratic in the center, so the averages of the two parts do not have the
 //! average loss.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
