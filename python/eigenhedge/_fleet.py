@@ -1,4 +1,4 @@
-"""One model for each key."""
+"""Fleet of models, one per key."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 class Fleet:
-    """A model for each key: for sensors, machines or customers whose rows arrive mixed.
+    """Fleet of models, one per key, for sensors, machines or customers whose rows arrive in one stream.
 
-    All models have the same options. Each learns from the rows of its key alone, to the bit as a :class:`Model` of its
-    own would.
+    All models have the same options. Each learns only from the rows of its key, with exactly the same bits as a separate
+    :class:`Model`.
 
     Parameters
     ----------
     k : int
         Number of directions kept.
     max_groups : int, optional
-        Most models in memory. Those that have not been used for longest are put away in a temporary file, and fetched
-        when their keys come again.
+        Maximum number of models in memory. The least recently used ones are moved to a temporary file and loaded when their
+        keys return.
     standardize : str, default="none"
-        ``"none"``, or ``"running"``: bring the columns of each key to mean 0 and deviation 1 by its rows before.
+        ``"none"``, or ``"running"``: standardize the columns of each key to mean 0 and deviation 1 by its previous rows.
     hindsight : bool, default=True
-        Follow the best subspace of each key, so that its summary has a regret.
+        Track the best subspace of each key in hindsight, so that its summary has a regret.
     **options
-        The options of :func:`eigenhedge.run`.
+        Options of :func:`eigenhedge.run`.
 
     Examples
     --------
@@ -74,9 +74,9 @@ class Fleet:
         Parameters
         ----------
         keys : iterable of n_rows keys
-            Texts; other keys count by what ``str`` makes of them.
+            Keys of the rows, converted by ``str``.
         X : array-like of shape (n_rows, n_columns)
-            The rows, in order. On an error the rows before it have been learned.
+            The rows, in order. On an error the previous rows have been learned.
 
         Returns
         -------
@@ -97,7 +97,12 @@ class Fleet:
         return self._fleet.step_each([str(key) for key in keys], rows)
 
     def keys(self) -> list[str]:
-        """Return the keys, in the order of their first rows."""
+        """Return the keys in the order of their first rows.
+
+        Returns
+        -------
+        list of str
+        """
         return [] if self._fleet is None else self._fleet.keys()
 
     def __getitem__(self, key: object) -> Model:
@@ -120,7 +125,7 @@ class Fleet:
         return f"<Fleet k={self.k}, groups={len(self)}>"
 
     def _merged(self, *others: Fleet) -> Fleet:
-        """Return a new fleet with the models of all."""
+        """Return a new fleet with the models of all fleets."""
         made = Fleet.__new__(Fleet)
         made.k, made.max_groups, made._given = self.k, self.max_groups, self._given
         made._fleet = None
@@ -133,14 +138,32 @@ class Fleet:
         return made
 
     def save(self, path: Path) -> None:
-        """Write all models to one file, which the command line reads too; it is complete or absent."""
+        """Write all models to one file, which the command line also reads. The file is either complete or absent.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        """
         if self._fleet is None:
             raise ValueError("a fleet must have learned from a row before it is saved")
         self._fleet.save(path)
 
     @classmethod
     def load(cls, path: Path, *, max_groups: int | None = None) -> Fleet:
-        """Read what :meth:`save` or ``eigenhedge run --group-by`` has written."""
+        """Load a fleet written by :meth:`save` or ``eigenhedge run --group-by``.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        max_groups : int, optional
+            Maximum number of models in memory.
+
+        Returns
+        -------
+        Fleet
+        """
         loaded = cls.__new__(cls)
         loaded._fleet = Groups.open(path, max_groups)
         loaded._given, loaded.max_groups = {}, max_groups

@@ -1,4 +1,4 @@
-//! The monitor of `eigenhedge/_monitor.py`.
+//! Native part of `eigenhedge/_monitor.py`.
 
 use crate::arrays::{Rows, as_table, numbers, table};
 use crate::errors::{check_room, refused};
@@ -15,12 +15,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard};
 
-/// Causes of a row.
+/// Number of causes per row.
 const CAUSES: usize = 3;
-/// A drift, a change or a cause that is not there.
+/// Code for a missing drift, change or cause.
 const NONE: i64 = -1;
 
-/// The monitor behind :class:`eigenhedge.Monitor`, and what Python has to remember beside it.
+/// Native part of :class:`eigenhedge.Monitor`, with the state of the Python side.
 #[pyclass(frozen, name = "Monitor", module = "eigenhedge._core")]
 pub struct PyMonitor {
     state: Mutex<State>,
@@ -28,7 +28,7 @@ pub struct PyMonitor {
 
 struct State {
     monitor: Monitor,
-    /// JSON; see `eigenhedge/_snapshot.py`. It ends with the next row.
+    /// State of the Python side as JSON; see `eigenhedge/_snapshot.py`. The next row clears it.
     resume_state: Vec<u8>,
 }
 
@@ -42,7 +42,7 @@ impl PyMonitor {
     }
 }
 
-/// Reads a value by its name.
+/// Parses a value by its name.
 fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> PyResult<T> {
     text.parse().map_err(|error| refused(&error))
 }
@@ -97,7 +97,7 @@ impl PyMonitor {
         Ok(Self::of(monitor.with_names(names), Vec::new()))
     }
 
-    /// Takes rows as the warm-up, and ends it if they are enough; tells whether they are.
+    /// Uses rows as the warm-up, and ends it if there are enough. Returns whether there are.
     fn fit(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -113,7 +113,7 @@ impl PyMonitor {
         Ok(monitor.is_ready())
     }
 
-    /// Looks at rows, and learns from them: arrays by name.
+    /// Scores rows and learns from them. Returns arrays by name.
     fn update<'py>(
         &self,
         py: Python<'py>,
@@ -146,8 +146,8 @@ impl PyMonitor {
         Ok(())
     }
 
-    /// Scores of the rows of a table by a copy that learns nothing, and their limit; NaN for rows that are passed over. A first row
-    /// that lacks earlier rows is repeated in their place.
+    /// Returns the scores of the rows of a table, computed without learning, and their limit; NaN for skipped rows. A first row
+    /// without lags is repeated in their place.
     fn score<'py>(
         &self,
         py: Python<'py>,
@@ -173,7 +173,7 @@ impl PyMonitor {
         Ok((scores.into_pyarray(py), Some(limit)))
     }
 
-    /// Verdicts about rows by a copy that learns nothing, each for itself: arrays by name, as `update` gives them.
+    /// Returns verdicts on rows, each scored independently and without learning: arrays by name, as from `update`.
     fn judge<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -184,7 +184,7 @@ impl PyMonitor {
         each(py, rows.count(), |i| {
             let row = rows.row(i);
             let mut verdict = monitor.step(row)?;
-            // A column is stuck because of rows before, and nothing says that they came before this one.
+            // A column is stuck because of earlier rows, and the order of these rows is unknown.
             if verdict.stuck.is_some() {
                 monitor = frozen.clone();
                 verdict = monitor.step(row)?;
@@ -195,8 +195,8 @@ impl PyMonitor {
         answers.into_dict(py, None)
     }
 
-    /// The score that the next row would have if it were this one, and the score that it would need for an alarm; None if it would
-    /// have no score. The score of a stuck column is not below that limit.
+    /// Returns the score of this row as the next one, and the score needed for an alarm; None if it would have no score. The
+    /// score of a stuck column is at least that limit.
     fn look(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
         let row = numbers(row)?;
         let state = self.state(py)?;
@@ -208,7 +208,7 @@ impl PyMonitor {
         Ok(Some((score, limit)).filter(|(score, _)| !score.is_nan()))
     }
 
-    /// Ends the event that goes on.
+    /// Ends the ongoing event.
     fn close_event<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.state(py)?.monitor.close_event().map(|event| event_dict(py, &event)).transpose()
     }
@@ -218,7 +218,7 @@ impl PyMonitor {
         self.state(py)?.monitor.open_event().map(|event| event_dict(py, event)).transpose()
     }
 
-    /// The drift that goes on.
+    /// Returns the ongoing drift.
     #[getter]
     fn open_drift<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let state = self.state(py)?;
@@ -230,7 +230,7 @@ impl PyMonitor {
         Ok(Some(found))
     }
 
-    /// Limit that the asked share of rows like the reference pass.
+    /// Returns the limit that the requested share of reference-like rows exceed.
     #[getter]
     fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.state(py)?.monitor.limit())
@@ -246,7 +246,7 @@ impl PyMonitor {
         Ok(self.state(py)?.monitor.lags())
     }
 
-    /// Rows of a warm-up by `update`.
+    /// Returns the number of warm-up rows for `update`.
     #[getter]
     fn warm_up_rows(&self, py: Python<'_>) -> PyResult<u64> {
         let state = self.state(py)?;
@@ -292,7 +292,7 @@ impl PyMonitor {
         Ok(())
     }
 
-    /// The options, as keyword arguments.
+    /// Returns the options as keyword arguments.
     #[pyo3(name = "_options")]
     fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let state = self.state(py)?;
@@ -365,12 +365,12 @@ impl PyMonitor {
     }
 }
 
-/// The score as if its limit were this one, so that it is over it for an alarm of the differences too.
+/// Rescales the score to this limit, so that it also exceeds it for an alarm of the differences.
 fn scaled(verdict: &Verdict, limit: f64) -> f64 {
     if verdict.of_differences && verdict.score > 0.0 { verdict.score / verdict.limit * limit } else { verdict.score }
 }
 
-/// The answers to rows, column by column.
+/// Answers to rows, column by column.
 #[derive(Default)]
 struct Answers {
     row: Vec<u64>,
@@ -391,7 +391,7 @@ struct Answers {
 }
 
 impl Answers {
-    /// Enters the verdict of a monitor about the row before; with contributions if their number is given.
+    /// Adds the verdict on the last row, with contributions if their number is given.
     fn enter(&mut self, monitor: &Monitor, verdict: Verdict, contributions: Option<usize>) {
         self.row.push(verdict.row);
         self.score.push(verdict.score);
@@ -441,7 +441,7 @@ impl Answers {
     }
 }
 
-/// Contributions of the columns, each with its lags, to the Q of the row before.
+/// Returns the contributions of the columns, summed over lags, to the Q of the last row.
 fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec<f64> {
     if verdict.score.is_nan() {
         return vec![f64::NAN; width];
@@ -450,7 +450,7 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// A drift that was reported, one that ended because the level returned, or an acceptance.
+/// Report of a drift, of its end, or of an acceptance.
 struct DriftEvent {
     kind: &'static str,
     start: u64,
@@ -481,7 +481,7 @@ impl DriftEvent {
     }
 }
 
-/// Positions of columns and their shares.
+/// Returns the positions of columns and their shares.
 fn pairs(causes: &[Option<Cause>]) -> Vec<(usize, f64)> {
     causes.iter().flatten().map(|cause| (cause.column, cause.share)).collect()
 }
