@@ -113,7 +113,8 @@ class Moments:
         k : int, optional
             Number of directions kept; default that of the constructor.
         standardize : bool, default=False
-            Standardize columns to mean 0 and deviation 1 by all rows. Learners other than ``"leader"`` then need a ``norm_bound``.
+            Standardize columns to mean 0 and deviation 1 by all rows. Learners other than ``"leader"`` then require a
+            ``norm_bound``.
         **options
             Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, which keeps the
             principal components of all rows; ``"anchored"`` and ``"product-sets"`` are also supported.
