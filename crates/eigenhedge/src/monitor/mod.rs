@@ -19,6 +19,7 @@
 //! References: Jackson and Mudholkar (1979) for Q; Alcala and Qin (2009) for contributions; Siegmund and Venkatraman (1995) for
 //! the likelihood ratio.
 
+mod by_key;
 mod causes;
 mod changes;
 mod channel;
@@ -38,6 +39,7 @@ mod tails;
 mod verdict;
 mod warm_up;
 
+pub use by_key::POOL_PARTS;
 pub use causes::Cause;
 pub use changes::Change;
 pub use drift::DriftReport;
