@@ -1,16 +1,16 @@
-//! Curves over streams of any length, in bounded memory.
+//! Downsampling of curves over streams of any length, in bounded memory.
 //!
-//! Update: rows are put into buckets of 2^s consecutive row numbers, s = 0 at first. Each bucket keeps one row: its first
-//! or its largest. When a row would need one bucket too many, s grows by one and neighbouring buckets merge. The first
-//! and the last row are kept besides.
+//! Update: rows are assigned to buckets of 2^s consecutive row numbers, with s = 0 at first. Each bucket keeps one row: its
+//! first or its largest. If a row would need one bucket too many, s grows by one and neighbouring buckets are merged. The first
+//! and the last row are also kept.
 //!
-//! Guarantee: at most `capacity` rows are given back, in increasing order; the first and the last row are among them; with
-//! [`Keep::Largest`] the largest of the whole stream is, too. What is kept depends on the rows alone, so a recorder that
-//! was saved and restored goes on as if nothing had happened.
+//! Guarantee: at most `capacity` rows are returned, in increasing order, including the first and the last row; with
+//! [`Keep::Largest`] also the largest of the whole stream. The result depends only on the rows, so that a saved and restored
+//! recorder continues identically.
 //!
-//! Cost: O(width) for a row, spread over the stream; memory `capacity × width`; nothing is allocated once warm.
+//! Cost: amortized O(width) per row; memory `capacity × width`; no allocation after warm-up.
 //!
-//! Not done: curves are not smoothed or averaged; each point is a row that was there.
+//! Not done: curves are not smoothed or averaged. Each point is an actual row.
 
 use serde::{Deserialize, Serialize};
 
