@@ -154,7 +154,7 @@ class SubspaceAnomaly(base.AnomalyDetector):
         Parameters
         ----------
         path
-            The file, which is either complete or absent.
+            Path of the file, which is replaced atomically.
 
         """
         _snapshot.save(self, path)

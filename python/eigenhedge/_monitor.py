@@ -307,7 +307,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         Parameters
         ----------
         path : path-like
-            The file, which is either complete or absent.
+            Path of the file, which is replaced atomically.
         """
         _snapshot.save(self, path)
 

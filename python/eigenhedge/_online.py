@@ -188,7 +188,7 @@ class Online(Transformer):
         Parameters
         ----------
         path : path-like
-            The file, which is either complete or absent.
+            Path of the file, which is replaced atomically.
         """
         _snapshot.save(self, path)
 

@@ -57,7 +57,7 @@ def save(model: Saved | Online | river.Stream, path: Path) -> None:
     model : Model, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
         Object to write. Parameters of an estimator that JSON cannot represent (a ``RandomState``) are left out.
     path : path-like
-        The file, which is either complete or absent.
+        Path of the file, which is replaced atomically.
 
     Examples
     --------

@@ -71,7 +71,7 @@ class Stream(base.Estimator):
         Parameters
         ----------
         path
-            The file, which is either complete or absent.
+            Path of the file, which is replaced atomically.
 
         """
         _snapshot.save(self, path)

@@ -27,6 +27,13 @@ use std::sync::{Mutex, MutexGuard};
 ///     Loss of the choice that was drawn.
 /// coordinates : ndarray of shape (k,)
 ///     Coordinates of the row in the basis set by the option ``coordinates``.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import Model
+/// >>> trial = Model(3, 1, center=False).step([2.0, 0.0, 0.0])
+/// >>> trial.coordinates.shape
+/// (1,)
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Trial {
     #[pyo3(get)]
@@ -617,7 +624,7 @@ impl PyModel {
         model.map(State::new).map(Self::of).map_err(|refusal| PyValueError::new_err(format!("the model {refusal}")))
     }
 
-    /// Write a model file. The file is either complete or absent.
+    /// Write a model file. An existing file is replaced atomically.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let bytes = self.bytes(py)?;
         py.detach(|| write_whole(&path, &bytes)).map_err(|error| PyOSError::new_err(format!("{error:#}")))

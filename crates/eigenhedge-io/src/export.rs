@@ -15,7 +15,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Writes a linear model. The file is either complete or absent.
+/// Writes a linear model. An existing file is replaced atomically.
 pub fn write_linear_map(path: &Path, map: &LinearMap) -> Result<(), Error> {
     let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
     let bytes = match end.as_deref() {
