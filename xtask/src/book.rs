@@ -1,11 +1,11 @@
-//! The book: its pictures, and whether it builds.
+//! Pictures and build of the book.
 
 use crate::{run, step};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Draws the pictures of the book that the library and the program make by themselves.
+/// Draws the pictures of the book that the library and the program generate.
 pub fn pictures(root: &Path) -> Result<(), String> {
     let figures = root.join("docs/src/figures");
     let draw = "run --package eigenhedge-lab --example ideas --locked --";
@@ -22,7 +22,7 @@ pub fn pictures(root: &Path) -> Result<(), String> {
     run(program("scree --share 0.9 --plot").arg(figures.join("scree.svg")).arg(&rows))
 }
 
-/// Builds the book with mdBook, if that is installed.
+/// Builds the book with mdBook, if it is installed.
 pub fn build(root: &Path) -> Result<(), String> {
     if Command::new("mdbook").arg("--version").output().is_err() {
         println!("skipped: mdbook is not installed (cargo install mdbook)");

@@ -1,4 +1,4 @@
-//! Snapshots in, and files out: complete or absent.
+//! Reading of saved files, and checks of output paths.
 
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Model, Monitor, Refusal, SavedKind};
@@ -7,7 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// True if both paths name one regular file, or would once it is written. Devices, such as /dev/null, are never the same file.
+/// Returns true if both paths refer to one regular file, or would once it is written. Devices, such as /dev/null, are never the
+/// same file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     // A file that does not exist yet is identified by its folder and name.
     let place = |path: &Path| {
@@ -50,7 +51,7 @@ fn advice(refusal: &Refusal) -> &'static str {
     }
 }
 
-/// The kind of a saved file.
+/// Returns the kind of a saved file.
 pub fn kind_of(path: &Path) -> Result<SavedKind> {
     let name = printable_path(path);
     let mut head = Vec::new();
@@ -59,8 +60,8 @@ pub fn kind_of(path: &Path) -> Result<SavedKind> {
     SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// The head of a saved file and as many bytes as it states, and one more if there is one: not all that can be opened has
-/// an end.
+/// Reads the header of a saved file, as many bytes as it states, and one more if there is one. Some files, such as devices,
+/// have no end.
 fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::Result<Vec<u8>> {
     const HEAD: u64 = 28;
     let mut file = File::open(path)?;
@@ -76,12 +77,12 @@ fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::R
     Ok(bytes)
 }
 
-/// The name of a source without the folders of this machine, for the title of a page.
+/// Returns the file name of a source without folders, for the title of a page.
 pub fn file_name(source: &str) -> &str {
     source.rsplit(['/', '\\']).next().unwrap_or(source)
 }
 
-/// Finds out before the work that a file could not be written after it.
+/// Checks before the work that a file will be writable.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (name, folder_name) = (printable_path(path), printable_path(folder));
@@ -98,10 +99,10 @@ pub fn judge_place(path: &Path) -> Result<()> {
     }
 }
 
-/// Models or monitors by key that are in memory, unless somebody says how many.
+/// Default maximum number of models or monitors by key in memory.
 pub const MOST_IN_MEMORY: usize = 4096;
 
-/// The folder for members that are not in memory: that of the snapshot, if there is one.
+/// Returns the folder for members that are not in memory: that of the snapshot, if there is one.
 pub fn scratch_folder(snapshot: Option<&Path>) -> PathBuf {
     let folder = snapshot.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or_else(std::env::temp_dir, Path::to_owned)

@@ -1,7 +1,6 @@
-//! The bytes of a table: a file or standard input, opened from the start or further on.
+//! Bytes of a table: a file or standard input, opened from the start or at an offset.
 //!
-//! Compressed files and texts in UTF-16 are turned into what readers expect on the way; these can be opened again from the
-//! start, but not further on.
+//! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
 
 use crate::error::{Error, Fault, hint, printable_path, quoted};
 use crate::format::signature;
@@ -15,19 +14,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The source of rows.
+/// Source of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// Standard input.
     Standard,
     /// A file.
     File(PathBuf),
-    /// Several files, one after the other, as if they were one table.
+    /// Several files, read one after the other as one table.
     Files(Vec<PathBuf>),
 }
 
 impl Source {
-    /// The sources of which this one is made, in order.
+    /// Returns the sources that this one consists of, in order.
     pub(crate) fn parts(&self) -> Vec<Self> {
         match self {
             Self::Files(paths) => paths.iter().cloned().map(Self::File).collect(),
@@ -35,7 +34,7 @@ impl Source {
         }
     }
 
-    /// True if it is made of regular files only.
+    /// Returns true if it consists of regular files only.
     pub fn is_regular(&self) -> bool {
         match self {
             Self::Standard => false,
@@ -45,35 +44,35 @@ impl Source {
     }
 }
 
-/// How far a stream has come.
+/// Progress of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// In rows, of so many.
+    /// Rows read, and their total number.
     Rows(u64, u64),
-    /// In bytes, of so many.
+    /// Bytes read, and their total number.
     Bytes(u64, u64),
-    /// In rows; nobody knows of how many.
+    /// Rows read; the total is unknown.
     Unknown(u64),
 }
 
-/// A source that can be opened, from the start or further on.
+/// A source that can be opened from the start or at an offset.
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
-    /// Bytes of a regular file: only then can it be opened twice.
+    /// Size of a regular file in bytes; only such a file can be reopened.
     file_size: Option<u64>,
     packing: Packing,
-    /// True if its bytes must be turned into UTF-8, or may have to be.
+    /// True if the bytes may have to be converted to UTF-8.
     recoded: bool,
-    /// Bytes read from the file since it was opened last.
+    /// Bytes read since the file was opened last.
     read: Arc<AtomicU64>,
     stop: Option<Stop>,
-    /// Memory that reading may take.
+    /// Memory limit.
     pub memory: MaxMemory,
 }
 
 impl InputSource {
-    /// Looks at the source; refuses a file that is plainly of another format.
+    /// Inspects the source. Returns an error for a file that is clearly of another format.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
@@ -110,7 +109,7 @@ impl InputSource {
         Ok(input)
     }
 
-    /// Its name in messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> String {
         match &self.source {
             Source::Standard => "standard input".to_owned(),
@@ -119,27 +118,27 @@ impl InputSource {
         }
     }
 
-    /// An error if `what` would take more memory than reading may.
+    /// Returns an error if `what` exceeds the memory limit.
     pub fn allow(&self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Error> {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
 
-    /// Bytes in it, when it is a regular file that is read as it stands.
+    /// Returns the size in bytes of a regular file that is read without conversion.
     pub fn size(&self) -> Option<u64> {
         self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
     }
 
-    /// Bytes of a regular file, however they are read.
+    /// Returns the size in bytes of a regular file.
     pub fn file_size(&self) -> Option<u64> {
         self.file_size
     }
 
-    /// True if rows may arrive late, so that nothing may be read ahead.
+    /// Returns true if rows may arrive late, so that nothing may be read ahead.
     pub fn is_pipe(&self) -> bool {
         self.file_size.is_none()
     }
 
-    /// True if standard input has bytes that can be read at once, or within an instant.
+    /// Returns true if standard input has bytes available now or within an instant.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {
@@ -148,7 +147,7 @@ impl InputSource {
         false
     }
 
-    /// How far a reader has come that has read so many bytes and rows.
+    /// Returns the progress of a reader that has read this many bytes and rows.
     pub fn progress(&self, bytes: u64, rows: u64) -> Progress {
         match (self.size(), self.file_size) {
             (Some(size), _) => Progress::Bytes(bytes.min(size), size),
@@ -157,13 +156,13 @@ impl InputSource {
         }
     }
 
-    /// Reads from the start; a pipe, from where it is.
+    /// Opens the source from the start; a pipe, at its current position.
     pub fn open(&self) -> Result<Box<dyn Read>, Error> {
         let raw = self.raw()?;
         Ok(if self.recoded { Box::new(Utf8::new(raw)) } else { raw })
     }
 
-    /// Reads from the start, as bytes.
+    /// Opens the raw bytes from the start.
     fn raw(&self) -> Result<Box<dyn Read>, Error> {
         let open = || -> io::Result<Box<dyn Read>> {
             match (&self.source, &self.stop) {
@@ -185,7 +184,7 @@ impl InputSource {
         self.packing.unpack(counted, self.memory).map_err(|fault| self.fault(fault))
     }
 
-    /// Reads from some byte on; none when that is impossible.
+    /// Opens the source at an offset in bytes; `None` if that is impossible.
     pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
         if self.size().is_none() {
             return Ok(None);
@@ -195,7 +194,7 @@ impl InputSource {
         Ok(Some(Box::new(file)))
     }
 
-    /// A file that can be read in any order.
+    /// Opens a file with random access.
     pub fn file(&self, format: &'static str) -> Result<File, Error> {
         match &self.source {
             Source::File(_) if self.packing != Packing::Plain => Err(self.fault(Fault::NeedsPlain(format))),
