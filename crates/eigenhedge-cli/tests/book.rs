@@ -148,11 +148,10 @@ fn every_command_and_option_is_in_the_reference() {
     let help = Command::new(program).arg("--help").output().unwrap();
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     let (_, list) = help.split_once("Commands:\n").unwrap();
-    let commands: Vec<&str> = list
-        .lines()
-        .take_while(|line| line.starts_with("  "))
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
+    let names = list.lines().take_while(|line| line.starts_with("  ")).filter_map(|line| line.strip_prefix("  "));
+    // Further lines of a summary are indented more.
+    let names = names.filter(|line| !line.starts_with(' '));
+    let commands: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.len() > 15, "{commands:?}");
     for command in commands.into_iter().filter(|command| *command != "help") {
         assert!(has(&format!("`{command}")), "the reference lacks the command {command}");
