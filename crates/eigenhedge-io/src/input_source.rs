@@ -3,7 +3,7 @@
 //! Compressed files and texts in UTF-16 are turned into what readers expect on the way; these can be opened again from the
 //! start, but not further on.
 
-use crate::error::{Error, Fault, printable_path};
+use crate::error::{Error, Fault, RowPlace, printable_path};
 use crate::format::signature;
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
@@ -60,6 +60,8 @@ pub enum Progress {
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
+    /// Its name in messages.
+    name: Arc<str>,
     /// Bytes of a regular file: only then can it be opened twice.
     file_size: Option<u64>,
     packing: Packing,
@@ -77,6 +79,7 @@ impl InputSource {
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
+            name: name_of(source).into(),
             file_size: None,
             packing: Packing::Plain,
             recoded: layout.format.is_text(),
@@ -106,11 +109,17 @@ impl InputSource {
 
     /// Its name in messages.
     pub fn name(&self) -> String {
-        match &self.source {
-            Source::Standard => "standard input".to_owned(),
-            Source::File(path) => printable_path(path),
-            Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
-        }
+        self.name.to_string()
+    }
+
+    /// The line of this number, from 1.
+    pub fn line(&self, number: u64) -> RowPlace {
+        RowPlace { source: Arc::clone(&self.name), unit: "line", number }
+    }
+
+    /// The row of this number, from 0.
+    pub fn row(&self, number: u64) -> RowPlace {
+        RowPlace { source: Arc::clone(&self.name), unit: "row", number }
     }
 
     /// An error if `what` would take more memory than reading may.
@@ -204,5 +213,13 @@ impl InputSource {
 
     pub fn unreadable(&self, error: io::Error) -> Error {
         self.fault(Fault::Unreadable(error))
+    }
+}
+
+fn name_of(source: &Source) -> String {
+    match source {
+        Source::Standard => "standard input".to_owned(),
+        Source::File(path) => printable_path(path),
+        Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
     }
 }

@@ -1,7 +1,7 @@
 //! The operations that every format offers.
 
 use crate::columns::Columns;
-use crate::error::Error;
+use crate::error::{Error, RowPlace};
 pub use crate::input_source::Progress;
 use crate::reading::Reading;
 use crate::saved::count;
@@ -32,7 +32,7 @@ pub(crate) trait Reader {
     /// Appends the texts of the kept columns of the row read last.
     fn kept(&self, _texts: &mut Vec<String>) {}
     /// Where the row read last stands.
-    fn place(&self) -> String;
+    fn place(&self) -> RowPlace;
     /// Where reading would go on.
     fn position(&self) -> ReadPosition;
     /// Goes there from the start; says after how many rows it really is.

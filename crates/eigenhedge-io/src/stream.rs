@@ -11,10 +11,11 @@
 
 use crate::columns::Columns as Selection;
 use crate::concatenation::{Concatenation, open_one};
-use crate::error::{Error, Fault, shown};
+use crate::error::{Error, Fault, RowPlace, shown};
 use crate::format::Format;
 use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
+use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
@@ -64,7 +65,7 @@ pub struct Delivered {
     pub kept: Vec<String>,
     /// Its time, in seconds since 1970.
     pub time: Option<f64>,
-    place: String,
+    place: RowPlace,
 }
 
 /// A table that is being read.
@@ -100,7 +101,7 @@ pub struct Stream {
     /// After the row delivered last, and how many rows before it could not be read.
     position: ReadPosition,
     unread: u64,
-    place: Option<String>,
+    place: Option<RowPlace>,
     delivered: u64,
     /// Rows that could not be read so far, ahead of delivery too; and rows that were refused.
     bad: u64,
@@ -118,7 +119,7 @@ struct Waiting {
     time: Option<f64>,
     position: ReadPosition,
     bad: u64,
-    place: String,
+    place: RowPlace,
 }
 
 impl Stream {
@@ -204,6 +205,18 @@ impl Stream {
         (stream.delivered, stream.bad, stream.unread) = (state.delivered, state.skipped, state.skipped);
         stream.messages.clone_from(&state.messages);
         Ok(stream)
+    }
+
+    /// Has a second thread read the rows that follow before they are asked for; false if they cannot be, as those of a pipe. What
+    /// is delivered stays the same. The source and the layout are those that the stream was opened with.
+    pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
+        if !source.is_regular() || self.reader.position() != self.position {
+            return Ok(false);
+        }
+        let layout = Layout { found: Some(self.reading()), ..layout.clone() };
+        let ahead = ReadAhead::behind(&*self.reader, &self.input, source, &layout);
+        self.reader = Box::new(ahead.map_err(|error| self.input.unreadable(error))?);
+        Ok(true)
     }
 
     /// Names of the selected columns, if the table has names.
@@ -334,6 +347,10 @@ impl Stream {
 
     /// Where the row delivered last stands: the source, and a line from 1 or a row from 0.
     pub fn place(&self) -> String {
+        self.row_place().to_string()
+    }
+
+    fn row_place(&self) -> RowPlace {
         self.place.clone().unwrap_or_else(|| self.reader.place())
     }
 
@@ -358,7 +375,7 @@ impl Stream {
             match spoiled.and_then(|()| self.standardizer.apply(&self.raw, &mut self.row)) {
                 Ok(()) => break,
                 Err(column) => {
-                    let error = self.cannot_standardize(self.place(), column);
+                    let error = self.cannot_standardize(self.row_place(), column);
                     self.remember(error, self.row_number())?;
                     self.refused += 1;
                 }
@@ -375,7 +392,7 @@ impl Stream {
 
     /// The row delivered last, for callers that read ahead.
     pub fn delivered(&self) -> Delivered {
-        Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.place() }
+        Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.row_place() }
     }
 
     /// Makes the row delivered last a bad one, for this reason: an error, or one more row passed over.
@@ -485,7 +502,7 @@ impl Stream {
         name.cloned().unwrap_or_else(|| position.to_string())
     }
 
-    fn cannot_standardize(&self, place: String, column: usize) -> Error {
+    fn cannot_standardize(&self, place: RowPlace, column: usize) -> Error {
         let label = self.selection.label(self.selection.selected[column]);
         Error::at(format!("{place}, {label}"), Fault::Standardized(self.raw[column]))
     }

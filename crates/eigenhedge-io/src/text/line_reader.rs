@@ -1,6 +1,6 @@
 //! Lines as they stand, counted; blank ones are passed over.
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::reader::{Progress, ReadPosition, Reader};
 use std::io::{BufRead, BufReader, Read};
@@ -68,8 +68,8 @@ impl LineReader {
     }
 
     /// Place of the line read last.
-    pub fn place(&self) -> String {
-        format!("{}, line {}", self.input.name(), self.lines)
+    pub fn place(&self) -> RowPlace {
+        self.input.line(self.lines)
     }
 }
 
@@ -96,7 +96,7 @@ impl<P: LineParser> Reader for LineTable<P> {
         self.parser.kept(texts);
     }
 
-    fn place(&self) -> String {
+    fn place(&self) -> RowPlace {
         self.lines.place()
     }
 

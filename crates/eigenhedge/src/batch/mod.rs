@@ -22,7 +22,6 @@ mod expansion;
 mod gradient;
 mod gram;
 mod kernel_pca;
-mod largest_eigenpairs;
 mod pca;
 pub mod preimage;
 mod ridge;
@@ -87,16 +86,6 @@ pub(crate) fn fix_sign(column: &mut [f64]) -> f64 {
         return -1.0;
     }
     1.0
-}
-
-/// The columns of largest eigenvalue, largest first, out of an ascending decomposition.
-fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
-    let n = values.len();
-    let mut columns = Matrix::zeros(vectors.rows(), kept);
-    for j in 0..kept {
-        columns.column_mut(j).copy_from_slice(vectors.column(n - 1 - j));
-    }
-    (values.iter().rev().take(kept).copied().collect(), columns)
 }
 
 /// Each eigenvalue as a share of the total; zero when the total is.

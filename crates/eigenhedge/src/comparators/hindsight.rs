@@ -1,6 +1,6 @@
 //! Follows the best loss in hindsight by the comparator that fits the rows.
 
-use super::best::Best;
+use super::best::{Best, BestMethod};
 use super::best_subspace::BestSubspace;
 use super::feature_rows::FeatureRows;
 use super::leading_directions::LeadingDirections;
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Hindsight {
-    /// Rows of at most [`BestSubspace::LONGEST`] numbers.
+    /// Rows of at most [`BestSubspace::LONGEST`] numbers, unless another method was chosen.
     Exact(Box<BestSubspace>),
     /// Longer rows.
     Sketched(Box<Sketch>),
@@ -42,6 +42,25 @@ impl Hindsight {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
             None => Ok(Self::Sketched(Box::new(Sketch::new(length, retained(kept), centered)?))),
+        }
+    }
+
+    /// The same by a method of choice; none if it is not to be followed, an error if there is no memory for it.
+    pub fn by(method: BestMethod, length: usize, centered: bool, kept: usize) -> Result<Option<Self>, Error> {
+        Ok(Some(match method {
+            BestMethod::Auto => Self::new(length, centered, kept)?,
+            BestMethod::Exact => Self::Exact(Box::new(BestSubspace::of_any_length(length, centered)?)),
+            BestMethod::Sketch => Self::Sketched(Box::new(Sketch::new(length, retained(kept), centered)?)),
+            BestMethod::None => return Ok(None),
+        }))
+    }
+
+    /// The method that makes a comparator of this kind for rows of this length.
+    pub(crate) fn method(&self, length: usize) -> BestMethod {
+        match self {
+            Self::Exact(_) if length > BestSubspace::LONGEST => BestMethod::Exact,
+            Self::Sketched(_) if length <= BestSubspace::LONGEST => BestMethod::Sketch,
+            _ => BestMethod::Auto,
         }
     }
 
@@ -59,10 +78,8 @@ impl Hindsight {
         kept: usize,
     ) -> Result<(), Error> {
         match (self, kernel) {
-            (Self::Exact(best), None) if length <= BestSubspace::LONGEST => best.check_state(length, centered),
-            (Self::Sketched(sketch), None) if length > BestSubspace::LONGEST => {
-                sketch.check_state(length, retained(kept), centered)
-            }
+            (Self::Exact(best), None) => best.check_state(length, centered),
+            (Self::Sketched(sketch), None) => sketch.check_state(length, retained(kept), centered),
             (Self::Features(rows), Some(kernel)) => rows.check_state(kernel, length, centered),
             _ => Err(Error::State("the comparator must be of the kind that the rows call for")),
         }

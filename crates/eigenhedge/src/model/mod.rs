@@ -21,7 +21,7 @@ pub use summary::{Certificate, Member, ShiftingBound, Summary};
 pub use totals::Totals;
 
 use crate::columns::Columns;
-use crate::comparators::{Best, Hindsight, LeadingDirections, Partitions};
+use crate::comparators::{Best, BestMethod, Hindsight, LeadingDirections, Partitions};
 use crate::error::Error;
 use crate::kernel::VectorKernel;
 use crate::random::Random;
@@ -93,6 +93,8 @@ struct Working {
 pub struct Comparators {
     /// Follow the best fixed subspace, at the price of O(n²) for each row while rows are short, O(nk) when they are long.
     pub hindsight: bool,
+    /// How the best fixed subspace of plain rows is followed.
+    pub best: BestMethod,
     /// Follow the best partitions into up to this many segments; 0 for none. Rows are remembered ([`Partitions`]).
     pub segments: usize,
 }
@@ -103,13 +105,13 @@ impl Comparators {
 
     /// The best fixed subspace, if `hindsight`, and the best partitions into up to this many segments; 0 for none.
     pub fn new(hindsight: bool, segments: usize) -> Self {
-        Self { hindsight, segments }
+        Self { hindsight, segments, ..Self::default() }
     }
 }
 
 impl Default for Comparators {
     fn default() -> Self {
-        Self { hindsight: true, segments: 0 }
+        Self { hindsight: true, best: BestMethod::Auto, segments: 0 }
     }
 }
 
@@ -126,7 +128,7 @@ impl Model {
 
     /// The model that options describe; with `hindsight`, it follows the best subspace.
     pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
-        let comparators = Comparators { hindsight, segments: setup.segments };
+        let comparators = Comparators { hindsight, best: setup.best, segments: setup.segments };
         let model = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
         Ok(Self { coordinates: setup.coordinates, ..model })
     }
@@ -137,8 +139,8 @@ impl Model {
         AnyLearner::check_memory(&spec, length)?;
         let centered = spec.center.is_some();
         let hindsight = match &spec.kernel {
-            _ if !comparators.hindsight => None,
-            None => Some(Hindsight::new(length, centered, spec.kept)?),
+            _ if !comparators.hindsight || comparators.best == BestMethod::None => None,
+            None => Hindsight::by(comparators.best, length, centered, spec.kept)?,
             Some(kernel) => Some(Hindsight::of_features(kernel.clone(), length, centered)),
         };
         if comparators.segments > 0 && spec.kernel.as_ref().is_some_and(VectorKernel::takes_items) {
@@ -258,6 +260,7 @@ impl Model {
     pub fn setup(&self) -> Setup {
         let mut setup = Setup::of(self.spec.clone(), self.segments);
         setup.coordinates = self.coordinates;
+        setup.best = self.hindsight.as_ref().map_or(BestMethod::None, |hindsight| hindsight.method(self.length));
         setup
     }
 

@@ -12,7 +12,9 @@ use crate::table::{allow_learners, open_like, say_reading};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Columns, Model, Standardize, Standardizer};
-use eigenhedge_io::{Answer, Answers, Delivered, Layout, Position, Reservation, Source, Stream, Target, write_whole};
+use eigenhedge_io::{
+    Answer, Answers, Delivered, Layout, Output, Position, Reservation, Source, Stream, Target, write_whole,
+};
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -23,12 +25,11 @@ pub struct Session<'a> {
     model: Model,
     /// The table.
     pub stream: Stream,
-    answers: Answers,
+    answers: Output,
     /// Projections of rows.
-    reconstructions: Answers,
+    reconstructions: Output,
     block: Block,
-    /// Most rows of a block.
-    block_rows: usize,
+    lot: Lot,
     /// Answers that were complete before, so that none may follow.
     closed: bool,
     /// Rows that a model had learned from before the first one of this table.
@@ -118,13 +119,13 @@ impl<'a> Session<'a> {
                 None => Default::default(),
             },
             block: Block::default(),
-            block_rows: block_rows(plan, &model),
+            lot: Lot::new(plan, &model),
             rows_before: model.totals().rows,
             model,
             plan,
-            reconstructions: reconstructions(plan, &stream, &plan.reconstruct.0, None)?,
-            stream,
-            answers,
+            reconstructions: output(plan, reconstructions(plan, &stream, &plan.reconstruct.0, None)?),
+            stream: ahead(plan, stream, &layout)?,
+            answers: output(plan, answers),
             closed: false,
             before: Duration::ZERO,
             start: Instant::now(),
@@ -172,12 +173,12 @@ impl<'a> Session<'a> {
             before: before.elapsed(),
             options: (options, learner_options),
             block: Block::default(),
-            block_rows: block_rows(plan, &model),
+            lot: Lot::new(plan, &model),
             model,
             plan,
-            reconstructions,
-            stream,
-            answers,
+            reconstructions: output(plan, reconstructions),
+            stream: ahead(plan, stream, layout)?,
+            answers: output(plan, answers),
             closed,
             start: Instant::now(),
             _reservation: reservation,
@@ -202,8 +203,8 @@ impl<'a> Session<'a> {
     /// Learns the next rows: one, or a block of them if the learner gains from that. Blocks end where snapshots are due.
     pub fn step(&mut self) -> Result<Step> {
         let most = match self.plan.keep.snapshot_every {
-            Some(every) => (every - self.model.totals().rows % every).min(self.block_rows as u64) as usize,
-            None => self.block_rows,
+            Some(every) => (every - self.model.totals().rows % every).min(self.lot.rows as u64) as usize,
+            None => self.lot.rows,
         };
         match self.model.columns().standardizer.is_warming_up() {
             true => self.block.read_warm_up(&mut self.stream, &mut self.model)?,
@@ -217,6 +218,7 @@ impl<'a> Session<'a> {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", self.stream.source()));
         }
+        let start = Instant::now();
         let (mut next, mut learned, mut written) = (0, 0, Ok(()));
         while next < rows.len() {
             let first = next;
@@ -247,6 +249,7 @@ impl<'a> Session<'a> {
             }
         }
         written?;
+        self.lot.adapt(rows.len(), start.elapsed());
         Ok(if learned > 0 { Step::Learned } else { Step::Refused })
     }
 
@@ -330,9 +333,55 @@ fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
 
-/// Most rows that are read before the first of them is learned. Rows of a pipe are answered as they come.
-fn block_rows(plan: &Plan, model: &Model) -> usize {
-    if plan.source.is_regular() { model.block_rows() } else { 1 }
+/// Number of rows that are read before the first of them is learned. No result depends on it.
+struct Lot {
+    rows: usize,
+    fewest: usize,
+    most: usize,
+}
+
+impl Lot {
+    /// Rows of a pipe are answered as they come.
+    fn new(plan: &Plan, model: &Model) -> Self {
+        let fewest = if plan.source.is_regular() { model.block_rows() } else { 1 };
+        let most =
+            if plan.source.is_regular() { fewest.max(MOST_NUMBERS / model.length().max(1)).min(MOST_ROWS) } else { 1 };
+        Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
+    }
+
+    /// Twice as many rows as long as they take little time: signals and progress wait for the end of a block.
+    fn adapt(&mut self, rows: usize, time: Duration) {
+        if time > LONG {
+            self.rows = self.fewest;
+        } else if rows == self.rows && 2 * time < LONG {
+            self.rows = (2 * self.rows).min(self.most);
+        }
+    }
+}
+
+/// Most rows and numbers of a block, unless the learner gains from more.
+const MOST_ROWS: usize = 256;
+const MOST_NUMBERS: usize = 1 << 16;
+/// Longest time that a block is meant to take.
+const LONG: Duration = Duration::from_millis(20);
+
+/// True if reading and writing have threads of their own: unless one is all there is, or all that was asked for.
+fn has_threads(plan: &Plan) -> bool {
+    let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
+    count.is_some_and(|count| count.get() > 1)
+}
+
+/// The stream, read ahead by another thread if there is one.
+fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
+    if has_threads(plan) {
+        stream.read_ahead(&plan.source, &as_it_is(layout))?;
+    }
+    Ok(stream)
+}
+
+/// The answers, written by another thread if there is one.
+fn output(plan: &Plan, answers: Answers) -> Output {
+    if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) }
 }
 
 /// The layout of rows in units of the input: the model has the scale.

@@ -13,6 +13,7 @@ pub use table::{OPTIONS, OptionEntry, Readers};
 pub use value::{Check, Choice, Type, Value};
 
 use crate::bounds;
+use crate::comparators::BestMethod;
 use crate::error::Error;
 use crate::kernel::{KERNELS, KernelParameters, TextItems, VectorKernel};
 use crate::registry::{Kind, Spec};
@@ -81,6 +82,8 @@ pub struct Setup {
     pub segments: usize,
     /// The directions of coordinates.
     pub coordinates: Coordinates,
+    /// How the best subspace in hindsight is followed.
+    pub best: BestMethod,
     /// Seed of the draws; none when it is not known.
     pub seed: Option<u64>,
     kernel: Option<&'static str>,
@@ -175,8 +178,8 @@ impl Setup {
     /// The setup of a learner that has been built; the seed is not known.
     pub fn of(spec: Spec, segments: usize) -> Self {
         let parameters = KernelParameters::default();
-        let coordinates = Coordinates::default();
-        Self { spec, segments, coordinates, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
+        let (coordinates, best) = (Coordinates::default(), BestMethod::default());
+        Self { spec, segments, coordinates, best, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
     }
 
     /// The setup with its kernel and its rate, for rows of this length.
