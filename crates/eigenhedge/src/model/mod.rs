@@ -367,7 +367,8 @@ impl Model {
     }
 
     /// The same at the cost of a few products: the best loss between two numbers, found from the directions of the look
-    /// before; unknown in a feature space. Cheapest when the rows charged are a multiple of 64.
+    /// before; unknown in a feature space. Cheapest when the rows charged are a multiple of 64, or 256 for rows of more numbers than
+    /// that.
     pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> Summary {
         let best = |hindsight: &Hindsight| hindsight.best_on_the_way(self.spec.kept, leading);
         Summary::of(self, self.comparator().and_then(best), 0)
