@@ -27,8 +27,8 @@ struct Batch {
     numbers: Vec<f64>,
     rows: Vec<ReadRow>,
     progress: Progress,
-    /// True if nothing comes after it.
-    is_last: bool,
+    /// Where the reader is after it, if nothing comes after it.
+    end: Option<(ReadPosition, RowPlace)>,
 }
 
 /// One row as its reader gave it.
@@ -50,6 +50,8 @@ pub(crate) struct ReadAhead {
     batch: Batch,
     /// Rows of the batch that were given.
     given: usize,
+    /// True if the end was told.
+    has_ended: bool,
     /// Before the first row.
     start: ReadPosition,
     start_place: RowPlace,
@@ -66,8 +68,9 @@ impl ReadAhead {
             input: input.clone(),
             source: source.clone(),
             layout: layout.clone(),
-            batch: Batch { numbers: Vec::new(), rows: Vec::new(), progress: reader.progress(), is_last: false },
+            batch: Batch { numbers: Vec::new(), rows: Vec::new(), progress: reader.progress(), end: None },
             given: 0,
+            has_ended: false,
             start,
             start_place: reader.place(),
             has_header: reader.has_header(),
@@ -82,7 +85,8 @@ impl ReadAhead {
     /// Gets the next batch that has rows; false at the end.
     fn next_batch(&mut self) -> Result<bool, Error> {
         while self.given == self.batch.rows.len() {
-            if self.batch.is_last {
+            if self.batch.end.is_some() {
+                self.has_ended = true;
                 return Ok(false);
             }
             if let Some(last) = self.batch.rows.last() {
@@ -118,18 +122,24 @@ impl Reader for ReadAhead {
     }
 
     fn place(&self) -> RowPlace {
+        if let (true, Some((_, place))) = (self.has_ended, &self.batch.end) {
+            return place.clone();
+        }
         self.present().map_or_else(|| self.start_place.clone(), |row| row.place.clone())
     }
 
     fn position(&self) -> ReadPosition {
+        if let (true, Some((position, _))) = (self.has_ended, &self.batch.end) {
+            return *position;
+        }
         self.present().map_or(self.start, |row| row.position)
     }
 
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
         self.batches =
             begin(self.source.clone(), self.layout.clone(), *position).map_err(|error| self.input.unreadable(error))?;
-        (self.batch.numbers, self.batch.rows, self.batch.is_last) = (Vec::new(), Vec::new(), false);
-        (self.given, self.start) = (0, *position);
+        (self.batch.numbers, self.batch.rows, self.batch.end) = (Vec::new(), Vec::new(), None);
+        (self.given, self.has_ended, self.start) = (0, false, *position);
         Ok(position.rows)
     }
 
@@ -196,7 +206,8 @@ fn read_all(
             let (place, position) = (reader.place(), reader.position());
             rows.push(ReadRow { end: numbers.len(), error, texts, place, position });
         }
-        let batch = Batch { numbers, rows, progress: reader.progress(), is_last };
+        let end = is_last.then(|| (reader.position(), reader.place()));
+        let batch = Batch { numbers, rows, progress: reader.progress(), end };
         if batches.send(Ok(batch)).is_err() || is_last {
             return Ok(());
         }

@@ -18,6 +18,7 @@
 mod fill;
 mod hedge;
 mod parallel;
+mod rows;
 mod trust;
 
 pub use trust::Trust;
@@ -33,7 +34,7 @@ use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{AnyRule, Instance, NormBound, RunningCenter, Subspace};
 use fill::{FillErrors, Filling};
-use parallel::Rows;
+use rows::Rows;
 use serde::{Deserialize, Serialize};
 
 /// Hedge over subspace learners.

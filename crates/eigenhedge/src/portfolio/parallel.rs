@@ -5,6 +5,7 @@
 //! thread that asked.
 
 use super::Portfolio;
+use super::rows::Rows;
 use crate::learner::{Learner, Loss, Upcoming};
 use crate::linalg::WINDOW;
 use crate::span::Ambient;
@@ -18,14 +19,6 @@ type Member = Box<Subspace<Ambient, AnyRule>>;
 
 /// Shortest rows whose members are worth a second thread.
 const LONG: usize = 24;
-
-/// Rows at hand, the present one first.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Rows {
-    rows: Arc<Vec<Vec<f64>>>,
-    /// Position of the present row.
-    at: usize,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Phase {

@@ -30,6 +30,8 @@ pub struct Session<'a> {
     reconstructions: Output,
     block: Block,
     lot: Lot,
+    /// True if coordinates are found for the rows of a picture alone: nobody else asks, and blocks of rows gain nothing.
+    samples_coordinates: bool,
     /// Answers that were complete before, so that none may follow.
     closed: bool,
     /// Rows that a model had learned from before the first one of this table.
@@ -120,6 +122,7 @@ impl<'a> Session<'a> {
             },
             block: Block::default(),
             lot: Lot::new(plan, &model),
+            samples_coordinates: samples_coordinates(plan, &model),
             rows_before: model.totals().rows,
             model,
             plan,
@@ -174,6 +177,7 @@ impl<'a> Session<'a> {
             options: (options, learner_options),
             block: Block::default(),
             lot: Lot::new(plan, &model),
+            samples_coordinates: samples_coordinates(plan, &model),
             model,
             plan,
             reconstructions: output(plan, reconstructions),
@@ -222,7 +226,16 @@ impl<'a> Session<'a> {
         let (mut next, mut learned, mut written) = (0, 0, Ok(()));
         while next < rows.len() {
             let first = next;
-            let outcome = self.model.step_each(&rows[first..], |model, loss| {
+            let end = match &self.recorder {
+                Some(recorder) if self.samples_coordinates => {
+                    let is_wanted = |row: &Delivered| recorder.wants_coordinates(row.number);
+                    self.model.ask_for_coordinates(is_wanted(&delivered[first]));
+                    let later = delivered[first + 1..].iter().position(is_wanted);
+                    if is_wanted(&delivered[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
+                }
+                _ => rows.len(),
+            };
+            let outcome = self.model.step_each(&rows[first..end], |model, loss| {
                 let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
                 let row = *row;
                 next += 1;
@@ -304,6 +317,11 @@ fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     model.ask_for_coordinates(plan.target != Target::Nowhere || report.is_some() || plot.is_some());
     let asked = plan.reconstruct.0 != Target::Nowhere;
     model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
+}
+
+/// True if nobody asks for coordinates but a picture, which shows some of them, and blocks of rows gain nothing.
+fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
+    plan.target == Target::Nowhere && model.block_rows() == 1
 }
 
 /// The projections of rows, from the first one or after a position.
