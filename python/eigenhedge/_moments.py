@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._option_types import Options
     from ._pca import OnlinePCA
 
-Mergeable = TypeVar("Mergeable", Model, "OnlinePCA", Fleet)
+Mergeable = TypeVar("Mergeable", Model, "OnlinePCA", "Fleet[Any, Any]")
 
 
 class Moments:

@@ -36,7 +36,19 @@ pub fn read_monitor(path: &Path) -> Result<Monitor> {
 fn read<T>(path: &Path, from_bytes: impl Fn(&[u8]) -> Result<T, Refusal>) -> Result<T> {
     let name = printable_path(path);
     let bytes = bytes_of(path, &from_bytes).with_context(|| format!("{name} cannot be read"))?;
-    from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}"))
+    from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
+}
+
+/// The command that takes a file of another kind, or the option that writes one of the wanted kind.
+fn advice(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Kind { found: SavedKind::Model, .. } => ": eigenhedge run takes it",
+        Refusal::Kind { found: SavedKind::Models, .. } => ": eigenhedge run --group-by takes it",
+        Refusal::Kind { found: SavedKind::Monitor, .. } => ": eigenhedge monitor takes it",
+        Refusal::Kind { found: SavedKind::Monitors, .. } => ": eigenhedge monitor --group-by takes it",
+        Refusal::Foreign => ": --snapshot writes such files",
+        _ => "",
+    }
 }
 
 /// Returns the kind of a saved file.
@@ -45,7 +57,7 @@ pub fn kind_of(path: &Path) -> Result<SavedKind> {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SavedKind::HEAD as u64).read_to_end(&mut head));
     read.with_context(|| format!("{name} cannot be read"))?;
-    SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}"))
+    SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
 /// Reads the header of a saved file, as many bytes as it states, and one more if there is one. Some files, such as devices,
@@ -73,13 +85,18 @@ pub fn file_name(source: &str) -> &str {
 /// Checks before the work that a file will be writable.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let kind = match (fs::metadata(path), fs::metadata(folder)) {
-        (Ok(there), _) if there.is_dir() => Some(io::ErrorKind::IsADirectory.into()),
-        (_, Err(error)) => Some(error),
-        (_, Ok(folder)) if !folder.is_dir() => Some(io::Error::from(io::ErrorKind::NotADirectory)),
-        _ => None,
-    };
-    kind.map_or(Ok(()), |error| Err(error).with_context(|| format!("{} cannot be written", printable_path(path))))
+    let (name, folder_name) = (printable_path(path), printable_path(folder));
+    match (fs::metadata(path), fs::metadata(folder)) {
+        (Ok(there), _) if there.is_dir() => Err(anyhow!("{name} cannot be written: it is a folder; name a file in it")),
+        (_, Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+            Err(anyhow!("{name} cannot be written: there is no folder {folder_name}; create it first"))
+        }
+        (_, Err(error)) => Err(error).with_context(|| format!("{name} cannot be written")),
+        (_, Ok(folder)) if !folder.is_dir() => {
+            Err(anyhow!("{name} cannot be written: {folder_name} is a file, not a folder"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Default maximum number of models or monitors by key in memory.

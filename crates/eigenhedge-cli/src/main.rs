@@ -3,6 +3,7 @@
 //! [`args`] is the command line as typed, [`plan`] the checked plan, and [`commands`] executes it.
 #![deny(unsafe_code)]
 
+mod advice;
 mod args;
 mod commands;
 mod csv_writer;
@@ -31,7 +32,7 @@ const ALARM: u8 = 3;
 
 fn main() -> ExitCode {
     let outcome = match Cli::try_parse() {
-        Err(message) => return explain(&message),
+        Err(message) => return explain(&advice::with_tip(message)),
         Ok(cli) => execute(cli.command),
     };
     match outcome {

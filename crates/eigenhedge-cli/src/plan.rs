@@ -123,6 +123,18 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
     Ok(form)
 }
 
+/// Refuses the name of a table for a page.
+pub fn is_page(path: &Path) -> Result<(), Usage> {
+    const TABLES: [&str; 8] = ["csv", "tsv", "json", "jsonl", "ndjson", "parquet", "npy", "npz"];
+    match path.extension().and_then(|end| end.to_str()) {
+        Some(end) if TABLES.contains(&end.to_ascii_lowercase().as_str()) => {
+            let shown = path.display();
+            Err(Usage(format!("--report draws an HTML page, got {shown}; --out writes answers as a table")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Returns an error if the target cannot be written in this format.
 pub fn suits(option: &str, what: &str, form: Form, target: &Target) -> Result<(), Usage> {
     let is_file = match target {
@@ -168,6 +180,9 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
         let Some(path) = path.as_deref() else { continue };
         if is_dash(path) {
             return Err(Usage(format!("{option} must be a file, got -")));
+        }
+        if option == "--report" {
+            is_page(path)?;
         }
         if let Some((other, _)) = taken.iter().find(|(_, other)| is_same_file(path, other)) {
             return Err(Usage(format!("{option} must not be {other}, got {}", path.display())));

@@ -11,6 +11,7 @@ mod items;
 mod kills;
 mod merge;
 mod messy_tables;
+mod mistakes;
 mod models;
 mod monitor;
 mod monitor_pages;

@@ -1,6 +1,6 @@
 //! Column names and selection.
 
-use crate::error::{Error, Fault, quoted};
+use crate::error::{Error, Fault, hint, quoted};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
 use std::collections::HashMap;
@@ -320,7 +320,7 @@ fn find(selector: &Selector, names: &[String], count: usize, list: &'static str)
         Selector::Position(position) => Err(Fault::NoPosition { position: *position, last: count - 1 }),
         Selector::Name(name) => match all(&|candidate| candidate == name).as_slice() {
             [position] => Ok(vec![*position]),
-            [] => Err(Fault::NoName { name: name.clone(), list, hint: hint(name, names) }),
+            [] => Err(Fault::NoName { name: name.clone(), list, hint: hint_or_list(name, names) }),
             _ => {
                 let list = if list.is_empty() { "the table" } else { "the header" };
                 Err(Fault::Ambiguous { name: name.clone(), list })
@@ -337,12 +337,16 @@ fn find(selector: &Selector, names: &[String], count: usize, list: &'static str)
     }
 }
 
-/// Returns a hint with the most similar name, if one is similar.
-fn hint(name: &str, names: &[String]) -> String {
-    const NEAR: f64 = 0.75;
-    let near = names.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
-    let best = near.filter(|(nearness, _)| *nearness > NEAR).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or(String::new(), |(_, candidate)| format!("; did you mean {}?", quoted(candidate)))
+/// Returns a hint with the most similar name if one is similar, or else the first names.
+fn hint_or_list(name: &str, names: &[String]) -> String {
+    const LISTED: usize = 8;
+    let near = hint(name, names);
+    if !near.is_empty() {
+        return near;
+    }
+    let listed: Vec<String> = names.iter().take(LISTED).map(|name| quoted(name)).collect();
+    let more = if names.len() > LISTED { ", …" } else { "" };
+    format!("; the columns are {}{more}", listed.join(", "))
 }
 
 /// Returns true if the text matches the pattern. Takes time at most proportional to the product of the lengths.

@@ -85,8 +85,8 @@ pub(crate) enum Fault {
     // Errors of one row.
     #[error("must have {expected} cells like the first {like}, got {found}{hint}")]
     Ragged { expected: usize, found: usize, like: &'static str, hint: String },
-    #[error("must be a finite number, got {0}")]
-    Cell(String),
+    #[error("must be a finite number, got {found}{advice}")]
+    Cell { found: String, advice: String },
     #[error("must be a finite number, got {found}{}", if *.advised { ADVICE } else { "" })]
     Missing { found: String, advised: bool },
     #[error("must hold at least one number, got missing cells only")]
@@ -121,6 +121,14 @@ pub(crate) enum Fault {
     Refused(String),
 
     // Errors of the table.
+    #[error("there is no such file{0}")]
+    NoFile(String),
+    #[error("is a folder: name a file in it")]
+    Folder,
+    #[error("{0}")]
+    Archive(&'static str),
+    #[error("must hold one JSON array or object on each line, got one over the whole file; jq -c '.[]' splits it")]
+    WholeJson,
     #[error("cannot be read")]
     Unreadable(#[source] io::Error),
     #[error("must hold at least one row, got nothing")]
@@ -220,10 +228,23 @@ pub(crate) enum Fault {
 /// Advice on the option for missing cells.
 const ADVICE: &str = "; --missing skip passes such rows over, --missing fill fills such cells in";
 
+/// Length of a word that may be a sign for a missing cell, at most.
+const LONGEST_WORD: usize = 20;
+
 impl Fault {
     /// Creates the error for a cell that is missing or not a finite number.
     pub fn cell(found: String, is_missing: bool) -> Self {
-        if is_missing { Self::Missing { found, advised: false } } else { Self::Cell(found) }
+        if is_missing {
+            return Self::Missing { found, advised: false };
+        }
+        let word = found.trim_matches('"');
+        let is_word = word.len() <= LONGEST_WORD && word.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
+        let is_number = word.parse::<f64>().is_ok() || !word.starts_with(char::is_alphabetic);
+        let advice = match is_word && !is_number && found.starts_with('"') {
+            true => format!("; --na-values {word} reads it as a missing cell"),
+            false => String::new(),
+        };
+        Self::Cell { found, advice }
     }
 
     /// Creates the error for an ambiguous date, with two formats and the dates they give.
@@ -237,7 +258,7 @@ impl Fault {
         matches!(
             self,
             Self::Ragged { .. }
-                | Self::Cell(_)
+                | Self::Cell { .. }
                 | Self::Missing { .. }
                 | Self::NoCell
                 | Self::NoItems
@@ -275,6 +296,14 @@ pub fn printable(text: &str) -> String {
 /// Returns a path in printable form.
 pub fn printable_path(path: &std::path::Path) -> String {
     printable(&path.to_string_lossy())
+}
+
+/// Returns a hint with the most similar name, if one is similar.
+pub(crate) fn hint(name: &str, names: &[String]) -> String {
+    const NEAR: f64 = 0.75;
+    let near = names.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
+    let best = near.filter(|(nearness, _)| *nearness > NEAR).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or(String::new(), |(_, candidate)| format!("; did you mean {}?", quoted(candidate)))
 }
 
 /// Returns a name in quotes, truncated if it is long.

@@ -2,7 +2,7 @@
 //!
 //! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
 
-use crate::error::{Error, Fault, printable_path};
+use crate::error::{Error, Fault, hint, printable_path, quoted};
 use crate::format::signature;
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
@@ -10,7 +10,7 @@ use crate::stop::Stop;
 use crate::unpack::{Counted, Packing, Utf8, is_utf16};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -85,9 +85,12 @@ impl InputSource {
         };
         let format = layout.format;
         if let Source::File(path) = source {
-            let there = std::fs::metadata(path).map_err(|error| input.unreadable(error))?;
+            let there = std::fs::metadata(path).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => input.fault(Fault::NoFile(near_file(path))),
+                _ => input.unreadable(error),
+            })?;
             if there.is_dir() {
-                return Err(input.unreadable(io::ErrorKind::IsADirectory.into()));
+                return Err(input.fault(Fault::Folder));
             }
             input.file_size = there.is_file().then_some(there.len());
             input.packing = Packing::of_path(path);
@@ -97,6 +100,9 @@ impl InputSource {
             input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
             input.recoded = is_utf16(&start);
             if let Some(found) = signature(&start) {
+                if let (b"PK\x03\x04", Source::File(path)) = (&start[..4], source) {
+                    return Err(input.fault(Fault::Archive(archive_advice(path))));
+                }
                 return Err(input.fault(Fault::OtherFormat { wanted: format.name(), found }));
             }
         }
@@ -204,4 +210,27 @@ impl InputSource {
     pub fn unreadable(&self, error: io::Error) -> Error {
         self.fault(Fault::Unreadable(error))
     }
+}
+
+/// The advice about an archive that a table is wanted from.
+fn archive_advice(path: &Path) -> &'static str {
+    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+    match extension.as_deref().and_then(|extension| extension.to_str()) {
+        Some("xlsx" | "xlsm" | "ods") => "is a workbook: save its sheet as CSV",
+        Some("npz") => "is an npz archive: --format npz reads it",
+        _ => "is a zip archive: unpack it, or give --format npz if it holds arrays",
+    }
+}
+
+/// The name of a file beside a path that is nearest to that of the path, if one is near.
+fn near_file(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (Some(wanted), Ok(entries)) = (path.file_name().and_then(|name| name.to_str()), std::fs::read_dir(folder))
+    else {
+        return format!("; the folder {} does not exist", quoted(&folder.to_string_lossy()));
+    };
+    const MOST: usize = 10_000;
+    let names: Vec<String> =
+        entries.take(MOST).filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    hint(wanted, &names)
 }

@@ -95,10 +95,10 @@ impl fmt::Display for SavedKind {
 #[non_exhaustive]
 pub enum Refusal {
     /// Not a file of this format.
-    #[error("is no file that eigenhedge has saved")]
+    #[error("is not a file saved by eigenhedge")]
     Foreign,
     /// The file holds another kind of object.
-    #[error("holds {found}, and not {wanted}")]
+    #[error("holds {found}, not {wanted}")]
     Kind {
         /// Kind found in the file.
         found: SavedKind,
@@ -233,7 +233,7 @@ mod tests {
         let mut other = bytes.clone();
         other[12] = 2;
         let refusal = Model::from_bytes(&other).unwrap_err();
-        assert_eq!(refusal.to_string(), "holds one monitor, and not one model");
+        assert_eq!(refusal.to_string(), "holds one monitor, not one model");
         other[12] = 77;
         assert_eq!(Model::from_bytes(&other), Err(Refusal::Content));
         let mut changed = bytes.clone();

@@ -107,8 +107,7 @@ fn kernel_runs_over_rows_of_any_size_can_be_read() {
             }
             let rbf = VectorKernel::Rbf { gamma: 0.5 };
             assert_readable(run(&rbf), &scaled(&|_| 1e152), "rows whose energies have no finite total");
-            let refused = run(&rbf).step(&[1e154; 4]).unwrap_err().to_string();
-            assert_eq!(refused, "the squared norm of a row must be at most 1e306, got inf");
+            assert_readable(run(&rbf), &scaled(&|_| 1e200), "rows whose squared norms are not finite");
         }
     }
 }

@@ -70,12 +70,25 @@ impl Cell {
     }
 }
 
+/// True if a line begins an array of rows, or an array or object that goes on in the next line.
+fn is_part_of_one(line: &[u8]) -> bool {
+    let mut signs = line.iter().filter(|byte| !byte.is_ascii_whitespace());
+    match (signs.next(), signs.next()) {
+        (Some(b'['), second) => matches!(second, None | Some(b'[' | b'{')),
+        (Some(b'{'), None) => true,
+        _ => false,
+    }
+}
+
 impl Jsonl {
     /// Opens the source and reads its first line.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let mut lines = LineReader::open(input)?;
         if !lines.advance()? {
             return Err(input.fault(Fault::Empty));
+        }
+        if is_part_of_one(lines.line()) {
+            return Err(input.fault(Fault::WholeJson));
         }
         let columns = match like {
             Some(like) => like.clone(),

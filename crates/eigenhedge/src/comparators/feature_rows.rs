@@ -15,8 +15,7 @@ use crate::batch::{PivotedCholesky, center_gram, gram};
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
 use crate::linalg::{Matrix, multiply, symmetric_eigenvalues};
-use crate::num::dot;
-use crate::state::{self, energy, ensure};
+use crate::state::{self, energy, ensure, entries};
 use serde::{Deserialize, Serialize};
 
 /// Stored rows, to compare with at the end of the stream.
@@ -44,7 +43,8 @@ impl FeatureRows {
             if !kernel.takes_items() {
                 state::length("a row to compare with", row.len(), length)?;
             }
-            energy("the squared norm of a row to compare with", dot(row, row))
+            entries("entries of a row to compare with", row, f64::MIN..=f64::MAX)?;
+            energy("the kernel of a row with itself", kernel.value(row, row))
         })
     }
 

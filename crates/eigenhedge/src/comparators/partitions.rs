@@ -17,9 +17,9 @@ use crate::batch::PivotedCholesky;
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
 use crate::linalg::Matrix;
-use crate::linalg::checks::{each_energy, energies, shape};
+use crate::linalg::checks::{energies, matrix_entries, shape};
 use crate::num::dot;
-use crate::state::{self, energy, ensure};
+use crate::state::{self, energy, ensure, entries};
 use serde::{Deserialize, Serialize};
 
 /// Best partitions of a stream in hindsight.
@@ -88,13 +88,16 @@ impl Partitions {
         ensure(self.uncharged <= 1, "at most the first row may not be charged")?;
         if let Some(base) = &self.base {
             state::length("the first row", base.len(), length)?;
-            energy("the squared norm of the first row", dot(base, base))?;
+            match &self.kernel {
+                Some(_) => entries("entries of the first row", base, f64::MIN..=f64::MAX)?,
+                None => energy("the squared norm of the first row", dot(base, base))?,
+            }
         }
         match &self.seen {
             Seen::Rows(rows) => {
                 shape("the rows to cut", rows, length, rows.columns())?;
                 match self.kernel {
-                    Some(_) => each_energy("the energy of a row to cut", rows),
+                    Some(_) => matrix_entries("entries of the rows to cut", rows, f64::MIN..=f64::MAX),
                     // Differences of rows have at most four times their energy.
                     None => energies("the energy of the rows to cut", rows),
                 }

@@ -25,11 +25,6 @@ pub(crate) fn energies(what: &'static str, matrix: &Matrix) -> Result<(), Error>
     energy(what, (0..matrix.columns()).map(|j| dot(matrix.column(j), matrix.column(j))).sum())
 }
 
-/// Returns `Ok` if the squared norm of every column is finite.
-pub(crate) fn each_energy(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
-    (0..matrix.columns()).try_for_each(|j| energy(what, dot(matrix.column(j), matrix.column(j))))
-}
-
 /// Returns `Ok` if the columns are orthonormal up to rounding.
 pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
     matrix_entries(what, matrix, -2.0..=2.0)?;

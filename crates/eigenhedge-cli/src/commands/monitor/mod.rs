@@ -14,7 +14,7 @@ use super::run::progress::Progress;
 use super::run::words::{list_skipped, stopped_early, waits};
 use crate::args::{MonitorArgs, SummaryForm};
 use crate::files::{is_same_file, judge_place};
-use crate::plan::suits;
+use crate::plan::{is_page, suits};
 use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::counted;
@@ -191,7 +191,8 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
     if (&answers, &events) == (&Target::Standard, &Target::Standard) {
         return Err(Usage("--out and --events must not both be -".into()));
     }
-    if let Some(path) = args.events.as_deref().filter(|path| is_page(path)) {
+    args.report.as_deref().map_or(Ok(()), is_page)?;
+    if let Some(path) = args.events.as_deref().filter(|path| has_page_name(path)) {
         return Err(Usage(format!("--events lists events as a table, got {}; --report draws a page", path.display())));
     }
     suits("--events", "events", events_form, &events)?;
@@ -217,7 +218,7 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
     Ok(Outputs { answers: (answers, form), events: (events, events_form) })
 }
 
-fn is_page(path: &Path) -> bool {
+fn has_page_name(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
 }
 

@@ -23,6 +23,9 @@ const OFTEN: f64 = 3.0;
 const ADVICE: &str = "more than three times the asked share. Either much is wrong in this table, or the first rows are not like \
                       the rest: try --train with known-good rows, or a longer --warm-up";
 
+const CONSTANT: &str = "every column was constant in the first rows, so only a change of a value is an alarm; a longer --warm-up may \
+                        show how they vary";
+
 /// Returns the summary as text.
 pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
     let Finished { totals, keys: states, listed, stream, rows, .. } = finished;
@@ -59,6 +62,9 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
         line("monitors", by_key(states, finished.in_memory));
     }
     line("model", format!("{}{lags}{also}", counted(first.directions.unwrap_or(0) as u64, "direction")));
+    if first.directions == Some(0) {
+        line("", CONSTANT.to_owned());
+    }
     let rule: Limit = finished.limit;
     line("limit", format!("{} ({rule})", in_words(rule)));
     let scored = totals.scored;
