@@ -76,7 +76,7 @@ fn files_of_numpy_give_the_bits_that_were_saved() {
 
 #[test]
 fn the_reason_of_the_system_is_the_source_and_is_said_once() {
-    // A file is no folder.
+    // The path continues below a file.
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml/rows.npy");
     let error = read_array(&path, None).unwrap_err();
     let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<std::io::Error>()).unwrap();
