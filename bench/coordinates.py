@@ -1,8 +1,8 @@
-"""How good the coordinates of rows are as features: River's logistic regression on four of them, over ELEC2.
+"""Quality of coordinates as features: River's logistic regression on four coordinates of ELEC2.
 
-`EIGENHEDGE_DATA` names the folder that holds `elec2.csv`. The first 12,000 rows are scaled by the first 400 of them. Every row is
-predicted from the coordinates that it has before it is learned from. Beside the accuracy stands the share of rows before which
-a direction of the basis turned by more than 45 degrees, changes of sign included.
+`EIGENHEDGE_DATA` is the folder of `elec2.csv`. The first 12,000 rows are used, standardized by the first 400. Every row is
+predicted from its coordinates before it is learned. The table has the accuracy and the share of rows before which
+a direction of the basis turned by more than 45 degrees, including changes of sign.
 """
 
 import csv
@@ -20,7 +20,7 @@ ROWS, WARM_UP, K = 12_000, 400, 4
 
 
 def stream(path):
-    """Rows in standard units, and labels."""
+    """Standardized rows, and labels."""
     with path.open() as file:
         table = np.array(
             [[float(cell) for cell in line] for line, _ in zip(list(csv.reader(file))[1:], range(ROWS), strict=False)]
@@ -32,7 +32,7 @@ def stream(path):
 
 
 def accuracy(Z, labels):
-    """Share of the rows that are predicted rightly from what was learned before."""
+    """Share of rows predicted correctly from earlier rows."""
     model, right = linear_model.LogisticRegression(), 0
     for z, label in zip(Z, labels, strict=True):
         x = dict(enumerate(z))
@@ -42,7 +42,7 @@ def accuracy(Z, labels):
 
 
 def by_transformer(X, learner):
-    """Coordinates by `transform_one`, and the share of rows that turn the basis."""
+    """Coordinates from `transform_one`, and the share of rows that turn the basis."""
     pca, Z, turns, last = OnlinePCA(K, learner=learner), [], 0, None
     for x in X:
         row = dict(enumerate(x.tolist()))
