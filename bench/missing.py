@@ -2,8 +2,8 @@
 
 Run `cargo xtask bench missing` with EIGENHEDGE_DATA (or --data) set to the folder of real data. Cells are removed at random.
 The limits are for a forgetting leader and for `auto`, each relative to its own loss on the complete table. `auto` must also
-lose no more than the leader. The last line of a table is the leader with missing cells set to the running mean of their column. Row 0
-sets the center and has no loss.
+lose no more than the leader. The last line of a table is the leader with missing cells set to the running mean of their column.
+Row 0 sets the center and has no loss.
 """
 
 from __future__ import annotations

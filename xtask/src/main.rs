@@ -32,6 +32,7 @@ cargo xtask soak           check every learner at every row of streams that neve
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
 cargo xtask options        write the table of options into the book and the Python package
+cargo xtask book           check README and book: length, reading ease, spelling, links, names, figures; build the book
 cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
@@ -82,6 +83,7 @@ fn main() -> ExitCode {
             outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..write }.command()))
         }
         ["pictures"] => outcome(book::pictures(&root())),
+        ["book"] => outcome(book::check(&root())),
         ["test", "python"] => outcome(python::test(&root())),
         ["test", "spark"] => outcome(spark::test(&root())),
         ["layers"] => outcome(layers::check(&root())),
@@ -123,7 +125,7 @@ fn test() -> ExitCode {
     };
     // Packages are fetched during compilation. The step that needs them reports errors.
     let environments = std::thread::spawn(|| (python::environment(&root()), spark::environment(&root())));
-    let layers = timed("layers", &|| layers::check(&root())).and_then(|()| timed("book", &|| book::build(&root())));
+    let layers = timed("layers", &|| layers::check(&root())).and_then(|()| timed("book", &|| book::check(&root())));
     let checks =
         layers.and_then(|()| CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command()))));
     // Last, because they use the programs built by the tests.

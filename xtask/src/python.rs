@@ -37,7 +37,7 @@ pub fn check(root: &Path) -> Result<(), String> {
 /// Checks style and imports of all Python code, and the types of the package, by the rules of `python/pyproject.toml`.
 fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     for rules in ["check", "format --check"] {
-        let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench");
+        let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench docs");
         run(module(environment, &ruff).current_dir(root))?;
     }
     run(module(environment, "mypy --cache-dir ../target/python/mypy").current_dir(root.join("python")))
