@@ -122,7 +122,7 @@ fn every_link_leads_somewhere() {
     assert!(followed > 60, "{followed}");
 }
 
-/// Long options that the help of a command lists, with those of its groups.
+/// Returns the long options in the help of a command, without `help` and `version`.
 fn options(program: &Path, command: &str) -> Vec<String> {
     let output = Command::new(program).args([command, "--help"]).output().unwrap();
     let help = String::from_utf8_lossy(&output.stdout).into_owned();
