@@ -254,7 +254,7 @@ pub(crate) enum Fault {
 /// Advice on the option for missing cells.
 const ADVICE: &str = "; --missing skip passes such rows over, --missing fill fills such cells in";
 
-/// Length of a word that may be a sign for a missing cell, at most.
+/// Maximum length of a word that may mark a missing cell.
 const LONGEST_WORD: usize = 20;
 
 impl Fault {

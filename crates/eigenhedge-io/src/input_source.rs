@@ -221,7 +221,7 @@ impl InputSource {
     }
 }
 
-/// The advice about an archive that a table is wanted from.
+/// Returns advice for reading a table from an archive.
 fn archive_advice(path: &Path) -> &'static str {
     let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
     match extension.as_deref().and_then(|extension| extension.to_str()) {
@@ -231,7 +231,7 @@ fn archive_advice(path: &Path) -> &'static str {
     }
 }
 
-/// The name of a file beside a path that is nearest to that of the path, if one is near.
+/// Returns the most similar file name in the folder of the path, if one is similar.
 fn near_file(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (Some(wanted), Ok(entries)) = (path.file_name().and_then(|name| name.to_str()), std::fs::read_dir(folder))

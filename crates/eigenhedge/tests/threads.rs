@@ -1,6 +1,6 @@
-//! Passes over long rows that several threads share.
+//! Passes over long rows shared by several threads.
 //!
-//! One test, because the number of threads is that of the process.
+//! There is one test, because the number of threads is a setting of the process.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::{
@@ -8,7 +8,7 @@ use eigenhedge::{
     trials,
 };
 
-/// Long enough that threads are worth while, and no multiple of anything.
+/// Long enough that threads pay off, and not a multiple of a block size.
 const LENGTH: usize = 70_001;
 
 fn learned(spec: &Spec, rows: &[Vec<f64>], count: usize, together: bool) -> (PlainLearner, Vec<Loss>) {
@@ -56,7 +56,7 @@ fn members_do_not_depend_on_the_number_of_threads() {
 fn no_bit_depends_on_the_number_of_threads() {
     members_do_not_depend_on_the_number_of_threads();
     let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(LENGTH, 4, 0.3, 5).take(60).collect();
-    // Residuals that are small, and none at all.
+    // Small and zero residuals.
     rows[40] = rows[30].iter().zip(&rows[31]).map(|(a, b)| a + 1e-3 * b).collect();
     rows[50] = rows[49].clone();
     for center in [None, Some(RunningCenter { prior: 1.0, forget: 1.0 }), Some(RunningCenter::forgetting(0.6))] {

@@ -70,7 +70,7 @@ impl Cell {
     }
 }
 
-/// True if a line begins an array of rows, or an array or object that goes on in the next line.
+/// Returns true if a line begins an array of rows, or an array or object that continues on the next line.
 fn is_part_of_one(line: &[u8]) -> bool {
     let mut signs = line.iter().filter(|byte| !byte.is_ascii_whitespace());
     match (signs.next(), signs.next()) {

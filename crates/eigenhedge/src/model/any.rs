@@ -179,7 +179,7 @@ impl AnyLearner {
         self.inside().member_weights()
     }
 
-    /// Returns the probabilities of being kept of the explicit directions of the heaviest member, largest first.
+    /// Returns the probability that each explicit direction of the heaviest member is kept, in descending order.
     pub fn probabilities(&self) -> Vec<f64> {
         self.inside().probabilities()
     }
