@@ -1,15 +1,15 @@
 //! Numbers of the README, computed from the tables of the evidence pages and from results files.
 //!
-//! Each fragment below is built from its source and must occur in the README. A digit of its prose that no fragment holds is an
-//! error too, so that a number cannot be changed by hand. The losses of the demo are compared by `tests/demo.rs` of the program.
+//! Each fragment below is built from its source and must occur in the README. A digit of its prose outside all fragments is
+//! an error too, so that a number cannot be changed by hand. The losses of the demo are checked by `tests/demo.rs` of the program.
 
 use super::read;
 use std::path::Path;
 
-/// Fragments that hold digits and no measurement.
+/// Fragments with digits that are not measurements.
 const NAMES: [&str; 4] = ["Apache License 2.0", "`valve1/6.csv`", "1500 rows of 20 numbers", "ELEC2"];
 
-/// Numbers of the README that its sources do not have.
+/// Returns the numbers of the README that are missing in its sources.
 pub fn wrong(root: &Path) -> Result<Vec<String>, String> {
     let readme = read(root, "README.md")?;
     Ok(compare(&readme, &fragments(root)?))
@@ -32,7 +32,7 @@ fn compare(readme: &str, fragments: &[String]) -> Vec<String> {
     problems
 }
 
-/// Text outside code and the targets of links, with single spaces.
+/// Returns the text without code and link targets, with single spaces.
 fn prose(text: &str) -> String {
     let outside: String = text.split("```").step_by(2).collect();
     let mut parts = outside.split("](");
@@ -60,7 +60,7 @@ fn fragments(root: &Path) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// Ratios of the default learner to tuned trackers, from the tables of cases.
+/// Returns fragments about the loss ratios of the default learner to tuned trackers, from the tables of cases.
 fn evidence(page: &str) -> Result<Vec<String>, String> {
     let mut cases = table(page, "<details><summary>Streams in sight")?;
     cases.extend(table(page, "<details><summary>Other real streams")?);
@@ -89,7 +89,7 @@ fn evidence(page: &str) -> Result<Vec<String>, String> {
     ])
 }
 
-/// Numbers that a cell of settings lists; one if it lists none.
+/// Returns the number of settings listed in a cell; one if none is listed.
 fn settings(cell: &str) -> usize {
     let listed = cell.split_whitespace().filter(|word| number(word.trim_end_matches(',')).is_ok()).count();
     listed.max(1) * if cell.ends_with("each") { 2 } else { 1 }
@@ -145,7 +145,7 @@ fn benchmarks(page: &str) -> Result<Vec<String>, String> {
     )])
 }
 
-/// The recording that the picture of the README shows.
+/// Returns fragments about the recording shown in the README.
 fn recording(text: &str) -> Result<Vec<String>, String> {
     let clock = |line: &str| line.split_whitespace().nth(1).map(str::to_owned).ok_or(format!("no time in {line:?}"));
     let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("$ awk")).skip(1).take(2).collect();
@@ -159,20 +159,20 @@ fn recording(text: &str) -> Result<Vec<String>, String> {
     ])
 }
 
-/// Rows of the first table after a text, as cells, without its head.
+/// Returns the cells of the first table after a text, without its header.
 fn table<'a>(page: &'a str, start: &str) -> Result<Vec<Vec<&'a str>>, String> {
     let (_, rest) = page.split_once(start).ok_or(format!("no {start:?} in a page"))?;
     let lines = rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
     Ok(lines.skip(2).map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect())
 }
 
-/// The number that follows a text: digits, points, commas and colons.
+/// Returns the number that follows a text: digits, points, commas and colons.
 fn after(text: &str, start: &str) -> Result<String, String> {
     let (_, rest) = text.split_once(start).ok_or(format!("no {start:?} in a source of the README"))?;
     numbers(rest.lines().next().unwrap_or_default()).into_iter().next().ok_or(format!("no number after {start:?}"))
 }
 
-/// The numbers of a text, as it writes them.
+/// Returns the numbers of a text as written.
 fn numbers(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '_')));
     let trimmed = parts.map(|part| part.trim_matches(['.', ',', ':', '_']));
@@ -200,7 +200,7 @@ fn in_words(number: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Replaces each digit of the prose of the README in turn, and expects a complaint.
+    /// Replaces each digit of the prose of the README in turn, and expects an error.
     #[test]
     fn every_digit_that_is_changed_by_hand_is_found() {
         let root = crate::root();
