@@ -215,7 +215,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
     let (best, bound) = (run.summary().best_loss.unwrap().exact().unwrap(), run.summary().bound);
     let options = serde_json::json!({
         "learner": "tracking", "eta": 1.0, "mixing": "none", "center": "none", "clip": "none", "norm_bound": 1.0, "segments": 0,
-        "select": "systematic", "coordinates": "aligned", "missing": "fail",
+        "select": "systematic", "coordinates": "aligned", "best": "auto", "missing": "fail",
     });
     let expected = [
         ("rows", Value::from(120)),

@@ -438,8 +438,9 @@ fn told(case: &Case, layout: &Layout, ahead: bool, from: Option<&StreamState>) -
                 let (place, kept, number) = (stream.place(), stream.kept().to_vec(), stream.row_number());
                 let state = serde_json::to_string(&stream.state()).unwrap();
                 told.push(format!("{row:?} {place} {kept:?} {number} {state}"));
-                if row[0] == 7.0 {
-                    stream.refuse("seven".to_owned()).unwrap();
+                if let (true, Err(error)) = (row[0] == 7.0, stream.refuse("seven".to_owned())) {
+                    told.push(error.to_string());
+                    break;
                 }
             }
             Ok(None) => break,

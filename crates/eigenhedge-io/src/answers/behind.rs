@@ -158,7 +158,8 @@ impl Behind {
 
 impl Drop for Behind {
     fn drop(&mut self) {
-        // What was not finished is given up; its error was reported or does not matter any more.
+        // Rows before an error are still answered. Errors of writing do not matter any more.
+        let _ = self.send_lot();
         let _ = self.end();
     }
 }
