@@ -74,7 +74,7 @@ pub struct BesideArgs {
     pub safe_cells: bool,
     /// One learner for each value of this column, which is copied into the answers. The summary has a line for each, and a
     /// snapshot holds all of them
-    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "reconstruct"])]
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "reconstruct", "live"])]
     pub group_by: Option<String>,
     /// With --group-by: at most this many models in memory; those that have not been used for longest wait in a file [default: 4096]
     #[arg(long, value_name = "N", requires = "group_by", value_parser = clap::value_parser!(u32).range(1..))]

@@ -188,6 +188,11 @@ impl Recorder {
         }
     }
 
+    /// The account so far, at the cost of a few products; the best loss is known between two numbers.
+    pub fn interim_summary(&mut self, run: &Model) -> Summary {
+        run.approximate_summary(&mut self.leading)
+    }
+
     /// After the last row: what must be known of it in any case. Recording does not go on after that.
     pub fn close(&mut self, number: u64, run: &Model, summary: &Summary) {
         self.sample(number, run.learner());

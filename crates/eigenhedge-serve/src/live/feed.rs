@@ -96,6 +96,12 @@ impl Feed {
         waited.unwrap_or_else(PoisonError::into_inner).0.wanted()
     }
 
+    /// Ends a [`Self::wait`], as if somebody came.
+    pub fn wake(&self) {
+        self.interest().version += 1;
+        self.0.changed.notify_all();
+    }
+
     /// The states for one browser from now on, or after the id it has seen; none if too many look already.
     pub fn subscribe(&self, last_seen: Option<&str>, open: impl IntoIterator<Item = String>) -> Option<Subscription> {
         let open: BTreeSet<String> = open.into_iter().filter(|place| place.len() <= NAME).take(OPEN).collect();

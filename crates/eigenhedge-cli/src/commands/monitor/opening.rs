@@ -1,9 +1,11 @@
 //! The beginning of a session: at the first row of a table, with saved monitors, or where a snapshot was saved.
 
 use super::hook::Hook;
+use super::lending::{Counter, Latest};
 use super::occurrence::{Occurrence, cause_columns};
 use super::record::Records;
-use super::session::{PARTS, Session, State};
+use super::session::{PARTS, Session};
+use super::state::State;
 use super::{Outputs, spoken_lags};
 use crate::args::{BesideArgs, MonitorArgs};
 use crate::commands::run::words::sentence;
@@ -141,25 +143,31 @@ impl<'a> Session<'a> {
         }
         let (key, width, has_times) = (key_of(args, &stream)?, stream.columns().len(), stream.has_time());
         let positions = before.as_ref().map(|before| (&before.answers, &before.events));
-        let records = match (&args.report, &before) {
+        let records = match (records_for(args), &before) {
             (None, _) => None,
             (Some(_), None) => Some(Records::new(width, key.is_some())),
-            (Some(_), Some(before)) => {
+            (Some(option), Some(before)) => {
                 let records =
                     before.record.as_deref().and_then(from_text).filter(|records: &Records| records.fits(width));
                 let name = args.resume.as_deref().map(printable_path).unwrap_or_default();
                 Some(records.ok_or_else(|| {
-                    anyhow!("--report needs what a monitor with --report records, and {name} holds none of it")
+                    anyhow!(
+                        "{option} needs what a monitor with --report or --live records, and {name} holds none of it"
+                    )
                 })?)
             }
         };
+        let answers = answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?;
+        let events = events(outputs, &stream, key, has_times, positions.map(|(_, events)| events))?;
+        let state = before.map_or_else(|| State::before(fleet.keys().len()), |before| before.state);
+        let latest = args.live.live.map(|_| Latest::of(fleet.keys(), &state.tracks)).unwrap_or_default();
         Ok(Self {
-            answers: answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?
-                .with_safe_cells(args.safe_cells),
-            events: events(outputs, &stream, key, has_times, positions.map(|(_, events)| events))?
-                .with_safe_cells(args.safe_cells),
-            state: before.map_or_else(|| State::before(fleet.keys().len()), |before| before.state),
+            answers: answers.with_safe_cells(args.safe_cells),
+            events: events.with_safe_cells(args.safe_cells),
+            state,
             records,
+            counter: args.live.live.map(|_| Counter::default()),
+            latest,
             parts: keys.map_or(PARTS, |keys| keys.clamp(1, PARTS)),
             args,
             stream,
@@ -191,6 +199,15 @@ impl<'a> Session<'a> {
         let mut monitor = self.fleet.get("")?.unwrap_or_else(|| self.fleet.fresh().clone());
         monitor.resume_state = around;
         Ok(write_whole(path, &monitor.to_bytes())?)
+    }
+}
+
+/// The option that wants a record of the monitors.
+fn records_for(args: &MonitorArgs) -> Option<&'static str> {
+    match (&args.report, args.live.live) {
+        (Some(_), _) => Some("--report"),
+        (None, Some(_)) => Some("--live"),
+        (None, None) => None,
     }
 }
 

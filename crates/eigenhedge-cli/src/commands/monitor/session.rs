@@ -1,15 +1,17 @@
 //! Monitors with their stream and their answers, row after row.
 
+use super::account::{Account, TableFacts};
 use super::hook::{Hook, Notice};
 use super::key_state::KeyState;
+use super::lending::{Counter, Latest, Lent};
 use super::occurrence::{CAUSES, Occurrence, Times};
 use super::record::Records;
+use super::state::{State, Track};
 use crate::args::MonitorArgs;
 use crate::commands::run::words::{by_name, say};
 use anyhow::{Result, anyhow};
-use eigenhedge::{Error, Fleet, Mode, Monitor, MonitorTotals, Verdict};
+use eigenhedge::{Error, Event, Fleet, Mode, Monitor, MonitorTotals, Verdict};
 use eigenhedge_io::{Answers, Cell, Reservation, Stream, printable};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
@@ -39,50 +41,14 @@ pub struct Session<'a> {
     pub(super) parts: u64,
     pub(super) options: Map<String, Value>,
     pub(super) row: Vec<f64>,
+    /// Where pages find what they are made of, while the session waits for a row.
+    pub(super) counter: Option<Counter>,
+    /// Monitors after their last rows, for pages.
+    pub(super) latest: Latest,
     /// Told of alarms and drifts.
     pub(super) hook: Option<Hook>,
     /// Keeps another run from the snapshot.
     pub(super) _reservation: Option<Reservation>,
-}
-
-/// All that goes along with the monitors and is saved with them.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct State {
-    /// Rows of this table that were looked at.
-    rows: u64,
-    /// The first events and changes.
-    listed: Vec<Occurrence>,
-    /// Of this table, all monitors together.
-    totals: MonitorTotals,
-    /// By the position of the key.
-    pub tracks: Vec<Track>,
-    /// True once the state was accepted that --accept names.
-    is_accepted: bool,
-    /// Rows with missing cells that were filled in.
-    filled_rows: u64,
-}
-
-impl State {
-    /// Before the first row of a table, with monitors for so many keys.
-    pub fn before(keys: usize) -> Self {
-        Self { tracks: vec![Track::default(); keys], ..Self::default() }
-    }
-}
-
-/// Memory of one monitor in this table.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Track {
-    /// True once it has had a row.
-    has_begun: bool,
-    /// True once it has a reference.
-    is_ready: bool,
-    totals: MonitorTotals,
-    /// True while its level has left the reference.
-    in_drift: bool,
-    /// Times of the last rows, as text and in seconds.
-    recent: VecDeque<(u64, String, Option<f64>)>,
-    /// Times of the event that goes on.
-    event: Times,
 }
 
 /// Outcome of a row that was looked at.
@@ -93,6 +59,8 @@ struct Seen {
     /// First row of the event that goes on.
     event_start: Option<u64>,
     is_ready: bool,
+    /// For pages: the monitor, and the event that goes on.
+    latest: Option<(KeyState, Option<Event>)>,
 }
 
 impl Session<'_> {
@@ -108,9 +76,16 @@ impl Session<'_> {
 
     /// Looks at the next row; false if there is none.
     pub fn step(&mut self) -> Result<bool> {
-        let Some(next) = self.stream.next_row()? else { return Ok(false) };
-        self.row.clear();
-        self.row.extend_from_slice(next);
+        self.lend();
+        let next = self.stream.next_row().map(|next| {
+            self.row.clear();
+            self.row.extend_from_slice(next.unwrap_or_default());
+            next.is_some()
+        });
+        self.take_back();
+        if !next? {
+            return Ok(false);
+        }
         let Self { fleet, stream, records, state, row, .. } = self;
         let key = self.key.map_or("", |key| &stream.kept()[key]);
         let place = fleet.position(key).unwrap_or(fleet.keys().len());
@@ -118,7 +93,7 @@ impl Session<'_> {
         let has_begun = state.tracks.get(place).is_some_and(|track| track.has_begun);
         let accepts = self.args.accept.is_some_and(|row| row <= number) && !state.is_accepted;
         let record = records.as_mut().and_then(|records| records.of(place));
-        let mut common = fleet.common_mut().take();
+        let (mut common, is_lent) = (fleet.common_mut().take(), self.counter.is_some());
         let outcome = fleet.with(key, |monitor| {
             if !has_begun {
                 monitor.begin_table();
@@ -138,7 +113,8 @@ impl Session<'_> {
             record.into_iter().for_each(|record| record.enter(&verdict, time, row, monitor));
             let event_start = monitor.open_event().map(|event| event.start);
             let (after, is_ready) = (monitor.totals(), monitor.is_ready());
-            Ok(Seen { verdict, before, after, event_start, is_ready })
+            let latest = is_lent.then(|| (KeyState::of(key, monitor), monitor.open_event().copied()));
+            Ok(Seen { verdict, before, after, event_start, is_ready, latest })
         });
         *fleet.common_mut() = common;
         match outcome {
@@ -158,6 +134,7 @@ impl Session<'_> {
                 self.tell(&seen);
                 self.answer(&seen.verdict)?;
                 self.list(place, &seen)?;
+                self.keep_latest(place, seen);
             }
             Err(error @ Error::TooFewRows { .. }) => return Err(anyhow!("{}: {error}", self.stream.source())),
             Err(error @ Error::Store(_)) => return Err(error.into()),
@@ -167,6 +144,32 @@ impl Session<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Lets pages be made while the stream waits.
+    fn lend(&mut self) {
+        if let Some(counter) = &self.counter {
+            self.latest.count(self.stream.skipped(), self.fleet.in_memory());
+            let (state, latest) = (std::mem::take(&mut self.state), std::mem::take(&mut self.latest));
+            *counter.hold() = Some(Lent { state, records: self.records.take(), latest });
+            counter.touch();
+        }
+    }
+
+    fn take_back(&mut self) {
+        if let Some(Lent { state, records, latest }) = self.counter.as_ref().and_then(|counter| counter.lock().take()) {
+            (self.state, self.records, self.latest) = (state, records, latest);
+        }
+    }
+
+    /// Keeps what pages tell of the monitor of the last row.
+    fn keep_latest(&mut self, place: usize, seen: Seen) {
+        let Some((mut state, event)) = seen.latest else { return };
+        let track = &self.state.tracks[place];
+        state.in_table = track.totals;
+        let named = |event: Event| Occurrence::of_event(&event, &state.key, track.event.clone(), self.stream.columns());
+        let open = event.map(named);
+        self.latest.enter(place, state, open);
     }
 
     fn answer(&mut self, verdict: &Verdict) -> Result<()> {
@@ -351,25 +354,17 @@ impl Session<'_> {
         answers.finish()?;
         events.finish()?;
         hook.and_then(Hook::finish).iter().for_each(|sentence| say(sentence));
-        Ok(Finished { stream, keys: states, totals, rows, listed, filled_rows, records, limit, in_memory })
+        let (table, keys, open, running) = (TableFacts::of(&stream), states, Vec::new(), None);
+        let account = Account { table, keys, totals, rows, listed, open, filled_rows, limit, in_memory, running };
+        Ok(Finished { stream, account, records })
     }
 }
 
 /// The rest of a session, when its answers are complete.
 pub struct Finished {
     pub stream: Stream,
-    /// The state of each key; of an empty one if there is one monitor.
-    pub keys: Vec<KeyState>,
-    /// Of this table, all monitors together.
-    pub totals: MonitorTotals,
-    pub rows: u64,
-    pub listed: Vec<Occurrence>,
-    /// Rows with missing cells that were filled in.
-    pub filled_rows: u64,
+    pub account: Account,
     pub records: Option<Records>,
-    pub limit: eigenhedge::Limit,
-    /// Monitors in memory.
-    pub in_memory: usize,
 }
 
 trait TruncateFront {

@@ -1,8 +1,8 @@
 //! The account of a monitor, for people and for programs.
 
+use super::account::Account;
 use super::key_state::KeyState;
 use super::occurrence::Occurrence;
-use super::session::Finished;
 use super::{Limit, MonitorArgs, in_words};
 use crate::files::{kind_of, read_monitor};
 use crate::number::readable;
@@ -24,19 +24,19 @@ const ADVICE: &str = "more than three times the asked share. Either much is wron
                       the rest: try --train with known-good rows, or a longer --warm-up";
 
 /// A few lines for people.
-pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
-    let Finished { totals, keys: states, listed, stream, rows, .. } = finished;
+pub fn text(account: &Account, args: &MonitorArgs) -> String {
+    let Account { totals, keys: states, listed, table, rows, .. } = account;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name:<11}{value}");
     };
-    let width = stream.columns().len() as u64;
-    let over = match totals.passed_over + stream.skipped() {
+    let width = table.columns.len() as u64;
+    let over = match totals.passed_over + table.skipped {
         0 => String::new(),
         over => format!("; {} passed over", counted(over, "row")),
     };
-    let filled = match finished.filled_rows {
+    let filled = match account.filled_rows {
         0 => String::new(),
         filled => format!("; {} with missing cells filled in", counted(filled, "row")),
     };
@@ -56,10 +56,10 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
     };
     let also = if first.has_differences { "; differences between rows are watched too" } else { "" };
     if args.group_by.is_some() {
-        line("monitors", by_key(states, finished.in_memory));
+        line("monitors", by_key(states, account.in_memory));
     }
     line("model", format!("{}{lags}{also}", counted(first.directions.unwrap_or(0) as u64, "direction")));
-    let rule: Limit = finished.limit;
+    let rule: Limit = account.limit;
     line("limit", format!("{} ({rule})", in_words(rule)));
     let scored = totals.scored;
     let percent = |part: u64| 100.0 * part as f64 / scored.max(1) as f64;
@@ -214,12 +214,12 @@ pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
 }
 
 /// One object for programs.
-pub fn json(finished: &Finished) -> Value {
-    let Finished { totals, keys, listed, stream, rows, .. } = finished;
+pub fn json(account: &Account) -> Value {
+    let Account { totals, keys, listed, table, rows, .. } = account;
     json!({
         "rows": rows,
-        "skipped_rows": stream.skipped() + totals.passed_over,
-        "filled_rows": finished.filled_rows,
+        "skipped_rows": table.skipped + totals.passed_over,
+        "filled_rows": account.filled_rows,
         "scored_rows": totals.scored,
         "alarms": totals.alarms,
         "events": totals.events,

@@ -3,8 +3,8 @@
 use super::block::Block;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
 use super::words::{by_name, misfit, say, uncapped};
-use crate::args::KeepArgs;
 use crate::files::read_model;
+use crate::live::Shared;
 use crate::plan::{Beginning, Given, Plan};
 use crate::record::Recorder;
 use crate::stop::StopSignal;
@@ -15,12 +15,13 @@ use eigenhedge::{Columns, Model, Standardize, Standardizer};
 use eigenhedge_io::{Answer, Answers, Delivered, Layout, Position, Reservation, Source, Stream, Target, write_whole};
 use serde_json::{Map, Value};
 use std::path::Path;
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// A model with its stream and its answers.
 pub struct Session<'a> {
     plan: &'a Plan,
-    model: Model,
+    learned: Arc<Shared<Learned>>,
     /// The table.
     pub stream: Stream,
     answers: Answers,
@@ -35,12 +36,19 @@ pub struct Session<'a> {
     rows_before: u64,
     /// Time spent before the run was resumed.
     before: Duration,
-    recorder: Option<Recorder>,
     /// Options of the table and of the learner.
     options: (Map<String, Value>, Map<String, Value>),
     start: Instant,
     /// Keeps another run from the snapshot.
     _reservation: Option<Reservation>,
+}
+
+/// The model, and the record for pages.
+pub struct Learned {
+    pub model: Model,
+    pub recorder: Option<Recorder>,
+    /// Number of the last row.
+    pub row: u64,
 }
 
 /// A run before its first row of this table, with the options of its learner.
@@ -110,9 +118,8 @@ impl<'a> Session<'a> {
         ask(plan, &mut model)?;
         let answers = Answers::open(&plan.target, plan.form, model.spec().kept, at_once(plan))?;
         let answers = answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells);
-        let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
+        let recorder = plan.records().then(|| Recorder::new(&model, stream.has_time()));
         Ok(Self {
-            recorder: wanted.then(|| Recorder::new(&model, stream.has_time())),
             options: match plan.keep.snapshot {
                 Some(_) => (options(plan, &layout, Some(stream.reading())), learner_options),
                 None => Default::default(),
@@ -120,7 +127,7 @@ impl<'a> Session<'a> {
             block: Block::default(),
             block_rows: block_rows(plan, &model),
             rows_before: model.totals().rows,
-            model,
+            learned: Arc::new(Shared::new(Learned { model, recorder, row: 0 })),
             plan,
             reconstructions: reconstructions(plan, &stream, &plan.reconstruct.0, None)?,
             stream,
@@ -166,14 +173,14 @@ impl<'a> Session<'a> {
         })?;
         let closed = closed || also_closed;
         ask(plan, &mut model)?;
+        let recorder = before.recorder(&model, path)?;
         Ok(Self {
-            recorder: before.recorder(&model, path)?,
             rows_before: before.rows_before,
             before: before.elapsed(),
             options: (options, learner_options),
             block: Block::default(),
             block_rows: block_rows(plan, &model),
-            model,
+            learned: Arc::new(Shared::new(Learned { model, recorder, row: stream.row_number() })),
             plan,
             reconstructions,
             stream,
@@ -184,14 +191,19 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The model.
-    pub fn model(&self) -> &Model {
-        &self.model
+    /// The model and its record.
+    pub fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.hold()
+    }
+
+    /// The same, for a page.
+    pub fn shared(&self) -> Arc<Shared<Learned>> {
+        Arc::clone(&self.learned)
     }
 
     /// Rows of this table that were learned from.
     pub fn rows(&self) -> u64 {
-        self.model.totals().rows.saturating_sub(self.rows_before)
+        self.learned().model.totals().rows.saturating_sub(self.rows_before)
     }
 
     /// Time spent, earlier parts included.
@@ -202,11 +214,12 @@ impl<'a> Session<'a> {
     /// Learns the next rows: one, or a block of them if the learner gains from that. Blocks end where snapshots are due.
     pub fn step(&mut self) -> Result<Step> {
         let most = match self.plan.keep.snapshot_every {
-            Some(every) => (every - self.model.totals().rows % every).min(self.block_rows as u64) as usize,
+            Some(every) => (every - self.learned().model.totals().rows % every).min(self.block_rows as u64) as usize,
             None => self.block_rows,
         };
-        match self.model.columns().standardizer.is_warming_up() {
-            true => self.block.read_warm_up(&mut self.stream, &mut self.model)?,
+        let is_warming_up = self.learned().model.columns().standardizer.is_warming_up();
+        match is_warming_up {
+            true => self.block.read_warm_up(&mut self.stream, &mut self.learned.hold().model)?,
             false => self.block.read(&mut self.stream, most)?,
         }
         let (rows, delivered) = self.block.rows();
@@ -217,10 +230,12 @@ impl<'a> Session<'a> {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", self.stream.source()));
         }
+        let mut held = self.learned.lock();
+        let Learned { model, recorder, row: last } = &mut *held;
         let (mut next, mut learned, mut written) = (0, 0, Ok(()));
         while next < rows.len() {
             let first = next;
-            let outcome = self.model.step_each(&rows[first..], |model, loss| {
+            let outcome = model.step_each(&rows[first..], |model, loss| {
                 let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
                 let row = *row;
                 next += 1;
@@ -235,7 +250,8 @@ impl<'a> Session<'a> {
                 if written.is_ok() && self.plan.reconstruct.0 != Target::Nowhere {
                     written = self.reconstructions.write_row(model.reconstruction());
                 }
-                if let Some(recorder) = &mut self.recorder {
+                *last = row;
+                if let Some(recorder) = recorder {
                     recorder.enter(row, time.zip(texts.first().map(String::as_str)), loss, model);
                 }
             });
@@ -246,6 +262,8 @@ impl<'a> Session<'a> {
                 next += 1;
             }
         }
+        drop(held);
+        self.learned.touch();
         written?;
         Ok(if learned > 0 { Step::Learned } else { Step::Refused })
     }
@@ -253,7 +271,7 @@ impl<'a> Session<'a> {
     /// Saves a snapshot if it is time for one.
     pub fn save_in_time(&mut self) -> Result<()> {
         match &self.plan.keep.snapshot_every {
-            Some(every) if self.model.totals().rows.is_multiple_of(*every) => self.save(false),
+            Some(every) if self.learned().model.totals().rows.is_multiple_of(*every) => self.save(false),
             _ => Ok(()),
         }
     }
@@ -264,12 +282,13 @@ impl<'a> Session<'a> {
         let Some(path) = &self.plan.keep.snapshot else { return Ok(()) };
         let elapsed = self.elapsed();
         let (state, position) = (self.stream.state(), self.answers.sync()?);
-        let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, self.recorder.as_ref());
+        let mut learned = self.learned.hold();
+        let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, learned.recorder.as_ref());
         around.reconstructions = self.reconstructions.sync()?;
         around.ended = ended;
         around.rows_before = self.rows_before;
-        self.model.resume_state = around.to_bytes()?;
-        Ok(write_whole(path, &self.model.to_bytes()?)?)
+        learned.model.resume_state = around.to_bytes()?;
+        Ok(write_whole(path, &learned.model.to_bytes()?)?)
     }
 
     /// Makes the answers visible and hands over what the rest needs.
@@ -277,7 +296,10 @@ impl<'a> Session<'a> {
         let (elapsed, rows) = (self.elapsed(), self.rows());
         self.answers.finish()?;
         self.reconstructions.finish()?;
-        let Self { model, stream, recorder, .. } = self;
+        let Self { learned, stream, .. } = self;
+        let Learned { model, recorder, .. } = Arc::into_inner(learned)
+            .map(Shared::into_inner)
+            .ok_or_else(|| anyhow!("the page still looks at the run"))?;
         let standardized = model.columns().standardizer.how() != Standardize::None;
         Ok(Finished { model, stream, recorder, rows, elapsed, standardized })
     }
@@ -297,8 +319,7 @@ pub struct Finished {
 
 /// Has the run find what is written for every row.
 fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
-    let KeepArgs { report, plot, .. } = &plan.keep;
-    model.ask_for_coordinates(plan.target != Target::Nowhere || report.is_some() || plot.is_some());
+    model.ask_for_coordinates(plan.target != Target::Nowhere || plan.records());
     let asked = plan.reconstruct.0 != Target::Nowhere;
     model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
 }
