@@ -1,4 +1,4 @@
-//! One model for each key.
+//! Fleet of models, one per key.
 
 use crate::arrays::{Rows, as_table, table};
 use crate::errors::{check_room, refused};
@@ -6,7 +6,7 @@ use crate::interrupt::each;
 use crate::model::{Answers, PyModel};
 use crate::options::{Named, given, spelling};
 use crate::state::{State, lock};
-use eigenhedge::{Columns, Error, Fleet, Model as CoreModel, Standardizer};
+use eigenhedge::{Columns, Error, Fleet, FleetMember, Model as CoreModel, Standardizer};
 use eigenhedge_io::{GroupStore, open_fleet, save_fleet};
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// The fleet behind :class:`eigenhedge.Fleet`.
+/// Native part of :class:`eigenhedge.Fleet`.
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Groups {
     fleet: Mutex<Fleet<CoreModel>>,
@@ -27,15 +27,16 @@ impl Groups {
     }
 }
 
-/// The fleet with at most `max_groups` models in memory.
-fn with_room(fleet: Fleet<CoreModel>, max_groups: Option<usize>) -> Fleet<CoreModel> {
+/// Limits the number of members in memory to `max_groups`.
+pub fn with_room<T: FleetMember>(fleet: Fleet<T>, max_groups: Option<usize>) -> Fleet<T> {
     match max_groups {
         Some(most) => fleet.with_store(most, Box::new(GroupStore::new(&std::env::temp_dir()))),
         None => fleet,
     }
 }
 
-fn cannot(error: &impl std::fmt::Display) -> PyErr {
+/// Converts an error about a file to a Python exception.
+pub fn cannot(error: &impl std::fmt::Display) -> PyErr {
     PyOSError::new_err(format!("{error:#}"))
 }
 
@@ -69,7 +70,7 @@ impl Groups {
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
-    /// Learns from every row with the model of its key, and tells what each row cost.
+    /// Learns from every row with the model of its key. Returns losses and coordinates.
     fn step_each<'py>(&self, py: Python<'py>, keys: Vec<String>, rows: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -103,14 +104,14 @@ impl Groups {
         Ok(found.map(|model| PyModel::of(State::new(model))))
     }
 
-    /// A fleet without keys, whose learners begin alike.
+    /// Returns a fleet without keys and with the same template.
     fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
         let fresh = self.fleet(py)?.fresh().clone();
         let fleet = Fleet::new(fresh).map_err(|error| refused(&error))?;
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
-    /// Adds the learners of another fleet.
+    /// Adds the members of another fleet.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
         if std::ptr::eq(self, other) {
             return Err(PyValueError::new_err("a fleet must not be merged with itself"));

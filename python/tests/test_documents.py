@@ -56,7 +56,8 @@ def test_example(path, tmp_path):
     assert outcome.stdout.strip()
 
 
-def test_readme_runs():
-    text = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+@pytest.mark.parametrize("folder", [0, 1], ids=["repository", "package"])
+def test_readme_runs(folder, capsys):
+    text = (pathlib.Path(__file__).parents[2 - folder] / "README.md").read_text()
     code = text.split("```python\n")[1].split("```")[0]
     exec(compile(code, "README.md", "exec"), {})

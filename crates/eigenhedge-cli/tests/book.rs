@@ -121,3 +121,43 @@ fn every_link_leads_somewhere() {
     }
     assert!(followed > 60, "{followed}");
 }
+
+/// Long options that the help of a command lists, with those of its groups.
+fn options(program: &Path, command: &str) -> Vec<String> {
+    let output = Command::new(program).args([command, "--help"]).output().unwrap();
+    let help = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let names = lines
+        .filter_map(|line| line.split_once("--"))
+        .map(|(_, rest)| rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect::<String>());
+    names.filter(|name| name != "help" && name != "version").collect()
+}
+
+#[test]
+fn every_command_and_option_is_in_the_reference() {
+    let program = Path::new(env!("CARGO_BIN_EXE_eigenhedge"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let reference: String =
+        ["commands.md", "options.md", "formats.md", "snapshots.md", "run-summary.md"].map(read).concat();
+    let has = |name: &str| {
+        reference.match_indices(name).any(|(at, _)| {
+            !reference[at + name.len()..].starts_with(|next: char| next.is_ascii_alphanumeric() || next == '-')
+        })
+    };
+    let help = Command::new(program).arg("--help").output().unwrap();
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let commands: Vec<&str> = list
+        .lines()
+        .take_while(|line| line.starts_with("  "))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(commands.len() > 15, "{commands:?}");
+    for command in commands.into_iter().filter(|command| *command != "help") {
+        assert!(has(&format!("`{command}")), "the reference lacks the command {command}");
+        for option in options(program, command) {
+            assert!(has(&format!("--{option}")), "the reference lacks --{option} of {command}");
+        }
+    }
+}

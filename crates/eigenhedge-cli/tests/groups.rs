@@ -141,7 +141,7 @@ fn misuse_is_one_sentence() {
         assert!(unhinted(&outcome.err).contains(sentence), "{arguments}: {}", outcome.err);
     }
     assert_eq!(place.run("run t.csv -k 2 --group-by machine --quiet --snapshot f.eh").status, 0);
-    let sentence = "holds a model for each key, and not one model";
+    let sentence = "holds a model for each key, not one model";
     for command in
         ["transform f.eh t.csv", "export f.eh --out f.json", "run t.csv -k 2 --resume f.eh --exclude machine"]
     {

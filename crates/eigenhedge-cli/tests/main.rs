@@ -12,6 +12,7 @@ mod kills;
 mod live;
 mod merge;
 mod messy_tables;
+mod mistakes;
 mod models;
 mod monitor;
 mod monitor_pages;

@@ -87,7 +87,7 @@ fn what_cannot_be_merged_is_refused_and_nothing_is_written() {
         ("leader.eh auto.eh", "auto.eh cannot be merged: the learner must be leader as in the first model, got auto"),
         ("leader.eh fewer.eh", "fewer.eh cannot be merged: a row of the other model must have 6 entries, got 5"),
         ("scaled.eh scaled.eh", "each part has divided its rows by scales of its own"),
-        ("leader.eh damaged.eh", "damaged.eh: is no file that eigenhedge has saved"),
+        ("leader.eh damaged.eh", "damaged.eh: is not a file saved by eigenhedge"),
         ("leader.eh missing.eh", "missing.eh cannot be read"),
     ];
     for (models, sentence) in cases {

@@ -131,7 +131,7 @@ fn another_table_can_teach_and_a_saved_monitor_can_begin() {
     let told: serde_json::Value = serde_json::from_str(&place.run("inspect m.snap --summary json").out).unwrap();
     assert!(told["monitors"][0]["limit"].as_f64().unwrap() > 0.0);
     let used = place.run("transform m.snap normal.csv").err;
-    assert!(used.contains("m.snap: holds one monitor, and not one model"), "{used}");
+    assert!(used.contains("m.snap: holds one monitor, not one model"), "{used}");
     let summary = place.run("monitor normal.csv --start-from m.snap --summary json").out;
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!((summary["rows"].as_u64(), summary["monitors"][0]["lags"].as_u64()), (Some(250), Some(0)));
@@ -263,7 +263,7 @@ fn what_cannot_be_monitored_is_said() {
         ("monitor t.csv --events t.csv", 2, "--events must not be the input"),
         ("monitor t.csv --out o.csv --events ./o.csv", 2, "--events must not be --out"),
         ("monitor t.csv --mode freeze:30 --warm-up 40", 2, "--mode freeze:30 must be as long as --warm-up 40"),
-        ("monitor t.csv --start-from t.csv", 1, "t.csv: is no file that eigenhedge has saved"),
+        ("monitor t.csv --start-from t.csv", 1, "t.csv: is not a file saved by eigenhedge"),
         ("monitor t.csv --start-from t.csv --lags 2", 2, "cannot be used with"),
         ("monitor t.csv --train missing.csv", 1, "missing.csv: cannot be read"),
     ];

@@ -127,11 +127,11 @@ fn wrong_places_are_refused_before_the_work() {
         (
             "--snapshot nowhere/run.snap",
             1,
-            "nowhere/run.snap cannot be written: No such file or directory (os error 2)",
+            "nowhere/run.snap cannot be written: there is no folder nowhere; create it first",
         ),
-        ("--report .", 1, ". cannot be written: is a directory"),
+        ("--report .", 1, ". cannot be written: it is a folder; name a file in it"),
         ("--resume absent.snap", 1, "absent.snap cannot be read: No such file or directory (os error 2)"),
-        ("--resume data.csv", 1, "data.csv: is no file that eigenhedge has saved"),
+        ("--resume data.csv", 1, "data.csv: is not a file saved by eigenhedge"),
     ];
     for (arguments, status, sentence) in cases {
         let outcome = place.run(&format!("run data.csv -k 2 {arguments}"));

@@ -76,11 +76,14 @@ fn files_of_numpy_give_the_bits_that_were_saved() {
 
 #[test]
 fn the_reason_of_the_system_is_the_source_and_is_said_once() {
-    let error = read_array(std::path::Path::new("nowhere.npy"), None).unwrap_err();
+    // A file is no folder.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml/rows.npy");
+    let error = read_array(&path, None).unwrap_err();
     let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<std::io::Error>()).unwrap();
-    assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
-    assert_eq!(error.to_string(), "nowhere.npy: cannot be read");
-    assert_eq!(format!("{error:#}"), format!("nowhere.npy: cannot be read: {source}"));
+    assert_eq!(source.kind(), std::io::ErrorKind::NotADirectory);
+    let sentence = format!("{}: cannot be read", path.display());
+    assert_eq!(error.to_string(), sentence);
+    assert_eq!(format!("{error:#}"), format!("{sentence}: {source}"));
 }
 
 #[test]

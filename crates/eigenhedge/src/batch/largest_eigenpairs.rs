@@ -1,18 +1,18 @@
-//! The largest eigenvalues of a symmetric matrix, without the others.
+//! The largest eigenvalues of a symmetric matrix.
 //!
-//! Setting: a positive semidefinite matrix A of size n, of which k ≪ n eigenpairs are wanted.
+//! Setting: a positive semidefinite matrix A of size n, of which k ≪ n eigenpairs are needed.
 //!
-//! Update: a basis V with its image AV. Rayleigh–Ritz on V gives the best k + [`EXTRA`] pairs (θ, y) in its span; their
-//! residuals Ay - θy, orthonormalised, extend V. A full basis shrinks to its best vectors (a thick restart).
-//! In exact arithmetic this is a restarted block Lanczos method; keeping AV costs memory and saves it from Lanczos'
-//! loss of orthogonality. A block as wide as what is wanted finds eigenvalues of multiplicity.
+//! Update: a basis V and its image AV. Rayleigh–Ritz on V gives the best k + [`EXTRA`] pairs (θ, y) in its span. Their
+//! residuals Ay - θy, orthonormalized, extend V. A full basis is reduced to its best vectors (a thick restart). In exact
+//! arithmetic this is a restarted block Lanczos method. Storing AV costs memory but avoids the loss of orthogonality of
+//! Lanczos. A block as wide as the number of pairs finds multiple eigenvalues.
 //!
-//! Guarantee: every pair returned has `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`. That there is none larger is not proved, but
-//! missing one would need a random block to be orthogonal to its eigenvector.
+//! Guarantee: every returned pair satisfies `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`. A larger eigenvalue is not excluded by proof,
+//! but it is missed only if a random block is orthogonal to its eigenvector.
 //!
-//! Cost: one product of A with a block for each step, 2n²(k + [`EXTRA`]) operations; memory for two bases of
-//! [`BLOCKS`]` · (k + EXTRA)` columns. Slow when the wanted eigenvalues have close neighbours that are not wanted; gives
-//! up once it has cost as much as a full decomposition.
+//! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations; memory for two bases of [`BLOCKS`]` · (k +
+//! EXTRA)` columns. Slow if the wanted eigenvalues have close neighbours that are not wanted. Stops when the cost reaches that
+//! of a full decomposition.
 //!
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
@@ -21,23 +21,23 @@ use crate::num::{dot, unit};
 use crate::random::Random;
 use faer::MatRef;
 
-/// Pairs followed beyond those that are wanted.
+/// Number of additional pairs beyond the wanted ones.
 const EXTRA: usize = 8;
-/// Largest basis, in blocks of k + EXTRA.
+/// Maximum size of the basis, in blocks of k + EXTRA.
 const BLOCKS: usize = 5;
-/// Residual at which a pair is done, as a share of the largest eigenvalue.
+/// Residual of a converged pair, as a share of the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
-/// A direction that keeps less than this of its length when the basis is projected out is rounding.
+/// Share of its length outside the basis below which a direction is rounding.
 const DEPENDENT: f64 = 1e-8;
 
-/// The k largest eigenvalues, descending, and their eigenvectors; none when a full decomposition is the better way.
+/// Returns the k largest eigenvalues, descending, and their eigenvectors; `None` if a full decomposition is cheaper.
 pub(super) fn largest_pairs(matrix: MatRef<'_, f64>, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     let n = matrix.nrows();
     let width = kept + EXTRA;
     if BLOCKS * width > n {
         return None;
     }
-    // Residuals are squared: a matrix of very large or very small entries is divided by a power of two.
+    // Residuals are squared, so a matrix with very large or very small entries is divided by a power of two.
     let diagonal = (0..n).map(|i| matrix[(i, i)].abs()).fold(0f64, f64::max);
     let unit = unit(diagonal);
     if unit != 1.0 {
@@ -72,7 +72,7 @@ pub(super) fn largest_pairs(matrix: MatRef<'_, f64>, kept: usize) -> Option<(Vec
     None
 }
 
-/// Leaves the residuals that are too large in the columns of `block`, and returns which pairs they belong to.
+/// Writes the residuals that are too large into the columns of `block`. Returns the indices of their pairs.
 fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<usize> {
     let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
     let mut open = Vec::new();
@@ -92,7 +92,7 @@ fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matri
     open
 }
 
-/// Orthonormal vectors, their images, and the matrix between them.
+/// Orthonormal vectors, their images, and the projected matrix.
 struct Basis {
     vectors: Matrix,
     images: Matrix,
@@ -110,7 +110,7 @@ impl Basis {
         }
     }
 
-    /// Appends what the block adds to the span; returns how many columns that is.
+    /// Appends the part of the block outside the span. Returns the number of new columns.
     fn extend(&mut self, block: &Matrix, matrix: MatRef<'_, f64>) -> usize {
         let n = self.vectors.rows();
         let before = self.vectors.columns();
@@ -127,7 +127,7 @@ impl Basis {
         added
     }
 
-    /// The best pairs in the span, and the images of their vectors.
+    /// Returns the best pairs in the span, and the images of their vectors.
     fn ritz(&mut self, width: usize) -> (Vec<f64>, Matrix, Matrix) {
         multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
         self.eigen.compute(self.product.view());
@@ -148,12 +148,12 @@ impl Basis {
     }
 }
 
-/// Makes the vector a unit vector orthogonal to the columns; false when it lies in their span.
+/// Makes the vector a unit vector orthogonal to the columns. Returns false if it is in their span.
 pub(super) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
     let mut overlaps = Vec::new();
     let mut whole = dot(vector, vector).sqrt();
     let first = whole;
-    // Twice is enough unless nearly everything cancels; then the vector is given up before a fourth pass.
+    // Twice is enough unless nearly everything cancels. The vector is then rejected before a fourth pass.
     for _ in 0..4 {
         columns.transpose_times(vector, &mut overlaps);
         let left = columns.subtract_times(&overlaps, vector).sqrt();
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::linalg::symmetric_eigen;
 
-    /// `Q diag(values) Qᵀ` for random orthonormal Q.
+    /// Returns `Q diag(values) Qᵀ` for a random orthonormal Q.
     fn with_spectrum(values: &[f64], seed: u64) -> Matrix {
         let n = values.len();
         let mut random = Random::seeded(seed);

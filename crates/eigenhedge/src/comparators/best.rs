@@ -1,8 +1,8 @@
-//! The best loss in hindsight, exactly or between two numbers.
+//! The best loss in hindsight, exact or as a bracket.
 
 use serde::{Deserialize, Serialize};
 
-/// The total loss of the best fixed subspace: a number, or a lower and an upper end.
+/// Total loss of the best fixed subspace: a number, or a bracket.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Best {
-    /// Known to rounding.
+    /// Exact up to rounding.
     Exact(f64),
-    /// Known to lie between these.
+    /// A bracket that contains the loss.
     Between {
         /// Lower end.
         low: f64,
@@ -24,12 +24,12 @@ pub enum Best {
 }
 
 impl Best {
-    /// Known to lie between these.
+    /// Creates a bracket.
     pub fn between(low: f64, high: f64) -> Self {
         Self::Between { low, high }
     }
 
-    /// Lower end.
+    /// Returns the lower end.
     pub fn low(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -37,7 +37,7 @@ impl Best {
         }
     }
 
-    /// Upper end.
+    /// Returns the upper end.
     pub fn high(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -45,7 +45,7 @@ impl Best {
         }
     }
 
-    /// The number itself, when it is known.
+    /// Returns the number if it is exact.
     pub fn exact(self) -> Option<f64> {
         match self {
             Self::Exact(loss) => Some(loss),

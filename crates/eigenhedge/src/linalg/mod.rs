@@ -1,4 +1,4 @@
-//! Dense linear algebra: storage and products, fresh eigendecompositions, and eigensystems under signed rank-one change.
+//! Dense linear algebra: storage, products, eigendecompositions, and eigensystems under signed rank-one updates.
 
 pub(crate) mod checks;
 mod eigen;

@@ -1,18 +1,18 @@
 //! The nearest matrix with orthonormal columns: the orthogonal factor of a polar decomposition.
 //!
-//! Update: one-sided Jacobi turns the columns of A until they are orthogonal, `A V = U S`; the nearest matrix is `U Vᵀ`.
+//! Update: one-sided Jacobi rotates the columns of A until they are orthogonal, `A V = U S`. The nearest matrix is `U Vᵀ`.
 //!
-//! Cost: O(k r²) for a sweep over k × r entries; two or three sweeps when the columns are nearly orthogonal already.
+//! Cost: O(k r²) per sweep over k × r entries; two or three sweeps if the columns are nearly orthogonal.
 //!
-//! Numerics: U and V are orthonormal to rounding whatever the singular values are. Those under [`NOTHING`] count as zero; the
-//! columns of U that they leave open are made of the first unit vectors that are free.
+//! Numerics: U and V are orthonormal up to rounding for any singular values. Singular values below [`NOTHING`] count as zero;
+//! the corresponding columns of U are built from the first unit vectors that are free.
 //!
 //! References: Demmel & Veselić, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 1992.
 
 use super::{Matrix, multiply};
 use crate::num::dot;
 
-/// Working space of [`Polar::nearest`].
+/// Scratch space of [`Polar::nearest`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Polar {
     turned: Matrix,
@@ -21,14 +21,14 @@ pub(crate) struct Polar {
     overlaps: Vec<f64>,
 }
 
-/// Singular values of a matrix with entries up to one that are rounding.
+/// Threshold below which a singular value is rounding, for matrices with entries up to 1.
 const NOTHING: f64 = 1e-8;
-/// Sweeps after which columns count as orthogonal; ten are rare.
+/// Maximum number of sweeps; more than ten are rare.
 const MOST_SWEEPS: usize = 40;
 
 impl Polar {
-    /// Writes into `out` the matrix with orthonormal columns that is nearest to `matrix`, which has at least as many rows as
-    /// columns and entries of at most about one.
+    /// Writes the matrix with orthonormal columns nearest to `matrix` into `out`. `matrix` has at least as many rows as
+    /// columns, and entries of at most about 1.
     pub fn nearest(&mut self, matrix: &Matrix, out: &mut Matrix) {
         let (rows, columns) = (matrix.rows(), matrix.columns());
         self.turned.clone_from(matrix);
@@ -45,7 +45,7 @@ impl Polar {
         multiply(out, self.turned.view(), self.turns.view().transpose());
     }
 
-    /// Turns every pair of columns that is not orthogonal; false if there is none.
+    /// Rotates every pair of columns that is not orthogonal. Returns false if there is none.
     fn sweep(&mut self, tolerance: f64) -> bool {
         let mut changed = false;
         for q in 1..self.turned.columns() {
@@ -69,7 +69,7 @@ impl Polar {
         changed
     }
 
-    /// Brings the columns to unit length, and fills in those that are nothing.
+    /// Normalizes the columns and replaces those that are zero.
     fn normalise(&mut self) {
         let Self { turned, unit, overlaps, .. } = self;
         let rows = turned.rows();
@@ -83,7 +83,7 @@ impl Polar {
             if turned.column(j).iter().any(|x| *x != 0.0) {
                 continue;
             }
-            // Of the unit vectors some lies at least this far from fewer columns than rows.
+            // With fewer columns than rows, some unit vector is at least this far from their span.
             let found = free.by_ref().find_map(|i| {
                 unit.clear();
                 unit.resize(rows, 0.0);
@@ -101,7 +101,7 @@ impl Polar {
     }
 }
 
-/// Turns two columns by an angle.
+/// Rotates two columns by an angle.
 fn turn(a: &mut [f64], b: &mut [f64], cosine: f64, sine: f64) {
     for (a, b) in a.iter_mut().zip(b) {
         (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);
@@ -120,7 +120,7 @@ mod tests {
         matrix
     }
 
-    /// `A (AᵀA)^{-1/2}` by an eigendecomposition.
+    /// Computes `A (AᵀA)^{-1/2}` from an eigendecomposition.
     fn dense(matrix: &Matrix) -> Matrix {
         let (mut gram, mut scaled, mut root) = (Matrix::default(), Matrix::default(), Matrix::default());
         multiply(&mut gram, matrix.view().transpose(), matrix.view());
@@ -162,7 +162,7 @@ mod tests {
             identity.resize(4, 3);
             identity
         });
-        // One direction is known, and it lies along the first unit vector; rounding of it stands elsewhere.
+        // One known direction along the first unit vector; the other entries are rounding errors.
         matrix.column_mut(1).copy_from_slice(&[-0.5, 0.0, 0.0, 0.0]);
         matrix.column_mut(2).copy_from_slice(&[1e-17, 0.0, 1e-17, 0.0]);
         polar.nearest(&matrix, &mut found);

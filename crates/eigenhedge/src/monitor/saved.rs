@@ -1,4 +1,4 @@
-//! A monitor as bytes, alone or one for each key.
+//! Serialization of a monitor.
 
 use super::{Fitted, Monitor};
 use crate::columns::Columns;
@@ -57,20 +57,20 @@ impl FleetMember for Monitor {
 }
 
 impl Monitor {
-    /// The bytes of a file.
+    /// Serializes the monitor into the bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        // Writing to a growing vector cannot fail, and everything in a monitor has a form.
+        // Writing to a growing vector cannot fail, and every part of a monitor can be serialized.
         framed(SavedKind::Monitor, self).unwrap_or_else(|_| unreachable!("a monitor has a form"))
     }
 
-    /// Reads what [`Self::to_bytes`] has written.
+    /// Reads the bytes written by [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let (monitor, _) = unframed::<Self>(SavedKind::Monitor, bytes)?;
         monitor.check_state().map_err(Refusal::State)?;
         Ok(monitor)
     }
 
-    /// Checks what was read from bytes.
+    /// Checks a deserialized state.
     fn check_state(&self) -> Result<(), Error> {
         self.options.check(self.width)?;
         if let Some(names) = &self.columns.names {

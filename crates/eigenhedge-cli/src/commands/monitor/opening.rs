@@ -1,10 +1,10 @@
-//! The beginning of a session: at the first row of a table, with saved monitors, or where a snapshot was saved.
+//! Start of a session: at the first row of a table, with saved monitors, or from a snapshot.
 
 use super::hook::Hook;
 use super::lending::{Counter, Latest};
 use super::occurrence::{Occurrence, cause_columns};
 use super::record::Records;
-use super::session::{PARTS, Session};
+use super::session::Session;
 use super::state::State;
 use super::{Outputs, spoken_lags};
 use crate::args::{BesideArgs, MonitorArgs};
@@ -14,7 +14,7 @@ use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, SavedKind};
+use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
 use eigenhedge_io::{
     Answers, CellKind, GroupStore, Layout, Position, Reservation, Source, Stream, StreamState, Target, open_fleet,
     printable_path, save_fleet, write_whole,
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// The part of a snapshot that is not the monitors: places in the table and in the answers, and options.
+/// Session data of a snapshot: positions in the table and in the results, and options.
 #[derive(Debug, Serialize, Deserialize)]
 struct ResumeState {
     stream: StreamState,
@@ -34,7 +34,7 @@ struct ResumeState {
     plan: Map<String, Value>,
 }
 
-/// The parts that the ways to begin differ in.
+/// Initial state of a session.
 struct Begun {
     stream: Stream,
     fleet: Fleet<Monitor>,
@@ -42,14 +42,12 @@ struct Begun {
 }
 
 impl Begun {
-    /// Monitors that know nothing, or those of another table.
+    /// Starts at the first row, with new monitors or with those of `--start-from`.
     fn afresh(args: &MonitorArgs, options: &MonitorOptions, source: &Source, layout: &Layout) -> Result<Self> {
         let Some(path) = &args.start_from else {
             let stream = Stream::open(source, layout)?;
-            let mut fleet = Fleet::new(fresh(args, options, layout, &stream)?)?;
-            if args.group_by.is_some() && !fleet.fresh().is_ready() {
-                *fleet.common_mut() = Some(fleet.fresh().clone());
-            }
+            let fresh = fresh(args, options, layout, &stream)?;
+            let fleet = if args.group_by.is_some() { Fleet::of_monitors(fresh)? } else { Fleet::new(fresh)? };
             return Ok(Self { stream, fleet, before: None });
         };
         let name = printable_path(path);
@@ -77,7 +75,7 @@ impl Begun {
         Ok(Self { stream, fleet, before: None })
     }
 
-    /// Monitors that go on behind the last row of a snapshot.
+    /// Resumes the monitors of a snapshot after its last row.
     fn resume(
         args: &MonitorArgs,
         (source, layout): (&Source, &Layout),
@@ -116,9 +114,9 @@ impl Begun {
 }
 
 impl<'a> Session<'a> {
-    /// Opens what was typed.
+    /// Opens a session for the command-line arguments.
     ///
-    /// `keys` is the number of keys if an earlier reading of the table has counted them.
+    /// `keys` is the number of keys if an earlier pass over the table has counted them.
     pub fn open(
         args: &'a MonitorArgs,
         options: &MonitorOptions,
@@ -168,7 +166,7 @@ impl<'a> Session<'a> {
             records,
             counter: args.live.live.map(|_| Counter::default()),
             latest,
-            parts: keys.map_or(PARTS, |keys| keys.clamp(1, PARTS)),
+            parts: keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS)),
             args,
             stream,
             fleet,
@@ -181,7 +179,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Saves a snapshot if one was asked for. The answers are safe before it is there.
+    /// Saves a snapshot if `--snapshot` is given. The results are synced to disk first.
     pub fn save(&mut self) -> Result<()> {
         let Some(path) = &self.args.snapshot else { return Ok(()) };
         let around = ResumeState {
@@ -211,12 +209,12 @@ fn records_for(args: &MonitorArgs) -> Option<&'static str> {
     }
 }
 
-/// Monitors in memory, at most.
+/// Maximum number of monitors in memory.
 fn most(args: &MonitorArgs) -> usize {
     args.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }
 
-/// How the table is laid out. The monitor has a scale of its own.
+/// Returns the layout of the table without scaling: the monitor scales its columns.
 fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
     let mut table = args.table.clone();
     table.standardize = None;
@@ -227,7 +225,7 @@ fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Resu
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
 
-/// A monitor for this table: as it is made, or after the rows of another table.
+/// Creates a monitor for this table: new, or trained on the rows of another table.
 fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: &Stream) -> Result<Monitor> {
     let width = stream.columns().len();
     let names = stream.names().map(|_| stream.columns().to_vec());
@@ -241,7 +239,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     let mut layout =
         Layout { keep: Vec::new(), time: None, time_format: None, find_time: false, has_key: false, ..layout.clone() };
     if model_columns.is_some() {
-        // The columns of the input are found by name, whatever else is there.
+        // Columns are found by name; additional columns are ignored.
         layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };
     }
     let mut table = Stream::open(&source, &layout)?;
@@ -262,7 +260,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     Ok(monitor)
 }
 
-/// The library's sentence in the words of the command line.
+/// Rewrites a library error with the names of command-line options.
 fn misfit(error: &Error) -> String {
     match error {
         Error::Kept { kept, dimension } => {
@@ -315,7 +313,7 @@ fn events(
     Answers::of_cells(target, *form, columns, *target == Target::Standard, position)
 }
 
-/// Options that decide the outcome, by name.
+/// Returns the options that affect the results, by name.
 fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<String, Value> {
     let file = |path: &Option<std::path::PathBuf>| {
         json!(path.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned()))

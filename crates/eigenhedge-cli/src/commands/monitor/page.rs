@@ -1,4 +1,4 @@
-//! The pages of a monitor and of many of them.
+//! HTML pages of one monitor and of a fleet of monitors.
 
 use super::account::{Account, TableFacts};
 use super::key_state::KeyState;
@@ -11,7 +11,7 @@ use eigenhedge_io::printable;
 use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Page, Tile};
 use std::collections::BTreeSet;
 
-/// Share of a cause, beside that of the first, from which its column counts as unusual.
+/// Minimum share of an unusual column, relative to the largest share.
 const FAIR_SHARE: f64 = 1.0 / 3.0;
 
 /// Lines of a fleet that are shown while the stream goes on.
@@ -25,7 +25,7 @@ pub enum Inside<'a> {
     Open(&'a BTreeSet<String>),
 }
 
-/// The page of what happened.
+/// Builds the report page.
 pub fn page(account: &Account, records: &Records, args: &MonitorArgs, summary: &str, inside: Inside<'_>) -> Page {
     match &args.group_by {
         None => one(account, records, summary).page(),
@@ -33,7 +33,7 @@ pub fn page(account: &Account, records: &Records, args: &MonitorArgs, summary: &
     }
 }
 
-/// The page of one monitor.
+/// Builds the page of one monitor.
 fn one(account: &Account, records: &Records, summary: &str) -> MonitorReport {
     let listed: Vec<&Occurrence> = account.listed.iter().collect();
     let TableFacts { source, columns, time, .. } = &account.table;
@@ -53,11 +53,11 @@ fn one(account: &Account, records: &Records, summary: &str) -> MonitorReport {
     }
 }
 
-/// The page of many monitors.
+/// Builds the page of a fleet of monitors.
 fn fleet(account: &Account, records: &Records, column: &str, inside: Inside<'_>) -> FleetReport {
     let TableFacts { source, columns, time, .. } = &account.table;
     let of_key = |key: &str| account.listed.iter().filter(|one| one.key == key).collect::<Vec<&Occurrence>>();
-    // What needs somebody comes first.
+    // Monitors in drift come first, then those with the most alarms.
     let mut order: Vec<usize> = (0..account.keys.len()).collect();
     order.sort_by_key(|i| {
         let state = &account.keys[*i];
@@ -123,7 +123,7 @@ fn fleet(account: &Account, records: &Records, column: &str, inside: Inside<'_>)
     }
 }
 
-/// The state of a monitor at the end.
+/// Returns the state of a monitor.
 fn state_of(state: &KeyState) -> &'static str {
     match state {
         KeyState { is_ready: false, .. } => "too few rows",
@@ -133,7 +133,7 @@ fn state_of(state: &KeyState) -> &'static str {
     }
 }
 
-/// The state at the end in a sentence.
+/// Returns a sentence about the state, at the end of the table or now.
 fn headline(account: &Account, state: &KeyState, listed: &[&Occurrence]) -> String {
     let columns = account.table.columns.len();
     if account.running.is_some() && state.in_table.rows == 0 {
@@ -155,7 +155,7 @@ fn headline(account: &Account, state: &KeyState, listed: &[&Occurrence]) -> Stri
         return match named {
             0 => format!("Unusual since {when}."),
             named => {
-                // No more than these are named.
+                // Only the first `CAUSES` columns are named.
                 let least = if named == CAUSES && columns > CAUSES { "At least " } else { "" };
                 format!("{least}{named} of {} unusual since {when}{first}.", counted(columns as u64, "column"))
             }
@@ -183,7 +183,7 @@ fn is_open(account: &Account, one: &Occurrence) -> bool {
     account.open.iter().any(|(key, start)| (key, *start) == (&one.key, one.start))
 }
 
-/// Causes whose share is not small beside the largest, which comes first.
+/// Counts the causes with a share of at least `FAIR_SHARE` times the largest, which comes first.
 fn unusual_columns(causes: &[(String, f64)]) -> usize {
     let largest = causes.first().map_or(0.0, |(_, share)| *share);
     causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()
@@ -200,7 +200,7 @@ fn causes(one: &Occurrence) -> String {
     one.causes.iter().map(|(name, _)| printable(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// The meaning of a row's number.
+/// Explains how rows are numbered.
 fn rows(account: &Account) -> String {
     let header = match account.table.first_line {
         Some(line) => format!(": row 0 is line {line} of the file"),

@@ -31,7 +31,7 @@ pub use group_summary::inspect;
 
 use std::io::{self, Write};
 
-/// Reads, learns, answers, and sums up.
+/// Learns from a table with one model, writes the results and prints a summary.
 pub fn run(plan: &Plan) -> Result<()> {
     let keep = &plan.keep;
     keep.threads.into_iter().for_each(set_threads);
@@ -69,14 +69,14 @@ pub fn run(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Learns row after row; true if the table came to its end.
+/// Learns rows until the end of the table (true) or a stop signal (false).
 fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
     loop {
         if signal.to_stop() {
             return Ok(false);
         }
         match session.step() {
-            // A wait that was ended is seen as a failure; the stream is still after the last whole row.
+            // An interrupted read fails; the stream is still after the last complete row.
             Err(_) if signal.to_stop() => return Ok(false),
             outcome => match outcome? {
                 Step::Learned => {
@@ -90,7 +90,7 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
     }
 }
 
-/// The answers are there already: they stay even when nobody reads the summary. Returns the data of the page, if it was recorded.
+/// Prints the summary and returns the data of the page. The results are already complete, so they remain if nobody reads the summary.
 fn close(plan: &Plan, finished: Finished) -> Result<Option<RunReport>> {
     let Finished { model, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);
@@ -124,7 +124,7 @@ fn close(plan: &Plan, finished: Finished) -> Result<Option<RunReport>> {
     Ok(report)
 }
 
-/// Where the pictures are, or how to get some.
+/// Names the report and the plot, or suggests one.
 fn next_step(plan: &Plan) -> String {
     match (&plan.keep.report, &plan.keep.plot) {
         (Some(path), _) => format!("report     {}: open it in a browser\n", printable_path(path)),

@@ -1,4 +1,4 @@
-//! A run with its stream and its answers: begun, or taken up where a snapshot was saved.
+//! One model with its input stream and results, started or resumed from a snapshot.
 
 use super::block::Block;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
@@ -18,28 +18,28 @@ use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// A model with its stream and its answers.
+/// A model with its input stream and results.
 pub struct Session<'a> {
     plan: &'a Plan,
     learned: Arc<Shared<Learned>>,
-    /// The table.
+    /// Input stream.
     pub stream: Stream,
     answers: Answers,
-    /// Projections of rows.
+    /// Reconstructed rows.
     reconstructions: Answers,
     block: Block,
-    /// Most rows of a block.
+    /// Maximum number of rows of a block.
     block_rows: usize,
-    /// Answers that were complete before, so that none may follow.
+    /// True if the results were already complete, so that none may be added.
     closed: bool,
-    /// Rows that a model had learned from before the first one of this table.
+    /// Number of rows that the model had learned from before this table.
     rows_before: u64,
-    /// Time spent before the run was resumed.
+    /// Time spent by earlier parts of the run.
     before: Duration,
     /// Options of the table and of the learner.
     options: (Map<String, Value>, Map<String, Value>),
     start: Instant,
-    /// Keeps another run from the snapshot.
+    /// Prevents another run from writing the snapshot.
     _reservation: Option<Reservation>,
 }
 
@@ -51,7 +51,7 @@ pub struct Learned {
     pub row: u64,
 }
 
-/// A run before its first row of this table, with the options of its learner.
+/// A model before the first row of this table, with the options of its learner.
 struct Start {
     model: Model,
     stream: Stream,
@@ -60,7 +60,7 @@ struct Start {
 }
 
 impl Start {
-    /// A learner that knows nothing.
+    /// Starts with a new model.
     fn afresh(plan: &Plan, setup: &Setup, layout: &Layout) -> Result<Self> {
         let stream = Stream::open(&plan.source, &as_it_is(layout))?;
         let length = stream.columns().len();
@@ -75,7 +75,7 @@ impl Start {
         Ok(Self { model, stream, layout: layout.clone(), options: in_effect(&setup)? })
     }
 
-    /// A model that goes on with a new table.
+    /// Starts with a saved model and a new table.
     fn with_model(plan: &Plan, given: &Given, layout: &Layout) -> Result<Self> {
         let model = read_model(&given.path)?;
         let options = saved_options(&model)?;
@@ -86,18 +86,18 @@ impl Start {
     }
 }
 
-/// Outcome of asking for rows.
+/// Result of processing a block.
 pub enum Step {
-    /// Some were learned.
+    /// Some rows were learned.
     Learned,
-    /// All were passed over.
+    /// All rows were skipped.
     Refused,
-    /// There were none.
+    /// The table has ended.
     Ended,
 }
 
 impl<'a> Session<'a> {
-    /// Opens what the plan names.
+    /// Opens a session for the plan.
     pub fn open(plan: &'a Plan, signal: &StopSignal) -> Result<Self> {
         let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
         let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
@@ -191,27 +191,27 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The model and its record.
+    /// Returns the model and its record.
     pub fn learned(&self) -> MutexGuard<'_, Learned> {
         self.learned.hold()
     }
 
-    /// The same, for a page.
+    /// Returns them to be shared with a page.
     pub fn shared(&self) -> Arc<Shared<Learned>> {
         Arc::clone(&self.learned)
     }
 
-    /// Rows of this table that were learned from.
+    /// Returns the number of rows of this table learned so far.
     pub fn rows(&self) -> u64 {
         self.learned().model.totals().rows.saturating_sub(self.rows_before)
     }
 
-    /// Time spent, earlier parts included.
+    /// Returns the time spent, including earlier parts of the run.
     pub fn elapsed(&self) -> Duration {
         self.before + self.start.elapsed()
     }
 
-    /// Learns the next rows: one, or a block of them if the learner gains from that. Blocks end where snapshots are due.
+    /// Learns the next row, or the next block if the learner gains from blocks. Blocks end where snapshots are due.
     pub fn step(&mut self) -> Result<Step> {
         let most = match self.plan.keep.snapshot_every {
             Some(every) => (every - self.learned().model.totals().rows % every).min(self.block_rows as u64) as usize,
@@ -268,7 +268,7 @@ impl<'a> Session<'a> {
         Ok(if learned > 0 { Step::Learned } else { Step::Refused })
     }
 
-    /// Saves a snapshot if it is time for one.
+    /// Saves a snapshot every `--snapshot-every` rows.
     pub fn save_in_time(&mut self) -> Result<()> {
         match &self.plan.keep.snapshot_every {
             Some(every) if self.learned().model.totals().rows.is_multiple_of(*every) => self.save(false),
@@ -276,8 +276,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Saves a snapshot if one was asked for. The answers are safe before it is there, so that it never speaks of bytes
-    /// that are not.
+    /// Saves a snapshot if `--snapshot` is given. The results are synced to disk first, so that the snapshot never refers to
+    /// missing bytes.
     pub fn save(&mut self, ended: bool) -> Result<()> {
         let Some(path) = &self.plan.keep.snapshot else { return Ok(()) };
         let elapsed = self.elapsed();
@@ -291,7 +291,7 @@ impl<'a> Session<'a> {
         Ok(write_whole(path, &learned.model.to_bytes()?)?)
     }
 
-    /// Makes the answers visible and hands over what the rest needs.
+    /// Publishes the results and returns the data of the summary.
     pub fn finish(self) -> Result<Finished> {
         let (elapsed, rows) = (self.elapsed(), self.rows());
         self.answers.finish()?;
@@ -305,26 +305,26 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The rest of a session, when its answers are complete.
+/// Data of a session after its results are complete.
 pub struct Finished {
     pub model: Model,
     pub stream: Stream,
     pub recorder: Option<Recorder>,
-    /// Rows of this table that were learned from, and the time that took.
+    /// Number of rows of this table learned from, and the time spent.
     pub rows: u64,
     pub elapsed: Duration,
-    /// True if losses are in standard units.
+    /// True if losses are in standardized units.
     pub standardized: bool,
 }
 
-/// Has the run find what is written for every row.
+/// Enables the outputs of the model that are written for every row.
 fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     model.ask_for_coordinates(plan.target != Target::Nowhere || plan.records());
     let asked = plan.reconstruct.0 != Target::Nowhere;
     model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
 }
 
-/// The projections of rows, from the first one or after a position.
+/// Opens the file of reconstructed rows, at its start or at a saved position.
 fn reconstructions(
     plan: &Plan,
     stream: &Stream,
@@ -334,7 +334,7 @@ fn reconstructions(
     Answers::of_rows(target, plan.reconstruct.1, stream.columns(), at_once(plan), position)
 }
 
-/// Goes on with answers; true if the run was complete but for what follows them, so that none may follow.
+/// Resumes a file of results. Returns true if the file is already complete, so that no results may be added.
 fn resumed(
     target: &Target,
     ended: bool,
@@ -351,12 +351,12 @@ fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
 
-/// Most rows that are read before the first of them is learned. Rows of a pipe are answered as they come.
+/// Returns the maximum number of rows of a block. Rows of a pipe are processed one at a time.
 fn block_rows(plan: &Plan, model: &Model) -> usize {
     if plan.source.is_regular() { model.block_rows() } else { 1 }
 }
 
-/// The layout of rows in units of the input: the model has the scale.
+/// Returns the layout without scaling: the model scales its columns.
 pub fn as_it_is(layout: &Layout) -> Layout {
     Layout { standardize: Standardize::None, ..layout.clone() }
 }

@@ -1,4 +1,4 @@
-//! Symmetric eigensystems that change by signed rank-one terms.
+//! Symmetric eigensystems under signed rank-one updates.
 
 mod cauchy_columns;
 mod cauchy_product;

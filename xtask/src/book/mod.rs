@@ -1,0 +1,87 @@
+//! The book and the README: pictures, checks, and whether the book builds.
+
+mod figures;
+mod links;
+mod page;
+mod reference;
+mod spelling;
+mod style;
+
+use crate::{run, step};
+use page::Page;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Draws the pictures of the book that the library and the program make by themselves.
+pub fn pictures(root: &Path) -> Result<(), String> {
+    let figures = root.join("docs/src/figures");
+    let draw = "run --package eigenhedge-lab --example ideas --locked --";
+    run(step("pictures", draw).command().arg(&figures))?;
+    let folder = root.join("target/pictures");
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let rows = folder.join("rows.csv");
+    let program = |words: &str| {
+        let mut command = step("pictures", "run --package eigenhedge-cli --locked --").command();
+        command.args(words.split(' '));
+        command
+    };
+    run(program("make iid --rows 1000 --dim 10 -k 3 --noise 0.2 --out").arg(&rows))?;
+    run(program("scree --share 0.9 --plot").arg(figures.join("scree.svg")).arg(&rows))
+}
+
+/// Runs every check of the texts, then builds the book.
+pub fn check(root: &Path) -> Result<(), String> {
+    let pages = Page::all(root)?;
+    let mut problems = style::lengths(&pages);
+    problems.extend(style::reading_ease(&pages));
+    problems.extend(links::broken(root, &pages)?);
+    problems.extend(reference::missing_names(root)?);
+    problems.extend(figures::wrong(root)?);
+    match spelling::unknown_words(root, &pages)? {
+        Some(unknown) => problems.extend(unknown),
+        None => println!("skipped: spelling, hunspell is not installed (apt-get install hunspell hunspell-en-us)"),
+    }
+    if problems.is_empty() {
+        println!("{} pages: length, reading ease, links, reference and figures are right", pages.len());
+        return build(root);
+    }
+    Err(problems.iter().map(|problem| format!("\n  {problem}")).collect())
+}
+
+/// Builds the book with mdBook, if that is installed. Pages of the Python interface are made from the docstrings of the installed
+/// package, in a copy of the book, so that they are never stale.
+fn build(root: &Path) -> Result<(), String> {
+    if Command::new("mdbook").arg("--version").output().is_err() {
+        println!("skipped: mdbook is not installed (cargo install mdbook)");
+        return Ok(());
+    }
+    let copy = root.join("target/book-source");
+    // The link to the references leads out of the book: its text is copied.
+    run(Command::new("cp").args(["-rLT"]).arg(root.join("docs")).arg(&copy))?;
+    let python = root.join("target/python/environment/bin/python");
+    if python.is_file() {
+        add_python_pages(root, &python, &copy.join("src"))?;
+    } else {
+        println!("skipped: pages of the Python interface, there is no environment (cargo xtask test python)");
+    }
+    run(Command::new("mdbook").arg("build").arg(&copy).arg("--dest-dir").arg(root.join("target/book")))
+}
+
+/// Writes a page for each public class, and lists the pages under that of Python.
+fn add_python_pages(root: &Path, python: &Path, pages: &Path) -> Result<(), String> {
+    let output = Command::new(python).arg("docs/api_pages.py").arg(pages).current_dir(root).output();
+    let output = output.map_err(|error| format!("docs/api_pages.py: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("docs/api_pages.py: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let (contents, entry) = (pages.join("SUMMARY.md"), "- [Python](python.md)\n");
+    let text = fs::read_to_string(&contents).map_err(|error| format!("{}: {error}", contents.display()))?;
+    let listed = text.replace(entry, &format!("{entry}{}", String::from_utf8_lossy(&output.stdout)));
+    fs::write(&contents, listed).map_err(|error| format!("{}: {error}", contents.display()))
+}
+
+/// Reads a file of the repository.
+fn read(root: &Path, name: &str) -> Result<String, String> {
+    fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
+}
