@@ -25,7 +25,7 @@ use crate::stop::StopSignal;
 use crate::summary::counted;
 use crate::table::{Usage, is_dash, say_times, source, title};
 use anyhow::{Context, Result};
-use eigenhedge::{Choose, Kept, Limit, Mode, MonitorOptions, Standardize};
+use eigenhedge::{Kept, Mode, MonitorOptions, Standardize};
 use eigenhedge_io::{Form, Target, write_whole};
 use metrics::Metrics;
 use page::Inside;
@@ -236,17 +236,4 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
 
 fn has_page_name(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
-}
-
-/// Describes the limit in words.
-fn in_words(limit: Limit) -> String {
-    format!("about {} % of normal rows pass", 100.0 * limit.rate())
-}
-
-/// Describes the lags in words.
-fn spoken_lags(lags: Choose<usize>) -> String {
-    match lags {
-        Choose::Auto => "auto".to_owned(),
-        Choose::Fixed(lags) => lags.to_string(),
-    }
 }

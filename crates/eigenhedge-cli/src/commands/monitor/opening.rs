@@ -1,12 +1,12 @@
 //! Start of a session: at the first row of a table, with saved monitors, or from a snapshot.
 
+use super::Outputs;
 use super::hook::Hook;
 use super::lending::{Counter, Latest};
 use super::occurrence::{Occurrence, cause_columns};
 use super::record::Records;
 use super::session::Session;
 use super::state::State;
-use super::{Outputs, spoken_lags};
 use crate::args::{BesideArgs, MonitorArgs};
 use crate::commands::run::words::sentence;
 use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
@@ -14,7 +14,7 @@ use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
+use eigenhedge::{Choose, Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
 use eigenhedge_io::{
     Answers, CellKind, GroupStore, Layout, Position, Reservation, Source, Stream, StreamState, Target, open_fleet,
     printable_path, save_fleet, write_whole,
@@ -349,5 +349,13 @@ fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<St
     match value {
         Value::Object(options) => options,
         _ => Map::new(),
+    }
+}
+
+/// Describes the lags in words.
+fn spoken_lags(lags: Choose<usize>) -> String {
+    match lags {
+        Choose::Auto => "auto".to_owned(),
+        Choose::Fixed(lags) => lags.to_string(),
     }
 }

@@ -3,12 +3,12 @@
 use super::account::Account;
 use super::key_state::KeyState;
 use super::occurrence::Occurrence;
-use super::{Limit, MonitorArgs, in_words};
+use crate::args::MonitorArgs;
 use crate::files::{kind_of, read_monitor};
 use crate::number::readable;
 use crate::summary::counted;
 use anyhow::Result;
-use eigenhedge::{Monitor, SavedKind};
+use eigenhedge::{Limit, Monitor, SavedKind};
 use eigenhedge_io::{open_fleet, printable, printable_path};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -236,4 +236,9 @@ pub fn json(account: &Account) -> Value {
         "monitors": keys.iter().map(KeyState::json).collect::<Vec<_>>(),
         "listed": listed,
     })
+}
+
+/// Describes the limit in words.
+fn in_words(limit: Limit) -> String {
+    format!("about {} % of normal rows pass", 100.0 * limit.rate())
 }
