@@ -54,7 +54,7 @@ const fn step(name: &'static str, arguments: &'static str) -> Step {
 /// own, so that its build reuses their dependencies.
 const CHECKS: &[Step] = &[
     step("format", "fmt --all --check"),
-    step("clippy", "clippy --workspace --all-targets --locked -- -D warnings"),
+    step("clippy", "clippy --workspace --all-targets --locked --features eigenhedge-cli/serve -- -D warnings"),
     Step {
         variable: Some(("RUSTDOCFLAGS", "-D warnings")),
         ..step("documentation", "doc --workspace --no-deps --locked")
@@ -64,7 +64,7 @@ const CHECKS: &[Step] = &[
         "packages",
         "package --workspace --exclude eigenhedge-python --exclude xtask --no-verify --locked --allow-dirty",
     ),
-    step("tests", "test --workspace --locked"),
+    step("tests", "test --workspace --locked --features eigenhedge-cli/serve"),
 ];
 
 /// Number of rows of the soak test, about ten seconds.

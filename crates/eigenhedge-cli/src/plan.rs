@@ -1,6 +1,6 @@
 //! The checked command line. All values are validated as far as possible without the data.
 
-use crate::args::{KeepArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
+use crate::args::{KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
 use crate::files::is_same_file;
 use crate::table::{self, Usage, is_dash};
 use eigenhedge::options::{Options, Setup, spelled};
@@ -37,6 +37,8 @@ pub struct Plan {
     pub safe_cells: bool,
     /// Maximum number of models in memory.
     pub max_groups: Option<usize>,
+    /// The page while the stream runs.
+    pub live: LiveArgs,
 }
 
 /// Start of a run.
@@ -102,7 +104,13 @@ impl Plan {
             safe_cells: args.beside.safe_cells,
             by_group: args.beside.group_by.is_some(),
             max_groups: args.beside.max_groups.map(|most| most as usize),
+            live: args.live.clone(),
         })
+    }
+
+    /// True if a page or a picture wants a record of the run.
+    pub fn records(&self) -> bool {
+        self.keep.report.is_some() || self.keep.plot.is_some() || self.live.live.is_some()
     }
 }
 

@@ -1,10 +1,11 @@
 //! Sources and layouts of tables, from checked arguments.
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
+use crate::files::file_name;
 use anyhow::anyhow;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
-use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, printable};
+use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, printable, printable_path};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,15 @@ pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
             Err(Usage("several inputs must be files, got - among them".into()))
         }
         paths => Ok(Source::Files(paths.to_vec())),
+    }
+}
+
+/// The title of the page of a table that is not open yet.
+pub fn title(source: &Source) -> String {
+    match source {
+        Source::Standard => "standard input".to_owned(),
+        Source::File(path) => file_name(&printable_path(path)).to_owned(),
+        Source::Files(paths) => paths.first().map_or(String::new(), |path| file_name(&printable_path(path)).to_owned()),
     }
 }
 

@@ -9,6 +9,7 @@ mod groups;
 mod hostile_files;
 mod items;
 mod kills;
+mod live;
 mod merge;
 mod messy_tables;
 mod mistakes;

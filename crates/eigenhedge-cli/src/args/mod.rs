@@ -15,7 +15,7 @@ mod table;
 
 pub use monitor::MonitorArgs;
 pub use options::{OfKernels, OfRun, OptionArgs, typed};
-pub use outputs::KeepArgs;
+pub use outputs::{KeepArgs, LiveArgs};
 
 pub use other_commands::{
     CenterArg, CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs,
@@ -202,6 +202,10 @@ pub struct RunArgs {
     /// Columns that are copied with each row.
     #[command(flatten)]
     pub beside: BesideArgs,
+
+    /// The page while the stream runs.
+    #[command(flatten)]
+    pub live: LiveArgs,
 }
 
 /// Format of the summary.

@@ -1,7 +1,7 @@
 //! Options of `monitor`, as typed.
 
 use super::table::time_format;
-use super::{SummaryForm, TableArgs, directions, forms, named};
+use super::{LiveArgs, SummaryForm, TableArgs, directions, forms, named};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::{Choose, Limit, Missing, Mode, Rebaseline};
@@ -38,7 +38,7 @@ Examples:
   tail -f log.csv | eigenhedge monitor - --on-bad-row skip --out - --out-format jsonl";
 
 /// Options of `monitor`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = NOTES)]
 pub struct MonitorArgs {
     /// Table to read; `-` reads rows from standard input as they arrive. Several files are read as one table
@@ -157,6 +157,10 @@ pub struct MonitorArgs {
     #[arg(long, value_name = "N", requires = "group_by", help_heading = "Table",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub max_groups: Option<u32>,
+
+    /// The page while the stream runs.
+    #[command(flatten)]
+    pub live: LiveArgs,
 }
 
 /// A setting that can be chosen automatically.

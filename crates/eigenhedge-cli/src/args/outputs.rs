@@ -1,5 +1,6 @@
 //! Outputs of a run other than its results: snapshots and plots.
 
+use crate::live::{LiveAddress, parse_address};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -31,4 +32,18 @@ pub struct KeepArgs {
     /// writing have threads of their own unless it is 1. No result depends on it
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+}
+
+/// The page while the stream runs.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Live page")]
+pub struct LiveArgs {
+    /// Show the page of --report in a browser while the stream runs, at this address of this machine [default: 127.0.0.1:8750].
+    /// The page stays at the end until the program is stopped
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8750",
+          value_parser = parse_address)]
+    pub live: Option<LiveAddress>,
+    /// With --live: end with the stream
+    #[arg(long, requires = "live")]
+    pub live_exit: bool,
 }

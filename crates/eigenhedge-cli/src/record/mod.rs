@@ -195,6 +195,11 @@ impl Recorder {
         }
     }
 
+    /// Returns the summary so far, at the cost of a few products; the best loss is a bracket.
+    pub fn interim_summary(&mut self, run: &Model) -> Summary {
+        run.approximate_summary(&mut self.leading)
+    }
+
     /// Records the values after the last row. Recording ends here.
     pub fn close(&mut self, number: u64, run: &Model, summary: &Summary) {
         self.sample(number, run.learner());

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const FLAGS: &[&str] = &[
     "--headless",
@@ -112,7 +112,11 @@ impl Browser {
     }
 
     pub fn open(&self, file: &Path) {
-        self.post("/url", &json!({"url": format!("file://{}", file.display())}));
+        self.visit(&format!("file://{}", file.display()));
+    }
+
+    pub fn visit(&self, url: &str) {
+        self.post("/url", &json!({"url": url}));
         // Charts follow the size of the window a frame later.
         self.settle();
     }
@@ -126,6 +130,17 @@ impl Browser {
     /// Evaluates an expression in the page.
     pub fn value(&self, expression: &str) -> Value {
         self.post("/execute/sync", &json!({"script": format!("return {expression};"), "args": []}))
+    }
+
+    /// Waits until an expression in the page is true; the time that took.
+    pub fn wait_for(&self, expression: &str, longest: Duration) -> Duration {
+        let began = Instant::now();
+        while self.value(expression) != Value::Bool(true) {
+            let page = || self.value("document.querySelector('main').innerText.slice(0, 2000)");
+            assert!(began.elapsed() < longest, "{expression} is false after {longest:?}: {}", page());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        began.elapsed()
     }
 
     /// Returns the console messages since the last call.

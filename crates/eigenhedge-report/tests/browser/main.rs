@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[allow(dead_code, reason = "tests of the program use the rest")]
 mod driver;
 #[allow(dead_code)]
 #[path = "../../examples/page.rs"]

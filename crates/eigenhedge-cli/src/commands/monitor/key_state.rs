@@ -1,9 +1,11 @@
 //! The state of one monitor, for summaries and pages.
 
+use super::state::Track;
 use eigenhedge::{Monitor, MonitorTotals};
 use serde_json::{Value, json};
 
-/// State of a monitor at the end of a table.
+/// State of a monitor after a row, or at the end of a table.
+#[derive(Debug, Clone)]
 pub struct KeyState {
     /// Key of the monitor; empty without `--group-by`.
     pub key: String,
@@ -34,6 +36,22 @@ impl KeyState {
             has_differences: monitor.has_differences(),
             limit: monitor.limit(),
             drift_since: monitor.open_drift().map(|report| report.since),
+        }
+    }
+
+    /// Of a monitor that has had no row since the table was opened.
+    pub fn waiting(key: &str, track: &Track) -> Self {
+        Self {
+            key: key.to_owned(),
+            totals: track.totals,
+            in_table: track.totals,
+            is_ready: track.is_ready,
+            is_borrowed: false,
+            directions: None,
+            lags: 0,
+            has_differences: false,
+            limit: None,
+            drift_since: None,
         }
     }
 

@@ -1,29 +1,36 @@
 //! `monitor`: scores, limits, alarms, causes and change points for the rows of a table.
 
+mod account;
 mod hook;
 mod key_state;
+mod lending;
 mod metrics;
 mod occurrence;
 mod opening;
 mod page;
+mod pages;
 mod record;
 mod session;
+mod state;
 mod summary;
 
 use super::run::progress::Progress;
 use super::run::words::{list_skipped, stopped_early, waits};
 use crate::args::{MonitorArgs, SummaryForm};
 use crate::files::{is_same_file, judge_place};
+use crate::live::Live;
 use crate::plan::{is_page, suits};
 use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::counted;
-use crate::table::{Usage, is_dash, say_times};
+use crate::table::{Usage, is_dash, say_times, source, title};
 use anyhow::{Context, Result};
-use eigenhedge::{Choose, Kept, Limit, Mode, MonitorOptions, Standardize};
+use eigenhedge::{Kept, Mode, MonitorOptions, Standardize};
 use eigenhedge_io::{Form, Target, write_whole};
 use metrics::Metrics;
-use session::Session;
+use page::Inside;
+use pages::MonitorPages;
+use session::{Finished, Session};
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -57,12 +64,16 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let signal = StopSignal::listen()?;
     let can_read_again =
         args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path));
+    let mut live = Live::start(args.live.live, &title(&source(&args.inputs)?))?;
     let mut keys = None;
     let session = loop {
         let mut session = match Session::open(args, &options, &outputs, &signal, keys) {
             Err(_) if signal.to_stop() => return stopped_early(),
             outcome => outcome?,
         };
+        if let (Some(live), Some(pages)) = (&mut live, MonitorPages::of(&session, args)) {
+            live.follow(pages);
+        }
         let mut progress = Progress::new(args.quiet, &outputs.answers.0, session.rows());
         let mut metrics = args.metrics.as_deref().map(Metrics::new);
         let ended = watch(&mut session, &mut progress, metrics.as_mut(), &signal);
@@ -84,28 +95,33 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
             None => return Err(session.too_short()),
         }
     };
-    let finished = session.finish()?;
-    list_skipped(&finished.stream);
+    live.iter_mut().for_each(Live::rest);
+    let Finished { stream, account, records } = session.finish()?;
+    list_skipped(&stream);
     if !args.quiet {
-        say_times(&finished.stream);
+        say_times(&stream);
     }
-    if let (Some(path), Some(records)) = (&args.report, &finished.records) {
-        let html = page::html(&finished, records, args, &summary::text(&finished, args));
-        write_whole(path, html.as_bytes())?;
+    let text = summary::text(&account, args);
+    let page = records.map(|records| page::page(&account, &records, args, &text, Inside::All));
+    if let (Some(path), Some(page)) = (&args.report, &page) {
+        write_whole(path, page.html().as_bytes())?;
     }
     let shown = match args.summary {
         SummaryForm::Text if args.quiet => String::new(),
-        SummaryForm::Text => summary::text(&finished, args),
-        SummaryForm::Json => serde_json::to_string(&summary::json(&finished))? + "\n",
+        SummaryForm::Text => text,
+        SummaryForm::Json => serde_json::to_string(&summary::json(&account))? + "\n",
     };
     if prints_rows {
         io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written")?;
     } else {
         stdout::print(&shown)?;
     }
-    let (alarms, drifts) = (finished.totals.alarms, finished.totals.drifts);
+    if let (Some(live), Some(page)) = (live, &page) {
+        live.end(page, account.rows, args.live.live_exit, &signal);
+    }
+    let (alarms, drifts) = (account.totals.alarms, account.totals.drifts);
     if args.fail_on_alarm && alarms + drifts > 0 {
-        let events = counted(finished.totals.events, "event");
+        let events = counted(account.totals.events, "event");
         let drifts = if drifts > 0 { format!(", {}", counted(drifts, "drift")) } else { String::new() };
         return Err(Alarmed(format!("{} in {events}{drifts}", counted(alarms, "alarm"))).into());
     }
@@ -220,17 +236,4 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
 
 fn has_page_name(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
-}
-
-/// Describes the limit in words.
-fn in_words(limit: Limit) -> String {
-    format!("about {} % of normal rows pass", 100.0 * limit.rate())
-}
-
-/// Describes the lags in words.
-fn spoken_lags(lags: Choose<usize>) -> String {
-    match lags {
-        Choose::Auto => "auto".to_owned(),
-        Choose::Fixed(lags) => lags.to_string(),
-    }
 }

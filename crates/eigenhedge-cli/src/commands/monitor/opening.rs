@@ -1,10 +1,12 @@
 //! Start of a session: at the first row of a table, with saved monitors, or from a snapshot.
 
+use super::Outputs;
 use super::hook::Hook;
+use super::lending::{Counter, Latest};
 use super::occurrence::{Occurrence, cause_columns};
 use super::record::Records;
-use super::session::{Session, State};
-use super::{Outputs, spoken_lags};
+use super::session::Session;
+use super::state::State;
 use crate::args::{BesideArgs, MonitorArgs};
 use crate::commands::run::words::sentence;
 use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
@@ -12,7 +14,7 @@ use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
+use eigenhedge::{Choose, Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
 use eigenhedge_io::{
     Answers, CellKind, GroupStore, Layout, Position, Reservation, Source, Stream, StreamState, Target, open_fleet,
     printable_path, save_fleet, write_whole,
@@ -139,25 +141,31 @@ impl<'a> Session<'a> {
         }
         let (key, width, has_times) = (key_of(args, &stream)?, stream.columns().len(), stream.has_time());
         let positions = before.as_ref().map(|before| (&before.answers, &before.events));
-        let records = match (&args.report, &before) {
+        let records = match (records_for(args), &before) {
             (None, _) => None,
             (Some(_), None) => Some(Records::new(width, key.is_some())),
-            (Some(_), Some(before)) => {
+            (Some(option), Some(before)) => {
                 let records =
                     before.record.as_deref().and_then(from_text).filter(|records: &Records| records.fits(width));
                 let name = args.resume.as_deref().map(printable_path).unwrap_or_default();
                 Some(records.ok_or_else(|| {
-                    anyhow!("--report needs what a monitor with --report records, and {name} holds none of it")
+                    anyhow!(
+                        "{option} needs what a monitor with --report or --live records, and {name} holds none of it"
+                    )
                 })?)
             }
         };
+        let answers = answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?;
+        let events = events(outputs, &stream, key, has_times, positions.map(|(_, events)| events))?;
+        let state = before.map_or_else(|| State::before(fleet.keys().len()), |before| before.state);
+        let latest = args.live.live.map(|_| Latest::of(fleet.keys(), &state.tracks)).unwrap_or_default();
         Ok(Self {
-            answers: answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?
-                .with_safe_cells(args.safe_cells),
-            events: events(outputs, &stream, key, has_times, positions.map(|(_, events)| events))?
-                .with_safe_cells(args.safe_cells),
-            state: before.map_or_else(|| State::before(fleet.keys().len()), |before| before.state),
+            answers: answers.with_safe_cells(args.safe_cells),
+            events: events.with_safe_cells(args.safe_cells),
+            state,
             records,
+            counter: args.live.live.map(|_| Counter::default()),
+            latest,
             parts: keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS)),
             args,
             stream,
@@ -189,6 +197,15 @@ impl<'a> Session<'a> {
         let mut monitor = self.fleet.get("")?.unwrap_or_else(|| self.fleet.fresh().clone());
         monitor.resume_state = around;
         Ok(write_whole(path, &monitor.to_bytes())?)
+    }
+}
+
+/// The option that wants a record of the monitors.
+fn records_for(args: &MonitorArgs) -> Option<&'static str> {
+    match (&args.report, args.live.live) {
+        (Some(_), _) => Some("--report"),
+        (None, Some(_)) => Some("--live"),
+        (None, None) => None,
     }
 }
 
@@ -332,5 +349,13 @@ fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<St
     match value {
         Value::Object(options) => options,
         _ => Map::new(),
+    }
+}
+
+/// Describes the lags in words.
+fn spoken_lags(lags: Choose<usize>) -> String {
+    match lags {
+        Choose::Auto => "auto".to_owned(),
+        Choose::Fixed(lags) => lags.to_string(),
     }
 }

@@ -1,41 +1,50 @@
 //! HTML pages of one monitor and of a fleet of monitors.
 
+use super::account::{Account, TableFacts};
 use super::key_state::KeyState;
 use super::occurrence::{CAUSES, Occurrence};
 use super::record::Records;
-use super::session::Finished;
 use crate::args::MonitorArgs;
 use crate::files::file_name;
 use crate::summary::counted;
-use eigenhedge_io::{Stream, printable};
-use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Tile};
+use eigenhedge_io::printable;
+use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Page, Tile};
+use std::collections::BTreeSet;
 
 /// Minimum share of an unusual column, relative to the largest share.
 const FAIR_SHARE: f64 = 1.0 / 3.0;
 
-/// Returns the report page as HTML.
-pub fn html(finished: &Finished, records: &Records, args: &MonitorArgs, summary: &str) -> String {
+/// Lines of a fleet that are shown while the stream goes on.
+const LINES: usize = 300;
+
+/// The keys whose charts are made.
+pub enum Inside<'a> {
+    /// All that have a record.
+    All,
+    /// Those that somebody has open: the first [`LINES`] keys are listed.
+    Open(&'a BTreeSet<String>),
+}
+
+/// Builds the report page.
+pub fn page(account: &Account, records: &Records, args: &MonitorArgs, summary: &str, inside: Inside<'_>) -> Page {
     match &args.group_by {
-        None => one(finished, records, summary).html(),
-        Some(column) => fleet(finished, records, column).html(),
+        None => one(account, records, summary).page(),
+        Some(column) => fleet(account, records, column, inside).page(),
     }
 }
 
 /// Builds the page of one monitor.
-fn one(finished: &Finished, records: &Records, summary: &str) -> MonitorReport {
-    let listed: Vec<&Occurrence> = finished.listed.iter().collect();
-    let (stream, time) = (&finished.stream, time_column(&finished.stream));
-    let record = records.get(0).map(|record| record.report(stream.columns(), time.as_deref(), &listed, true));
+fn one(account: &Account, records: &Records, summary: &str) -> MonitorReport {
+    let listed: Vec<&Occurrence> = account.listed.iter().collect();
+    let TableFacts { source, columns, time, .. } = &account.table;
+    let record = records.get(0).map(|record| record.report(columns, time.as_deref(), &listed, true));
     let facts = summary.lines().map(|line| line.split_at(line.len().min(11)));
-    let state = finished.keys.first();
+    let state = account.keys.first();
     MonitorReport {
-        title: file_name(&stream.source()).to_owned(),
-        subtitle: format!("eigenhedge monitor: {}", counted(finished.rows, "row")),
-        summary: vec![
-            state.map_or(String::new(), |state| headline(state, &listed, stream.columns().len())),
-            rows(finished),
-        ],
-        tiles: tiles(finished),
+        title: file_name(source).to_owned(),
+        subtitle: format!("eigenhedge monitor: {}", counted(account.rows, "row")),
+        summary: vec![state.map_or(String::new(), |state| headline(account, state, &listed)), rows(account)],
+        tiles: tiles(account),
         facts: facts
             .filter(|(name, _)| !["", "next", "report", "list"].contains(&name.trim()))
             .map(|(name, value)| (name.trim().to_owned(), value.to_owned()))
@@ -45,17 +54,20 @@ fn one(finished: &Finished, records: &Records, summary: &str) -> MonitorReport {
 }
 
 /// Builds the page of a fleet of monitors.
-fn fleet(finished: &Finished, records: &Records, column: &str) -> FleetReport {
-    let (stream, time) = (&finished.stream, time_column(&finished.stream));
-    let of_key = |key: &str| finished.listed.iter().filter(|one| one.key == key).collect::<Vec<&Occurrence>>();
+fn fleet(account: &Account, records: &Records, column: &str, inside: Inside<'_>) -> FleetReport {
+    let TableFacts { source, columns, time, .. } = &account.table;
+    let of_key = |key: &str| account.listed.iter().filter(|one| one.key == key).collect::<Vec<&Occurrence>>();
     // Monitors in drift come first, then those with the most alarms.
-    let mut order: Vec<usize> = (0..finished.keys.len()).collect();
+    let mut order: Vec<usize> = (0..account.keys.len()).collect();
     order.sort_by_key(|i| {
-        let state = &finished.keys[*i];
+        let state = &account.keys[*i];
         std::cmp::Reverse((state.drift_since.is_some(), state.in_table.alarms))
     });
+    if let Inside::Open(_) = inside {
+        order.truncate(LINES);
+    }
     let line = |i: &usize| {
-        let state = &finished.keys[*i];
+        let state = &account.keys[*i];
         let listed = of_key(&state.key);
         let (values, is_alarm) = records.get(*i).map(|record| record.scores()).unwrap_or_default();
         OverviewLine {
@@ -71,46 +83,47 @@ fn fleet(finished: &Finished, records: &Records, column: &str) -> FleetReport {
         }
     };
     let charts = order.iter().filter_map(|i| {
-        let state = &finished.keys[*i];
+        let state = &account.keys[*i];
         let listed = of_key(&state.key);
-        let report = records.get(*i)?.report(stream.columns(), time.as_deref(), &listed, false);
-        let title = format!("{}: {}", printable(&state.key), headline(state, &listed, stream.columns().len()));
-        Some((format!("key-{i}"), MonitorReport { title, ..report }))
+        let (record, place) = (records.get(*i)?, format!("key-{i}"));
+        let report = match inside {
+            Inside::Open(open) if !open.contains(&place) => MonitorReport::default(),
+            _ => record.report(columns, time.as_deref(), &listed, false),
+        };
+        let title = format!("{}: {}", printable(&state.key), headline(account, state, &listed));
+        Some((place, MonitorReport { title, ..report }))
     });
-    let count = |is: &dyn Fn(&KeyState) -> bool| finished.keys.iter().filter(|state| is(state)).count();
-    let (drifting, keys) = (count(&|state| state.drift_since.is_some()), finished.keys.len());
+    let count = |is: &dyn Fn(&KeyState) -> bool| account.keys.iter().filter(|state| is(state)).count();
+    let (drifting, keys) = (count(&|state| state.drift_since.is_some()), account.keys.len());
     let with_alarms = count(&|state| state.in_table.alarms > 0);
-    let without = keys.saturating_sub(charts.clone().count());
+    let when = if account.running.is_some() { "now" } else { "at the end" };
+    let (unlisted, without) = (keys - order.len(), order.len().saturating_sub(charts.clone().count()));
+    let unlisted = if unlisted > 0 { format!(" {unlisted} more keys are not listed.") } else { String::new() };
     let left_out = if without > 0 { format!(" The last {without} keys have no charts.") } else { String::new() };
     FleetReport {
-        title: file_name(&stream.source()).to_owned(),
-        subtitle: format!("eigenhedge monitor: {} by {column}", counted(finished.rows, "row")),
+        title: file_name(source).to_owned(),
+        subtitle: format!("eigenhedge monitor: {} by {column}", counted(account.rows, "row")),
         summary: vec![
             match drifting {
-                0 => format!("None of {keys} is in drift at the end; {with_alarms} had alarms."),
-                drifting => format!("{drifting} of {keys} are in drift at the end; {with_alarms} had alarms."),
+                0 => format!("None of {keys} is in drift {when}; {with_alarms} had alarms."),
+                drifting => format!("{drifting} of {keys} are in drift {when}; {with_alarms} had alarms."),
             },
-            rows(finished),
+            rows(account),
         ],
-        tiles: tiles(finished),
+        tiles: tiles(account),
         overview: Overview {
             title: "Keys, those in drift and those with the most alarms first".into(),
             noun: column.to_owned(),
             lines: order.iter().map(line).collect(),
             caption: format!(
-                "A name leads to its charts. The small picture is the score; red points are alarms.{left_out}"
+                "A name leads to its charts. The small picture is the score; red points are alarms.{left_out}{unlisted}"
             ),
         },
         keys: charts.collect(),
     }
 }
 
-/// Returns the name of the time column, which is the first copied column.
-fn time_column(stream: &Stream) -> Option<String> {
-    stream.kept_columns().into_iter().next().filter(|_| stream.has_time())
-}
-
-/// Returns the state of a monitor at the end of the table.
+/// Returns the state of a monitor.
 fn state_of(state: &KeyState) -> &'static str {
     match state {
         KeyState { is_ready: false, .. } => "too few rows",
@@ -120,8 +133,15 @@ fn state_of(state: &KeyState) -> &'static str {
     }
 }
 
-/// Returns a sentence about the state at the end of the table.
-fn headline(state: &KeyState, listed: &[&Occurrence], columns: usize) -> String {
+/// Returns a sentence about the state, at the end of the table or now.
+fn headline(account: &Account, state: &KeyState, listed: &[&Occurrence]) -> String {
+    let columns = account.table.columns.len();
+    if account.running.is_some() && state.in_table.rows == 0 {
+        return "No rows yet.".to_owned();
+    }
+    if let Some(warm_up) = account.running.filter(|_| !state.is_ready) {
+        return format!("Learning what is normal: {} of {warm_up} rows.", state.in_table.rows);
+    }
     if !state.is_ready {
         return format!("{} were too few for a reference.", counted(state.in_table.rows, "row"));
     }
@@ -147,9 +167,20 @@ fn headline(state: &KeyState, listed: &[&Occurrence], columns: usize) -> String 
         Some(last) => {
             let of = if last.causes.is_empty() { String::new() } else { format!(" ({})", causes(last)) };
             let (alarms, events) = (counted(state.in_table.alarms, "alarm"), counted(state.in_table.events, "event"));
-            format!("Normal at the end. {alarms} in {events}; the last at {}{of}.", moment(last))
+            let (events, state) = match account.running {
+                None => (events, "Normal at the end."),
+                // An event is counted when it is over.
+                Some(_) if is_open(account, last) => (counted(state.in_table.events + 1, "event"), "Alarm now."),
+                Some(_) => (events, "Normal now."),
+            };
+            format!("{state} {alarms} in {events}; the last at {}{of}.", moment(last))
         }
     }
+}
+
+/// True for an event that goes on.
+fn is_open(account: &Account, one: &Occurrence) -> bool {
+    account.open.iter().any(|(key, start)| (key, *start) == (&one.key, one.start))
 }
 
 /// Counts the causes with a share of at least `FAIR_SHARE` times the largest, which comes first.
@@ -170,16 +201,16 @@ fn causes(one: &Occurrence) -> String {
 }
 
 /// Explains how rows are numbered.
-fn rows(finished: &Finished) -> String {
-    let header = match finished.stream.first_line() {
+fn rows(account: &Account) -> String {
+    let header = match account.table.first_line {
         Some(line) => format!(": row 0 is line {line} of the file"),
         None => String::new(),
     };
     format!("Rows are counted from 0{header}.")
 }
 
-fn tiles(finished: &Finished) -> Vec<Tile> {
-    let totals = &finished.totals;
+fn tiles(account: &Account) -> Vec<Tile> {
+    let totals = &account.totals;
     let tile = |value: u64, label: &str, tone: &str| Tile {
         value: value.to_string(),
         label: label.to_owned(),
@@ -188,7 +219,7 @@ fn tiles(finished: &Finished) -> Vec<Tile> {
     };
     let share = 100.0 * totals.alarms as f64 / totals.scored.max(1) as f64;
     let mut alarms = tile(totals.alarms, "", "alarm");
-    let (asked, events) = (100.0 * finished.limit.rate(), counted(totals.events, "event"));
+    let (asked, events) = (100.0 * account.limit.rate(), counted(totals.events, "event"));
     alarms.label = format!("alarms in {events}: {share:.2} % of the rows, {asked} % asked");
     vec![
         tile(totals.scored, "rows with a score", ""),

@@ -1,15 +1,17 @@
 //! Monitors with their input stream and results.
 
+use super::account::{Account, TableFacts};
 use super::hook::{Hook, Notice};
 use super::key_state::KeyState;
+use super::lending::{Counter, Latest, Lent};
 use super::occurrence::{CAUSES, Occurrence, Times};
 use super::record::Records;
+use super::state::{State, Track};
 use crate::args::MonitorArgs;
 use crate::commands::run::words::{by_name, say};
 use anyhow::{Result, anyhow};
-use eigenhedge::{Error, Fleet, Mode, Monitor, MonitorTotals, Verdict};
+use eigenhedge::{Error, Event, Fleet, Mode, Monitor, MonitorTotals, Verdict};
 use eigenhedge_io::{Answers, Cell, Reservation, Stream, printable};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
@@ -36,50 +38,14 @@ pub struct Session<'a> {
     pub(super) parts: u64,
     pub(super) options: Map<String, Value>,
     pub(super) row: Vec<f64>,
+    /// Where pages find what they are made of, while the session waits for a row.
+    pub(super) counter: Option<Counter>,
+    /// Monitors after their last rows, for pages.
+    pub(super) latest: Latest,
     /// Command that is notified of alarms and drifts.
     pub(super) hook: Option<Hook>,
     /// Prevents another run from writing the snapshot.
     pub(super) _reservation: Option<Reservation>,
-}
-
-/// State of the session that is saved with the monitors.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct State {
-    /// Rows of this table processed so far.
-    rows: u64,
-    /// The first events and changes.
-    listed: Vec<Occurrence>,
-    /// Totals of this table over all monitors.
-    totals: MonitorTotals,
-    /// One entry per key, by position.
-    pub tracks: Vec<Track>,
-    /// True once `--accept` has taken effect.
-    is_accepted: bool,
-    /// Number of rows with imputed missing cells.
-    filled_rows: u64,
-}
-
-impl State {
-    /// Returns the state before the first row of a table, for `keys` monitors.
-    pub fn before(keys: usize) -> Self {
-        Self { tracks: vec![Track::default(); keys], ..Self::default() }
-    }
-}
-
-/// State of one monitor in this table.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Track {
-    /// True once the monitor has received a row.
-    has_begun: bool,
-    /// True once the monitor has a reference.
-    is_ready: bool,
-    totals: MonitorTotals,
-    /// True during a drift.
-    in_drift: bool,
-    /// Times of the last rows, as text and in seconds.
-    recent: VecDeque<(u64, String, Option<f64>)>,
-    /// Times of the current event.
-    event: Times,
 }
 
 /// Result of processing a row.
@@ -90,6 +56,8 @@ struct Seen {
     /// First row of the current event.
     event_start: Option<u64>,
     is_ready: bool,
+    /// For pages: the monitor, and the event that goes on.
+    latest: Option<(KeyState, Option<Event>)>,
 }
 
 impl Session<'_> {
@@ -105,9 +73,16 @@ impl Session<'_> {
 
     /// Processes the next row; false at the end of the table.
     pub fn step(&mut self) -> Result<bool> {
-        let Some(next) = self.stream.next_row()? else { return Ok(false) };
-        self.row.clear();
-        self.row.extend_from_slice(next);
+        self.lend();
+        let next = self.stream.next_row().map(|next| {
+            self.row.clear();
+            self.row.extend_from_slice(next.unwrap_or_default());
+            next.is_some()
+        });
+        self.take_back();
+        if !next? {
+            return Ok(false);
+        }
         let Self { fleet, stream, records, state, row, .. } = self;
         let key = self.key.map_or("", |key| &stream.kept()[key]);
         let place = fleet.position(key).unwrap_or(fleet.keys().len());
@@ -115,6 +90,7 @@ impl Session<'_> {
         let has_begun = state.tracks.get(place).is_some_and(|track| track.has_begun);
         let accepts = self.args.accept.is_some_and(|row| row <= number) && !state.is_accepted;
         let record = records.as_mut().and_then(|records| records.of(place));
+        let is_lent = self.counter.is_some();
         let outcome = fleet.with_pool(key, row, parts, |monitor| {
             if !has_begun {
                 monitor.begin_table();
@@ -128,7 +104,8 @@ impl Session<'_> {
             record.into_iter().for_each(|record| record.enter(&verdict, time, row, monitor));
             let event_start = monitor.open_event().map(|event| event.start);
             let (after, is_ready) = (monitor.totals(), monitor.is_ready());
-            Ok(Seen { verdict, before, after, event_start, is_ready })
+            let latest = is_lent.then(|| (KeyState::of(key, monitor), monitor.open_event().copied()));
+            Ok(Seen { verdict, before, after, event_start, is_ready, latest })
         });
         match outcome {
             Ok(seen) => {
@@ -147,6 +124,7 @@ impl Session<'_> {
                 self.tell(&seen);
                 self.answer(&seen.verdict)?;
                 self.list(place, &seen)?;
+                self.keep_latest(place, seen);
             }
             Err(error @ Error::TooFewRows { .. }) => return Err(anyhow!("{}: {error}", self.stream.source())),
             Err(error @ Error::Store(_)) => return Err(error.into()),
@@ -156,6 +134,32 @@ impl Session<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Lets pages be made while the stream waits.
+    fn lend(&mut self) {
+        if let Some(counter) = &self.counter {
+            self.latest.count(self.stream.skipped(), self.fleet.in_memory());
+            let (state, latest) = (std::mem::take(&mut self.state), std::mem::take(&mut self.latest));
+            *counter.hold() = Some(Lent { state, records: self.records.take(), latest });
+            counter.touch();
+        }
+    }
+
+    fn take_back(&mut self) {
+        if let Some(Lent { state, records, latest }) = self.counter.as_ref().and_then(|counter| counter.lock().take()) {
+            (self.state, self.records, self.latest) = (state, records, latest);
+        }
+    }
+
+    /// Keeps what pages tell of the monitor of the last row.
+    fn keep_latest(&mut self, place: usize, seen: Seen) {
+        let Some((mut state, event)) = seen.latest else { return };
+        let track = &self.state.tracks[place];
+        state.in_table = track.totals;
+        let named = |event: Event| Occurrence::of_event(&event, &state.key, track.event.clone(), self.stream.columns());
+        let open = event.map(named);
+        self.latest.enter(place, state, open);
     }
 
     fn answer(&mut self, verdict: &Verdict) -> Result<()> {
@@ -340,25 +344,17 @@ impl Session<'_> {
         answers.finish()?;
         events.finish()?;
         hook.and_then(Hook::finish).iter().for_each(|sentence| say(sentence));
-        Ok(Finished { stream, keys: states, totals, rows, listed, filled_rows, records, limit, in_memory })
+        let (table, keys, open, running) = (TableFacts::of(&stream), states, Vec::new(), None);
+        let account = Account { table, keys, totals, rows, listed, open, filled_rows, limit, in_memory, running };
+        Ok(Finished { stream, account, records })
     }
 }
 
 /// Data of a session after its results are complete.
 pub struct Finished {
     pub stream: Stream,
-    /// State of each key; one entry with an empty key without `--group-by`.
-    pub keys: Vec<KeyState>,
-    /// Totals of this table over all monitors.
-    pub totals: MonitorTotals,
-    pub rows: u64,
-    pub listed: Vec<Occurrence>,
-    /// Number of rows with imputed missing cells.
-    pub filled_rows: u64,
+    pub account: Account,
     pub records: Option<Records>,
-    pub limit: eigenhedge::Limit,
-    /// Number of monitors in memory.
-    pub in_memory: usize,
 }
 
 trait TruncateFront {

@@ -1,14 +1,14 @@
 //! Summary of a monitor as text and as JSON.
 
+use super::account::Account;
 use super::key_state::KeyState;
 use super::occurrence::Occurrence;
-use super::session::Finished;
-use super::{Limit, MonitorArgs, in_words};
+use crate::args::MonitorArgs;
 use crate::files::{kind_of, read_monitor};
 use crate::number::readable;
 use crate::summary::counted;
 use anyhow::Result;
-use eigenhedge::{Monitor, SavedKind};
+use eigenhedge::{Limit, Monitor, SavedKind};
 use eigenhedge_io::{open_fleet, printable, printable_path};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -27,19 +27,19 @@ const CONSTANT: &str = "every column was constant in the first rows, so only a c
                         show how they vary";
 
 /// Returns the summary as text.
-pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
-    let Finished { totals, keys: states, listed, stream, rows, .. } = finished;
+pub fn text(account: &Account, args: &MonitorArgs) -> String {
+    let Account { totals, keys: states, listed, table, rows, .. } = account;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name:<11}{value}");
     };
-    let width = stream.columns().len() as u64;
-    let over = match totals.passed_over + stream.skipped() {
+    let width = table.columns.len() as u64;
+    let over = match totals.passed_over + table.skipped {
         0 => String::new(),
         over => format!("; {} passed over", counted(over, "row")),
     };
-    let filled = match finished.filled_rows {
+    let filled = match account.filled_rows {
         0 => String::new(),
         filled => format!("; {} with missing cells filled in", counted(filled, "row")),
     };
@@ -59,13 +59,13 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
     };
     let also = if first.has_differences { "; differences between rows are watched too" } else { "" };
     if args.group_by.is_some() {
-        line("monitors", by_key(states, finished.in_memory));
+        line("monitors", by_key(states, account.in_memory));
     }
     line("model", format!("{}{lags}{also}", counted(first.directions.unwrap_or(0) as u64, "direction")));
     if first.directions == Some(0) {
         line("", CONSTANT.to_owned());
     }
-    let rule: Limit = finished.limit;
+    let rule: Limit = account.limit;
     line("limit", format!("{} ({rule})", in_words(rule)));
     let scored = totals.scored;
     let percent = |part: u64| 100.0 * part as f64 / scored.max(1) as f64;
@@ -220,12 +220,12 @@ pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
 }
 
 /// Returns the summary as a JSON object.
-pub fn json(finished: &Finished) -> Value {
-    let Finished { totals, keys, listed, stream, rows, .. } = finished;
+pub fn json(account: &Account) -> Value {
+    let Account { totals, keys, listed, table, rows, .. } = account;
     json!({
         "rows": rows,
-        "skipped_rows": stream.skipped() + totals.passed_over,
-        "filled_rows": finished.filled_rows,
+        "skipped_rows": table.skipped + totals.passed_over,
+        "filled_rows": account.filled_rows,
         "scored_rows": totals.scored,
         "alarms": totals.alarms,
         "events": totals.events,
@@ -236,4 +236,9 @@ pub fn json(finished: &Finished) -> Value {
         "monitors": keys.iter().map(KeyState::json).collect::<Vec<_>>(),
         "listed": listed,
     })
+}
+
+/// Describes the limit in words.
+fn in_words(limit: Limit) -> String {
+    format!("about {} % of normal rows pass", 100.0 * limit.rate())
 }

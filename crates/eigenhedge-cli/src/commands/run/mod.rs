@@ -3,6 +3,7 @@
 mod block;
 mod group_summary;
 mod groups;
+mod pages;
 pub(super) mod progress;
 mod resume_state;
 mod session;
@@ -10,15 +11,18 @@ pub(super) mod words;
 
 use crate::args::SummaryForm;
 use crate::files::{file_name, judge_place};
+use crate::live::Live;
 use crate::plan::Plan;
 use crate::record::{Heading, page};
 use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::{sentences, text};
-use crate::table::say_times;
+use crate::table::{say_times, title};
 use anyhow::{Context, Result};
 use eigenhedge::set_threads;
 use eigenhedge_io::{Target, printable_path, write_whole};
+use eigenhedge_report::RunReport;
+use pages::RunPages;
 use progress::Progress;
 use session::{Finished, Session, Step};
 use words::{list_skipped, stopped_early, waits};
@@ -39,11 +43,13 @@ pub fn run(plan: &Plan) -> Result<()> {
         return groups::run(plan);
     }
     let signal = StopSignal::listen()?;
+    let mut live = Live::start(plan.live.live, &title(&plan.source))?;
     let mut session = match Session::open(plan, &signal) {
         Err(_) if signal.to_stop() => return stopped_early(),
         outcome => outcome?,
     };
-    let mut progress = Progress::new(plan.quiet, &plan.target, session.model().totals().rows);
+    live.iter_mut().for_each(|live| live.follow(RunPages::of(&session)));
+    let mut progress = Progress::new(plan.quiet, &plan.target, session.learned().model.totals().rows);
     let ended = learn(&mut session, &mut progress, &signal);
     progress.finish();
     let ended = ended?;
@@ -52,7 +58,15 @@ pub fn run(plan: &Plan) -> Result<()> {
         return stopped_early();
     }
     session.save(ended)?;
-    if waits(plan.keep.snapshot.as_deref(), rows, ended) { Ok(()) } else { close(plan, session.finish()?) }
+    if waits(plan.keep.snapshot.as_deref(), rows, ended) {
+        return Ok(());
+    }
+    live.iter_mut().for_each(Live::rest);
+    let report = close(plan, session.finish()?)?;
+    if let (Some(live), Some(report)) = (live, report) {
+        live.end(&report.page(), rows, plan.live.live_exit, &signal);
+    }
+    Ok(())
 }
 
 /// Learns rows until the end of the table (true) or a stop signal (false).
@@ -66,7 +80,7 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
             Err(_) if signal.to_stop() => return Ok(false),
             outcome => match outcome? {
                 Step::Learned => {
-                    progress.tick(session.model(), &session.stream);
+                    progress.tick(&session.learned().model, &session.stream);
                     session.save_in_time()?;
                 }
                 Step::Refused => {}
@@ -76,8 +90,8 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
     }
 }
 
-/// Prints the summary. The results are already complete, so they remain if nobody reads the summary.
-fn close(plan: &Plan, finished: Finished) -> Result<()> {
+/// Prints the summary and returns the data of the page. The results are already complete, so they remain if nobody reads the summary.
+fn close(plan: &Plan, finished: Finished) -> Result<Option<RunReport>> {
     let Finished { model, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);
     if !plan.quiet {
@@ -86,24 +100,28 @@ fn close(plan: &Plan, finished: Finished) -> Result<()> {
     let mut summary = model.summary().timed(elapsed.as_secs_f64());
     summary.skipped_rows += stream.skipped();
     summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);
-    if let Some(mut recorder) = recorder {
+    let report = recorder.map(|mut recorder| {
         recorder.close(stream.row_number(), &model, &summary);
         let account = sentences(&summary, model.spec(), standardized);
         let source = stream.source();
         let heading = Heading { source: file_name(&source), columns: stream.columns(), standardized, account };
-        let report = page(heading, &recorder, &model, &summary);
+        page(heading, &recorder, &model, &summary)
+    });
+    if let Some(report) = &report {
         plan.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;
         plan.keep.plot.iter().try_for_each(|path| write_whole(path, report.svg().as_bytes()))?;
     }
-    let Some(form) = plan.summary else { return Ok(()) };
+    let Some(form) = plan.summary else { return Ok(report) };
     let shown = match form {
         SummaryForm::Text => text(&summary, model.spec(), standardized) + &next_step(plan),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
     };
     if plan.target == Target::Standard {
-        return io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written");
+        io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written")?;
+    } else {
+        stdout::print(&shown)?;
     }
-    stdout::print(&shown)
+    Ok(report)
 }
 
 /// Names the report and the plot, or suggests one.

@@ -3,7 +3,7 @@
 //! The data are a JSON object. Readers ignore unknown keys. A snapshot without this object, such as one written by another
 //! program with the library, holds a usable model but cannot be resumed.
 
-use crate::args::typed;
+use crate::args::{KeepArgs, typed};
 use crate::number::exact;
 use crate::plan::{Given, Plan, setup};
 use crate::record::Recorder;
@@ -105,11 +105,15 @@ impl ResumeState {
                 return Err(differs(path, option, then, now));
             }
         }
-        if self.report.is_none() && (plan.keep.report.is_some() || plan.keep.plot.is_some()) {
-            let option = if plan.keep.report.is_some() { "--report" } else { "--plot" };
+        if self.report.is_none() && plan.records() {
+            let option = match &plan.keep {
+                KeepArgs { report: Some(_), .. } => "--report",
+                KeepArgs { plot: Some(_), .. } => "--plot",
+                _ => "--live",
+            };
             let path = path.display();
             return Err(anyhow!(
-                "{option} needs what a run with --report or --plot records, and {path} holds none of it"
+                "{option} needs what a run with --report, --plot or --live records, and {path} holds none of it"
             ));
         }
         Ok(())

@@ -3,8 +3,8 @@
 use super::block::Block;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
 use super::words::{by_name, misfit, say, uncapped};
-use crate::args::KeepArgs;
 use crate::files::read_model;
+use crate::live::Shared;
 use crate::plan::{Beginning, Given, Plan};
 use crate::record::Recorder;
 use crate::stop::StopSignal;
@@ -17,12 +17,13 @@ use eigenhedge_io::{
 };
 use serde_json::{Map, Value};
 use std::path::Path;
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// A model with its input stream and results.
 pub struct Session<'a> {
     plan: &'a Plan,
-    model: Model,
+    learned: Arc<Shared<Learned>>,
     /// Input stream.
     pub stream: Stream,
     answers: Output,
@@ -38,12 +39,19 @@ pub struct Session<'a> {
     rows_before: u64,
     /// Time spent by earlier parts of the run.
     before: Duration,
-    recorder: Option<Recorder>,
     /// Options of the table and of the learner.
     options: (Map<String, Value>, Map<String, Value>),
     start: Instant,
     /// Prevents another run from writing the snapshot.
     _reservation: Option<Reservation>,
+}
+
+/// The model, and the record for pages.
+pub struct Learned {
+    pub model: Model,
+    pub recorder: Option<Recorder>,
+    /// Number of the last row.
+    pub row: u64,
 }
 
 /// A model before the first row of this table, with the options of its learner.
@@ -113,9 +121,8 @@ impl<'a> Session<'a> {
         ask(plan, &mut model)?;
         let answers = Answers::open(&plan.target, plan.form, model.spec().kept, at_once(plan))?;
         let answers = answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells);
-        let wanted = plan.keep.report.is_some() || plan.keep.plot.is_some();
+        let recorder = plan.records().then(|| Recorder::new(&model, stream.has_time()));
         Ok(Self {
-            recorder: wanted.then(|| Recorder::new(&model, stream.has_time())),
             options: match plan.keep.snapshot {
                 Some(_) => (options(plan, &layout, Some(stream.reading())), learner_options),
                 None => Default::default(),
@@ -124,7 +131,7 @@ impl<'a> Session<'a> {
             lot: Lot::new(plan, &model),
             samples_coordinates: samples_coordinates(plan, &model),
             rows_before: model.totals().rows,
-            model,
+            learned: Arc::new(Shared::new(Learned { model, recorder, row: 0 })),
             plan,
             reconstructions: output(plan, reconstructions(plan, &stream, &plan.reconstruct.0, None)?),
             stream: ahead(plan, stream, &layout)?,
@@ -170,15 +177,15 @@ impl<'a> Session<'a> {
         })?;
         let closed = closed || also_closed;
         ask(plan, &mut model)?;
+        let recorder = before.recorder(&model, path)?;
         Ok(Self {
-            recorder: before.recorder(&model, path)?,
             rows_before: before.rows_before,
             before: before.elapsed(),
             options: (options, learner_options),
             block: Block::default(),
             lot: Lot::new(plan, &model),
             samples_coordinates: samples_coordinates(plan, &model),
-            model,
+            learned: Arc::new(Shared::new(Learned { model, recorder, row: stream.row_number() })),
             plan,
             reconstructions: output(plan, reconstructions),
             stream: ahead(plan, stream, layout)?,
@@ -189,14 +196,19 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns the model.
-    pub fn model(&self) -> &Model {
-        &self.model
+    /// Returns the model and its record.
+    pub fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.hold()
+    }
+
+    /// Returns them to be shared with a page.
+    pub fn shared(&self) -> Arc<Shared<Learned>> {
+        Arc::clone(&self.learned)
     }
 
     /// Returns the number of rows of this table learned so far.
     pub fn rows(&self) -> u64 {
-        self.model.totals().rows.saturating_sub(self.rows_before)
+        self.learned().model.totals().rows.saturating_sub(self.rows_before)
     }
 
     /// Returns the time spent, including earlier parts of the run.
@@ -207,11 +219,12 @@ impl<'a> Session<'a> {
     /// Learns the next row, or the next block if the learner gains from blocks. Blocks end where snapshots are due.
     pub fn step(&mut self) -> Result<Step> {
         let most = match self.plan.keep.snapshot_every {
-            Some(every) => (every - self.model.totals().rows % every).min(self.lot.rows as u64) as usize,
+            Some(every) => (every - self.learned().model.totals().rows % every).min(self.lot.rows as u64) as usize,
             None => self.lot.rows,
         };
-        match self.model.columns().standardizer.is_warming_up() {
-            true => self.block.read_warm_up(&mut self.stream, &mut self.model)?,
+        let is_warming_up = self.learned().model.columns().standardizer.is_warming_up();
+        match is_warming_up {
+            true => self.block.read_warm_up(&mut self.stream, &mut self.learned.hold().model)?,
             false => self.block.read(&mut self.stream, most)?,
         }
         let (rows, delivered) = self.block.rows();
@@ -223,19 +236,21 @@ impl<'a> Session<'a> {
             return Err(anyhow!("{}: {answers}: the table has grown", self.stream.source()));
         }
         let start = Instant::now();
+        let mut held = self.learned.lock();
+        let Learned { model, recorder, row: last } = &mut *held;
         let (mut next, mut learned, mut written) = (0, 0, Ok(()));
         while next < rows.len() {
             let first = next;
-            let end = match &self.recorder {
+            let end = match recorder.as_ref() {
                 Some(recorder) if self.samples_coordinates => {
                     let is_wanted = |row: &Delivered| recorder.wants_coordinates(row.number);
-                    self.model.ask_for_coordinates(is_wanted(&delivered[first]));
+                    model.ask_for_coordinates(is_wanted(&delivered[first]));
                     let later = delivered[first + 1..].iter().position(is_wanted);
                     if is_wanted(&delivered[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
                 }
                 _ => rows.len(),
             };
-            let outcome = self.model.step_each(&rows[first..end], |model, loss| {
+            let outcome = model.step_each(&rows[first..end], |model, loss| {
                 let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
                 let row = *row;
                 next += 1;
@@ -250,7 +265,8 @@ impl<'a> Session<'a> {
                 if written.is_ok() && self.plan.reconstruct.0 != Target::Nowhere {
                     written = self.reconstructions.write_row(model.reconstruction());
                 }
-                if let Some(recorder) = &mut self.recorder {
+                *last = row;
+                if let Some(recorder) = recorder {
                     recorder.enter(row, time.zip(texts.first().map(String::as_str)), loss, model);
                 }
             });
@@ -261,6 +277,8 @@ impl<'a> Session<'a> {
                 next += 1;
             }
         }
+        drop(held);
+        self.learned.touch();
         written?;
         self.lot.adapt(rows.len(), start.elapsed());
         Ok(if learned > 0 { Step::Learned } else { Step::Refused })
@@ -269,7 +287,7 @@ impl<'a> Session<'a> {
     /// Saves a snapshot every `--snapshot-every` rows.
     pub fn save_in_time(&mut self) -> Result<()> {
         match &self.plan.keep.snapshot_every {
-            Some(every) if self.model.totals().rows.is_multiple_of(*every) => self.save(false),
+            Some(every) if self.learned().model.totals().rows.is_multiple_of(*every) => self.save(false),
             _ => Ok(()),
         }
     }
@@ -280,12 +298,13 @@ impl<'a> Session<'a> {
         let Some(path) = &self.plan.keep.snapshot else { return Ok(()) };
         let elapsed = self.elapsed();
         let (state, position) = (self.stream.state(), self.answers.sync()?);
-        let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, self.recorder.as_ref());
+        let mut learned = self.learned.hold();
+        let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, learned.recorder.as_ref());
         around.reconstructions = self.reconstructions.sync()?;
         around.ended = ended;
         around.rows_before = self.rows_before;
-        self.model.resume_state = around.to_bytes()?;
-        Ok(write_whole(path, &self.model.to_bytes()?)?)
+        learned.model.resume_state = around.to_bytes()?;
+        Ok(write_whole(path, &learned.model.to_bytes()?)?)
     }
 
     /// Publishes the results and returns the data of the summary.
@@ -293,7 +312,10 @@ impl<'a> Session<'a> {
         let (elapsed, rows) = (self.elapsed(), self.rows());
         self.answers.finish()?;
         self.reconstructions.finish()?;
-        let Self { model, stream, recorder, .. } = self;
+        let Self { learned, stream, .. } = self;
+        let Learned { model, recorder, .. } = Arc::into_inner(learned)
+            .map(Shared::into_inner)
+            .ok_or_else(|| anyhow!("the page still looks at the run"))?;
         let standardized = model.columns().standardizer.how() != Standardize::None;
         Ok(Finished { model, stream, recorder, rows, elapsed, standardized })
     }
@@ -313,8 +335,7 @@ pub struct Finished {
 
 /// Enables the outputs of the model that are written for every row.
 fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
-    let KeepArgs { report, plot, .. } = &plan.keep;
-    model.ask_for_coordinates(plan.target != Target::Nowhere || report.is_some() || plot.is_some());
+    model.ask_for_coordinates(plan.target != Target::Nowhere || plan.records());
     let asked = plan.reconstruct.0 != Target::Nowhere;
     model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
 }

@@ -2,6 +2,7 @@
 
 use crate::args::typed;
 use crate::number::exact;
+pub use crate::say::say;
 use anyhow::Result;
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Kind, Spec};
@@ -32,11 +33,6 @@ pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
 pub fn stopped_early() -> Result<()> {
     say("stopped before the first row");
     Ok(())
-}
-
-/// Prints a message to standard error, which may be closed.
-pub fn say(sentence: &str) {
-    let _ = writeln!(io::stderr(), "eigenhedge: {sentence}");
 }
 
 /// Lists the first skipped rows on standard error, which may be closed.

@@ -1,0 +1,138 @@
+//! The thread that makes the page, and the server that shows it.
+
+use super::PageSource;
+use crate::say::say;
+use crate::stop::StopSignal;
+use anyhow::{Context, Result};
+use eigenhedge_report::Page;
+use eigenhedge_report::number::grouped;
+pub use eigenhedge_serve::live::ListenAddress as LiveAddress;
+use eigenhedge_serve::live::{AddressError, Feed, LiveServer, PageState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Between two pages, at least.
+const PAUSE: Duration = Duration::from_millis(250);
+/// The pause after a page, in times of what it took to make it: the stream waits for no more than a tenth of the time.
+const REST: u32 = 10;
+/// Between two pages, at most, while rows come.
+const LONGEST: Duration = Duration::from_secs(5);
+/// Between two looks at the signals.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Reads an address of this machine.
+pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
+    text.parse().map_err(|error: AddressError| match error {
+        AddressError::Form => format!("{error}; INPUT stands before --live"),
+        AddressError::Open => error.to_string(),
+    })
+}
+
+/// A page that follows a stream.
+#[derive(Debug)]
+pub struct Live {
+    server: LiveServer,
+    thread: Option<PageThread>,
+}
+
+impl Live {
+    /// Shows an empty page with this title at the address, and says where it is; nothing without an address.
+    pub fn start(address: Option<LiveAddress>, title: &str) -> Result<Option<Self>> {
+        let Some(address) = address else { return Ok(None) };
+        let server = LiveServer::start(address, title).context("--live")?;
+        say(&format!("live: open {} in a browser", server.url()));
+        server.feed().publish(PageState {
+            title: title.to_owned(),
+            state: "waiting".into(),
+            note: "Waiting for the first row.".into(),
+            parts: Page { title: title.to_owned(), ..Page::default() }.parts(),
+        });
+        Ok(Some(Self { server, thread: None }))
+    }
+
+    /// Shows the pages of this source from now on, in place of those of another one.
+    pub fn follow(&mut self, source: impl PageSource + 'static) {
+        self.thread = None;
+        let (feed, is_over) = (self.server.feed().clone(), Arc::new(AtomicBool::new(false)));
+        let ends = Arc::clone(&is_over);
+        let thread = std::thread::Builder::new().name("page".to_owned());
+        // Without a thread the page stays as it is until the end; the stream is not concerned.
+        let handle = thread.spawn(move || make_pages(&source, &feed, &ends)).ok();
+        self.thread = Some(PageThread { feed: self.server.feed().clone(), is_over, handle });
+    }
+
+    /// Makes no more pages; the newest one stays.
+    pub fn rest(&mut self) {
+        self.thread = None;
+    }
+
+    /// Shows the last page until a signal comes, or not at all with `exit` or after a signal.
+    pub fn end(mut self, page: &Page, rows: u64, exit: bool, signal: &StopSignal) {
+        self.thread = None;
+        let note =
+            format!("The stream ended after {} rows. The page stays until the program is stopped.", grouped(rows));
+        let closing = format!("The stream ended after {} rows, and the program with it.", grouped(rows));
+        let stays = !exit && !signal.to_stop();
+        self.server.feed().publish(PageState {
+            title: page.title.clone(),
+            state: "ended".into(),
+            note: if stays { note } else { closing },
+            parts: page.parts(),
+        });
+        if stays {
+            say(&format!("live: the last page stays at {} until Ctrl-C", self.server.url()));
+        }
+        // Those who look get the last page before the connection ends.
+        std::thread::sleep(LOOK);
+        while stays && !signal.to_stop() {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// The thread that makes pages. Ends when dropped.
+#[derive(Debug)]
+struct PageThread {
+    feed: Feed,
+    is_over: Arc<AtomicBool>,
+    handle: Option<JoinHandle<()>>,
+}
+
+impl Drop for PageThread {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        self.feed.wake();
+        // A panic in a page is no failure of the stream.
+        let _ = self.handle.take().map(JoinHandle::join);
+    }
+}
+
+/// Publishes the page whenever it has changed, or somebody comes, until it is over.
+fn make_pages(source: &impl PageSource, feed: &Feed, is_over: &AtomicBool) {
+    // The page was published empty, and nobody has been heard of.
+    let (mut made, mut heard, mut pause) = (0, 0, PAUSE);
+    loop {
+        let watch = feed.wait(heard, pause);
+        if is_over.load(Ordering::SeqCst) {
+            return;
+        }
+        let version = source.version();
+        let is_due = watch.is_watched && version > 0 && (version != made || watch.version != heard);
+        heard = watch.version;
+        if !is_due {
+            continue;
+        }
+        let began = Instant::now();
+        let Some((page, rows)) = source.page(&watch.open) else { continue };
+        made = version;
+        let note = format!("Running: {} rows so far.", grouped(rows));
+        let (title, state) = (page.title.clone(), "running".to_owned());
+        feed.publish(PageState { title, state, note, parts: page.parts() });
+        let took = began.elapsed();
+        pause = (REST * took).clamp(PAUSE, LONGEST);
+        // Whoever connects again and again costs half of a processor, at most.
+        std::thread::sleep(took);
+    }
+}

@@ -1,0 +1,159 @@
+//! What a stream learns, and a thread that makes pages looks at.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Longest wait of a look.
+const LONGEST_LOOK: Duration = Duration::from_millis(200);
+
+/// A value of the stream that a thread of pages may look at between two rows.
+///
+/// The stream holds the lock while it learns, and gives it up while it waits for rows. A stream that never waits would take
+/// the lock again before anybody else has it, so it asks first whether somebody wants a turn.
+#[derive(Debug, Default)]
+pub struct Shared<T> {
+    value: Mutex<T>,
+    /// True while somebody waits to look.
+    is_wanted: AtomicBool,
+    turn: Condvar,
+    version: AtomicU64,
+}
+
+impl<T> Shared<T> {
+    pub fn new(value: T) -> Self {
+        let (is_wanted, version) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { value: Mutex::new(value), is_wanted, turn: Condvar::new(), version }
+    }
+
+    /// For the stream: the value, after the turn of whoever waits to look at it.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        let value = self.hold();
+        match self.is_wanted.load(Ordering::SeqCst) {
+            false => value,
+            true => {
+                let waited = self.turn.wait_while(value, |_| self.is_wanted.load(Ordering::SeqCst));
+                waited.unwrap_or_else(PoisonError::into_inner)
+            }
+        }
+    }
+
+    /// For the stream: the value at once.
+    pub fn hold(&self) -> MutexGuard<'_, T> {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// For the stream: says that the value is another one now.
+    pub fn touch(&self) {
+        self.version.fetch_add(1, Ordering::SeqCst);
+        if self.is_wanted.load(Ordering::SeqCst) {
+            self.turn.notify_all();
+        }
+    }
+
+    /// The value when nobody shares it any more.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// Only a program with pages has another thread.
+#[cfg_attr(not(feature = "serve"), allow(dead_code))]
+impl<T> Shared<T> {
+    /// For another thread: looks at the value while the stream waits, once it is as it should be; nothing if that takes too long.
+    pub fn look<R>(&self, is_there: impl Fn(&T) -> bool, look: impl FnOnce(&T) -> R) -> Option<R> {
+        let _wish = Wish::of(self);
+        let waited = self.turn.wait_timeout_while(self.hold(), LONGEST_LOOK, |value| !is_there(value));
+        let (value, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let seen = is_there(&value).then(|| look(&value));
+        drop(value);
+        seen
+    }
+
+    /// Grows with each [`Self::touch`].
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::SeqCst)
+    }
+}
+
+/// Somebody waits to look; over when dropped, also by a panic.
+struct Wish<'a, T>(&'a Shared<T>);
+
+impl<'a, T> Wish<'a, T> {
+    fn of(shared: &'a Shared<T>) -> Self {
+        shared.is_wanted.store(true, Ordering::SeqCst);
+        Self(shared)
+    }
+}
+
+impl<T> Drop for Wish<'_, T> {
+    fn drop(&mut self) {
+        self.0.is_wanted.store(false, Ordering::SeqCst);
+        // Under the lock: the stream has either not asked yet, or waits and hears it.
+        drop(self.0.hold());
+        self.0.turn.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::time::Instant;
+
+    #[test]
+    fn a_stream_that_never_waits_gives_turns() {
+        let shared = Arc::new(Shared::new(0_u64));
+        let (other, is_over) = (Arc::clone(&shared), Arc::new(AtomicBool::new(false)));
+        let ending = Arc::clone(&is_over);
+        let stream = std::thread::spawn(move || {
+            while !ending.load(Ordering::Relaxed) {
+                *other.lock() += 1;
+                other.touch();
+            }
+        });
+        let began = Instant::now();
+        let mut seen = Vec::new();
+        while seen.len() < 1000 {
+            seen.push(shared.look(|_| true, |value| *value).unwrap());
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(seen.is_sorted(), "{seen:?}");
+        is_over.store(true, Ordering::Relaxed);
+        stream.join().unwrap();
+        assert_eq!(shared.version(), *shared.hold());
+    }
+
+    /// The stream takes its value away while it works, and puts it back before it waits.
+    #[test]
+    fn a_value_that_comes_and_goes_is_seen_when_it_is_there() {
+        let (shared, is_over) = (Arc::new(Shared::new(None)), Arc::new(AtomicBool::new(false)));
+        assert_eq!(shared.look(Option::is_some, |value: &Option<u64>| *value), None, "nobody has put it there");
+        let (other, ending) = (Arc::clone(&shared), Arc::clone(&is_over));
+        let stream = std::thread::spawn(move || {
+            let mut value = 0;
+            while !ending.load(Ordering::Relaxed) {
+                value += 1;
+                *other.hold() = Some(value);
+                other.touch();
+                assert_eq!(other.lock().take(), Some(value));
+            }
+        });
+        for _ in 0..1000 {
+            let version = shared.version();
+            let seen = shared.look(Option::is_some, |value| *value).flatten();
+            assert!(seen >= Some(version), "{seen:?} is older than {version}");
+        }
+        is_over.store(true, Ordering::Relaxed);
+        stream.join().unwrap();
+    }
+
+    #[test]
+    fn a_look_that_panics_does_not_stop_the_stream() {
+        let shared = Arc::new(Shared::new(1));
+        let other = Arc::clone(&shared);
+        assert!(std::thread::spawn(move || other.look(|_| true, |_| panic!("no page"))).join().is_err());
+        *shared.lock() += 1;
+        assert_eq!(*shared.lock(), 2);
+    }
+}
