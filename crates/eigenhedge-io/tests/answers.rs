@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Matrix, matrix};
-use eigenhedge_io::{Answer, Answers, Form, Format, Layout, Position, Source, Stream, Target};
+use eigenhedge_io::{Answer, Answers, Form, Format, Layout, Output, Position, Source, Stream, Target};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -82,6 +82,37 @@ fn a_run_stopped_anywhere_and_resumed_writes_the_same_bytes() {
             assert_eq!(place.files(), [format!("out.{}", form.name())]);
             assert!(std::fs::read(place.path(form)).unwrap() == wanted, "{form:?} stopped at {stop}");
         }
+    }
+}
+
+#[test]
+fn another_thread_writes_the_same_bytes_and_says_the_same_positions() {
+    let rows = matrix(3000, KEPT + 2);
+    for form in Form::ALL {
+        let (direct, behind) = (Place::new(), Place::new());
+        let outputs = [Output::direct(direct.open(form).unwrap()), Output::behind(behind.open(form).unwrap())];
+        let positions = outputs.map(|mut output| {
+            let mut positions = Vec::new();
+            for (i, row) in rows.iter().enumerate() {
+                let (expected_loss, loss, coordinates) = (row[0], row[1], &row[2..]);
+                output.write(&Answer { row: i as u64, expected_loss, loss, coordinates, texts: &[] }).unwrap();
+                if i % 700 == 3 {
+                    positions.push(output.sync().unwrap());
+                }
+            }
+            output.finish().unwrap();
+            positions
+        });
+        assert_eq!(positions[0], positions[1], "{form:?}");
+        let bytes = |place: &Place| std::fs::read(place.path(form)).unwrap();
+        assert!(bytes(&direct) == bytes(&behind), "{form:?}");
+        // A run that fails before its first sync leaves nothing.
+        let failed = Place::new();
+        let mut output = Output::behind(failed.open(form).unwrap());
+        let coordinates = &rows[0][2..];
+        output.write(&Answer { row: 0, expected_loss: 0.0, loss: 0.0, coordinates, texts: &[] }).unwrap();
+        drop(output);
+        assert_eq!(failed.files(), Vec::<String>::new(), "{form:?}");
     }
 }
 

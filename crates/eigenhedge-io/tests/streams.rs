@@ -421,3 +421,56 @@ fn rows_that_are_no_items_are_refused_by_place() {
     let message = refusal("{\"a\": \"x\"}\n{\"a\": \" \"}\n", &["a"]);
     assert_eq!(message, "a.jsonl, line 2, column 0 (\"a\"): must hold at least one item, got none");
 }
+
+/// All that a stream says about its rows, with and without a second thread.
+fn told(case: &Case, layout: &Layout, ahead: bool, from: Option<&StreamState>) -> Vec<String> {
+    let mut stream = match from {
+        None => case.open(layout).unwrap(),
+        Some(state) => Stream::resume(&case.source(), layout, state, None).unwrap(),
+    };
+    if ahead {
+        assert!(stream.read_ahead(&case.source(), layout).unwrap());
+    }
+    let mut told = Vec::new();
+    loop {
+        match stream.next_row().map(|row| row.map(<[f64]>::to_vec)) {
+            Ok(Some(row)) => {
+                let (place, kept, number) = (stream.place(), stream.kept().to_vec(), stream.row_number());
+                let state = serde_json::to_string(&stream.state()).unwrap();
+                told.push(format!("{row:?} {place} {kept:?} {number} {state}"));
+                if row[0] == 7.0 {
+                    stream.refuse("seven".to_owned()).unwrap();
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                told.push(format!("{error:#}"));
+                break;
+            }
+        }
+    }
+    told.push(serde_json::to_string(&stream.state()).unwrap());
+    told.push(format!("{} {} {:?}", stream.rows(), stream.skipped(), stream.messages().collect::<Vec<_>>()));
+    told
+}
+
+#[test]
+fn rows_read_ahead_are_those_of_the_reader() {
+    let rows: String = (0..900).map(|i| format!("{i},{},{}\n", 0.1 * f64::from(i), i % 7)).collect();
+    let csv = |bad: &str| format!("a,b,c\n{rows}{bad}\n{rows}");
+    let skip = |layout: Layout| Layout { on_bad_row: OnBadRow::Skip, keep: selectors(&["c"]), ..layout };
+    for bad in ["1,x,2", "1,2", "1,,2", "", "\"open"] {
+        let case = Case::new("t.csv", csv(bad));
+        let fail = Layout { columns: selectors(&["b"]), ..case.layout() };
+        assert_eq!(told(&case, &fail, true, None), told(&case, &fail, false, None), "{bad:?}");
+        let skip = skip(case.layout());
+        assert_eq!(told(&case, &skip, true, None), told(&case, &skip, false, None), "{bad:?}");
+        let mut stream = case.open(&skip).unwrap();
+        (0..500).for_each(|_| assert!(stream.next_row().unwrap().is_some()));
+        let state = Some(stream.state());
+        let (ahead, wanted) = (told(&case, &skip, true, state.as_ref()), told(&case, &skip, false, state.as_ref()));
+        assert_eq!(ahead, wanted, "{bad:?}, from row 500");
+    }
+    let case = Case::new("short.csv", "1,2\n3,4\n");
+    assert_eq!(told(&case, &case.layout(), true, None), told(&case, &case.layout(), false, None));
+}

@@ -187,6 +187,7 @@ mod state;
 pub mod streams;
 mod subspace;
 mod threads;
+mod workers;
 
 pub use cancel::cancellable;
 pub use columns::Columns;
