@@ -124,7 +124,7 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
         |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
     let format = match (args.format, source) {
         (Some(format), _) => format,
-        (None, Source::Standard) => Format::Csv,
+        (None, Source::Standard | Source::Bytes(..)) => Format::Csv,
         (None, Source::File(path)) => Format::of_path(path),
         (None, Source::Files(paths)) => common_format(paths)?,
     };

@@ -141,8 +141,8 @@ fn read_exactly(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// A file that has lost its name, where that is possible.
-fn scratch_file(folder: &Path) -> io::Result<File> {
+/// A file in this folder that has lost its name, where that is possible: for bytes that end with the program.
+pub fn scratch_file(folder: &Path) -> io::Result<File> {
     const MOST_TRIES: u32 = 1000;
     let mut number = 0;
     loop {

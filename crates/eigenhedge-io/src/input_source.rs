@@ -1,4 +1,4 @@
-//! The bytes of a table: a file or standard input, opened from the start or further on.
+//! The bytes of a table: a file, standard input or bytes at hand, opened from the start or further on.
 //!
 //! Compressed files and texts in UTF-16 are turned into what readers expect on the way; these can be opened again from the
 //! start, but not further on.
@@ -24,6 +24,8 @@ pub enum Source {
     File(PathBuf),
     /// Several files, one after the other, as if they were one table.
     Files(Vec<PathBuf>),
+    /// Bytes at hand, under a name for messages.
+    Bytes(&'static str, Arc<[u8]>),
 }
 
 impl Source {
@@ -35,10 +37,11 @@ impl Source {
         }
     }
 
-    /// True if it is made of regular files only.
+    /// True if it is made of regular files or of bytes at hand only.
     pub fn is_regular(&self) -> bool {
         match self {
             Self::Standard => false,
+            Self::Bytes(..) => true,
             Self::File(path) => path.is_file(),
             Self::Files(paths) => paths.iter().all(|path| path.is_file()),
         }
@@ -93,6 +96,9 @@ impl InputSource {
             input.file_size = there.is_file().then_some(there.len());
             input.packing = Packing::of_path(path);
         }
+        if let Source::Bytes(_, bytes) = source {
+            input.file_size = Some(bytes.len() as u64);
+        }
         if format.is_text() && input.file_size.is_some() {
             let mut start = Vec::new();
             input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
@@ -108,6 +114,7 @@ impl InputSource {
     pub fn name(&self) -> String {
         match &self.source {
             Source::Standard => "standard input".to_owned(),
+            Source::Bytes(name, _) => (*name).to_owned(),
             Source::File(path) => printable_path(path),
             Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
         }
@@ -167,6 +174,7 @@ impl InputSource {
                 (Source::File(path), Some(stop)) if self.is_pipe() => stop.guard(File::open(path)?),
                 (Source::Standard, _) => Ok(Box::new(io::stdin().lock())),
                 (Source::File(path), _) => Ok(Box::new(File::open(path)?)),
+                (Source::Bytes(_, bytes), _) => Ok(Box::new(io::Cursor::new(Arc::clone(bytes)))),
                 (Source::Files(_), _) => Err(io::ErrorKind::Unsupported.into()),
             }
         };
@@ -183,6 +191,11 @@ impl InputSource {
     pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
         if self.size().is_none() {
             return Ok(None);
+        }
+        if let Source::Bytes(_, all) = &self.source {
+            let mut rest = io::Cursor::new(Arc::clone(all));
+            rest.set_position(bytes);
+            return Ok(Some(Box::new(rest)));
         }
         let mut file = self.file("")?;
         file.seek(SeekFrom::Start(bytes)).map_err(|error| self.unreadable(error))?;

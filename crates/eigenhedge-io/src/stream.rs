@@ -317,6 +317,11 @@ impl Stream {
         self.position.rows.saturating_sub(1)
     }
 
+    /// Rows that were read, bad ones included.
+    pub fn rows_read(&self) -> u64 {
+        self.reader.position().rows
+    }
+
     /// Bad rows that were passed over.
     pub fn skipped(&self) -> u64 {
         self.bad + self.refused

@@ -1,1 +1,12 @@
-//! Streams by name behind an HTTP interface.
+//! Streams by name over HTTP.
+mod engine;
+mod feed;
+mod name;
+mod options;
+mod order;
+mod pool;
+mod problem;
+mod repeats;
+mod rows;
+mod store;
+mod stream;

@@ -30,6 +30,7 @@ mod lags;
 mod last_rows;
 mod limits;
 mod options;
+mod pooled;
 mod repeats;
 mod saved;
 mod shape;

@@ -18,7 +18,7 @@ const REMEMBERED: usize = 128;
 /// Events and changes that are remembered for the summary.
 const LISTED: usize = 1000;
 /// Parts of a warm-up, of which each key gives at most one to the reference of all keys.
-pub const PARTS: u64 = 8;
+pub const PARTS: u64 = Fleet::<Monitor>::PARTS;
 
 /// Monitors with their stream, their answers and their events.
 pub struct Session<'a> {
@@ -118,29 +118,30 @@ impl Session<'_> {
         let has_begun = state.tracks.get(place).is_some_and(|track| track.has_begun);
         let accepts = self.args.accept.is_some_and(|row| row <= number) && !state.is_accepted;
         let record = records.as_mut().and_then(|records| records.of(place));
-        let mut common = fleet.common_mut().take();
-        let outcome = fleet.with(key, |monitor| {
+        let mut totals = MonitorTotals::default();
+        let before = |monitor: &mut Monitor| {
             if !has_begun {
                 monitor.begin_table();
             }
-            if let Some(common) = common.as_ref().filter(|common| common.is_ready() && !monitor.is_ready()) {
-                monitor.borrow_reference(common);
-            }
-            let before = monitor.totals();
-            let mut verdict = monitor.step_numbered(number, row)?;
-            if let Some(common) = common.as_mut().filter(|common| !common.is_ready() && !monitor.is_ready()) {
-                pool_row(common, monitor, row, parts);
-            }
+            totals = monitor.totals();
+        };
+        let after = |monitor: &mut Monitor, mut verdict: Verdict| {
             if accepts {
                 // Too few rows since the drift began: the next ones decide.
                 verdict.accepted |= monitor.accept().is_ok();
             }
             record.into_iter().for_each(|record| record.enter(&verdict, time, row, monitor));
             let event_start = monitor.open_event().map(|event| event.start);
-            let (after, is_ready) = (monitor.totals(), monitor.is_ready());
-            Ok(Seen { verdict, before, after, event_start, is_ready })
+            (verdict, monitor.totals(), event_start, monitor.is_ready())
+        };
+        let outcome = fleet.step_pooled(key, (number, row), parts, before, after);
+        let outcome = outcome.map(|(verdict, after, event_start, is_ready)| Seen {
+            verdict,
+            before: totals,
+            after,
+            event_start,
+            is_ready,
         });
-        *fleet.common_mut() = common;
         match outcome {
             Ok(seen) => {
                 state.rows += 1;
@@ -382,17 +383,5 @@ impl<T> TruncateFront for VecDeque<T> {
         while self.len() > most {
             self.pop_front();
         }
-    }
-}
-
-/// Gives the first rows of a key to the reference of all keys.
-fn pool_row(pool: &mut Monitor, monitor: &Monitor, row: &[f64], parts: u64) {
-    let wanted = pool.options().warm_up_rows(pool.width());
-    if monitor.totals().rows > wanted.div_ceil(parts) || pool.add_to_warm_up(row).is_err() {
-        return;
-    }
-    if pool.waiting_rows() >= wanted {
-        // A row that cannot be scaled is refused by the monitor of its key.
-        let _ = pool.end_warm_up();
     }
 }
