@@ -15,8 +15,9 @@ pub struct Data<'a> {
     charts: Vec<ChartData<'a>>,
 }
 
+/// One chart.
 #[derive(Serialize)]
-struct ChartData<'a> {
+pub struct ChartData<'a> {
     title: &'a str,
     x_label: &'a str,
     y_label: &'a str,
@@ -75,9 +76,18 @@ enum Horizontal {
 
 /// The data of the charts of a page.
 pub fn data<'a>(charts: impl Iterator<Item = &'a Chart>) -> Data<'a> {
+    Data { colours: colours(), charts: self::charts(charts) }
+}
+
+/// Colours of a chart's paper, ink, faint ink and grid, on light and on dark.
+pub fn colours() -> [[&'static str; 2]; 4] {
     let pair = |colour: Colour| [colour.light, colour.dark];
-    let colours = [palette::PAPER, palette::INK, palette::FAINT, palette::GRID].map(pair);
-    Data { colours, charts: charts.map(chart_data).collect() }
+    [palette::PAPER, palette::INK, palette::FAINT, palette::GRID].map(pair)
+}
+
+/// The data of some charts.
+pub fn charts<'a>(charts: impl Iterator<Item = &'a Chart>) -> Vec<ChartData<'a>> {
+    charts.map(chart_data).collect()
 }
 
 fn chart_data(chart: &Chart) -> ChartData<'_> {

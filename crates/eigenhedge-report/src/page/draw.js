@@ -1,10 +1,7 @@
-// Draws the charts of the page with uPlot. Texts go to the canvas or through textContent, never through innerHTML.
-(function () {
+// How a chart is drawn with uPlot: its columns, its settings, and what uPlot does not draw. Texts go to the canvas, never through
+// innerHTML.
+window.eigenhedge = (function () {
   "use strict";
-  const data = JSON.parse(document.getElementById("report-data").textContent);
-  const darkness = window.matchMedia("(prefers-color-scheme: dark)");
-  const drawn = [];
-
   // Ticks for times, in UTC, by their distance in seconds: a date is added to times of day where it changes.
   const day = "{YYYY}-{MM}-{DD}", below = "\n" + day, none = [null, null, null, null, null, null, 1];
   const DATES = [[31536000, "{YYYY}", ...none], [2419200, "{YYYY}-{MM}", ...none], [86400, day, ...none],
@@ -59,7 +56,7 @@
   }
 
   // Index of the point of a series nearest to the cursor; beside a scatter plot, only if it is close.
-  function nearest(places, scattered) {
+  function nearest(scattered) {
     return (u, index, hovered) => {
       const ys = u.data[index], xs = u.data[0];
       if (index === 0 || ys === undefined) return hovered;
@@ -205,17 +202,41 @@
     });
   }
 
-  function options(chart, theme, size) {
-    const colours = Object.fromEntries(["paper", "ink", "faint", "grid"].map((name, i) => [name, data.colours[i][theme]]));
+  // The columns of a chart, and what is drawn besides.
+  function arrange(chart, theme) {
     const table = columns(chart.series), values = [table.xs], own = [], bands = [];
+    chart.series.forEach((s, i) => {
+      const colour = s.colour[theme], band = s.kind === "band", column = s.column = values.length;
+      s.backwards = s.kind === "line" && !table.rises(s);
+      s.single = s.y.filter(y => y !== null).length === 1;
+      values.push(table.column(s.y, i));
+      if (s.low) {
+        values.push(table.column(s.low, i), table.column(s.high, i));
+        if (band) bands.push({ series: [column + 2, column + 1], fill: colour + "40" });
+      }
+      if ((s.low && !band) || s.backwards) own.push({ series: s, column, colour, bars: s.low && !band, line: s.backwards });
+    });
     const scattered = chart.series.length > 0 && chart.series.every(s => s.kind === "points");
+    const xs = table.xs, widest = xs.length ? [xs[0], xs[xs.length - 1]] : [0, 1];
+    return { values, own, bands, scattered, widest };
+  }
+
+  // Everything but the numbers: a drawing of the same shape takes other numbers.
+  function shape(chart, plan, theme, lines) {
+    const series = chart.series.map(s => [s.name, s.kind, s.colour, s.dash, Boolean(s.low), s.backwards, s.single, s.x.length > 300]);
+    return JSON.stringify([chart.x_label, chart.y_label, chart.log_x, chart.log_y, chart.dated_x, plan.scattered, series, theme, lines]);
+  }
+
+  // Settings of uPlot. Its functions look at the entry, whose numbers may have changed since.
+  function options(entry, palette, theme, size) {
+    const { chart, plan } = entry, { scattered } = plan;
+    const colours = Object.fromEntries(["paper", "ink", "faint", "grid"].map((name, i) => [name, palette[i][theme]]));
     const samples = [""];
     const when = v => v == null ? "" : new Date(1e3 * v).toISOString().slice(0, 19).replace("T", " ");
     const series = [{ label: chart.x_label || "x", value: (u, v) => chart.dated_x ? when(v) : significant(v, 7) }];
     const plain = { width: 0, class: "spread", points: { show: false } };
     chart.series.forEach((s, i) => {
-      const colour = s.colour[theme], backwards = s.kind === "line" && !table.rises(s);
-      const column = s.column = values.length, points = s.kind === "points", band = s.kind === "band";
+      const colour = s.colour[theme], column = s.column, points = s.kind === "points", band = s.kind === "band";
       const text = (u, v, index, at) => v == null ? ""
         : scattered ? "(" + significant(u.data[0][at], 5) + ", " + significant(v, 5) + ")"
         : band && at != null ? significant(u.data[column + 1][at], 6) + " to " + significant(u.data[column + 2][at], 6)
@@ -223,22 +244,18 @@
       series.push({
         label: s.name || "series " + (i + 1), stroke: colour, fill: band ? colour + "40" : undefined,
         width: band ? 0 : 2, dash: s.dash, value: text,
-        paths: points || band || backwards ? () => null : undefined,
+        paths: points || band || s.backwards ? () => null : undefined,
         points: points ? { show: true, size: s.x.length > 300 ? 4 : 7, fill: colour, stroke: colour }
-          : { show: s.y.filter(y => y !== null).length === 1, fill: colour },
+          : { show: s.single, fill: colour },
       });
       samples.push(sample(s.kind, colour, s.dash));
-      values.push(table.column(s.y, i));
       if (s.low) {
         series.push({ ...plain, label: "low" }, { ...plain, label: "high" });
         samples.push("", "");
-        values.push(table.column(s.low, i), table.column(s.high, i));
-        if (band) bands.push({ series: [column + 2, column + 1], fill: colour + "40" });
       }
-      if ((s.low && !band) || backwards) own.push({ series: s, column, colour, bars: s.low && !band, line: backwards });
     });
-    const widest = table.xs.length ? [table.xs[0], table.xs[table.xs.length - 1]] : [0, 1];
     const horizontal = (u, low, high) => {
+      const { chart, plan: { widest } } = entry;
       if (low == null) return chart.log_x ? [1, 10] : [0, 1];
       if (low === high) return chart.log_x ? [low / 2, high * 2] : [low - 1, high + 1];
       if (chart.focus_x && !chart.whole && low === widest[0] && high === widest[1]) return chart.focus_x;
@@ -248,7 +265,7 @@
     // Before anybody zooms: the focus, or all there is. A logarithmic axis has no place for an end at zero.
     const log = chart.log_y;
     const vertical = (u, low, high) => {
-      const range = !log && chart.focus_plain || chart.focus_y;
+      const { chart } = entry, range = !log && chart.focus_plain || chart.focus_y;
       const focus = chart.whole || (log && range && !(range[0] > 0)) ? null : range;
       if (focus && log) return uPlot.rangeLog(focus[0], focus[1], 10, false);
       if (focus && !chart.range_switch && !chart.focus_plain) return focus;
@@ -270,12 +287,11 @@
       u.ctx.restore();
       return Math.ceil(width) + 16;
     };
-    const lines = markLines(chart, widest[0], widest[1], size.width - 80);
     const overlay = u => {
-      const ratio = uPlot.pxRatio;
+      const ratio = uPlot.pxRatio, { chart, plan, lines } = entry;
       u.ctx.save();
       u.ctx.font = 11 * ratio + "px system-ui,sans-serif";
-      drawOwn(u, own, ratio);
+      drawOwn(u, plan.own, ratio);
       drawBeyond(u, chart, theme, ratio);
       drawMarks(u, chart, colours, ratio, lines);
       drawAnnotations(u, chart, colours, ratio);
@@ -284,112 +300,21 @@
     const across = { ...axis(chart.x_label, chart.log_x), space: 75, size: 32 };
     // The second line of ticks for times needs room.
     if (chart.dated_x) { across.values = DATES; across.size = 46; }
-    return [{
-      ...size, series, bands,
+    return {
+      ...size, series, bands: plan.bands,
       tzDate: at => uPlot.tzDate(new Date(1e3 * at), "Etc/UTC"),
-      padding: [10 + 14 * lines, 14, 0, 4],
+      padding: [10 + 14 * entry.lines, 14, 0, 4],
       scales: { x: { time: Boolean(chart.dated_x), distr: chart.log_x ? 3 : 1, range: horizontal }, y: { distr: log ? 3 : 1, range: vertical } },
       axes: [across, { ...axis(chart.y_label, chart.log_y), size: room }],
-      cursor: { drag: { x: true, y: true, uni: 40 }, dataIdx: nearest(table, scattered) },
+      cursor: { drag: { x: true, y: true, uni: 40 }, dataIdx: nearest(scattered) },
       legend: { markers: { width: 0, fill: (u, i) => samples[i] } },
-      hooks: { draw: [overlay], setCursor: [u => u.root.classList.toggle("idle", u.cursor.left < 0)] },
-    }, values];
-  }
-
-  function size(figure) {
-    const width = Math.max(240, Math.floor(figure.clientWidth));
-    return { width, height: Math.round(Math.min(420, Math.max(240, width * 0.5))) };
-  }
-
-  // What is folded has no width yet: it is drawn when it is opened.
-  const folded = holder => holder.closest("details:not([open])");
-
-  function draw(holder) {
-    if (folded(holder)) return;
-    const chart = data.charts[Number(holder.dataset.chart)], figure = holder.closest("figure");
-    if (!chart.series.some(s => s.x.length > 0)) return;
-    try {
-      const [settings, values] = options(chart, darkness.matches ? 1 : 0, size(figure));
-      holder.replaceChildren();
-      figure.classList.add("drawn");
-      const u = drawn[Number(holder.dataset.chart)] = new uPlot(settings, values, holder);
-      u.root.classList.add("idle");
-    } catch (error) {
-      figure.classList.remove("drawn");
-      console.error("chart " + holder.dataset.chart + " cannot be drawn: " + error);
-    }
-  }
-
-  // Takes the other horizontal axis; what had been shown becomes the other one.
-  function flipAxis(chart) {
-    const other = chart.other_x, x = chart.series[0].x, marks = chart.marks.map(([at]) => at);
-    chart.other_x = { label: chart.x_label, dated: chart.dated_x, x, marks };
-    [chart.x_label, chart.dated_x] = [other.label, other.dated];
-    chart.series.forEach(s => { s.x = other.x; });
-    chart.marks.forEach((mark, i) => { mark[0] = other.marks[i]; });
-  }
-
-  // Buttons that change how a chart is drawn; their names say what they would change it to.
-  function addSwitches(holder) {
-    const chart = data.charts[Number(holder.dataset.chart)], tools = document.createElement("div");
-    const add = (kind, name, flip) => {
-      const button = document.createElement("button");
-      [button.type, button.className] = ["button", kind];
-      button.textContent = name();
-      button.addEventListener("click", () => { flip(); button.textContent = name(); draw(holder); });
-      tools.append(button);
+      hooks: {
+        draw: [overlay],
+        setCursor: [u => u.root.classList.toggle("idle", u.cursor.left < 0)],
+        setSelect: [() => { entry.zoomed = true; }],
+      },
     };
-    if (chart.range_switch) add("range", () => chart.whole ? "usual range" : "whole range", () => { chart.whole = !chart.whole; });
-    if (chart.other_x) add("axis", () => "by " + chart.other_x.label, () => flipAxis(chart));
-    if (chart.scale_switch) add("scale", () => chart.log_y ? "plain scale" : "logarithmic scale", () => { chart.log_y = !chart.log_y; });
-    tools.className = "tools";
-    if (tools.firstChild) holder.before(tools);
   }
 
-  // A horizontal axis that several series share is written once.
-  for (const chart of data.charts)
-    for (const s of chart.series) if (typeof s.x === "number") s.x = chart.series[s.x].x;
-  for (const chart of data.charts) {
-    const order = chart.marks.map((mark, i) => i).sort((a, b) => chart.marks[a][0] - chart.marks[b][0]);
-    chart.marks = order.map(i => chart.marks[i]);
-    if (chart.other_x) chart.other_x.marks = order.map(i => chart.other_x.marks[i]);
-  }
-  const holders = [...document.querySelectorAll("[data-chart]")];
-  const all = () => holders.forEach(draw);
-  document.documentElement.classList.add("scripted");
-  holders.forEach(addSwitches);
-  all();
-  darkness.addEventListener("change", all);
-  for (const details of document.querySelectorAll("details"))
-    details.addEventListener("toggle", () => details.querySelectorAll("[data-chart]").forEach(draw));
-  const unfold = () => {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (target && target.closest("details")) { target.closest("details").open = true; target.scrollIntoView(); }
-  };
-  window.addEventListener("hashchange", unfold);
-  unfold();
-  new ResizeObserver(() => holders.forEach(holder => {
-    const u = drawn[Number(holder.dataset.chart)], next = size(holder.closest("figure"));
-    if (u && u.width !== next.width) u.setSize(next);
-  })).observe(document.querySelector("main"));
-  // Pictures of cells: the cell under the pointer, in words.
-  for (const heat of document.querySelectorAll(".heat")) {
-    const { names, places, values, label, dated } = JSON.parse(heat.dataset.cells), told = heat.querySelector("output");
-    const first = places[0], last = places[places.length - 1];
-    for (const svg of heat.querySelectorAll("svg")) {
-      const [left, top, width, line] = JSON.parse(svg.parentElement.dataset.box);
-      svg.addEventListener("pointermove", event => {
-        const box = svg.getBoundingClientRect(), scale = svg.viewBox.baseVal.width / box.width;
-        const across = ((event.clientX - box.left) * scale - left) / width, i = Math.floor(((event.clientY - box.top) * scale - top) / line);
-        const at = first + across * (last - first), j = places.findLastIndex(place => place <= at);
-        const value = across <= 1 && j >= 0 ? (values[i] || [])[j] : undefined;
-        const where = () => dated ? new Date(1e3 * places[j]).toISOString().slice(0, 19).replace("T", " ") : places[j];
-        told.textContent = value == null ? "" : `${names[i]}, ${label || "row"} ${where()}: ${value}`;
-      });
-      svg.addEventListener("pointerleave", () => { told.textContent = ""; });
-    }
-  }
-  // Paper shows what is folded on the screen.
-  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(d => { d.open = true; }));
-  window.eigenhedge = { charts: drawn };
+  return { arrange, shape, options, markLines };
 })();

@@ -3,9 +3,12 @@
 //! Charts are drawn twice: as a picture that is there without scripts, when printing, and when a script fails; and, on a
 //! screen with scripts, as one to zoom into and read values from, by uPlot (its text and licence are part of the page).
 //!
+//! [`Page::parts`] is the page while its data still change: see [`live`].
+//!
 //! Not done: no template language. The page is one format string, and every text in it passes through [`crate::escape`].
 
 mod data;
+pub mod live;
 mod overview;
 mod table;
 
@@ -23,6 +26,7 @@ const UPLOT: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
 const UPLOT_STYLE: &str = include_str!("../../vendor/uplot/uPlot.min.css");
 const UPLOT_LICENSE: &str = include_str!("../../vendor/uplot/LICENSE");
 const DRAW: &str = include_str!("draw.js");
+const CHARTS: &str = include_str!("charts.js");
 const STEP: &str = include_str!("step.js");
 const HELP: &str =
     "<p class=\"help\">In the charts: drag to zoom, double-click to go back, click a name to hide it.</p>\n";
@@ -109,14 +113,11 @@ impl Page {
         // Serialising strings and finite numbers into memory does not fail; without data the pictures stay.
         let json = serde_json::to_string(&data::data(charts.into_iter())).unwrap_or_else(|_| r#"{"charts":[]}"#.into());
         let mut count = 0;
-        let blocks: String = self.blocks.iter().map(|block| draw(block, &mut count)).collect();
-        let title = markup(if self.title.trim().is_empty() { "Report" } else { &self.title });
-        let subtitle = paragraph("subtitle", &self.subtitle);
-        let summary: String = self.summary.iter().map(|sentence| paragraph("summary", sentence)).collect();
+        let blocks: String = self.blocks.iter().map(|block| draw(block, &mut count, true)).collect();
+        let title = markup(self.name());
         let has_steps = self.blocks.iter().any(|block| matches!(block, Block::Steps(_)));
         let steps = if has_steps { format!("<script>\n{STEP}</script>\n") } else { String::new() };
-        let help = if count > 0 { HELP } else { "" };
-        let style = format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules());
+        let (head, style) = (self.head(count > 0), style());
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
@@ -124,14 +125,30 @@ impl Page {
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline';script-src 'unsafe-inline';img-src data:\">\n\
              <link rel=\"icon\" href=\"data:,\">\n\
              <title>{title}</title>\n<style>\n{style}\n</style>\n</head>\n<body>\n<main>\n\
-             <header><h1>{title}</h1>{subtitle}</header>\n{summary}\n\
-             {help}{blocks}</main>\n\
+             {head}{blocks}</main>\n\
              <script type=\"application/json\" id=\"report-data\">{}</script>\n\
              <script>\n/* uPlot, https://github.com/leeoniya/uPlot\n{UPLOT_LICENSE}\n*/\n{UPLOT}\n</script>\n\
-             <script>\n{DRAW}</script>\n{steps}</body>\n</html>\n",
+             <script>\n{DRAW}{CHARTS}</script>\n{steps}</body>\n</html>\n",
             script(&json)
         )
     }
+
+    fn name(&self) -> &str {
+        if self.title.trim().is_empty() { "Report" } else { &self.title }
+    }
+
+    /// Heading and findings.
+    fn head(&self, has_charts: bool) -> String {
+        let (title, subtitle) = (markup(self.name()), paragraph("subtitle", &self.subtitle));
+        let summary: String = self.summary.iter().map(|sentence| paragraph("summary", sentence)).collect();
+        let help = if has_charts { HELP } else { "" };
+        format!("<header><h1>{title}</h1>{subtitle}</header>\n{summary}\n{help}")
+    }
+}
+
+/// The style sheet of a page.
+fn style() -> String {
+    format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules())
 }
 
 /// The charts among blocks, in the order in which they are drawn.
@@ -157,6 +174,7 @@ fn variables() -> String {
         ("minus", minus),
         ("alarm", palette::ALARM),
         ("drift", palette::DRIFT),
+        ("running", palette::SERIES[2]),
     ];
     let light: String = names.iter().map(|(name, colour)| format!("--{name}:{};", colour.light)).collect();
     let dark: String = names.iter().map(|(name, colour)| format!("--{name}:{};", colour.dark)).collect();
@@ -172,7 +190,8 @@ fn heading(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("<h2>{}</h2>\n", markup(text)) }
 }
 
-fn draw(block: &Block, count: &mut usize) -> String {
+/// A block in HTML; charts as pictures too, if scripts may fail. `count` is the number of charts so far.
+fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
     match block {
         Block::Table(table) => table.html(),
         Block::HeatMap(map) => figure(&map.title, &map.html(), &map.caption),
@@ -190,7 +209,7 @@ fn draw(block: &Block, count: &mut usize) -> String {
         }
         Block::Overview(overview) => overview.html(),
         Block::Section(section) => {
-            let blocks: String = section.blocks.iter().map(|block| draw(block, count)).collect();
+            let blocks: String = section.blocks.iter().map(|block| draw(block, count, with_pictures)).collect();
             let (place, title) = (markup(&section.place), markup(&section.title));
             format!("<details><summary>{title}</summary>\n<div id=\"{place}\">{blocks}</div></details>\n")
         }
@@ -199,8 +218,11 @@ fn draw(block: &Block, count: &mut usize) -> String {
             *count += 1;
             let live = format!("<div class=\"live\" data-chart=\"{index}\"></div>");
             let caption = [Some(chart.caption.clone()), chart.left_out()].into_iter().flatten().collect::<Vec<_>>();
-            let pictures = format!("{live}<div class=\"static\">{}</div>", svg::inline(chart));
-            figure(&chart.title, &pictures, caption.join(" ").trim())
+            let picture = match with_pictures {
+                true => format!("<div class=\"static\">{}</div>", svg::inline(chart)),
+                false => String::new(),
+            };
+            figure(&chart.title, &(live + &picture), caption.join(" ").trim())
         }
     }
 }

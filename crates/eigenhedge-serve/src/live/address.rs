@@ -1,0 +1,104 @@
+//! The address to listen at.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::str::FromStr;
+
+/// The port of pages and of the service.
+pub const PORT: u16 = 8750;
+
+/// An address and a port of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListenAddress(SocketAddr);
+
+/// An address that cannot be listened at.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// Not an address.
+    #[error("must be an address such as 127.0.0.1:{PORT}, or a port")]
+    Form,
+    /// An address that other machines reach.
+    #[error(
+        "must be an address of this machine alone, such as 127.0.0.1:{PORT}, because the page asks for no password; from another \
+         machine, use `ssh -L {PORT}:127.0.0.1:{PORT} HOST`, or a reverse proxy that asks for one"
+    )]
+    Open,
+}
+
+impl ListenAddress {
+    /// The address as the system wants it.
+    pub fn socket(self) -> SocketAddr {
+        self.0
+    }
+
+    /// Any address, also one that other machines reach: `ADDRESS`, `PORT`, `ADDRESS:PORT`, or `localhost` for the address.
+    ///
+    /// Callers that take an open address must ask for a token.
+    pub fn parse_any(text: &str) -> Result<SocketAddr, AddressError> {
+        let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let text = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');
+        let text = text.replacen("localhost", "127.0.0.1", 1);
+        if let Ok(port) = text.strip_prefix(':').unwrap_or(&text).parse() {
+            return Ok(SocketAddr::new(local, port));
+        }
+        if let Ok(address) = text.parse() {
+            return Ok(address);
+        }
+        let bare: Result<IpAddr, _> = text.trim_start_matches('[').trim_end_matches(']').parse();
+        bare.map(|address| SocketAddr::new(address, PORT)).map_err(|_| AddressError::Form)
+    }
+}
+
+impl Default for ListenAddress {
+    fn default() -> Self {
+        Self(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT))
+    }
+}
+
+impl fmt::Display for ListenAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for ListenAddress {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        let address = Self::parse_any(text)?;
+        if address.ip().is_loopback() { Ok(Self(address)) } else { Err(AddressError::Open) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_this_machine_are_read_in_every_form() {
+        for (text, address) in [
+            ("127.0.0.1:8750", "127.0.0.1:8750"),
+            ("127.0.0.2", "127.0.0.2:8750"),
+            ("9000", "127.0.0.1:9000"),
+            (":0", "127.0.0.1:0"),
+            ("localhost", "127.0.0.1:8750"),
+            ("http://localhost:81/", "127.0.0.1:81"),
+            ("[::1]:81", "[::1]:81"),
+            ("::1", "[::1]:8750"),
+        ] {
+            assert_eq!(text.parse::<ListenAddress>().map(|read| read.to_string()), Ok(address.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_addresses_are_refused_with_what_to_do() {
+        for text in ["0.0.0.0", "0.0.0.0:8750", "[::]:8750", "192.168.1.2:80", "::ffff:10.0.0.1"] {
+            assert_eq!(text.parse::<ListenAddress>(), Err(AddressError::Open), "{text}");
+        }
+        for text in ["", "data.csv", "127.0.0.1:99999", "example.org:80", "1.2.3"] {
+            assert_eq!(text.parse::<ListenAddress>(), Err(AddressError::Form), "{text}");
+        }
+        let sentence = AddressError::Open.to_string();
+        assert!(sentence.contains("ssh -L") && sentence.contains("reverse proxy"), "{sentence}");
+    }
+}

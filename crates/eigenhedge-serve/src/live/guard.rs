@@ -1,0 +1,138 @@
+//! Requests that come from where they should, and answers that a browser treats with care.
+//!
+//! A page of another site can make a browser ask this machine, by a form, a script or a name that suddenly means 127.0.0.1
+//! (rebinding). The name it asked for is then another one, and its origin is another one.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use eigenhedge_report::page::live::POLICY;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Names by which the server may be asked for: those of this machine, and others that are added.
+#[derive(Debug, Clone, Default)]
+pub struct Guard {
+    names: Arc<[String]>,
+}
+
+/// A request that is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Another name, or none.
+    #[error("the name of the server must be localhost or its address; a proxy must send `Host: localhost`")]
+    Host,
+    /// A page of another site asks.
+    #[error("the request must come from a page of this server")]
+    Origin,
+}
+
+impl Guard {
+    /// Allows these names too, for a server that is known by them.
+    pub fn with_names(names: impl IntoIterator<Item = String>) -> Self {
+        Self { names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect() }
+    }
+
+    /// Refuses requests for another name and those that a page of another site makes.
+    pub fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        if headers.get_all(header::HOST).iter().count() != 1 || !text(header::HOST).is_some_and(|host| self.knows(host))
+        {
+            return Err(Refusal::Host);
+        }
+        let of_page = |origin: &str| {
+            let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            host.is_some_and(|host| self.knows(host))
+        };
+        let is_cross = headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site" || site == "same-site")
+            && headers.get("sec-fetch-mode").is_none_or(|mode| mode != "navigate");
+        match text(header::ORIGIN) {
+            Some(origin) if !of_page(origin) => Err(Refusal::Origin),
+            _ if is_cross => Err(Refusal::Origin),
+            _ => Ok(()),
+        }
+    }
+
+    /// True for `localhost`, an address of this machine, or a name that was added, with or without a port.
+    fn knows(&self, host: &str) -> bool {
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),
+            None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+        };
+        let name = name.to_ascii_lowercase();
+        name == "localhost"
+            || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+            || self.names.contains(&name)
+    }
+}
+
+/// Checks each request, and adds the headers of [`protect`] to each answer.
+pub async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let mut answer = match guard.check(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => (StatusCode::FORBIDDEN, format!("{refusal}\n")).into_response(),
+    };
+    protect(answer.headers_mut());
+    answer
+}
+
+/// Adds what browsers should not do with an answer.
+pub fn protect(headers: &mut HeaderMap) {
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(guard: &Guard, headers: &[(&'static str, &str)]) -> Result<(), Refusal> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, value.parse().unwrap());
+        }
+        guard.check(&map)
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_answered() {
+        let guard = Guard::default();
+        for host in ["localhost", "LOCALHOST:8750", "127.0.0.1:8750", "127.0.0.7", "[::1]:8750", "[::1]"] {
+            assert_eq!(check(&guard, &[("host", host)]), Ok(()), "{host}");
+        }
+        for host in
+            ["evil.example", "evil.example:8750", "localhost.evil.example", "10.0.0.1", "", "[::1", "127.0.0.1.evil"]
+        {
+            assert_eq!(check(&guard, &[("host", host)]), Err(Refusal::Host), "{host}");
+        }
+        assert_eq!(check(&guard, &[]), Err(Refusal::Host));
+        assert_eq!(check(&guard, &[("host", "localhost"), ("host", "localhost")]), Err(Refusal::Host));
+        let named = Guard::with_names(["Plant.example".to_owned()]);
+        assert_eq!(check(&named, &[("host", "plant.example:443"), ("origin", "https://plant.example")]), Ok(()));
+    }
+
+    #[test]
+    fn pages_of_other_sites_are_refused() {
+        let guard = Guard::default();
+        let ask = |name: &'static str, value: &str| check(&guard, &[("host", "localhost:8750"), (name, value)]);
+        assert_eq!(ask("origin", "http://localhost:8750"), Ok(()));
+        for origin in ["http://evil.example", "null", "https://localhost.evil.example", "file://", "localhost"] {
+            assert_eq!(ask("origin", origin), Err(Refusal::Origin), "{origin}");
+        }
+        assert_eq!(ask("sec-fetch-site", "same-origin"), Ok(()));
+        assert_eq!(ask("sec-fetch-site", "none"), Ok(()));
+        assert_eq!(ask("sec-fetch-site", "cross-site"), Err(Refusal::Origin));
+        let navigated = [("host", "localhost"), ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")];
+        assert_eq!(check(&guard, &navigated), Ok(()), "a link from elsewhere may lead here");
+    }
+}

@@ -1,0 +1,134 @@
+//! A server of one page, in a thread of its own.
+
+use super::address::ListenAddress;
+use super::feed::Feed;
+use super::guard::{Guard, guarded};
+use super::shutdown::{Shutdown, ShutdownSwitch};
+use super::{assets, sse};
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Router, middleware};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The address of the events of the page.
+const FEED: &str = "/live/feed";
+/// Time for connections to end.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A server of one page. Ends when dropped.
+#[derive(Debug)]
+pub struct LiveServer {
+    address: SocketAddr,
+    feed: Feed,
+    switch: ShutdownSwitch,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A server that cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Another program listens there.
+    #[error("{0} is in use by another program; {next} takes another port, and port 0 any that is free", next = next(*.0))]
+    Busy(ListenAddress),
+    /// The system refuses.
+    #[error("{0} cannot be listened at")]
+    Refused(ListenAddress, #[source] io::Error),
+    /// There is no thread for it.
+    #[error("the thread of the page cannot be started")]
+    Thread(#[source] io::Error),
+}
+
+fn next(address: ListenAddress) -> SocketAddr {
+    let socket = address.socket();
+    SocketAddr::new(socket.ip(), socket.port().checked_add(1).unwrap_or(0))
+}
+
+/// What requests need.
+#[derive(Debug, Clone)]
+struct Context {
+    feed: Feed,
+    shutdown: Shutdown,
+    title: String,
+}
+
+impl LiveServer {
+    /// Listens at the address from now on. The title is shown until the first state is published.
+    pub fn start(address: ListenAddress, title: &str) -> Result<Self, StartError> {
+        let refused = |error: io::Error| match error.kind() {
+            io::ErrorKind::AddrInUse => StartError::Busy(address),
+            _ => StartError::Refused(address, error),
+        };
+        let listener = TcpListener::bind(address.socket()).map_err(refused)?;
+        let bound = listener.local_addr().map_err(refused)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        let (switch, shutdown) = ShutdownSwitch::new();
+        let feed = Feed::default();
+        let context = Context { feed: feed.clone(), shutdown, title: title.to_owned() };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::Thread)?;
+        let thread = std::thread::Builder::new().name("live page".to_owned());
+        let thread = thread.spawn(move || runtime.block_on(serve(listener, context))).map_err(StartError::Thread)?;
+        Ok(Self { address: bound, feed, switch, thread: Some(thread) })
+    }
+
+    /// The address of the page.
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// The states of the page.
+    pub fn feed(&self) -> &Feed {
+        &self.feed
+    }
+}
+
+impl Drop for LiveServer {
+    fn drop(&mut self) {
+        self.switch.pull();
+        // A panic of the server is no failure of the stream.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+async fn serve(listener: TcpListener, context: Context) {
+    let (mut stopping, mut stopped) = (context.shutdown.clone(), context.shutdown.clone());
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let served = axum::serve(listener, routes(context)).with_graceful_shutdown(async move { stopping.wait().await });
+    // A client that takes nothing does not hold up the end.
+    let late = async {
+        stopped.wait().await;
+        tokio::time::sleep(PATIENCE).await;
+    };
+    tokio::select! {
+        _ = served => {}
+        () = late => {}
+    }
+}
+
+fn routes(context: Context) -> Router {
+    Router::new()
+        .route("/", get(page))
+        .route(FEED, get(events))
+        .merge(assets::routes())
+        .with_state(context)
+        .layer(middleware::from_fn_with_state(Guard::default(), guarded))
+}
+
+async fn page(State(context): State<Context>) -> impl IntoResponse {
+    assets::shell(&context.title, FEED)
+}
+
+async fn events(State(context): State<Context>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let open = query.as_deref().unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("open="));
+    match context.feed.subscribe(sse::last_event_id(&headers), open.map(str::to_owned)) {
+        Some(subscription) => sse::respond(subscription, context.shutdown),
+        None => {
+            let sentence = "too many pages are open; close one\n";
+            (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "5")], sentence).into_response()
+        }
+    }
+}
