@@ -12,6 +12,8 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 const BEHIND: usize = 256;
 /// Points of the history for those who come later.
 const POINTS: usize = 512;
+/// Requests whose values are shown in a small picture.
+const VALUES: usize = 64;
 /// Between two points.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -42,6 +44,10 @@ struct State {
     sender: Option<Sender<FeedEvent>>,
     notices: VecDeque<FeedEvent>,
     points: VecDeque<FeedEvent>,
+    /// Values of the last requests.
+    values: VecDeque<f64>,
+    /// True if a drift was reported and has not ended.
+    in_drift: bool,
     next_point: Instant,
     /// Sums since the last point.
     rows: u64,
@@ -53,7 +59,9 @@ impl Default for Feed {
     fn default() -> Self {
         let (notices, points, next_point) = (VecDeque::new(), VecDeque::new(), Instant::now());
         let sender = Some(channel(BEHIND).0);
-        let state = State { sender, notices, points, next_point, rows: 0, loss: 0.0, alarms: 0 };
+        let values = VecDeque::new();
+        let state =
+            State { sender, notices, points, values, in_drift: false, next_point, rows: 0, loss: 0.0, alarms: 0 };
         Self { state: Mutex::new(state) }
     }
 }
@@ -72,19 +80,29 @@ impl Feed {
 
     /// The notices of a stream that was read from its store.
     pub fn restore(&self, notices: &Notices) {
-        self.lock().notices = notices.after(0).map(FeedEvent::notice).collect();
+        let mut state = self.lock();
+        state.notices = notices.after(0).map(FeedEvent::notice).collect();
+        notices.after(0).for_each(|notice| state.see(notice));
     }
 
     /// Sends the notices after `before`, and a point if it is time for one.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
         for notice in engine.notices().after(before) {
+            state.see(notice);
             let event = FeedEvent::notice(notice);
             push(&mut state.notices, event.clone(), 1000);
             state.send(event);
         }
         if !matches!(order, Order::Rows(_)) {
             return;
+        }
+        if outcome.learned > 0 {
+            let value = outcome.score.unwrap_or(outcome.loss / outcome.learned as f64);
+            state.values.push_back(value);
+            if state.values.len() > VALUES {
+                state.values.pop_front();
+            }
         }
         state.rows += outcome.learned;
         state.loss += outcome.loss;
@@ -119,11 +137,16 @@ impl Feed {
         Some((before, receiver))
     }
 
-    /// The last points, as JSON, for a small picture.
-    pub fn points(&self, most: usize) -> Vec<Arc<str>> {
+    /// The values of the last points, for a small picture: the score, or the mean loss.
+    pub fn recent(&self, most: usize) -> Vec<f64> {
         let state = self.lock();
-        let skipped = state.points.len().saturating_sub(most);
-        state.points.iter().skip(skipped).map(|event| Arc::clone(&event.data)).collect()
+        state.values.iter().rev().take(most).rev().copied().collect()
+    }
+
+    /// The state of the stream in a word: that of its last notice.
+    pub fn state(&self) -> String {
+        let state = self.lock();
+        if state.in_drift { "drift" } else { "normal" }.to_owned()
     }
 
     /// Ends all listeners.
@@ -133,6 +156,14 @@ impl Feed {
 }
 
 impl State {
+    fn see(&mut self, notice: &Notice) {
+        match notice.kind.as_str() {
+            "drift" => self.in_drift = true,
+            "returned" | "accepted" => self.in_drift = false,
+            _ => {}
+        }
+    }
+
     fn send(&self, event: FeedEvent) {
         // Without a listener nothing is sent.
         self.sender.iter().for_each(|sender| _ = sender.send(event.clone()));

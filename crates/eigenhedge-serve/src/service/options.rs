@@ -143,11 +143,6 @@ impl StreamOptions {
         }
     }
 
-    /// True if bad rows are passed over.
-    pub fn skips_bad_rows(&self) -> bool {
-        self.layout.on_bad_row == OnBadRow::Skip
-    }
-
     /// The word for the kind.
     pub fn kind(&self) -> &'static str {
         match self.learner {

@@ -9,9 +9,10 @@ use super::options::StreamOptions;
 use super::order::{Logged, Order};
 use super::pool::{Pool, Worked};
 use super::problem::Problem;
-use super::repeats::{Repeats, Reply, RequestKey};
+use super::repeats::{Repeats, Reply};
 use super::rows::Shape;
 use super::store::{Action, Op, Store, StoreQueue};
+use super::webhook::{Target, Webhooks};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -30,6 +31,7 @@ pub struct Shared {
     pub queue: StoreQueue,
     pub pool: Arc<Pool<Handle>>,
     pub places: Places,
+    pub webhooks: Webhooks,
 }
 
 /// Counts of a stream for metrics.
@@ -151,16 +153,6 @@ impl Handle {
         Ok(turn)
     }
 
-    /// The answer to a repeated request; none for a new one.
-    pub fn begin(&self, request: &RequestKey) -> Result<Option<Reply>, Problem> {
-        lock(&self.repeats).begin(request)
-    }
-
-    /// Forgets a request that was not carried out.
-    pub fn cancel(&self, request: &RequestKey) {
-        lock(&self.repeats).cancel(request);
-    }
-
     /// Has `question` answered once all orders before it are carried out.
     pub async fn ask<R: Send + 'static>(
         self: &Arc<Self>,
@@ -175,22 +167,34 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Logs an order and has it carried out.
+    /// Logs an order and has it carried out. One whose request was sent before has the answer of the first time.
     pub async fn order(self: &Arc<Self>, logged: Logged) -> Reply {
         let (sender, answer) = oneshot::channel();
         let bytes = logged.to_bytes()?;
         let size = bytes.len() as u64;
+        if let Some(key) = &logged.key
+            && let Some(reply) = lock(&self.repeats).begin(key)?
+        {
+            return reply;
+        }
         let handle = Arc::clone(self);
+        let key = logged.key.clone();
+        let cancel = move |handle: &Self| key.iter().for_each(|key| lock(&handle.repeats).cancel(key));
+        let refused = cancel.clone();
         let done = move |place: Result<u64, Problem>| match place {
             Ok(place) => handle.push(Box::new(move |handle, slot| {
                 let reply = slot.carry_out(handle, place, size, &logged);
                 // Who asked may have left.
                 let _ = sender.send(reply);
             })),
-            Err(problem) => _ = sender.send(Err(problem)),
+            Err(problem) => {
+                refused(&handle);
+                let _ = sender.send(Err(problem));
+            }
         };
         let op = Op { action: Action::Append { id: self.id, bytes }, done: Box::new(done) };
         if self.shared.queue.send(op).is_err() {
+            cancel(self);
             return Err(Problem::busy("too many requests wait for the store already"));
         }
         answer.await.unwrap_or_else(|_| Err(ended()))
@@ -316,6 +320,7 @@ impl Slot {
         }
         handle.count(engine, &outcome);
         handle.feed.publish(engine, before, &logged.order, &outcome);
+        handle.tell(engine, before);
         if handle.shape().is_none() || matches!(logged.order, Order::Model(_)) {
             handle.publish_shape(engine);
         }
@@ -362,6 +367,19 @@ impl Slot {
 impl Handle {
     fn publish_shape(&self, engine: &Engine) {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
+    }
+
+    /// Has the webhook of the stream told of alarms and drifts after a notice.
+    fn tell(&self, engine: &Engine, before: u64) {
+        let Some(target) = self.options.webhook.as_deref().and_then(|text| Target::from_text(text).ok()) else { return };
+        for notice in engine.notices().after(before) {
+            if !["alarm", "drift", "returned"].contains(&notice.kind.as_str()) {
+                continue;
+            }
+            let mut told = serde_json::to_value(notice).unwrap_or_default();
+            told["stream"] = self.name.clone().into();
+            self.shared.webhooks.tell(target.clone(), told.to_string());
+        }
     }
 
     fn count(&self, engine: &Engine, outcome: &Outcome) {

@@ -4,8 +4,11 @@ mod answers;
 mod models;
 mod monitors;
 mod notice;
+mod page;
+mod record;
 mod saved;
 
+pub use models::share_memory;
 pub use notice::{Notice, Notices};
 pub use saved::Saved;
 
@@ -15,6 +18,7 @@ use super::rows::{Rows, Shape};
 use eigenhedge::{Fleet, Model, Monitor};
 use eigenhedge_io::refusal;
 use models::OneModel;
+use record::Record;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,6 +32,7 @@ pub struct Engine {
     learner: Option<AnyLearner>,
     counts: Counts,
     notices: Notices,
+    record: Record,
     /// Keys at which the number of members in memory is set again.
     next_look: usize,
 }
@@ -89,8 +94,8 @@ impl Outcome {
 impl Engine {
     /// A stream before its first row.
     pub fn new(options: Arc<StreamOptions>, places: Places) -> Self {
-        let (counts, notices) = (Counts::default(), Notices::default());
-        Self { options, places, shape: None, learner: None, counts, notices, next_look: 64 }
+        let (counts, notices, record) = (Counts::default(), Notices::default(), Record::default());
+        Self { options, places, shape: None, learner: None, counts, notices, record, next_look: 64 }
     }
 
     /// The columns, once there is a row.
@@ -123,10 +128,12 @@ impl Engine {
         let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else { return outcome };
         let first = self.counts.rows;
         match learner {
-            AnyLearner::Model(model) => model.learn(rows, first, shape, &mut outcome),
-            AnyLearner::Models(fleet) => models::learn_by_key(fleet, rows, first, shape, &mut outcome),
+            AnyLearner::Model(model) => model.learn(rows, first, shape, &mut self.record, &mut outcome),
+            AnyLearner::Models(fleet) => {
+                models::learn_by_key(fleet, rows, first, shape, &mut self.record, &mut outcome);
+            }
             AnyLearner::Monitors(fleet) => {
-                monitors::learn(fleet, rows, first, shape, &mut self.notices, &mut outcome);
+                monitors::learn(fleet, rows, first, shape, (&mut self.notices, &mut self.record), &mut outcome);
             }
         }
         self.counts.rows += rows.read;

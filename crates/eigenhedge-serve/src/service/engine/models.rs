@@ -1,5 +1,6 @@
 //! Models of a stream: one, or one for each key.
 
+use super::record::Record;
 use super::{Outcome, Places, refused};
 use crate::service::problem::Problem;
 use crate::service::rows::{Rows, Shape};
@@ -27,7 +28,7 @@ impl OneModel {
     }
 
     /// Learns rows.
-    pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, outcome: &mut Outcome) {
+    pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, record: &mut Record, outcome: &mut Outcome) {
         let block = self.0.block_rows().max(1);
         let mut next = 0;
         while next < rows.count() {
@@ -36,6 +37,7 @@ impl OneModel {
             let chunk: Vec<&[f64]> = (start..end).map(|i| rows.row(i)).collect();
             let ended = self.0.step_each(&chunk, |model, loss| {
                 answer(model.coordinates(), loss, (rows, next, first), shape, outcome);
+                record.enter_loss(first + rows.number(next), loss.expected, model.coordinates());
                 next += 1;
             });
             if let Err((i, error)) = ended {
@@ -77,7 +79,14 @@ pub fn asking(mut fleet: Fleet<Model>) -> Fleet<Model> {
 }
 
 /// Learns rows, each by the model of its key.
-pub fn learn_by_key(fleet: &mut Fleet<Model>, rows: &Rows, first: u64, shape: &Shape, outcome: &mut Outcome) {
+pub fn learn_by_key(
+    fleet: &mut Fleet<Model>,
+    rows: &Rows,
+    first: u64,
+    shape: &Shape,
+    record: &mut Record,
+    outcome: &mut Outcome,
+) {
     let place = shape.key.unwrap_or(0);
     let keys: Vec<&str> = (0..rows.count()).map(|i| rows.texts(i).get(place).map_or("", String::as_str)).collect();
     let all: Vec<&[f64]> = (0..rows.count()).map(|i| rows.row(i)).collect();
@@ -91,7 +100,10 @@ pub fn learn_by_key(fleet: &mut Fleet<Model>, rows: &Rows, first: u64, shape: &S
     for (i, step) in found.into_iter().enumerate() {
         let Some(step) = step else { continue };
         match step {
-            Ok((loss, coordinates)) => answer(&coordinates, loss, (rows, i, first), shape, outcome),
+            Ok((loss, coordinates)) => {
+                answer(&coordinates, loss, (rows, i, first), shape, outcome);
+                record.enter_loss(first + rows.number(i), loss.expected, &coordinates);
+            }
             Err(error) => {
                 let (sentence, column) = refused(&error, shape);
                 outcome.refuse(first + rows.number(i), rows.number(i), &sentence, column);

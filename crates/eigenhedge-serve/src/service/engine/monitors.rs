@@ -2,6 +2,7 @@
 
 use super::answers::{columns, write};
 use super::models::LISTED;
+use super::record::Record;
 use super::{Counts, Notice, Notices, Outcome, refused};
 use crate::service::problem::Problem;
 use crate::service::rows::{Rows, Shape};
@@ -38,7 +39,7 @@ pub fn learn(
     rows: &Rows,
     first: u64,
     shape: &Shape,
-    notices: &mut Notices,
+    (notices, record): (&mut Notices, &mut Record),
     outcome: &mut Outcome,
 ) {
     let columns = columns(shape);
@@ -52,6 +53,7 @@ pub fn learn(
                 write(&columns, &verdict, rows.texts(i), &names, &mut outcome.answers);
                 outcome.learned += 1;
                 outcome.alarms += u64::from(verdict.alarm);
+                record.enter_score(number, verdict.score, verdict.limit);
                 outcome.score = Some(verdict.score).filter(|score| score.is_finite());
                 let found = Notice::of_row(&verdict, event_start, key, time, &names);
                 found.into_iter().for_each(|notice| notices.push(notice));

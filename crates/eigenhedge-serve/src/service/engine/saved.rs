@@ -1,6 +1,7 @@
 //! A stream's learner as bytes: in snapshots of the store, and as a file for others.
 
 use super::models::{OneModel, asking};
+use super::record::Record;
 use super::{AnyLearner, Counts, Engine, Notices, Places};
 use crate::service::options::{Learner, StreamOptions};
 use crate::service::problem::Problem;
@@ -49,6 +50,7 @@ struct Around {
     shape: Option<Shape>,
     counts: Counts,
     notices: Notices,
+    record: Record,
     next_look: usize,
 }
 
@@ -67,6 +69,7 @@ impl Engine {
             shape: self.shape.as_deref().cloned(),
             counts: self.counts,
             notices: self.notices.clone(),
+            record: self.record.clone(),
             next_look: self.next_look,
         };
         let around = postcard::to_stdvec(&around).map_err(unwritable)?;
@@ -89,6 +92,7 @@ impl Engine {
         let around: Around = postcard::from_bytes(around).map_err(damaged)?;
         let mut engine = Self::new(options, places);
         (engine.counts, engine.notices, engine.next_look) = (around.counts, around.notices, around.next_look);
+        engine.record = around.record;
         engine.shape = around.shape.map(Arc::new);
         let Some(mut saved) = learner else { return Ok(engine) };
         engine.learner = Some(match (&engine.options.learner, &engine.options.by) {

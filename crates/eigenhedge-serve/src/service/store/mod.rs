@@ -9,7 +9,7 @@
 
 mod queue;
 
-pub use queue::{Action, Op, StoreCounts, StoreQueue};
+pub use queue::{Action, Op, StoreQueue};
 
 use super::engine::Saved;
 use super::problem::Problem;

@@ -82,11 +82,6 @@ impl StoreQueue {
     pub fn send(&self, op: Op) -> Result<(), Op> {
         self.sender.try_send(op).map_err(|refused| refused.into_inner())
     }
-
-    /// The same for a thread that can wait.
-    pub fn send_blocking(&self, op: Op) -> bool {
-        self.sender.blocking_send(op).is_ok()
-    }
 }
 
 struct Writer {
