@@ -101,7 +101,8 @@ impl Core {
             if found.options.given == options.given {
                 return Ok((found, false));
             }
-            let sentence = format!("the stream {name:?} exists with other options; DELETE it first, or take another name");
+            let sentence =
+                format!("the stream {name:?} exists with other options; DELETE it first, or take another name");
             return Err(Problem::conflict(sentence));
         }
         let most = self.settings.max_streams;

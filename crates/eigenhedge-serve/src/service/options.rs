@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn options_are_judged_by_the_table_of_the_library() {
-        let good = json!({"kind": "model", "k": 3, "learner": "tracking", "mixing": "fixed:0.1", "by": "machine"});
+        let good = json!({"kind": "model", "k": 3, "learner": "tracking", "mixing": "fixed-share", "by": "machine"});
         assert_eq!(StreamOptions::new(&good).unwrap().kind(), "model");
         let hyphens = json!({"k": 3, "learner": "leader", "max-rank": 7});
         assert!(StreamOptions::new(&hyphens).unwrap().given.contains_key("max_rank"));

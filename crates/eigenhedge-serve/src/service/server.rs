@@ -163,7 +163,8 @@ async fn converse(stream: TcpStream, routes: Router, limits: super::settings::Li
 
 /// Tells a client that there are too many connections.
 async fn refuse(mut stream: TcpStream) {
-    const BODY: &str = "{\"type\":\"about:blank\",\"title\":\"Too Many Requests\",\"status\":429,\"detail\":\"too many connections\"}";
+    const BODY: &str =
+        "{\"type\":\"about:blank\",\"title\":\"Too Many Requests\",\"status\":429,\"detail\":\"too many connections\"}";
     let head = format!(
         "HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/problem+json\r\nretry-after: 1\r\n\
          content-length: {}\r\nconnection: close\r\n\r\n{BODY}",

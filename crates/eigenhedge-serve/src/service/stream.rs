@@ -371,7 +371,9 @@ impl Handle {
 
     /// Has the webhook of the stream told of alarms and drifts after a notice.
     fn tell(&self, engine: &Engine, before: u64) {
-        let Some(target) = self.options.webhook.as_deref().and_then(|text| Target::from_text(text).ok()) else { return };
+        let Some(target) = self.options.webhook.as_deref().and_then(|text| Target::from_text(text).ok()) else {
+            return;
+        };
         for notice in engine.notices().after(before) {
             if !["alarm", "drift", "returned"].contains(&notice.kind.as_str()) {
                 continue;

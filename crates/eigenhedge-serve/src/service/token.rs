@@ -55,7 +55,9 @@ impl Tokens {
         {
             let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777;
             if mode & 0o077 != 0 {
-                return Err(format!("{name}: must be readable by its owner alone, mode 600, got {mode:o}; chmod 600 {name}"));
+                return Err(format!(
+                    "{name}: must be readable by its owner alone, mode 600, got {mode:o}; chmod 600 {name}"
+                ));
             }
         }
         Self::from_text(&fs::read_to_string(path).map_err(unreadable)?).map_err(|reason| format!("{name}: {reason}"))

@@ -142,8 +142,16 @@ mod tests {
         let target = Target::from_text("http://Relay.local:9000/a/b?c=d").unwrap();
         assert_eq!((target.authority(), target.path.as_str()), ("relay.local:9000".to_owned(), "/a/b?c=d"));
         assert_eq!(Target::from_text("http://relay").unwrap().authority(), "relay:80");
-        let wrong =
-            ["https://relay/", "relay", "http://", "http://a:b/", "http://user@host/", "http://h/\r\nX: 1", "file:///etc", "http://a b/"];
+        let wrong = [
+            "https://relay/",
+            "relay",
+            "http://",
+            "http://a:b/",
+            "http://user@host/",
+            "http://h/\r\nX: 1",
+            "file:///etc",
+            "http://a b/",
+        ];
         wrong.into_iter().for_each(|text| assert!(Target::from_text(text).is_err(), "{text}"));
     }
 

@@ -49,7 +49,8 @@ fn fill_and_recover(folder: &Path, run: u64) {
     for (i, block) in all.chunks(20).enumerate() {
         if i == 5 {
             // Others fill the disk to the last byte.
-            let _ = Command::new("dd").args(["if=/dev/zero", "bs=4096"]).arg(format!("of={}", ballast.display())).output();
+            let _ =
+                Command::new("dd").args(["if=/dev/zero", "bs=4096"]).arg(format!("of={}", ballast.display())).output();
         }
         if i == 12 {
             std::fs::remove_file(&ballast).unwrap();

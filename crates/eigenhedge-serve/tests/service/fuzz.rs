@@ -8,8 +8,7 @@ use serde_json::json;
 /// Number of requests, in place of a few.
 const COUNT: &str = "EIGENHEDGE_FUZZ";
 /// All that may be answered.
-const DOCUMENTED: [u16; 17] =
-    [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 431, 503, 507, 303];
+const DOCUMENTED: [u16; 17] = [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 431, 503, 507, 303];
 
 struct Fuzzer {
     random: Random,
@@ -55,12 +54,43 @@ impl Fuzzer {
         let name = self.pick(&["s", "t", "..", "%2e%2e", "a%00", "<b>", "", "%f0", "s%2Frows"]);
         let end = self.pick(&["", "/rows", "/score", "/summary", "/model", "/accept", "/events/x", "/rows/"]);
         let path = match self.below(6) {
-            0 => self.pick(&["/", "/metrics", "/health", "/v1/backup/x", "*", "//", "/v1", "http://localhost/health", "/?\u{7f}"]).to_owned(),
+            0 => self
+                .pick(&[
+                    "/",
+                    "/metrics",
+                    "/health",
+                    "/v1/backup/x",
+                    "*",
+                    "//",
+                    "/v1",
+                    "http://localhost/health",
+                    "/?\u{7f}",
+                ])
+                .to_owned(),
             _ => format!("/v1/streams/{name}{end}{}", self.pick(&["", "?key=%", "?key=%e4&&=", "?"])),
         };
         let host = self.pick(&["localhost", "localhost", "localhost", "evil.example", ""]);
-        let kind = self.pick(&["application/json", "text/csv", "application/x-ndjson", "image/png", "", "\u{1}", "text/csv; charset=\"", "application/vnd.apache.arrow.stream"]);
-        let extra = self.pick(&["", "Idempotency-Key: x\r\n", "Idempotency-Key: \r\n", "Last-Event-ID: -1\r\n", "Origin: null\r\n", "Expect: 100-continue\r\n", "Authorization: \u{7f}\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 5\r\n"]);
+        let kind = self.pick(&[
+            "application/json",
+            "text/csv",
+            "application/x-ndjson",
+            "image/png",
+            "",
+            "\u{1}",
+            "text/csv; charset=\"",
+            "application/vnd.apache.arrow.stream",
+        ]);
+        let extra = self.pick(&[
+            "",
+            "Idempotency-Key: x\r\n",
+            "Idempotency-Key: \r\n",
+            "Last-Event-ID: -1\r\n",
+            "Origin: null\r\n",
+            "Expect: 100-continue\r\n",
+            "Authorization: \u{7f}\r\n",
+            "Transfer-Encoding: chunked\r\n",
+            "Content-Length: 5\r\n",
+        ]);
         let body = self.body();
         let stated = match self.below(8) {
             0 => body.len() / 2,

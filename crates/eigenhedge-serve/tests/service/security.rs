@@ -38,7 +38,13 @@ fn a_token_allows_what_its_scope_says() {
     let saved = |token: &str| client.send("GET", "/v1/streams/s/model", token, b"").body;
     let row = b"[1,2,3]";
     let send = |method: &str, path: &str, headers: &str, body: &[u8]| client.send(method, path, headers, body).status;
-    let wrong = ["", "Authorization: Bearer nobody-0123456789abcdef\r\n", "Authorization: Basic abc\r\n", "Authorization: Bearer\r\n", "Cookie: eigenhedge=no\r\n"];
+    let wrong = [
+        "",
+        "Authorization: Bearer nobody-0123456789abcdef\r\n",
+        "Authorization: Basic abc\r\n",
+        "Authorization: Bearer\r\n",
+        "Cookie: eigenhedge=no\r\n",
+    ];
     for token in wrong {
         for path in ["/v1/streams", "/metrics", "/v1/backup", "/v1/streams/s/summary"] {
             assert_eq!(send("GET", path, token, b""), 401, "{path} {token}");
@@ -76,7 +82,9 @@ fn pages_of_other_sites_and_rebound_names_are_refused() {
     assert_eq!(ask("localhost", "Origin: null\r\n"), 403);
     assert_eq!(ask("localhost", "Origin: http://localhost\r\n"), 200);
     let head = client.get("/v1/streams").head.to_ascii_lowercase();
-    for header in ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff", "x-frame-options: deny"] {
+    for header in
+        ["content-security-policy: default-src 'none'", "x-content-type-options: nosniff", "x-frame-options: deny"]
+    {
         assert!(head.contains(header), "{head}");
     }
 }
@@ -85,9 +93,11 @@ fn pages_of_other_sites_and_rebound_names_are_refused() {
 fn hostile_names_are_refused_or_harmless() {
     let folder = tempfile::tempdir().unwrap();
     let (_service, client) = start(folder.path());
-    for name in ["..", "%2e%2e", "..%2f..%2fetc", "%00", "a%0ab", "%3Cscript%3E", "a%20b", "-a", "%ff", &"x".repeat(65)] {
+    for name in ["..", "%2e%2e", "..%2f..%2fetc", "%00", "a%0ab", "%3Cscript%3E", "a%20b", "-a", "%ff", &"x".repeat(65)]
+    {
         for (method, end) in [("PUT", ""), ("GET", "/model"), ("POST", "/rows"), ("DELETE", "")] {
-            let answer = client.send(method, &format!("/v1/streams/{name}{end}"), "Content-Type: text/csv\r\n", b"{\"k\":1}");
+            let answer =
+                client.send(method, &format!("/v1/streams/{name}{end}"), "Content-Type: text/csv\r\n", b"{\"k\":1}");
             assert_eq!(answer.status, 400, "{method} {name}: {}", answer.text());
         }
     }

@@ -52,7 +52,10 @@ fn each_refusal_has_its_status_and_a_sentence() {
     let third = client.put("/v1/streams/u", &json!({"k": 2}));
     assert_eq!(third.status, 429);
     assert!(third.head.to_ascii_lowercase().contains("retry-after: 1"));
-    assert_eq!(client.rows("t", &["[1,2]".to_owned()]).detail(), "k must be less than the number of selected columns, 2, got 2");
+    assert_eq!(
+        client.rows("t", &["[1,2]".to_owned()]).detail(),
+        "k must be less than the number of selected columns, 2, got 2"
+    );
 }
 
 #[test]
@@ -80,7 +83,8 @@ fn too_many_requests_connections_and_slow_clients_are_turned_away() {
     let client = Client(service.address());
     client.make("s", &json!({"k": 1}));
     let mut slow = TcpStream::connect(client.0).unwrap();
-    write!(slow, "POST /v1/streams/s/rows HTTP/1.1\r\nHost: localhost\r\n{NDJSON}Content-Length: 9\r\n\r\n[1,").unwrap();
+    write!(slow, "POST /v1/streams/s/rows HTTP/1.1\r\nHost: localhost\r\n{NDJSON}Content-Length: 9\r\n\r\n[1,")
+        .unwrap();
     let mut text = String::new();
     slow.read_to_string(&mut text).ok();
     assert!(text.starts_with("HTTP/1.1 400") && text.contains("the body must arrive within"), "{text}");
@@ -123,7 +127,9 @@ fn metrics_count_rows_and_answers() {
     client.rows("s", &objects(&rows(9, 1)));
     client.get("/nothing");
     let text = client.get("/metrics").text();
-    for line in ["eigenhedge_rows_total{stream=\"s\"} 9", "eigenhedge_requests_total{status=\"404\"} 1", "eigenhedge_streams 1"] {
+    for line in
+        ["eigenhedge_rows_total{stream=\"s\"} 9", "eigenhedge_requests_total{status=\"404\"} 1", "eigenhedge_streams 1"]
+    {
         assert!(text.lines().any(|found| found == line), "{line} in {text}");
     }
 }

@@ -40,7 +40,8 @@ fn rows_in_any_form_give_the_answers_of_the_library() {
     };
     let mut answers = client.rows("s", &objects(&rows[..10])).lines();
     answers.extend(send("application/json", format!("[{}]", objects(&rows[10..20]).join(", "))));
-    let csv: Vec<String> = rows[20..30].iter().map(|row| format!("{:?},{:?},{:?},{:?}", row[3], row[0], row[1], row[2])).collect();
+    let csv: Vec<String> =
+        rows[20..30].iter().map(|row| format!("{:?},{:?},{:?},{:?}", row[3], row[0], row[1], row[2])).collect();
     answers.extend(send("text/csv", format!("d,a,b,c\n{}\n", csv.join("\n"))));
     answers.extend(rows[30..35].iter().flat_map(|row| send("application/json; charset=utf-8", object(row))));
     let arrays: Vec<String> = rows[35..].iter().map(|row| format!("{row:?}")).collect();
@@ -89,8 +90,7 @@ fn a_monitor_gives_verdicts_notices_and_takes_a_new_reference() {
     let mut rows = rows(600, 3);
     rows[500..].iter_mut().for_each(|row| row[0] += 30.0);
     let answers = client.rows("m", &objects(&rows)).lines();
-    let mut monitor =
-        Monitor::new(MonitorOptions::default().with_warm_up(Some(200)), 4).unwrap().with_names(names());
+    let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(200)), 4).unwrap().with_names(names());
     for (row, answer) in rows.iter().zip(&answers) {
         let verdict = monitor.step(row).unwrap();
         assert_eq!(answer["alarm"], u64::from(verdict.alarm));
@@ -122,7 +122,8 @@ fn scoring_learns_nothing() {
         client.rows("s", &rows[..250]);
         let before = client.get("/v1/streams/s/model").body;
         let body = rows[250..].join("\n");
-        let score = || client.send("POST", "/v1/streams/s/score", "Content-Type: application/x-ndjson\r\n", body.as_bytes());
+        let score =
+            || client.send("POST", "/v1/streams/s/score", "Content-Type: application/x-ndjson\r\n", body.as_bytes());
         let first = score();
         assert_eq!(first.lines().len(), 50);
         assert_eq!(first, score());
@@ -150,7 +151,13 @@ fn a_model_moves_to_another_stream_and_goes_on_bit_for_bit() {
         let put = client.send("PUT", "/v1/streams/two/model", "", &saved);
         assert_eq!(put.status, 200, "{}", put.text());
         let strip = |lines: Vec<Value>| -> Vec<Value> {
-            lines.into_iter().map(|mut line| { line["row"] = Value::Null; line }).collect()
+            lines
+                .into_iter()
+                .map(|mut line| {
+                    line["row"] = Value::Null;
+                    line
+                })
+                .collect()
         };
         let (one, two) = (client.rows("one", &rows[200..]), client.rows("two", &rows[200..]));
         assert_eq!(strip(one.lines()), strip(two.lines()));

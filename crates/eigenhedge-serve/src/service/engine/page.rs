@@ -21,7 +21,8 @@ impl Engine {
             Some(AnyLearner::Model(model)) => of_model(&mut model.0, &self.record),
             Some(AnyLearner::Models(fleet)) => of_models(fleet, &self.record, self.counts.rows),
             Some(AnyLearner::Monitors(fleet)) => {
-                let notices: Vec<&Notice> = self.notices.after(self.notices.count.saturating_sub(NOTICES as u64)).collect();
+                let notices: Vec<&Notice> =
+                    self.notices.after(self.notices.count.saturating_sub(NOTICES as u64)).collect();
                 of_monitors(fleet, &self.record, &notices)
             }
         };
@@ -58,9 +59,10 @@ fn of_model(model: &mut Model, record: &Record) -> Vec<Block> {
     blocks.push(curve("Mean loss so far", "squared units", &[("mean loss", record.totals.curve(0))]));
     blocks.push(curve("Share of the energy kept", "share", &[("kept", record.totals.curve(1))]));
     if let Some(summary) = best.filter(|summary| !summary.members.is_empty()) {
-        let rows = summary.members.iter().map(|member| {
-            vec![member.name.clone(), format!("{:.3}", member.weight), short(member.expected_loss)]
-        });
+        let rows = summary
+            .members
+            .iter()
+            .map(|member| vec![member.name.clone(), format!("{:.3}", member.weight), short(member.expected_loss)]);
         let columns = ["member", "weight", "lost"].map(str::to_owned).to_vec();
         blocks.push(Block::Table(Table { title: "Members".into(), columns, rows: rows.collect(), ..Table::default() }));
     }
@@ -80,8 +82,14 @@ fn loadings(model: &mut Model) -> Option<Block> {
     let rows = (0..width).map(|j| std::iter::once(name(j)).chain(cells(j).map(|x| format!("{x:.3}"))).collect());
     let shades = (0..width).map(|j| std::iter::once(f64::NAN).chain(cells(j)).collect());
     let caption = "Entries of the directions that are most surely kept now.".to_owned();
-    let table =
-        Table { title: "Loadings".into(), columns, rows: rows.collect(), shades: shades.collect(), caption, exact: vec![] };
+    let table = Table {
+        title: "Loadings".into(),
+        columns,
+        rows: rows.collect(),
+        shades: shades.collect(),
+        caption,
+        exact: vec![],
+    };
     Some(Block::Table(table))
 }
 
@@ -113,12 +121,23 @@ fn of_monitors(fleet: &mut Fleet<Monitor>, record: &Record, notices: &[&Notice])
             limit = limit.or(monitor.limit());
             if !key.is_empty() && table.len() < KEYS {
                 let since = monitor.open_drift().map_or(String::new(), |drift| drift.since.to_string());
-                table.push(vec![key.clone(), monitor.totals().rows.to_string(), monitor.totals().alarms.to_string(), since]);
+                table.push(vec![
+                    key.clone(),
+                    monitor.totals().rows.to_string(),
+                    monitor.totals().alarms.to_string(),
+                    since,
+                ]);
             }
             Ok(())
         });
     }
-    let state = if totals.scored == 0 { "warming up" } else if in_drift > 0 { "drift" } else { "normal" };
+    let state = if totals.scored == 0 {
+        "warming up"
+    } else if in_drift > 0 {
+        "drift"
+    } else {
+        "normal"
+    };
     let mut blocks = vec![
         Block::Tiles(vec![
             tile(state.to_owned(), "state", if in_drift > 0 { "drift" } else { "" }),
@@ -135,9 +154,17 @@ fn of_monitors(fleet: &mut Fleet<Monitor>, record: &Record, notices: &[&Notice])
     }
     let columns = ["row", "time", "what", "key", "score", "causes"].map(str::to_owned).to_vec();
     let rows = notices.iter().rev().map(|notice| {
-        let causes: Vec<String> = notice.causes.iter().map(|(name, share)| format!("{name} {:.0} %", 100.0 * share)).collect();
+        let causes: Vec<String> =
+            notice.causes.iter().map(|(name, share)| format!("{name} {:.0} %", 100.0 * share)).collect();
         let score = notice.score.map_or(String::new(), short);
-        vec![notice.row.to_string(), notice.time.clone(), notice.kind.clone(), notice.key.clone(), score, causes.join(", ")]
+        vec![
+            notice.row.to_string(),
+            notice.time.clone(),
+            notice.kind.clone(),
+            notice.key.clone(),
+            score,
+            causes.join(", "),
+        ]
     });
     blocks.push(Block::Table(Table { title: "Events".into(), columns, rows: rows.collect(), ..Table::default() }));
     blocks

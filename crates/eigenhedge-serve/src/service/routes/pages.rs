@@ -31,7 +31,8 @@ const STYLE: &str = include_str!("service.css");
 
 /// `GET /service/service.js`.
 pub async fn script() -> Response {
-    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], SCRIPT).into_response()
+    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], SCRIPT)
+        .into_response()
 }
 
 /// `GET /service/service.css`.
@@ -182,7 +183,8 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
 /// A line of blocks, the highest of which is the largest value.
 fn spark_line(values: &[f64]) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+    let (low, high) =
+        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
     let block = |x: &f64| {
         let share = if high > low { (x - low) / (high - low) } else { 0.0 };
         BLOCKS[((share * 7.0).round() as usize).min(7)]

@@ -91,9 +91,8 @@ fn form_of(headers: &HeaderMap) -> Result<BodyForm, Problem> {
     found.and_then(BodyForm::of).ok_or_else(|| {
         let found = found.unwrap_or("nothing");
         let arrow = if cfg!(feature = "parquet") { ", application/vnd.apache.arrow.stream" } else { "" };
-        let sentence = format!(
-            "the Content-Type must be application/json, application/x-ndjson or text/csv{arrow}, got {found}"
-        );
+        let sentence =
+            format!("the Content-Type must be application/json, application/x-ndjson or text/csv{arrow}, got {found}");
         Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, sentence)
     })
 }

@@ -91,7 +91,8 @@ pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Response
             Saved::File(file, length) => file_body(file, length),
         };
         let place = format!("attachment; filename=\"{}.eh\"", handle.name);
-        let headers = [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::CONTENT_DISPOSITION, place)];
+        let headers =
+            [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::CONTENT_DISPOSITION, place)];
         Ok((headers, body).into_response())
     };
     answered(found.await)
