@@ -49,7 +49,40 @@ impl Fuzzer {
         body
     }
 
+    /// A request for something that is there, with a body that may be damaged.
+    fn nearly_good(&mut self) -> Vec<u8> {
+        let (method, path) = self
+            .pick(&[
+                "POST /v1/streams/s/rows",
+                "POST /v1/streams/s/rows",
+                "POST /v1/streams/s/score",
+                "GET /v1/streams/s/summary",
+                "GET /v1/streams/s/model",
+                "PUT /v1/streams/s/model",
+                "PUT /v1/streams/t",
+                "POST /v1/streams/t/rows",
+                "POST /v1/streams/t/accept",
+                "DELETE /v1/streams/t",
+                "GET /openapi.json",
+            ])
+            .split_once(' ')
+            .unwrap();
+        let kind = self.pick(&["application/json", "text/csv", "application/x-ndjson"]);
+        let key = if self.below(4) == 0 { format!("Idempotency-Key: {}\r\n", self.below(9)) } else { String::new() };
+        let body = self.body();
+        let length = body.len();
+        let mut bytes = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{key}\r\n"
+        )
+        .into_bytes();
+        bytes.extend_from_slice(&body);
+        bytes
+    }
+
     fn request(&mut self) -> Vec<u8> {
+        if self.below(2) == 0 {
+            return self.nearly_good();
+        }
         let method = self.pick(&["GET", "PUT", "POST", "DELETE", "HEAD", "PATCH", "get", "", "OPTIONS", "X\u{1}"]);
         let name = self.pick(&["s", "t", "..", "%2e%2e", "a%00", "<b>", "", "%f0", "s%2Frows"]);
         let end = self.pick(&["", "/rows", "/score", "/summary", "/model", "/accept", "/events/x", "/rows/"]);

@@ -78,6 +78,9 @@ pub fn asking(mut fleet: Fleet<Model>) -> Fleet<Model> {
     fleet
 }
 
+/// Loss and coordinates of a row, or why it was refused.
+type Step = Result<(Loss, Vec<f64>), Error>;
+
 /// Learns rows, each by the model of its key.
 pub fn learn_by_key(
     fleet: &mut Fleet<Model>,
@@ -90,7 +93,7 @@ pub fn learn_by_key(
     let place = shape.key.unwrap_or(0);
     let keys: Vec<&str> = (0..rows.count()).map(|i| rows.texts(i).get(place).map_or("", String::as_str)).collect();
     let all: Vec<&[f64]> = (0..rows.count()).map(|i| rows.row(i)).collect();
-    let mut found: Vec<Option<Result<(Loss, Vec<f64>), Error>>> = vec![None; all.len()];
+    let mut found: Vec<Option<Step>> = vec![None; all.len()];
     let ended = fleet.step_all(&keys, &all, |i, step| {
         found[i] = Some(step.map(|(loss, model)| (loss, model.coordinates().to_vec())));
     });

@@ -36,7 +36,10 @@ fn tile(value: String, label: &str, tone: &str) -> Tile {
     Tile { value, label: label.to_owned(), exact: String::new(), tone: tone.to_owned() }
 }
 
-fn curve(title: &str, y: &str, curves: &[(&str, (Vec<f64>, Vec<f64>))]) -> Block {
+/// Places and values.
+type Curve = (Vec<f64>, Vec<f64>);
+
+fn curve(title: &str, y: &str, curves: &[(&str, Curve)]) -> Block {
     let chart = Chart::new(title, "row", y);
     Block::Chart(curves.iter().fold(chart, |chart, (name, (x, y))| chart.with(Series::line(*name, x, y))))
 }

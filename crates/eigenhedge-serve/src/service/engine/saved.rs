@@ -145,7 +145,10 @@ impl Engine {
                 monitor.resume_state.clear();
                 agree_on_monitor(options, &monitor)?;
                 let alone = Fleet::new(monitor.clone()).and_then(|mut fleet| {
-                    fleet.with("", |member| Ok(*member = monitor))?;
+                    fleet.with("", |member| {
+                        *member = monitor;
+                        Ok(())
+                    })?;
                     Ok(fleet)
                 });
                 AnyLearner::Monitors(Box::new(alone.map_err(|error| Problem::unsound(error.to_string()))?))
