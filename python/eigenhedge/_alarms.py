@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,8 @@ class Alarms:
         NaN during the warm-up.
     contributions : ndarray of shape (n_rows, n_columns), or None
         Contributions of the columns to ``q``, which they sum to; None unless they were asked for.
+    key : list of str, or None
+        Key of each row, if a :class:`Fleet` gave the answers. Events, changes and drifts then also have a "key".
     """
 
     row: NDArray[np.uint64]
@@ -94,6 +97,7 @@ class Alarms:
     columns: list[Any]
     reference_limit: float
     contributions: Floats | None = None
+    key: list[str] | None = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -129,6 +133,8 @@ class Alarms:
         pd = needed("pandas", "Alarms.to_frame", "pandas")
         names = ["row", "score", "q", "t2", "limit", "alarm", "state"]
         columns: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if self.key is not None:
+            columns = {"row": columns.pop("row"), "key": self.key, **columns}
         for name in ["drift_since", "change"]:
             columns[name] = pd.array([None if row < 0 else row for row in getattr(self, name).tolist()], dtype="Int64")
         for i in range(self.causes.shape[1]):
@@ -140,7 +146,26 @@ def _causes(event: Event) -> str:
     return ", ".join(f"{column} {share:.0%}" for column, share in event["causes"])
 
 
-def states(found: dict[str, Any]) -> NDArray[np.str_]:
-    """The verdicts of a monitor's answers as words."""
-    states: NDArray[np.str_] = np.where(found["alarm"], "alarm", np.where(found["drift_since"] >= 0, "drift", "normal"))
-    return states
+def answers(
+    found: dict[str, Any], names: list[str] | None, width: int, limit: float | None, key: list[str] | None = None
+) -> Alarms:
+    """The answers of the core about columns with these names, if they have names."""
+    columns: list[Any] = list(range(width)) if names is None else names
+    causes = found.pop("causes").reshape(-1, 3)
+    if names is not None:
+        # -1 is the last.
+        causes = np.array([*names, None], dtype=object)[causes]
+    limits = found.pop("statistic_limits")
+    for occurrence in [*found["events"], *found["changes"], *found["drifts"]]:
+        occurrence["causes"] = [(columns[place], share) for place, share in occurrence["causes"]]
+    return Alarms(
+        causes=causes,
+        q_limit=limits[:, 0],
+        t2_limit=limits[:, 1],
+        columns=columns,
+        drift=found["drift_since"] >= 0,
+        state=np.where(found["alarm"], "alarm", np.where(found["drift_since"] >= 0, "drift", "normal")),
+        reference_limit=math.nan if limit is None else limit,
+        key=key,
+        **found,
+    )

@@ -1,13 +1,14 @@
-"""One model for each key."""
+"""One model or monitor for each key."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from ._core import Groups, Model
+from . import _core, _snapshot
+from ._core import Groups, Model, MonitorGroups
 from ._options import takes_options
 from ._rows import as_rows
 from ._types import Floats, Path, Table
@@ -15,28 +16,34 @@ from ._types import Floats, Path, Table
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ._alarms import Alarms
+    from ._monitor import Monitor
     from ._option_types import Options
 
+Member = TypeVar("Member")
+Answers = TypeVar("Answers")
 
-class Fleet:
-    """A model for each key: for sensors, machines or customers whose rows arrive mixed.
 
-    All models have the same options. Each learns from the rows of its key alone, to the bit as a :class:`Model` of its
-    own would.
+class Fleet(Generic[Member, Answers]):
+    """A model or monitor for each key: for sensors, machines or customers whose rows arrive mixed.
+
+    All members have the same options. A model learns from the rows of its key alone and gives the same bits as a separate
+    :class:`Model`. A monitor does the same once it has enough rows for a reference. Until then it uses a reference from the
+    first rows of all keys, as ``eigenhedge monitor --group-by`` does.
 
     Parameters
     ----------
-    k : int
-        Number of directions kept.
+    k : int or Monitor
+        Number of directions that each model keeps, or the monitor that every key starts with. A monitor that is fitted
+        already is the reference for every key.
     max_groups : int, optional
-        Most models in memory. Those that have not been used for longest are put away in a temporary file, and fetched
-        when their keys come again.
+        Maximum number of members in memory. The least recently used ones wait in a temporary file.
     standardize : str, default="none"
         ``"none"``, or ``"running"``: bring the columns of each key to mean 0 and deviation 1 by its rows before.
     hindsight : bool, default=True
         Follow the best subspace of each key, so that its summary has a regret.
     **options
-        The options of :func:`eigenhedge.run`.
+        The options of :func:`eigenhedge.run`. These three are for models only; a monitor has its own options.
 
     Examples
     --------
@@ -49,12 +56,33 @@ class Fleet:
     (100, 1)
     >>> list(fleet), fleet["fan"].rows
     (['pump', 'fan'], 50)
+
+    A monitor for each key:
+
+    >>> fleet = eigenhedge.Fleet(eigenhedge.Monitor(warm_up=40))
+    >>> alarms = fleet.update(["pump", "fan"] * 100, rng.normal(size=(200, 3)))
+    >>> len(alarms), alarms.key[:2], fleet["fan"].totals_["rows"]
+    (200, ['pump', 'fan'], 100)
     """
+
+    @overload
+    def __init__(
+        self: Fleet[Model, tuple[Floats, Floats, Floats]],
+        k: int,
+        *,
+        max_groups: int | None = None,
+        standardize: str = "none",
+        hindsight: bool = True,
+        **options: Unpack[Options],
+    ) -> None: ...
+
+    @overload
+    def __init__(self: Fleet[Monitor, Alarms], k: Monitor, *, max_groups: int | None = None) -> None: ...
 
     @takes_options
     def __init__(
         self,
-        k: int,
+        k: int | Monitor,
         *,
         max_groups: int | None = None,
         standardize: str = "none",
@@ -66,46 +94,79 @@ class Fleet:
         self.k = k
         self.max_groups = max_groups
         self._given: dict[str, Any] = {"hindsight": hindsight, "standardize": standardize, **options}
-        self._fleet: Groups | None = None
+        self._fleet: Groups | MonitorGroups | None = None
+        if not isinstance(k, int) and hasattr(k, "_fresh"):
+            given = [name for name, value in self._given.items() if value != {"hindsight": True, "standardize": "none"}.get(name)]
+            if given:
+                raise ValueError(f"{given[0]} has no effect with a fleet of monitors: options of monitors go to Monitor")
 
-    def update(self, keys: Iterable[object], X: Table) -> tuple[Floats, Floats, Floats]:
-        """Learn from every row with the model of its key.
+    def update(self, keys: Iterable[object], X: Table) -> Answers:
+        """Give every row to the model or monitor of its key.
 
         Parameters
         ----------
         keys : iterable of n_rows keys
-            Texts; other keys count by what ``str`` makes of them.
+            Texts. Other keys are converted by ``str``.
         X : array-like of shape (n_rows, n_columns)
-            The rows, in order. On an error the rows before it have been learned.
+            The rows, in order. If a row is refused, the rows before it have been learned.
 
         Returns
         -------
-        expected_losses : ndarray of shape (n_rows,)
-        losses : ndarray of shape (n_rows,)
-        coordinates : ndarray of shape (n_rows, k)
+        expected_losses, losses, coordinates : ndarrays of shape (n_rows,), (n_rows,) and (n_rows, k)
+            For models.
+        Alarms
+            For monitors, with the key of each row, event, change and drift. Rows are counted over all keys, from 0 when the
+            fleet is made or loaded.
         """
         names = [str(name) for name in X.columns] if hasattr(X, "columns") and hasattr(X, "to_numpy") else None
         rows = as_rows(X)
-        if self._fleet is None:
-            self._fleet = Groups(rows.shape[1], self.k, names=names, max_groups=self.max_groups, **self._given)
-        known = self._fleet.feature_names
+        fleet = self._fleet
+        if fleet is None:
+            fleet = self._fleet = self._begun(rows.shape[1], names)
+        known = fleet.feature_names
         if names is not None and known is not None and names != known:
             missing = [name for name in known if name not in names]
             if missing:
                 raise ValueError(f"the rows must have the columns of the fleet; {missing[0]!r} is missing")
             rows = np.ascontiguousarray(rows[:, [names.index(name) for name in known]])
-        return self._fleet.step_each([str(key) for key in keys], rows)
+        texts = [str(key) for key in keys]
+        given: Any
+        if isinstance(fleet, Groups):
+            given = fleet.step_each(texts, rows)
+        else:
+            from ._alarms import answers
+
+            given = answers(fleet.update(texts, rows, False), known, rows.shape[1], fleet.fresh_monitor.limit, texts)
+        return given  # type: ignore[no-any-return]
+
+    def _begun(self, dim: int, names: list[str] | None) -> Groups | MonitorGroups:
+        if not isinstance(self.k, int) and hasattr(self.k, "_fresh"):
+            return MonitorGroups(self.k._fresh(dim, names), self.max_groups)
+        return Groups(dim, self.k, names=names, max_groups=self.max_groups, **self._given)
+
+    def accept(self, key: object) -> None:
+        """Accept the present state of a key as normal: see :meth:`Monitor.accept`.
+
+        Parameters
+        ----------
+        key : object
+            The key of a monitor.
+        """
+        if not isinstance(self._fleet, MonitorGroups):
+            raise ValueError("accept needs a fleet of monitors that has had rows")
+        if not self._fleet.accept(str(key)):
+            raise KeyError(key)
 
     def keys(self) -> list[str]:
         """Return the keys, in the order of their first rows."""
         return [] if self._fleet is None else self._fleet.keys()
 
-    def __getitem__(self, key: object) -> Model:
-        """Return a copy of the model of a key."""
-        found = None if self._fleet is None else self._fleet.get(str(key))
+    def __getitem__(self, key: object) -> Member:
+        """Return a copy of the model or monitor of a key."""
+        found: Any = None if self._fleet is None else self._fleet.get(str(key))
         if found is None:
             raise KeyError(key)
-        return found
+        return found if isinstance(found, Model) else _monitor_around(found)  # type: ignore[return-value]
 
     def __contains__(self, key: object) -> bool:
         return str(key) in self.keys()
@@ -117,11 +178,12 @@ class Fleet:
         return len(self.keys())
 
     def __repr__(self) -> str:
-        return f"<Fleet k={self.k}, groups={len(self)}>"
+        members = "of monitors" if hasattr(self.k, "_fresh") else f"k={self.k}"
+        return f"<Fleet {members}, groups={len(self)}>"
 
-    def _merged(self, *others: Fleet) -> Fleet:
-        """Return a new fleet with the models of all."""
-        made = Fleet.__new__(Fleet)
+    def _merged(self, *others: Fleet[Member, Answers]) -> Fleet[Member, Answers]:
+        """Return a new fleet with the members of all."""
+        made: Fleet[Member, Answers] = Fleet.__new__(Fleet)
         made.k, made.max_groups, made._given = self.k, self.max_groups, self._given
         made._fleet = None
         for fleet in (self, *others):
@@ -129,20 +191,52 @@ class Fleet:
                 continue
             if made._fleet is None:
                 made._fleet = fleet._fleet.fresh(self.max_groups)
-            made._fleet.merge(fleet._fleet)
+            if type(made._fleet) is not type(fleet._fleet):
+                raise ValueError("a fleet of models cannot be merged with a fleet of monitors")
+            made._fleet.merge(fleet._fleet)  # type: ignore[arg-type]
         return made
 
     def save(self, path: Path) -> None:
-        """Write all models to one file, which the command line reads too; it is complete or absent."""
+        """Write all members to one file, which the command line reads too.
+
+        Parameters
+        ----------
+        path : path-like
+            The file. It is replaced as a whole.
+        """
         if self._fleet is None:
-            raise ValueError("a fleet must have learned from a row before it is saved")
+            raise ValueError("a fleet must have had a row before it is saved")
         self._fleet.save(path)
 
     @classmethod
-    def load(cls, path: Path, *, max_groups: int | None = None) -> Fleet:
-        """Read what :meth:`save` or ``eigenhedge run --group-by`` has written."""
-        loaded = cls.__new__(cls)
-        loaded._fleet = Groups.open(path, max_groups)
+    def load(cls, path: Path, *, max_groups: int | None = None) -> Fleet[Any, Any]:
+        """Read a file of :meth:`save`, ``eigenhedge run --group-by`` or ``eigenhedge monitor --group-by``.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        max_groups : int, optional
+            Maximum number of members in memory.
+
+        Returns
+        -------
+        Fleet
+        """
+        loaded: Fleet[Any, Any] = cls.__new__(cls)
         loaded._given, loaded.max_groups = {}, max_groups
-        loaded.k = loaded._fleet.k
+        with open(path, "rb") as file:
+            kind = file.read(16)[12:]
+        if kind == _snapshot.MONITORS_BY_KEY:
+            monitors = MonitorGroups.open(path, max_groups)
+            loaded._fleet, loaded.k = monitors, _monitor_around(monitors.fresh_monitor)
+        else:
+            models = Groups.open(path, max_groups)
+            loaded._fleet, loaded.k = models, models.k
         return loaded
+
+
+def _monitor_around(inner: _core.Monitor) -> Monitor:
+    from ._monitor import Monitor
+
+    return Monitor._restored(inner, {})

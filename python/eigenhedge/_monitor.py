@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _snapshot
-from ._alarms import Alarms, states
+from ._alarms import Alarms, answers
 from ._sklearn import BaseEstimator, NotFittedError, OutlierMixin, validated
 from ._types import Drift, Event, Floats, Path, Table
 
@@ -171,15 +170,6 @@ class Monitor(OutlierMixin, BaseEstimator):
         is_first = not self.__sklearn_is_fitted__()
         rows = self._begin(X) if is_first else self._prepared(X, reset=False)
         found = self._monitor.update(rows, contributions)
-        names = self._feature_names()
-        columns: Sequence[Any] = range(self.n_features_in_) if names is None else names
-        causes = found.pop("causes").reshape(-1, 3)
-        if names is not None:
-            # -1 is the last.
-            causes = np.array([*names, None], dtype=object)[causes]
-        limits = found.pop("statistic_limits")
-        for occurrence in [*found["events"], *found["changes"], *found["drifts"]]:
-            occurrence["causes"] = [(columns[place], share) for place, share in occurrence["causes"]]
         limit = self._monitor.limit
         if is_first and limit is None and len(rows) > 1:
             wanted = self._monitor.warm_up_rows
@@ -187,16 +177,7 @@ class Monitor(OutlierMixin, BaseEstimator):
                 f"no row has a score yet: the warm-up needs {wanted} rows in update, got {len(rows)}; later calls continue it"
             )
             warnings.warn(sentence, UserWarning, stacklevel=2)
-        return Alarms(
-            causes=causes,
-            q_limit=limits[:, 0],
-            t2_limit=limits[:, 1],
-            columns=list(columns),
-            drift=found["drift_since"] >= 0,
-            state=states(found),
-            reference_limit=math.nan if limit is None else limit,
-            **found,
-        )
+        return answers(found, self._feature_names(), self.n_features_in_, limit)
 
     def accept(self) -> Self:
         """Accept the present state as normal: the last rows become the reference.
@@ -331,11 +312,24 @@ class Monitor(OutlierMixin, BaseEstimator):
         _snapshot.save(self, path)
 
     def _begin(self, X: Table) -> Floats:
-        if self.differences not in (True, False, "auto"):
-            raise ValueError(f"differences must be True, False or 'auto', got {self.differences!r}")
+        self._check_differences()
         rows = self._prepared(X, reset=True)
         self._monitor = _core.Monitor(rows.shape[1], names=self._feature_names(), **self.get_params(deep=False))
         return rows
+
+    def _check_differences(self) -> None:
+        if self.differences not in (True, False, "auto"):
+            raise ValueError(f"differences must be True, False or 'auto', got {self.differences!r}")
+
+    def _fresh(self, dim: int, names: list[str] | None) -> _core.Monitor:
+        """The monitor that the keys of a fleet begin with: this one if it is fitted, else a new one with its options."""
+        inner: _core.Monitor | None = self.__dict__.get("_monitor")
+        if inner is None:
+            self._check_differences()
+            return _core.Monitor(dim, names=names, **self.get_params(deep=False))
+        if inner.dim != dim:
+            raise ValueError(f"the rows must have {inner.dim} columns like those of the monitor, got {dim}")
+        return inner
 
     def _prepared(self, X: Table, reset: bool) -> Floats:
         advice = "missing='fill' fills missing cells in, missing='skip' passes such rows over" if self.missing == "fail" else None

@@ -34,6 +34,8 @@ Kind = TypeVar("Kind")
 #: Classes that are over a monitor, and the kind that stands in bytes 12 to 15 of their files.
 OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
 OF_MONITORS = (2).to_bytes(4, "little")
+#: The kind of a file with a monitor for each key.
+MONITORS_BY_KEY = (5).to_bytes(4, "little")
 
 
 def _around(inner: Model | _core.Monitor) -> dict[str, Any]:

@@ -6,7 +6,7 @@ use crate::interrupt::each;
 use crate::model::{Answers, PyModel};
 use crate::options::{Named, given, spelling};
 use crate::state::{State, lock};
-use eigenhedge::{Columns, Error, Fleet, Model as CoreModel, Standardizer};
+use eigenhedge::{Columns, Error, Fleet, FleetMember, Model as CoreModel, Standardizer};
 use eigenhedge_io::{GroupStore, open_fleet, save_fleet};
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -27,15 +27,16 @@ impl Groups {
     }
 }
 
-/// The fleet with at most `max_groups` models in memory.
-fn with_room(fleet: Fleet<CoreModel>, max_groups: Option<usize>) -> Fleet<CoreModel> {
+/// The fleet with at most `max_groups` members in memory.
+pub fn with_room<T: FleetMember>(fleet: Fleet<T>, max_groups: Option<usize>) -> Fleet<T> {
     match max_groups {
         Some(most) => fleet.with_store(most, Box::new(GroupStore::new(&std::env::temp_dir()))),
         None => fleet,
     }
 }
 
-fn cannot(error: &impl std::fmt::Display) -> PyErr {
+/// A file that could not be written, as Python's error.
+pub fn cannot(error: &impl std::fmt::Display) -> PyErr {
     PyOSError::new_err(format!("{error:#}"))
 }
 

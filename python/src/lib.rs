@@ -4,6 +4,7 @@
 //! those at a time, releases the interpreter lock while it works, and answers with arrays. Rules live in the crate alone.
 #![forbid(unsafe_code)]
 
+mod alarms;
 mod arrays;
 mod batch;
 mod bounds;
@@ -15,6 +16,7 @@ mod items;
 mod model;
 mod moments;
 mod monitor;
+mod monitor_fleet;
 mod options;
 mod pair;
 mod preimage;
@@ -52,5 +54,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(options::kernels, module)?)?;
     module.add_function(wrap_pyfunction!(options::set_threads, module)?)?;
     module.add_class::<monitor::PyMonitor>()?;
+    module.add_class::<monitor_fleet::MonitorGroups>()?;
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! The monitor of `eigenhedge/_monitor.py`.
 
-use crate::arrays::{Rows, as_table, numbers, table};
+use crate::alarms::{Answers, NUMBERS, event_dict, pairs};
+use crate::arrays::{Rows, as_table, numbers};
 use crate::errors::{check_room, refused};
 use crate::interrupt::each;
 use crate::options::Named;
 use crate::state::lock;
-use eigenhedge::{Cause, Change, Choose, DriftReport, Event, Kept, Missing, Monitor, MonitorOptions, Verdict};
+use eigenhedge::{Choose, Kept, Missing, Monitor, MonitorOptions, Verdict};
 use eigenhedge_io::write_whole;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -14,11 +15,6 @@ use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard};
-
-/// Causes of a row.
-const CAUSES: usize = 3;
-/// A drift, a change or a cause that is not there.
-const NONE: i64 = -1;
 
 /// The monitor behind :class:`eigenhedge.Monitor`, and what Python has to remember beside it.
 #[pyclass(frozen, name = "Monitor", module = "eigenhedge._core")]
@@ -33,8 +29,14 @@ struct State {
 }
 
 impl PyMonitor {
-    fn of(monitor: Monitor, resume_state: Vec<u8>) -> Self {
+    /// A monitor and what Python remembers of it.
+    pub fn of(monitor: Monitor, resume_state: Vec<u8>) -> Self {
         Self { state: Mutex::new(State { monitor, resume_state }) }
+    }
+
+    /// A copy of the monitor.
+    pub fn monitor(&self, py: Python<'_>) -> PyResult<Monitor> {
+        Ok(self.state(py)?.monitor.clone())
     }
 
     fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
@@ -126,7 +128,7 @@ impl PyMonitor {
         let mut state = self.state(py)?;
         let State { monitor, resume_state } = &mut *state;
         let width = monitor.width();
-        check_room("the answers to the rows", &[count, 18 + if with_contributions { 2 * width } else { 0 }])?;
+        check_room("the answers to the rows", &[count, NUMBERS + if with_contributions { 2 * width } else { 0 }])?;
         let mut answers = Answers::default();
         each(py, count, |i| {
             let verdict = monitor.step(rows.row(i))?;
@@ -134,7 +136,7 @@ impl PyMonitor {
             resume_state.clear();
             Ok(())
         })?;
-        answers.into_dict(py, with_contributions.then_some(width))
+        answers.into_dict(py, with_contributions.then_some(width), None)
     }
 
     /// Makes the last rows the reference.
@@ -178,7 +180,7 @@ impl PyMonitor {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
         let frozen = self.state(py)?.monitor.frozen();
-        check_room("the answers to the rows", &[rows.count(), 18])?;
+        check_room("the answers to the rows", &[rows.count(), NUMBERS])?;
         let mut monitor = frozen.clone();
         let mut answers = Answers::default();
         each(py, rows.count(), |i| {
@@ -192,7 +194,7 @@ impl PyMonitor {
             answers.enter(&monitor, verdict, None);
             Ok(())
         })?;
-        answers.into_dict(py, None)
+        answers.into_dict(py, None, None)
     }
 
     /// The score that the next row would have if it were this one, and the score that it would need for an alarm; None if it would
@@ -368,149 +370,4 @@ impl PyMonitor {
 /// The score as if its limit were this one, so that it is over it for an alarm of the differences too.
 fn scaled(verdict: &Verdict, limit: f64) -> f64 {
     if verdict.of_differences && verdict.score > 0.0 { verdict.score / verdict.limit * limit } else { verdict.score }
-}
-
-/// The answers to rows, column by column.
-#[derive(Default)]
-struct Answers {
-    row: Vec<u64>,
-    score: Vec<f64>,
-    q: Vec<f64>,
-    t2: Vec<f64>,
-    limit: Vec<f64>,
-    alarm: Vec<bool>,
-    drift_since: Vec<i64>,
-    change: Vec<i64>,
-    causes: Vec<i64>,
-    shares: Vec<f64>,
-    statistic_limits: Vec<f64>,
-    contributions: Vec<f64>,
-    changes: Vec<Change>,
-    events: Vec<Event>,
-    drifts: Vec<DriftEvent>,
-}
-
-impl Answers {
-    /// Enters the verdict of a monitor about the row before; with contributions if their number is given.
-    fn enter(&mut self, monitor: &Monitor, verdict: Verdict, contributions: Option<usize>) {
-        self.row.push(verdict.row);
-        self.score.push(verdict.score);
-        self.q.push(verdict.q);
-        self.t2.push(verdict.t2);
-        self.limit.push(verdict.limit);
-        self.alarm.push(verdict.alarm);
-        self.drift_since.push(verdict.drift_since.map_or(NONE, |row| row as i64));
-        self.change.push(verdict.change.map_or(NONE, |change| change.start as i64));
-        for i in 0..CAUSES {
-            let cause = verdict.causes.get(i).copied().flatten();
-            self.causes.push(cause.map_or(NONE, |cause| cause.column as i64));
-            self.shares.push(cause.map_or(f64::NAN, |cause| cause.share));
-        }
-        self.statistic_limits.extend(monitor.statistic_limits(&verdict));
-        self.changes.extend(verdict.change);
-        self.events.extend(verdict.event);
-        self.drifts.extend(verdict.drift.map(|report| DriftEvent::of("drift", &report, report.reported)));
-        self.drifts.extend(verdict.returned.map(|report| DriftEvent::of("returned", &report, verdict.row)));
-        self.drifts.extend(verdict.accepted.then(|| DriftEvent::accepted(verdict.row)));
-        if let Some(width) = contributions {
-            self.contributions.extend(contributions_to_q(monitor, &verdict, width));
-        }
-    }
-
-    fn into_dict(self, py: Python<'_>, width: Option<usize>) -> PyResult<Bound<'_, PyDict>> {
-        let count = self.row.len();
-        let found = PyDict::new(py);
-        let numbers = [("score", self.score), ("q", self.q), ("t2", self.t2), ("limit", self.limit)];
-        found.set_item("row", self.row.into_pyarray(py))?;
-        numbers.into_iter().try_for_each(|(name, column)| found.set_item(name, column.into_pyarray(py)))?;
-        found.set_item("alarm", self.alarm.into_pyarray(py))?;
-        found.set_item("drift_since", self.drift_since.into_pyarray(py))?;
-        found.set_item("change", self.change.into_pyarray(py))?;
-        found.set_item("causes", self.causes.into_pyarray(py))?;
-        found.set_item("shares", table(py, self.shares, count, CAUSES)?)?;
-        found.set_item("statistic_limits", table(py, self.statistic_limits, count, 2)?)?;
-        let contributions = width.map(|width| table(py, self.contributions, count, width)).transpose()?;
-        found.set_item("contributions", contributions)?;
-        let changes: PyResult<Vec<_>> = self.changes.iter().map(|change| change_dict(py, change)).collect();
-        found.set_item("changes", changes?)?;
-        let events: PyResult<Vec<_>> = self.events.iter().map(|event| event_dict(py, event)).collect();
-        found.set_item("events", events?)?;
-        let drifts: PyResult<Vec<_>> = self.drifts.iter().map(|drift| drift.to_dict(py)).collect();
-        found.set_item("drifts", drifts?)?;
-        Ok(found)
-    }
-}
-
-/// Contributions of the columns, each with its lags, to the Q of the row before.
-fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec<f64> {
-    if verdict.score.is_nan() {
-        return vec![f64::NAN; width];
-    }
-    let (of_cells, _) = monitor.contributions();
-    (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
-}
-
-/// A drift that was reported, one that ended because the level returned, or an acceptance.
-struct DriftEvent {
-    kind: &'static str,
-    start: u64,
-    end: u64,
-    reported: u64,
-    causes: Vec<(usize, f64)>,
-}
-
-impl DriftEvent {
-    fn of(kind: &'static str, report: &DriftReport, end: u64) -> Self {
-        Self { kind, start: report.since, end, reported: report.reported, causes: pairs(&report.causes) }
-    }
-
-    fn accepted(row: u64) -> Self {
-        Self { kind: "accepted", start: row, end: row, reported: row, causes: Vec::new() }
-    }
-
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(py);
-        found.set_item("kind", self.kind)?;
-        found.set_item("start", self.start)?;
-        found.set_item("end", self.end)?;
-        found.set_item("peak", self.reported)?;
-        found.set_item("strength", f64::NAN)?;
-        found.set_item("alarms", 0)?;
-        found.set_item("causes", self.causes.clone())?;
-        Ok(found)
-    }
-}
-
-/// Positions of columns and their shares.
-fn pairs(causes: &[Option<Cause>]) -> Vec<(usize, f64)> {
-    causes.iter().flatten().map(|cause| (cause.column, cause.share)).collect()
-}
-
-fn event_dict<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
-    let kind = match (event.is_stuck(), event.is_moved()) {
-        (true, _) => "stuck",
-        (_, true) => "moved",
-        _ => "alarms",
-    };
-    found.set_item("kind", kind)?;
-    found.set_item("start", event.start)?;
-    found.set_item("end", event.end)?;
-    found.set_item("peak", event.peak)?;
-    found.set_item("strength", event.peak_score)?;
-    found.set_item("alarms", event.alarms)?;
-    found.set_item("causes", pairs(&event.causes))?;
-    Ok(found)
-}
-
-fn change_dict<'py>(py: Python<'py>, change: &Change) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
-    found.set_item("kind", if change.is_rise { "rise" } else { "fall" })?;
-    found.set_item("start", change.start)?;
-    found.set_item("end", change.reported)?;
-    found.set_item("peak", change.reported)?;
-    found.set_item("strength", change.strength)?;
-    found.set_item("alarms", 0)?;
-    found.set_item("causes", pairs(&change.columns))?;
-    Ok(found)
 }

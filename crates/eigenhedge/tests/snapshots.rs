@@ -85,3 +85,30 @@ fn runs_over_long_rows_can_be_read_at_every_row() {
         assert_readable(Model::new(spec, n, 1).unwrap(), &rows, "long rows");
     }
 }
+
+#[test]
+fn kernel_runs_over_rows_of_any_size_can_be_read() {
+    let quadratic = VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 1.0 };
+    let rows = streams::iid(4, 2, 0.5, 120, 3).rows;
+    let scaled = |by: &dyn Fn(usize) -> f64| -> Vec<Vec<f64>> {
+        rows.iter().enumerate().map(|(t, row)| row.iter().map(|x| by(t) * x).collect()).collect()
+    };
+    let one_far = scaled(&|t| if t == 60 { 1e10 } else { 1.0 });
+    let first_far = scaled(&|t| if t == 0 { 1e10 } else { 1.0 });
+    for kind in [Kind::Tracking, Kind::Anchored, Kind::Auto] {
+        for budget in [None, Some(20)] {
+            let run = |kernel: &VectorKernel| {
+                let spec = Spec { kernel: Some(kernel.clone()), budget, ..Spec::new(kind, 2) };
+                Model::with_comparators(spec, 4, 1, Comparators::new(true, 3)).unwrap()
+            };
+            for kernel in [VectorKernel::Linear, VectorKernel::Rbf { gamma: 0.5 }, quadratic.clone()] {
+                assert_readable(run(&kernel), &one_far, "one row far out");
+                assert_readable(run(&kernel), &first_far, "the first row far out");
+            }
+            let rbf = VectorKernel::Rbf { gamma: 0.5 };
+            assert_readable(run(&rbf), &scaled(&|_| 1e152), "rows whose energies have no finite total");
+            let refused = run(&rbf).step(&[1e154; 4]).unwrap_err().to_string();
+            assert_eq!(refused, "the squared norm of a row must be at most 1e306, got inf");
+        }
+    }
+}

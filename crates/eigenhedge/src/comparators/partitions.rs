@@ -17,7 +17,7 @@ use crate::batch::PivotedCholesky;
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
 use crate::linalg::Matrix;
-use crate::linalg::checks::{energies, shape};
+use crate::linalg::checks::{each_energy, energies, shape};
 use crate::num::dot;
 use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
@@ -94,8 +94,11 @@ impl Partitions {
         match &self.seen {
             Seen::Rows(rows) => {
                 shape("the rows to cut", rows, length, rows.columns())?;
-                // Differences of rows have at most four times their energy.
-                energies("the energy of the rows to cut", rows)
+                match self.kernel {
+                    Some(_) => each_energy("the energy of a row to cut", rows),
+                    // Differences of rows have at most four times their energy.
+                    None => energies("the energy of the rows to cut", rows),
+                }
             }
             Seen::Grid(_) if !self.is_short() => Err(Error::State("long rows and features have no grid")),
             Seen::Grid(blocks) => blocks.check_state(length, centered, 2 * Self::BLOCKS),

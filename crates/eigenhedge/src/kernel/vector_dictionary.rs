@@ -5,12 +5,12 @@ use super::rows::{Measure, Row, Working};
 use super::{Dictionary, VectorKernel, check_values};
 use crate::error::Error;
 use crate::linalg::Matrix;
-use crate::linalg::checks::energies;
+use crate::linalg::checks::each_energy;
 use crate::num::largest;
 use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use crate::state::{State, energy, ensure};
+use crate::state::{LARGEST, State, energy, ensure};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// A dictionary of vectors of one length, or of lists of items of any length, with a kernel on them.
@@ -99,7 +99,8 @@ impl State for Vectors {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         let parameters = (&self.kernel, self.length()) == (&built.kernel, built.length());
         ensure(parameters, "the kernel and the length of atoms must be those of the learner")?;
-        energies("the energy of the atoms", &self.atoms)?;
+        // Each for itself: a bounded kernel takes atoms whose energies have no finite total.
+        each_energy("the energy of an atom", &self.atoms)?;
         (0..self.len())
             .try_for_each(|atom| energy("the kernel of an atom with itself", self.value_between(atom, self, atom)))
     }
@@ -128,6 +129,9 @@ impl Dictionary for Vectors {
         check_row("row", point, self.length())?;
         self.kernel.check_point(point)?;
         let square = Measure::Product.of(point, point);
+        if !(square <= LARGEST) {
+            return Err(Error::Parameter { name: "the squared norm of a row", rule: "at most 1e306", value: square });
+        }
         Row::new((&self.atoms, &self.squares), (point, square), &mut self.scratch.0).fill(&self.kernel, row);
         let itself = self.kernel.of_measures(&|measure| measure.of_itself(square));
         check_values(itself, row)?;

@@ -25,6 +25,11 @@ pub(crate) fn energies(what: &'static str, matrix: &Matrix) -> Result<(), Error>
     energy(what, (0..matrix.columns()).map(|j| dot(matrix.column(j), matrix.column(j))).sum())
 }
 
+/// `Ok` when the squared length of every column is finite.
+pub(crate) fn each_energy(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
+    (0..matrix.columns()).try_for_each(|j| energy(what, dot(matrix.column(j), matrix.column(j))))
+}
+
 /// `Ok` when the columns are orthonormal, as far as rounding lets them.
 pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
     matrix_entries(what, matrix, -2.0..=2.0)?;

@@ -19,6 +19,7 @@
 //! References: Jackson and Mudholkar (1979) for Q; Alcala and Qin (2009) for contributions; Siegmund and Venkatraman (1995) for
 //! the likelihood ratio.
 
+mod by_key;
 mod causes;
 mod changes;
 mod channel;
@@ -30,7 +31,6 @@ mod lags;
 mod last_rows;
 mod limits;
 mod options;
-mod pooled;
 mod repeats;
 mod saved;
 mod shape;
@@ -39,6 +39,7 @@ mod tails;
 mod verdict;
 mod warm_up;
 
+pub use by_key::POOL_PARTS;
 pub use causes::Cause;
 pub use changes::Change;
 pub use drift::DriftReport;

@@ -7,16 +7,12 @@ use crate::files::judge_place;
 use crate::record::Recorder;
 use crate::stdout;
 use anyhow::Result;
-use eigenhedge::{AnyLearner, Comparators, Kind, Mixing, Model, NormBound, Spec, streams};
+use eigenhedge::{AnyLearner, Comparators, Instance, Kind, Mixing, Model, Random, Spec, streams, trial};
 use eigenhedge_io::{printable_path, write_whole};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 const KEPT: usize = 2;
-const FORGET: f64 = 0.95;
-const ALPHA: f64 = 1e-3;
-
-const HEBBIAN_ETA: f64 = 0.1;
 
 const AUTO: &str = "auto";
 const FOLLOWING: &str = "tracking + fixed share";
@@ -46,22 +42,31 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
     stdout::print(&text)
 }
 
+/// Learners with the defaults of `run`; tracking also with other mixings.
 fn learners() -> Vec<(&'static str, Spec)> {
-    let spec = |kind| Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, KEPT) };
+    let spec = |kind| Spec::new(kind, KEPT);
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
     vec![
         (AUTO, spec(Kind::Auto)),
         ("follow the leader", spec(Kind::Leader)),
-        ("forgetting leader", Spec { forget: FORGET, ..spec(Kind::ForgettingLeader) }),
+        ("forgetting leader", spec(Kind::ForgettingLeader)),
         (STEADY, tracking(Mixing::None)),
-        (FOLLOWING, tracking(Mixing::FixedShare { alpha: ALPHA })),
-        ("tracking + past average", tracking(Mixing::PastAverage { alpha: ALPHA })),
+        (FOLLOWING, spec(Kind::Tracking)),
+        ("tracking + past average", tracking(Mixing::PastAverage { alpha: alpha() })),
         ("anchored", spec(Kind::Anchored)),
         ("product sets", spec(Kind::ProductSets)),
         ("perturbed leader", spec(Kind::PerturbedLeader)),
         ("additive", spec(Kind::Additive)),
-        ("Hebbian (gha)", Spec { eta: HEBBIAN_ETA, ..spec(Kind::Gha) }),
+        ("Hebbian (gha)", spec(Kind::Gha)),
     ]
+}
+
+/// The share that tracking mixes in by default.
+fn alpha() -> f64 {
+    match Spec::new(Kind::Tracking, KEPT).mixing {
+        Mixing::FixedShare { alpha } | Mixing::PastAverage { alpha } => alpha,
+        _ => 0.0,
+    }
 }
 
 /// Outcome of one learner.
@@ -81,9 +86,13 @@ impl Outcome {
 }
 
 fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
-    // What a learner learns does not depend on what it drew: all draws share one.
-    let learner = AnyLearner::new(spec, stream[0].len())?;
-    let totals = eigenhedge_lab::totals(learner, stream, (args.seed, args.draws as usize), &|_| {})?;
+    // What a learner learns does not depend on what it drew: all draws share one. The first row sets the center and is not charged.
+    let mut learner = AnyLearner::new(spec, stream[0].len())?;
+    let (first, charged) = stream.split_at(usize::from(spec.center.is_some()));
+    for row in first {
+        trial(&mut learner, &Instance::from(&row[..]), &mut Random::seeded(args.seed))?;
+    }
+    let totals = eigenhedge_lab::totals(learner, charged, (args.seed, args.draws as usize), &|_| {})?;
     let comparators = Comparators::new(false, 0);
     let mut run = Model::with_comparators(spec.clone(), stream[0].len(), args.seed.wrapping_add(1), comparators)?;
     let mut recorder = Recorder::new(&run, false);
@@ -155,7 +164,7 @@ fn remarks(best: f64, results: &[Outcome], draws: u32) -> String {
     if let (Some(steady), Some(following)) = (expected(STEADY), expected(FOLLOWING)) {
         let (ratio, verb) =
             if steady > following { (steady / following, "saved") } else { (following / steady, "cost") };
-        say(format!("Mixing in a share of {ALPHA} {verb} tracking a factor of {ratio:.1} in loss."));
+        say(format!("Mixing in a share of {} {verb} tracking a factor of {ratio:.1} in loss.", alpha()));
     }
     let agree = results.iter().all(|result| {
         let (mean, deviation) = result.realised;
@@ -177,7 +186,6 @@ fn least_of_the_others(results: &[Outcome]) -> Option<(&'static str, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eigenhedge::{Instance, Random, trial};
 
     #[test]
     fn shared_draws_equal_separate_runs_bit_for_bit() {

@@ -4,7 +4,7 @@ use super::{AUTO, KEPT, Outcome};
 use anyhow::{Context, Result};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::BestSubspace;
-use eigenhedge::{Kind, Model, NormBound, Random, Spec};
+use eigenhedge::{Kind, Model, Random, Spec};
 use eigenhedge_report::{Block, Curve, Multiples, Page, RunReport, Steps, Table, Tile};
 
 /// Rows between which the best so far is known.
@@ -53,7 +53,8 @@ fn steps(seed: u64) -> Result<Steps> {
             [along * cos - beside * sin, along * sin + beside * cos]
         })
         .collect();
-    let spec = Spec { norm_bound: NormBound::Given(1.2), ..Spec::bare(Kind::Auto, 1) };
+    // The picture is about the origin.
+    let spec = Spec { center: None, ..Spec::new(Kind::Auto, 1) };
     let mut run = Model::new(spec, 2, seed)?;
     let best = Pca::fit(&rows, 1, Center::None)?;
     let angle = |direction: &[f64]| direction[1].atan2(direction[0]);
@@ -75,11 +76,12 @@ fn steps(seed: u64) -> Result<Steps> {
     Ok(steps)
 }
 
-/// Loss of the best fixed plane, now and then and at the end.
+/// Loss of the best fixed plane about the mean, at some rows and at the end. Learners are not charged for the first row, and
+/// neither is the plane.
 pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
-    let mut best = BestSubspace::new(stream[0].len(), false).context("the rows are too long to follow")?;
+    let mut best = BestSubspace::new(stream[0].len(), true).context("the rows are too long to follow")?;
     let mut curve = Curve { name: "best fixed plane so far".into(), ..Curve::default() };
-    for (i, row) in stream.iter().enumerate() {
+    for (i, row) in stream.iter().enumerate().skip(1) {
         best.add(row);
         if (i + 1) % STRIDE == 0 || i + 1 == stream.len() {
             curve.rows.push(i as f64);

@@ -3,7 +3,7 @@
 use super::hook::Hook;
 use super::occurrence::{Occurrence, cause_columns};
 use super::record::Records;
-use super::session::{PARTS, Session, State};
+use super::session::{Session, State};
 use super::{Outputs, spoken_lags};
 use crate::args::{BesideArgs, MonitorArgs};
 use crate::commands::run::words::sentence;
@@ -12,7 +12,7 @@ use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, SavedKind};
+use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
 use eigenhedge_io::{
     Answers, CellKind, GroupStore, Layout, Position, Reservation, Source, Stream, StreamState, Target, open_fleet,
     printable_path, save_fleet, write_whole,
@@ -44,10 +44,8 @@ impl Begun {
     fn afresh(args: &MonitorArgs, options: &MonitorOptions, source: &Source, layout: &Layout) -> Result<Self> {
         let Some(path) = &args.start_from else {
             let stream = Stream::open(source, layout)?;
-            let mut fleet = Fleet::new(fresh(args, options, layout, &stream)?)?;
-            if args.group_by.is_some() && !fleet.fresh().is_ready() {
-                *fleet.common_mut() = Some(fleet.fresh().clone());
-            }
+            let fresh = fresh(args, options, layout, &stream)?;
+            let fleet = if args.group_by.is_some() { Fleet::of_monitors(fresh)? } else { Fleet::new(fresh)? };
             return Ok(Self { stream, fleet, before: None });
         };
         let name = printable_path(path);
@@ -160,7 +158,7 @@ impl<'a> Session<'a> {
                 .with_safe_cells(args.safe_cells),
             state: before.map_or_else(|| State::before(fleet.keys().len()), |before| before.state),
             records,
-            parts: keys.map_or(PARTS, |keys| keys.clamp(1, PARTS)),
+            parts: keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS)),
             args,
             stream,
             fleet,

@@ -17,9 +17,6 @@ use std::collections::VecDeque;
 const REMEMBERED: usize = 128;
 /// Events and changes that are remembered for the summary.
 const LISTED: usize = 1000;
-/// Parts of a warm-up, of which each key gives at most one to the reference of all keys.
-pub const PARTS: u64 = Fleet::<Monitor>::PARTS;
-
 /// Monitors with their stream, their answers and their events.
 pub struct Session<'a> {
     pub(super) args: &'a MonitorArgs,
@@ -118,29 +115,20 @@ impl Session<'_> {
         let has_begun = state.tracks.get(place).is_some_and(|track| track.has_begun);
         let accepts = self.args.accept.is_some_and(|row| row <= number) && !state.is_accepted;
         let record = records.as_mut().and_then(|records| records.of(place));
-        let mut totals = MonitorTotals::default();
-        let before = |monitor: &mut Monitor| {
+        let outcome = fleet.with_pool(key, row, parts, |monitor| {
             if !has_begun {
                 monitor.begin_table();
             }
-            totals = monitor.totals();
-        };
-        let after = |monitor: &mut Monitor, mut verdict: Verdict| {
+            let before = monitor.totals();
+            let mut verdict = monitor.step_numbered(number, row)?;
             if accepts {
                 // Too few rows since the drift began: the next ones decide.
                 verdict.accepted |= monitor.accept().is_ok();
             }
             record.into_iter().for_each(|record| record.enter(&verdict, time, row, monitor));
             let event_start = monitor.open_event().map(|event| event.start);
-            (verdict, monitor.totals(), event_start, monitor.is_ready())
-        };
-        let outcome = fleet.step_pooled(key, (number, row), parts, before, after);
-        let outcome = outcome.map(|(verdict, after, event_start, is_ready)| Seen {
-            verdict,
-            before: totals,
-            after,
-            event_start,
-            is_ready,
+            let (after, is_ready) = (monitor.totals(), monitor.is_ready());
+            Ok(Seen { verdict, before, after, event_start, is_ready })
         });
         match outcome {
             Ok(seen) => {

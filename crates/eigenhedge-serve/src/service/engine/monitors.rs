@@ -7,7 +7,7 @@ use super::{Counts, Notice, Notices, Outcome, refused};
 use crate::service::problem::Problem;
 use crate::service::rows::{Rows, Shape};
 use eigenhedge::options::spelled;
-use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, MonitorTotals, Verdict};
+use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, MonitorTotals, POOL_PARTS};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -20,11 +20,7 @@ pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fl
         error => Problem::unsound(spelled(&error, |name| name.replace('-', "_"))),
     };
     let monitor = Monitor::new(options.clone(), shape.width).map_err(fits)?.with_names(shape.names.clone());
-    let mut fleet = Fleet::new(monitor).map_err(fits)?;
-    if by_key {
-        *fleet.common_mut() = Some(fleet.fresh().clone());
-    }
-    Ok(fleet)
+    if by_key { Fleet::of_monitors(monitor) } else { Fleet::new(monitor) }.map_err(fits)
 }
 
 /// The key and the time of a row; the key of the one monitor is empty.
@@ -47,8 +43,12 @@ pub fn learn(
     for i in 0..rows.count() {
         let number = first + rows.number(i);
         let (key, time) = beside(rows, i, shape);
-        let after = |monitor: &mut Monitor, verdict: Verdict| (verdict, monitor.open_event().map(|event| event.start));
-        match fleet.step_pooled(key, (number, rows.row(i)), Fleet::<Monitor>::PARTS, |_| (), after) {
+        let row = rows.row(i);
+        let looked = fleet.with_pool(key, row, POOL_PARTS, |monitor| {
+            let verdict = monitor.step_numbered(number, row)?;
+            Ok((verdict, monitor.open_event().map(|event| event.start)))
+        });
+        match looked {
             Ok((verdict, event_start)) => {
                 write(&columns, &verdict, rows.texts(i), &names, &mut outcome.answers);
                 outcome.learned += 1;

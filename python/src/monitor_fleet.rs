@@ -1,0 +1,158 @@
+//! One monitor for each key.
+
+use crate::alarms::{Answers, NUMBERS};
+use crate::arrays::{Rows, as_table};
+use crate::errors::{check_room, refused};
+use crate::fleet::{cannot, with_room};
+use crate::interrupt::each;
+use crate::monitor::PyMonitor;
+use crate::state::lock;
+use eigenhedge::{Error, Fleet, Monitor, POOL_PARTS};
+use eigenhedge_io::{open_fleet, save_fleet};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+
+/// The monitors behind :class:`eigenhedge.Fleet`.
+#[pyclass(frozen, module = "eigenhedge")]
+pub struct MonitorGroups {
+    state: Mutex<State>,
+}
+
+struct State {
+    fleet: Fleet<Monitor>,
+    /// Rows of all keys since this fleet was made or opened.
+    rows: u64,
+    /// True, by position of the key, once it has had one of these rows.
+    has_begun: Vec<bool>,
+}
+
+impl MonitorGroups {
+    fn of(fleet: Fleet<Monitor>) -> Self {
+        let keys = fleet.keys().len();
+        Self { state: Mutex::new(State { fleet, rows: 0, has_begun: vec![false; keys] }) }
+    }
+
+    fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        lock(py, &self.state)
+    }
+}
+
+#[pymethods]
+impl MonitorGroups {
+    /// A fleet whose monitors all begin like this one.
+    #[new]
+    fn new(py: Python<'_>, monitor: &PyMonitor, max_groups: Option<usize>) -> PyResult<Self> {
+        let fleet = Fleet::of_monitors(monitor.monitor(py)?).map_err(|error| refused(&error))?;
+        Ok(Self::of(with_room(fleet, max_groups)))
+    }
+
+    /// The verdicts of the monitors of the keys: arrays by name, as those of one monitor.
+    fn update<'py>(
+        &self,
+        py: Python<'py>,
+        keys: Vec<String>,
+        rows: &Bound<'py, PyAny>,
+        with_contributions: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let given = as_table(rows)?;
+        let mut rows = Rows::of(&given)?;
+        let count = rows.count();
+        if keys.len() != count {
+            return Err(refused(&Error::Length { what: "the list of keys", expected: count, found: keys.len() }));
+        }
+        let mut state = self.state(py)?;
+        let State { fleet, rows: number, has_begun } = &mut *state;
+        let width = with_contributions.then_some(fleet.fresh().width());
+        check_room("the answers to the rows", &[count, NUMBERS + 2 * width.unwrap_or(0)])?;
+        let mut answers = Answers::default();
+        each(py, count, |i| {
+            let (key, row) = (&keys[i], rows.row(i));
+            let place = fleet.position(key).unwrap_or(fleet.keys().len());
+            fleet.with_pool(key, row, POOL_PARTS, |monitor| {
+                if has_begun.get(place) != Some(&true) {
+                    monitor.begin_table();
+                }
+                let verdict = monitor.step_numbered(*number, row)?;
+                answers.enter(monitor, verdict, width);
+                Ok(())
+            })?;
+            *number += 1;
+            has_begun.resize(fleet.keys().len(), false);
+            has_begun[place] = true;
+            Ok(())
+        })?;
+        answers.into_dict(py, width, Some(&keys))
+    }
+
+    /// Makes the last rows of a key its reference; false if there is no such key.
+    fn accept(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
+        let mut state = self.state(py)?;
+        let fleet = &mut state.fleet;
+        if fleet.position(key).is_none() {
+            return Ok(false);
+        }
+        py.detach(|| fleet.with(key, Monitor::accept)).map_err(|error| refused(&error)).map(|()| true)
+    }
+
+    fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok(self.state(py)?.fleet.keys().map(str::to_owned).collect())
+    }
+
+    /// A copy of the monitor of a key.
+    fn get(&self, py: Python<'_>, key: &str) -> PyResult<Option<PyMonitor>> {
+        let found = self.state(py)?.fleet.get(key).map_err(|error| refused(&error))?;
+        Ok(found.map(|monitor| PyMonitor::of(monitor, Vec::new())))
+    }
+
+    /// The monitor that every key begins with.
+    #[getter]
+    fn fresh_monitor(&self, py: Python<'_>) -> PyResult<PyMonitor> {
+        Ok(PyMonitor::of(self.state(py)?.fleet.fresh().clone(), Vec::new()))
+    }
+
+    /// A fleet without keys, whose monitors begin alike.
+    fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
+        let fresh = self.state(py)?.fleet.fresh().clone();
+        let fleet = Fleet::of_monitors(fresh).map_err(|error| refused(&error))?;
+        Ok(Self::of(with_room(fleet, max_groups)))
+    }
+
+    /// Adds the monitors of another fleet.
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        if std::ptr::eq(self, other) {
+            return Err(PyValueError::new_err("a fleet must not be merged with itself"));
+        }
+        let (mut state, mut other) = (self.state(py)?, other.state(py)?);
+        let (fleet, other) = (&mut state.fleet, &mut other.fleet);
+        py.detach(|| fleet.merge(other)).map_err(|error| refused(&error))?;
+        let keys = state.fleet.keys().len();
+        state.has_begun.resize(keys, false);
+        Ok(())
+    }
+
+    #[getter]
+    fn in_memory(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.state(py)?.fleet.in_memory())
+    }
+
+    #[getter]
+    fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
+        Ok(self.state(py)?.fleet.fresh().columns().names.clone())
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let mut state = self.state(py)?;
+        let fleet = &mut state.fleet;
+        py.detach(|| save_fleet(&path, fleet, &[])).map_err(|error| cannot(&error))
+    }
+
+    #[staticmethod]
+    fn open(path: PathBuf, max_groups: Option<usize>) -> PyResult<Self> {
+        let (fleet, _) = open_fleet(&path, max_groups.unwrap_or(usize::MAX))
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self::of(fleet))
+    }
+}
