@@ -56,6 +56,11 @@ impl Client {
             written?;
             read?;
         }
+        // A client that expects to be told to go on is told so first.
+        if text.starts_with(b"HTTP/1.1 100") {
+            let end = text.windows(4).position(|window| window == b"\r\n\r\n").map_or(text.len(), |end| end + 4);
+            text.drain(..end);
+        }
         let end = text.windows(4).position(|window| window == b"\r\n\r\n").ok_or(io::ErrorKind::UnexpectedEof)?;
         let head = String::from_utf8_lossy(&text[..end]).into_owned();
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or(io::ErrorKind::InvalidData)?;

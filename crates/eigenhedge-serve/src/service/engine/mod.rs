@@ -33,8 +33,8 @@ pub struct Engine {
     counts: Counts,
     notices: Notices,
     record: Record,
-    /// Keys at which the number of members in memory is set again.
-    next_look: usize,
+    /// Largest saved member of the fleet so far.
+    member_bytes: u64,
 }
 
 /// Where members of a fleet go that are not in memory, and how much memory the others may take.
@@ -95,7 +95,7 @@ impl Engine {
     /// A stream before its first row.
     pub fn new(options: Arc<StreamOptions>, places: Places) -> Self {
         let (counts, notices, record) = (Counts::default(), Notices::default(), Record::default());
-        Self { options, places, shape: None, learner: None, counts, notices, record, next_look: 64 }
+        Self { options, places, shape: None, learner: None, counts, notices, record, member_bytes: 0 }
     }
 
     /// The columns, once there is a row.
@@ -207,7 +207,7 @@ impl Engine {
         summary.map_err(|error: eigenhedge::Error| Problem::unavailable(error.to_string()))
     }
 
-    /// Sets the number of members in memory, when there are many more keys than at the last look.
+    /// Sets the number of members in memory by the size of the member of the last row.
     fn look_at_memory(&mut self, rows: &Rows) {
         let budget = self.places.fleet_bytes.load(Ordering::Relaxed);
         let Some(learner) = &mut self.learner else { return };
@@ -217,8 +217,8 @@ impl Engine {
         let key = rows.texts(key.0).get(key.1).map_or("", String::as_str);
         match learner {
             AnyLearner::Model(_) => {}
-            AnyLearner::Models(fleet) => models::limit_memory(fleet, key, budget, &mut self.next_look),
-            AnyLearner::Monitors(fleet) => models::limit_memory(fleet, key, budget, &mut self.next_look),
+            AnyLearner::Models(fleet) => models::limit_memory(fleet, key, budget, &mut self.member_bytes),
+            AnyLearner::Monitors(fleet) => models::limit_memory(fleet, key, budget, &mut self.member_bytes),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A stream's learner as bytes: in snapshots of the store, and as a file for others.
 
-use super::models::{OneModel, asking};
+use super::models::{OneModel, asking, few_in_memory};
 use super::record::Record;
 use super::{AnyLearner, Counts, Engine, Notices, Places};
 use crate::service::options::{Learner, StreamOptions};
@@ -51,7 +51,6 @@ struct Around {
     counts: Counts,
     notices: Notices,
     record: Record,
-    next_look: usize,
 }
 
 fn unwritable(error: impl std::fmt::Display) -> Problem {
@@ -70,7 +69,6 @@ impl Engine {
             counts: self.counts,
             notices: self.notices.clone(),
             record: self.record.clone(),
-            next_look: self.next_look,
         };
         let around = postcard::to_stdvec(&around).map_err(unwritable)?;
         let learner = match &mut self.learner {
@@ -91,7 +89,7 @@ impl Engine {
     ) -> Result<Self, String> {
         let around: Around = postcard::from_bytes(around).map_err(damaged)?;
         let mut engine = Self::new(options, places);
-        (engine.counts, engine.notices, engine.next_look) = (around.counts, around.notices, around.next_look);
+        (engine.counts, engine.notices) = (around.counts, around.notices);
         engine.record = around.record;
         engine.shape = around.shape.map(Arc::new);
         let Some(mut saved) = learner else { return Ok(engine) };
@@ -247,7 +245,8 @@ fn fleet_of<T: FleetMember>(saved: Saved, places: &Places) -> Result<Fleet<T>, S
     let index = Fleet::<T>::index(&mut io::BufReader::new(&mut file)).map_err(|refusal| refusal.to_string())?;
     let parts = index.parts.iter().map(|(_, at, length)| (*at, *length)).collect();
     let store = GroupStore::over(&places.folder, file, parts);
-    let (fleet, _) = index.open(usize::MAX, Box::new(store), GroupStore::part).map_err(|error| error.to_string())?;
+    let (fleet, _) =
+        index.open(few_in_memory(places), Box::new(store), GroupStore::part).map_err(|error| error.to_string())?;
     Ok(fleet)
 }
 
