@@ -229,5 +229,5 @@ fn most_in_memory(bytes: u64, budget: u64) -> usize {
 
 /// Bytes for the members of each of so many fleets.
 pub fn share_memory(places: &Places, max_memory: u64, fleets: u64) {
-    places.fleet_bytes.store(max_memory / 2 / fleets.max(1), Ordering::Relaxed);
+    places.fleet_bytes.store(max_memory / 4 / fleets.max(1), Ordering::Relaxed);
 }
