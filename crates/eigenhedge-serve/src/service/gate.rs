@@ -1,7 +1,7 @@
 //! The way in: every request is checked before it is looked at, and every answer is counted and protected.
 
+use super::app::App;
 use super::problem::Problem;
-use super::routes::App;
 use super::token::{Scope, Tokens};
 use crate::live::guard::{Refusal, protect};
 use axum::extract::{Request, State};

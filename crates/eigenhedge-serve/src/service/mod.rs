@@ -3,14 +3,15 @@
 //! | module | what |
 //! |---|---|
 //! | `settings` `token` | how the service is started, and who may do what |
-//! | `name` `options` `rows` | requests, read and checked by the library's table of options and the readers of `eigenhedge-io` |
+//! | `name` `shape` `options` `rows` | requests, read and checked by the library's table of options and the readers of `eigenhedge-io` |
 //! | `engine` | the learner of a stream; knows no request |
 //! | `order` `repeats` | what is logged, and requests that are sent twice |
 //! | `store` | one transactional file, written by one thread |
 //! | `pool` `stream` `feed` `core` | streams at work, and all of them by name |
-//! | `gate` `routes` `problem` `server` | HTTP |
+//! | `app` `gate` `routes` `problem` `server` | HTTP |
 //! | `metrics` `log` `webhook` | for those who run it |
 
+mod app;
 mod core;
 mod engine;
 mod feed;
@@ -29,6 +30,7 @@ mod routes;
 mod rows;
 mod server;
 mod settings;
+mod shape;
 mod store;
 mod stream;
 mod token;

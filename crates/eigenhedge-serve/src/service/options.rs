@@ -1,7 +1,7 @@
 //! The options of a stream: JSON as given, checked by the library's table of options.
 
 use super::problem::Problem;
-use super::rows::Shape;
+use super::shape::Shape;
 use eigenhedge::options::{OPTIONS, OptionEntry, Options, Setup, spelled};
 use eigenhedge::{AnyLearner, Choose, Kept, Kind, Missing, MonitorOptions, Standardize};
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat};

@@ -1,9 +1,10 @@
 //! The server: connections within limits, until it is told to stop.
 
+use super::app::App;
 use super::core::Core;
 use super::log::event;
 use super::metrics::Metrics;
-use super::routes::{App, router};
+use super::routes::router;
 use super::settings::Settings;
 use crate::live::{Guard, Shutdown, ShutdownSwitch};
 use axum::Router;

@@ -10,7 +10,7 @@ use super::order::{Logged, Order};
 use super::pool::{Pool, Worked};
 use super::problem::Problem;
 use super::repeats::{Repeats, Reply};
-use super::rows::Shape;
+use super::shape::Shape;
 use super::store::{Action, Op, Store, StoreQueue};
 use super::webhook::{Target, Webhooks};
 use std::collections::VecDeque;

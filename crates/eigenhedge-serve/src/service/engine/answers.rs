@@ -1,6 +1,6 @@
 //! The answer of a monitor to a row, with the columns of the command line.
 
-use crate::service::rows::Shape;
+use crate::service::shape::Shape;
 use eigenhedge::Verdict;
 use eigenhedge_io::{Cell, CellKind, json_cells};
 

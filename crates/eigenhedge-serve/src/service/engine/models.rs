@@ -1,9 +1,10 @@
 //! Models of a stream: one, or one for each key.
 
+use super::outcome::{Outcome, Places, refused};
 use super::record::Record;
-use super::{Outcome, Places, refused};
 use crate::service::problem::Problem;
-use crate::service::rows::{Rows, Shape};
+use crate::service::rows::Rows;
+use crate::service::shape::Shape;
 use eigenhedge::options::{Setup, spelled};
 use eigenhedge::{Columns, Error, Fleet, FleetMember, Loss, Model, Standardize, Standardizer};
 use eigenhedge_io::{Answer, GroupStore, json_answer};

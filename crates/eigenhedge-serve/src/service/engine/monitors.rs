@@ -2,10 +2,12 @@
 
 use super::answers::{columns, write};
 use super::models::LISTED;
+use super::notice::{Notice, Notices};
+use super::outcome::{Counts, Outcome, refused};
 use super::record::Record;
-use super::{Counts, Notice, Notices, Outcome, refused};
 use crate::service::problem::Problem;
-use crate::service::rows::{Rows, Shape};
+use crate::service::rows::Rows;
+use crate::service::shape::Shape;
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, MonitorTotals, POOL_PARTS};
 use serde_json::{Value, json};

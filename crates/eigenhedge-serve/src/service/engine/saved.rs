@@ -5,7 +5,7 @@ use super::record::Record;
 use super::{AnyLearner, Counts, Engine, Notices, Places};
 use crate::service::options::{Learner, StreamOptions};
 use crate::service::problem::Problem;
-use crate::service::rows::Shape;
+use crate::service::shape::Shape;
 use eigenhedge::options::Setup;
 use eigenhedge::{Error, Fleet, FleetMember, Model, Monitor, Refusal, SavedKind};
 use eigenhedge_io::{GroupStore, scratch_file};

@@ -1,6 +1,7 @@
 //! For those who run the service: health, metrics, backup.
 
-use super::{App, json};
+use super::replies::json;
+use crate::service::app::App;
 use crate::service::file_body::file_body;
 use crate::service::problem::Problem;
 use axum::extract::State;

@@ -1,8 +1,8 @@
 //! Pages: all streams, and one stream. Their data come as server-sent events below `/v1`, where a token is asked for.
 
-use super::App;
 use crate::live::sse;
 use crate::live::{Feed, PageState, assets};
+use crate::service::app::App;
 use crate::service::gate::COOKIE;
 use crate::service::name::check_name;
 use crate::service::problem::Problem;

@@ -1,6 +1,7 @@
 //! Rows in, answers out.
 
-use super::{App, json, lines, read_body};
+use super::replies::{json, lines, read_body};
+use crate::service::app::App;
 use crate::service::engine::Engine;
 use crate::service::order::{Logged, Order};
 use crate::service::problem::Problem;

@@ -1,8 +1,9 @@
 //! Streams: made, shown, deleted; their summaries, models and events.
 
+use super::replies::{json, parameter, read_body};
 use super::rows::{take_memory, wait_for_load};
-use super::{App, json, parameter, read_body};
 use crate::live::sse::{self, Event, Source};
+use crate::service::app::App;
 use crate::service::engine::Saved;
 use crate::service::feed::FeedEvent;
 use crate::service::file_body::file_body;
