@@ -1,8 +1,9 @@
-"""How good the coordinates of rows are as features: River's logistic regression on four of them, over ELEC2.
+"""Quality of coordinates as features: River's logistic regression on four coordinates of ELEC2.
 
-`EIGENHEDGE_DATA` names the folder that holds `elec2.csv`. The first 12,000 rows are scaled by the first 400 of them. Every row is
-predicted from the coordinates that it has before it is learned from. Beside the accuracy stands the share of rows before which
-a direction of the basis turned by more than 45 degrees, changes of sign included.
+`EIGENHEDGE_DATA` is the folder of `elec2.csv`. The first table is for the first 12,000 rows, standardized by the first 400. Every
+row is predicted from its coordinates before it is learned. The last column is the share of rows before which a direction of the
+basis turned by more than 45 degrees, including changes of sign. The second table has the accuracy on columns and on coordinates
+for other scales and for the whole stream.
 """
 
 import csv
@@ -11,7 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from river import linear_model
+from river import linear_model, preprocessing
 
 import eigenhedge
 from eigenhedge.river import OnlinePCA
@@ -19,20 +20,32 @@ from eigenhedge.river import OnlinePCA
 ROWS, WARM_UP, K = 12_000, 400, 4
 
 
-def stream(path):
-    """Rows in standard units, and labels."""
+def whole_stream(path):
+    """Unscaled rows, and labels."""
     with path.open() as file:
-        table = np.array(
-            [[float(cell) for cell in line] for line, _ in zip(list(csv.reader(file))[1:], range(ROWS), strict=False)]
-        )
-    X, labels = table[:, :-1], table[:, -1] > 0
+        table = np.array([[float(cell) for cell in line] for line in list(csv.reader(file))[1:]])
+    return table[:, :-1], table[:, -1] > 0
+
+
+def by_first_rows(X):
+    """Rows standardized by the first ones."""
     deviation = X[:WARM_UP].std(axis=0)
     deviation[deviation < 1e-12] = 1.0
-    return (X - X[:WARM_UP].mean(axis=0)) / deviation, labels
+    return (X - X[:WARM_UP].mean(axis=0)) / deviation
+
+
+def by_rows_so_far(X):
+    """Rows standardized by the rows so far, with River's StandardScaler."""
+    scaler, scaled = preprocessing.StandardScaler(), []
+    for x in X.tolist():
+        row = dict(enumerate(x))
+        scaler.learn_one(row)
+        scaled.append(list(scaler.transform_one(row).values()))
+    return np.array(scaled)
 
 
 def accuracy(Z, labels):
-    """Share of the rows that are predicted rightly from what was learned before."""
+    """Share of rows predicted correctly from earlier rows."""
     model, right = linear_model.LogisticRegression(), 0
     for z, label in zip(Z, labels, strict=True):
         x = dict(enumerate(z))
@@ -42,7 +55,7 @@ def accuracy(Z, labels):
 
 
 def by_transformer(X, learner):
-    """Coordinates by `transform_one`, and the share of rows that turn the basis."""
+    """Coordinates from `transform_one`, and the share of rows that turn the basis."""
     pca, Z, turns, last = OnlinePCA(K, learner=learner), [], 0, None
     for x in X:
         row = dict(enumerate(x.tolist()))
@@ -62,7 +75,8 @@ def main():
     folder = os.environ.get("EIGENHEDGE_DATA")
     if folder is None or not (Path(folder) / "elec2.csv").is_file():
         sys.exit("EIGENHEDGE_DATA must name a folder with elec2.csv: skipped")
-    X, labels = stream(Path(folder) / "elec2.csv")
+    raw, all_labels = whole_stream(Path(folder) / "elec2.csv")
+    X, labels = by_first_rows(raw)[:ROWS], all_labels[:ROWS]
     print(f"{'columns':20} {accuracy(X.tolist(), labels):.3f}")
     print(f"{'learner':20} aligned  drawn  transform_one  turns")
     for learner in ["anchored", "tracking", "auto"]:
@@ -72,6 +86,19 @@ def main():
         ]
         Z, turns = by_transformer(X, learner)
         print(f"{learner:20} {found[0]:7.3f} {found[1]:6.3f} {accuracy(Z, labels):14.3f} {turns:6.2%}", flush=True)
+    scales = {
+        "not scaled": raw,
+        "scaled by the first 400 rows": by_first_rows(raw),
+        "scaled by the rows so far": by_rows_so_far(raw),
+    }
+    print(f"\n{'rows and scale':42} columns anchored auto")
+    for scale, scaled in scales.items():
+        for rows in (ROWS, len(raw)):
+            X, labels = scaled[:rows], all_labels[:rows]
+            found = [
+                accuracy(eigenhedge.run(X, K, learner=learner).coordinates.tolist(), labels) for learner in ("anchored", "auto")
+            ]
+            print(f"{rows} rows, {scale:30} {accuracy(X.tolist(), labels):7.3f} {found[0]:8.3f} {found[1]:5.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,27 +1,27 @@
 """Online PCA and online kernel PCA with regret guarantees.
 
-Rows arrive one at a time. Before each row a learner commits to a k-dimensional subspace, is charged for what that subspace
-loses of the row, and then learns.
+Rows arrive one at a time. Before each row a learner commits to a k-dimensional subspace. The row arrives, its squared
+reconstruction error is recorded as the loss, and then the learner updates.
 
 - :func:`run`: one pass over a table, like the command line. Returns a :class:`RunResult`.
-- :class:`Model`: learns row by row; saved and loaded.
-- :class:`Fleet`: a model for each key.
-- :class:`Moments`: count, mean and scatter of rows, folded in parts. :func:`merge`: models of parts as one.
+- :class:`Model`: learns row by row; can be saved and loaded.
+- :class:`Fleet`: one model per key.
+- :class:`Moments`: count, mean and scatter of rows, computed in parts. :func:`merge`: merges models of parts.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
 - :class:`Monitor`: scores, alarms, drift, causes and change points for rows of sensors.
 - :class:`Client`: streams of ``eigenhedge serve``, over HTTP.
 - :mod:`eigenhedge.river`: transformer and anomaly detector (also :class:`SubspaceAnomaly`) for River.
 - :func:`experts`, :class:`Experts`, :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
-- :func:`pair`, :class:`Pair`: pairs of rows. :class:`Average`: one hypothesis out of a run.
-- :mod:`eigenhedge.bounds`: the theorems, as functions of numbers.
+- :func:`pair`, :class:`Pair`: pairs of rows. :class:`Average`: a fixed hypothesis from a run.
+- :mod:`eigenhedge.bounds`: regret bounds as functions of numbers.
 - :func:`preimage`, :func:`kernel_mean`, :func:`mmd`: combinations of features.
 - :func:`load`, :func:`save`, :func:`export`, :func:`set_threads`.
-- :mod:`eigenhedge.plot`: pictures. :mod:`eigenhedge.typing`: types to annotate programs with.
+- :mod:`eigenhedge.plot`: plots. :mod:`eigenhedge.typing`: types for annotations.
 
-The default learner of everything that takes a stream is ``"auto"``, which follows changes; that of the estimators, which are
-fitted to a set of rows, is ``"anchored"``, whose components are those of PCA and do not depend on the order of the rows.
+The default learner for streams is ``"auto"``, which follows drift. The default of the scikit-learn estimators is ``"anchored"``,
+whose components are those of PCA and do not depend on the order of the rows.
 
-NumPy is all that is needed: scikit-learn for the estimators, River and matplotlib are imported when they are used.
+Only NumPy is required. scikit-learn (for the estimators), River and matplotlib are imported on first use.
 """
 
 import importlib
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from .client import Client as Client
     from .river import SubspaceAnomaly as SubspaceAnomaly
 else:
-    #: Modules of what is imported when it is used.
+    #: Modules of names that are imported on first use.
     _LATER = {
         "Alarms": "_alarms",
         "Client": "client",

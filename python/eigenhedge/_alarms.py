@@ -1,4 +1,4 @@
-"""The answers of a monitor to rows."""
+"""Results of a monitor."""
 
 from __future__ import annotations
 
@@ -17,64 +17,73 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-#: Events that a notebook lists.
+#: Maximum number of events in the notebook display.
 SHOWN = 12
 
 
 @dataclass(frozen=True, repr=False)
 class Alarms:
-    """The answers of a :class:`Monitor` to rows, as ``eigenhedge monitor`` writes them.
+    """Results of a :class:`Monitor` for rows, as written by ``eigenhedge monitor``.
 
     Attributes
     ----------
     row : ndarray of shape (n_rows,)
-        Number of each row since the monitor began.
+        Number of each row since the start of the monitor.
     score : ndarray of shape (n_rows,)
-        How unusual the row is compared with the reference: minus the sum of the logarithms of three tail probabilities. NaN, as
-        the next three are, for rows without a score: those of the warm-up, those that lack earlier rows, and those that are
-        passed over.
+        Anomaly score compared with the reference: minus the sum of the logarithms of three tail probabilities. NaN, like the
+        next three, for rows without a score: rows of the warm-up, rows without enough lags, and skipped rows.
     q : ndarray of shape (n_rows,)
-        Squared distance from the directions.
+        Squared distance from the span of the directions.
     t2 : ndarray of shape (n_rows,)
-        Hotelling's T² along them.
+        Hotelling's T² along the directions.
     limit : ndarray of shape (n_rows,)
-        The score that this row needed for an alarm. It depends on the last rows.
+        Score that the row needs for an alarm. It depends on the last rows.
     alarm : ndarray of bool of shape (n_rows,)
-        True if the score is over its limit, or a column is stuck.
+        True if the score exceeds its limit or a column is stuck.
     drift : ndarray of bool of shape (n_rows,)
         True while the level of the rows is away from the reference.
     state : ndarray of str of shape (n_rows,)
-        The verdicts as one word: ``"alarm"``, else ``"drift"``, else ``"normal"``.
+        Verdict in one word: ``"alarm"``, otherwise ``"drift"``, otherwise ``"normal"``.
     drift_since : ndarray of int of shape (n_rows,)
-        First row of the drift that goes on; -1 without a drift.
+        First row of the ongoing drift; -1 without a drift.
     change : ndarray of int of shape (n_rows,)
-        In the row at which a change of the level of the scores was found, the row at which it began; else -1.
+        Start row of a change of the level of the scores, in the row at which it was detected; otherwise -1.
     causes : ndarray of shape (n_rows, 3)
-        The first causes: names of columns, or positions if they have no names; None or -1 where there is no cause.
+        Main causes: names of columns, or positions if there are no names; None or -1 for no cause.
     shares : ndarray of shape (n_rows, 3)
-        Their shares of the squared deviations of all columns, where a deviation is from what the other columns predict.
-        Positive, largest first, at most 1 in all.
+        Shares of the causes in the squared deviations of all columns from their predictions by the other columns. Positive,
+        largest first, at most 1 in total.
     q_limit, t2_limit : ndarray of shape (n_rows,)
-        Values of ``q`` and ``t2`` that normal rows pass as often as the limit is passed. Alarms come from the score alone.
+        Values of ``q`` and ``t2`` that normal rows exceed at the rate of the limit. Alarms depend on the score only.
     events : list of dict
-        Events that ended before one of the rows: alarms that belong together. Keys: kind, start, end, peak (row of the largest
-        score), strength (the score there), alarms (their number), causes (pairs of column and share). The kind is "stuck" if a
-        column was stuck in most of the alarms, "moved" if a column that was constant in the warm-up had another value in most
-        of them, else "alarms".
+        Events (groups of nearby alarms) that ended before one of the rows. Keys: kind, start, end, peak (row of the largest
+        score), strength (score of that row), alarms (number of alarms), causes (pairs of column and share). The kind is "stuck"
+        if a column was stuck in at least half of the alarms, "moved" if a column that was constant in the warm-up had another
+        value in at least half of them, otherwise "alarms".
     changes : list of dict
-        Changes that were found, with the same keys: kind is "rise" or "fall", end is the row at which it was found.
+        Detected changes, with the same keys. The kind is "rise" or "fall"; end is the row of the detection.
     drifts : list of dict
-        Drifts, with the same keys; strength is NaN. Kind "drift": it began at start and was reported at end. Kind "returned":
-        it began at start, and the level returned at end. Kind "accepted": the last rows became the reference after this row.
+        Drifts, with the same keys; strength is NaN. Kind "drift": started at start and reported at end. Kind "returned":
+        started at start, and the level returned at end. Kind "accepted": the last rows became the reference after this row.
     columns : list
         Names of the columns, or their positions.
     reference_limit : float
-        Limit of the score by the reference alone, after the last of the rows: the asked share of rows like the reference pass it.
-        NaN during the warm-up.
+        Limit of the score by the reference alone, after the last row. The requested share of reference-like rows exceed it. NaN
+        during the warm-up.
     contributions : ndarray of shape (n_rows, n_columns), or None
-        Contributions of the columns to ``q``, which they sum to; None unless they were asked for.
+        Contributions of the columns to ``q``, which sum to ``q``; None unless requested.
     key : list of str, or None
-        Key of each row, if a :class:`Fleet` gave the answers. Events, changes and drifts then also have a "key".
+        Key of each row, for results of a :class:`Fleet`. Events, changes and drifts then also have a "key".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(600, 4)) * [3, 2, 1, 1]
+    >>> X[500, 1] = 40.0
+    >>> alarms = eigenhedge.Monitor(2).update(X)
+    >>> len(alarms), bool(alarms.alarm[500]), int(alarms.causes[500, 0])
+    (600, True, 1)
     """
 
     row: NDArray[np.uint64]
@@ -123,13 +132,28 @@ class Alarms:
         return f"{line}{_summary.table(list(counts), [list(counts.values())])}{events}{more}"
 
     def plot(self, times: Any = None) -> Figure:
-        """Draw scores, limits, alarms, drift and changes: :func:`eigenhedge.plot.monitor`."""
+        """Plot scores, limits, alarms, drift and changes with :func:`eigenhedge.plot.monitor`.
+
+        Parameters
+        ----------
+        times : array-like of shape (n_rows,), default=None
+            Values of the horizontal axis; None for row numbers.
+
+        Returns
+        -------
+        matplotlib Figure
+        """
         from . import plot
 
         return plot.monitor(self, times)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with the columns of the command line's answers."""
+        """Return the results as a pandas DataFrame with the columns of the command line's output.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         pd = needed("pandas", "Alarms.to_frame", "pandas")
         names = ["row", "score", "q", "t2", "limit", "alarm", "state"]
         columns: dict[str, Any] = {name: getattr(self, name) for name in names}
@@ -149,11 +173,11 @@ def _causes(event: Event) -> str:
 def answers(
     found: dict[str, Any], names: list[str] | None, width: int, limit: float | None, key: list[str] | None = None
 ) -> Alarms:
-    """The answers of the core about columns with these names, if they have names."""
+    """Return the results of the core with column names, if there are any."""
     columns: list[Any] = list(range(width)) if names is None else names
     causes = found.pop("causes").reshape(-1, 3)
     if names is not None:
-        # -1 is the last.
+        # Index -1 selects the last entry, None.
         causes = np.array([*names, None], dtype=object)[causes]
     limits = found.pop("statistic_limits")
     for occurrence in [*found["events"], *found["changes"], *found["drifts"]]:

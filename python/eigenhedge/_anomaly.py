@@ -1,4 +1,4 @@
-"""River's anomaly detector."""
+"""Anomaly detector for River."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ LISTS: dict[str, Any] = {"event_gap": 5, "change_time": 10_000.0}
 
 
 class SubspaceAnomaly(base.AnomalyDetector):
-    """Scores rows of sensors with the code of `eigenhedge.Monitor`.
+    """Anomaly detector for rows of sensors, based on `eigenhedge.Monitor`.
 
-    The score is `score / (score + limit)`, between 0 and 1, where the limit is the score that this row needs for an alarm: a half
-    is the limit. `ThresholdFilter` with a threshold of 0.5 gives the alarms of the monitor; `QuantileFilter` finds a threshold
-    of its own. Rows of the warm-up have the score 0. A fault that lasts has high scores when it begins, because the limit depends
-    on the last rows; with `mode="freeze:ROWS"` it has high scores as long as it lasts.
+    The score is `score / (score + limit)`, between 0 and 1, where the limit is the score that this row needs for an alarm. A
+    score of 0.5 is the limit. `ThresholdFilter` with a threshold of 0.5 gives the alarms of the monitor; `QuantileFilter` finds
+    its own threshold. Rows of the warm-up have the score 0. A lasting fault has high scores when it starts, because the limit
+    depends on the last rows; with `mode="freeze:ROWS"` it has high scores as long as it lasts.
 
-    The features of the first row have a place, others are left aside. A feature that a row lacks is a missing cell.
+    The detector uses the features of the first row and ignores others. A feature that a row lacks is a missing cell.
 
     It standardizes the features itself, by the warm-up. Do not put River's `StandardScaler` before it: that scale follows the
     rows, so that a drift of a feature would be scaled away before it can be reported.
@@ -38,27 +38,27 @@ class SubspaceAnomaly(base.AnomalyDetector):
     Parameters
     ----------
     n_components
-        Number of directions that count as normal. By default as many as hold `share` of the energy.
+        Number of normal directions. By default as many as explain `share` of the energy.
     share
-        Share of the energy of normal rows that the directions hold.
+        Share of the energy of normal rows that the directions explain.
     mode
         `adapt`: the recent level and its limit follow the rows. `freeze:ROWS`: nothing changes after the first ROWS rows.
     limit
-        Rule for the limit of alarms: `auto:ALPHA` or `conformal:P`.
+        Rule for the alarm limit: `auto:ALPHA` or `conformal:P`.
     lags
-        Earlier rows that are appended to each row, or `auto`.
+        Number of earlier rows appended to each row, or `auto`.
     differences
-        Also compare the differences between rows; `auto` is where levels are strongly autocorrelated.
+        Also score the differences between rows; `auto` does so if levels are strongly autocorrelated.
     standardize
-        Bring the features to mean 0 and deviation 1 by the warm-up.
+        Standardize the features to mean 0 and deviation 1 by the warm-up.
     missing
-        Missing cells: `fill` them in from the others, `skip` the row (its score is 0), or `fail`.
+        Handling of missing cells: `fill` them in from the others, `skip` the row (its score is 0), or `fail`.
     warm_up
-        First rows, which are taken as normal. By default 400, or 3 for each feature and lag if that is more.
+        Number of first rows, which count as normal. By default 400, or 3 per feature and lag if that is more.
     drift_time
-        Rows between two false reports of drift, on average.
+        Average number of rows between false reports of drift.
     rebaseline
-        When a drift becomes the reference: `never`, or `after:ROWS` of drift, for streams that change for good.
+        When a drift becomes the reference: `never`, or `after:ROWS` of drift, for streams that change permanently.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class SubspaceAnomaly(base.AnomalyDetector):
         yield {"n_components": 1, "lags": 2, "mode": "freeze:60"}
 
     def learn_one(self, x: dict[FeatureName, Any]) -> None:
-        """Enter one row; the recent level follows it.
+        """Process one row and update the recent level.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class SubspaceAnomaly(base.AnomalyDetector):
         self._monitor.update(self._row(x)[None, :], False)
 
     def score_one(self, x: dict[FeatureName, Any]) -> float:
-        """Anomaly score of a row, between 0 and 1: a half at the limit, 0 without a score.
+        """Return the anomaly score of a row, between 0 and 1: 0.5 at the limit, 0 without a score.
 
         Parameters
         ----------
@@ -149,12 +149,12 @@ class SubspaceAnomaly(base.AnomalyDetector):
         return score / (score + limit)
 
     def save(self, path: Path) -> None:
-        """Write a file that `eigenhedge.load` and `eigenhedge monitor --start-from` read.
+        """Write a model file for `eigenhedge.load` and `eigenhedge monitor --start-from`.
 
         Parameters
         ----------
         path
-            The file; it is complete or absent.
+            Path of the file, which is replaced atomically.
 
         """
         _snapshot.save(self, path)
@@ -173,13 +173,13 @@ class SubspaceAnomaly(base.AnomalyDetector):
         return self._fitted().feature_names
 
     def _remembered(self) -> dict[str, Any]:
-        """Python's part of a file."""
+        """Return the Python part of a model file."""
         names = savable(self._places)
         return {"class": "river.SubspaceAnomaly", "parameters": self._get_params(), "names": names}
 
     @classmethod
     def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:
-        """The detector that was saved."""
+        """Return the saved detector."""
         model = cls(**saved["parameters"])
         model._monitor, model._places = inner, {name: place for place, name in enumerate(saved["names"])}
         if not len(saved["names"]) == len(model._places) == inner.dim:
@@ -191,7 +191,7 @@ class SubspaceAnomaly(base.AnomalyDetector):
 
 
 def savable(names: Iterable[FeatureName]) -> list[FeatureName]:
-    """Names that JSON can hold, in order."""
+    """Return the names in order, checked for JSON."""
     listed = list(names)
     other = next((name for name in listed if not isinstance(name, (str, int))), None)
     if other is not None:

@@ -1,4 +1,4 @@
-"""Hedge: the smallest case of capped Hedge."""
+"""Hedge, a special case of capped Hedge."""
 
 from ._core import CappedHedge
 from ._types import Mixing, Select
@@ -13,7 +13,7 @@ def Hedge(
     select: Select = None,
     seed: int = 0,
 ) -> CappedHedge:
-    """Hedge over ``n`` experts: one is followed, and paid for, in each trial.
+    """Create a Hedge learner over ``n`` experts, which draws one expert per trial and incurs its loss.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def Hedge(
     Returns
     -------
     CappedHedge
-        One that drops (and pays for) one expert; ``dropped_probabilities`` are the weights of Hedge.
+        A learner that drops one expert; ``dropped_probabilities`` are the weights of Hedge.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One model or monitor for each key."""
+"""Fleet of models or monitors, one per key."""
 
 from __future__ import annotations
 
@@ -25,25 +25,27 @@ Answers = TypeVar("Answers")
 
 
 class Fleet(Generic[Member, Answers]):
-    """A model or monitor for each key: for sensors, machines or customers whose rows arrive mixed.
+    """Fleet of models or monitors, one per key, for sensors, machines or customers whose rows arrive in one stream.
 
-    All members have the same options. A model learns from the rows of its key alone and gives the same bits as a separate
+    All members have the same options. A model learns only from the rows of its key and gives the same bits as a separate
     :class:`Model`. A monitor does the same once it has enough rows for a reference. Until then it uses a reference from the
     first rows of all keys, as ``eigenhedge monitor --group-by`` does.
 
     Parameters
     ----------
     k : int or Monitor
-        Number of directions that each model keeps, or the monitor that every key starts with. A monitor that is fitted
-        already is the reference for every key.
+        Number of directions kept by each model, or the monitor that every key starts with. A fitted monitor is the reference
+        for every key.
     max_groups : int, optional
-        Maximum number of members in memory. The least recently used ones wait in a temporary file.
+        Maximum number of members in memory. The least recently used ones are moved to a temporary file and loaded when their
+        keys return.
     standardize : str, default="none"
-        ``"none"``, or ``"running"``: bring the columns of each key to mean 0 and deviation 1 by its rows before.
+        ``"none"``, or ``"running"``: standardize the columns of each key to mean 0 and deviation 1 by its previous rows.
     hindsight : bool, default=True
-        Follow the best subspace of each key, so that its summary has a regret.
+        Track the best subspace of each key in hindsight, so that its summary has a regret.
     **options
-        The options of :func:`eigenhedge.run`. These three are for models only; a monitor has its own options.
+        Options of :func:`eigenhedge.run`. ``standardize``, ``hindsight`` and these options are for models only; a monitor has
+        its own options.
 
     Examples
     --------
@@ -101,14 +103,14 @@ class Fleet(Generic[Member, Answers]):
                 raise ValueError(f"{given[0]} has no effect with a fleet of monitors: options of monitors go to Monitor")
 
     def update(self, keys: Iterable[object], X: Table) -> Answers:
-        """Give every row to the model or monitor of its key.
+        """Process every row with the model or monitor of its key.
 
         Parameters
         ----------
         keys : iterable of n_rows keys
-            Texts. Other keys are converted by ``str``.
+            Keys of the rows, converted by ``str``.
         X : array-like of shape (n_rows, n_columns)
-            The rows, in order. If a row is refused, the rows before it have been learned.
+            The rows, in order. On an error the previous rows have been learned.
 
         Returns
         -------
@@ -145,7 +147,7 @@ class Fleet(Generic[Member, Answers]):
         return Groups(dim, self.k, names=names, max_groups=self.max_groups, **self._given)
 
     def accept(self, key: object) -> None:
-        """Accept the present state of a key as normal: see :meth:`Monitor.accept`.
+        """Accept the current state of a key as normal. See :meth:`Monitor.accept`.
 
         Parameters
         ----------
@@ -158,7 +160,12 @@ class Fleet(Generic[Member, Answers]):
             raise KeyError(key)
 
     def keys(self) -> list[str]:
-        """Return the keys, in the order of their first rows."""
+        """Return the keys in the order of their first rows.
+
+        Returns
+        -------
+        list of str
+        """
         return [] if self._fleet is None else self._fleet.keys()
 
     def __getitem__(self, key: object) -> Member:
@@ -182,7 +189,7 @@ class Fleet(Generic[Member, Answers]):
         return f"<Fleet {members}, groups={len(self)}>"
 
     def _merged(self, *others: Fleet[Member, Answers]) -> Fleet[Member, Answers]:
-        """Return a new fleet with the members of all."""
+        """Return a new fleet with the members of all fleets."""
         made: Fleet[Member, Answers] = Fleet.__new__(Fleet)
         made.k, made.max_groups, made._given = self.k, self.max_groups, self._given
         made._fleet = None
@@ -197,12 +204,12 @@ class Fleet(Generic[Member, Answers]):
         return made
 
     def save(self, path: Path) -> None:
-        """Write all members to one file, which the command line reads too.
+        """Write all members to one file, which the command line also reads.
 
         Parameters
         ----------
         path : path-like
-            The file. It is replaced as a whole.
+            The file, which is either complete or unchanged.
         """
         if self._fleet is None:
             raise ValueError("a fleet must have had a row before it is saved")
@@ -210,7 +217,7 @@ class Fleet(Generic[Member, Answers]):
 
     @classmethod
     def load(cls, path: Path, *, max_groups: int | None = None) -> Fleet[Any, Any]:
-        """Read a file of :meth:`save`, ``eigenhedge run --group-by`` or ``eigenhedge monitor --group-by``.
+        """Load a fleet written by :meth:`save`, ``eigenhedge run --group-by`` or ``eigenhedge monitor --group-by``.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Rows that are no rows of numbers: texts, sets, and whatever a kernel that is a function takes."""
+"""Rows that are not numeric: texts, sets, and objects for kernels given as functions."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class ItemRows(list[Any]):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows, and 1."""
+        """Shape of a table with one column."""
         return len(self), 1
 
 
 def takes_items(kernel: Kernel | None) -> bool:
-    """True if the rows of the kernel are texts, sets or objects."""
+    """Return True if the rows of the kernel are texts, sets or objects."""
     return callable(kernel) or kernel in OF_ITEMS
 
 
 def are_objects(X: Any) -> bool:
-    """True if ``X`` is a list of something else than numbers and rows of numbers."""
+    """Return True if ``X`` is a list of objects other than numbers and rows of numbers."""
     if is_sparse(X) or getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
         return False
     first = next(iter(X), None)
@@ -41,7 +41,7 @@ def are_objects(X: Any) -> bool:
 
 
 def as_items(X: Any, kernel: Kernel | None) -> ItemRows:
-    """The rows of a list, a series or a column; of a wider table, the cells of a row are its items, or the row of a function."""
+    """Return the rows of a list, a series or a column. In a wider table, the cells of a row are its items or its object."""
     if isinstance(X, ItemRows):
         return X
     if callable(kernel) and not are_objects(X):
@@ -56,5 +56,5 @@ def as_items(X: Any, kernel: Kernel | None) -> ItemRows:
 
 
 def as_points(X: Table, kernel: Kernel | None) -> Any:
-    """The rows that the kernel takes."""
+    """Return the rows in the form that the kernel takes."""
     return as_items(X, kernel) if takes_items(kernel) else as_rows(X)

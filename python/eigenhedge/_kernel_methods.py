@@ -1,4 +1,4 @@
-"""Batch kernel methods: all rows at once."""
+"""Batch kernel methods."""
 
 from __future__ import annotations
 
@@ -20,53 +20,52 @@ from ._types import Floats, Gamma, Kernel, RowKernel, Table
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: What to do about missing cells.
+#: Advice about missing cells.
 ADVICE = "fill missing cells in first, or leave such rows out"
 
 
 class KernelPCA(Transformer):
-    """Kernel principal component analysis of all rows at once.
+    """Batch kernel principal component analysis.
 
-    Beside what scikit-learn's class of this name does, it tells the compression loss of any row, finds pre-images
+    In addition to scikit-learn's class of this name, it computes the loss of any row, finds pre-images
     (``inverse_transform``), and has a solver that never forms the kernel matrix.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of components; None is the number of rows.
+        Number of components; None for the number of rows.
     kernel : str or callable, default="rbf"
-        A name of :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows, which may be any objects. Rows
-        are texts or sets for the kernels of those.
+        A name of :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows, which may be any objects. For kernels
+        of texts or sets, rows are texts or sets.
     gamma : float or "scale", default=None
-        The γ of the kernel. ``"scale"`` is one over the number of features times the variance of all entries; None is one
-        over the number of features.
+        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries); None is 1 / number of features.
     degree, coef0 : int, float, default=None
-        Other parameters of the kernel; None is 3 and 1.
+        Other kernel parameters; None for 3 and 1.
     length_scale : float, default=None
-        Of a Matérn kernel; None is that of the RBF kernel with this gamma.
+        Length scale of a Matérn kernel; None for that of the RBF kernel with this gamma.
     items, substring : {"words", "chars"}, int, default=None
-        The items of a text, and how many of them a substring of the spectrum kernel has; None is chars for spectrum, words
-        for sets, and 3.
+        Items of a text, and number of items per substring of the spectrum kernel; None for chars with spectrum, words with sets,
+        and 3.
     center : bool, default=True
-        True analyses deviations from the mean of the features.
+        Subtract the mean of the features.
     solver : {"auto", "dense", "partial", "cholesky"}, default="auto"
-        All eigenvalues (dense); only the largest (partial); or a pivoted Cholesky factor, whose components are combinations of
-        few rows. Auto is dense for up to 500 rows, then partial.
+        ``"dense"`` computes all eigenvalues, ``"partial"`` only the largest, ``"cholesky"`` a pivoted Cholesky factor, whose
+        components are combinations of few rows. ``"auto"`` is dense for up to 500 rows, then partial.
     tolerance : float, default=1e-6
-        For ``"cholesky"``: stops when this share of the trace is left.
+        For ``"cholesky"``: share of the trace at which the factorization stops.
     max_rank : int, default=None
-        For ``"cholesky"``: most rows that are used; None is ten for each component, and at least 100.
+        For ``"cholesky"``: maximum number of rows used; None for ten per component, at least 100.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
-        The largest eigenvalues of the (centered) kernel matrix.
+        Largest eigenvalues of the (centered) kernel matrix.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the energy that each component explains.
     trace_error_ : float
-        Energy outside of the rows that are used; zero for exact solvers.
+        Energy outside the span of the rows used; zero for exact solvers.
     gamma_ : float
-        The γ in use.
+        Value of γ in use.
 
     Examples
     --------
@@ -110,12 +109,12 @@ class KernelPCA(Transformer):
         self.max_rank = max_rank
 
     def fit(self, X: Table, y: object = None) -> Self:
-        """Analyse the rows of ``X``; a square kernel matrix with ``kernel="precomputed"``.
+        """Fit the components to the rows of ``X``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The rows; a square kernel matrix with ``kernel="precomputed"``.
         y : None
             Ignored.
 
@@ -141,7 +140,7 @@ class KernelPCA(Transformer):
         return self
 
     def fit_transform(self, X: Table, y: object = None) -> Floats:
-        """Analyse the rows, and return their coordinates.
+        """Fit the components and return the coordinates of the rows.
 
         Parameters
         ----------
@@ -173,34 +172,33 @@ class KernelPCA(Transformer):
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Kernel ridge regression, with the variance of the Gaussian process that it is the mean of.
+    """Kernel ridge regression, with the variance of the corresponding Gaussian process.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Weight of the squared norm; variance of the noise for the Gaussian process.
+        Regularization weight; the noise variance of the Gaussian process.
     kernel : str or callable, default="rbf"
-        A name of :func:`eigenhedge.kernels`, or a function of two rows, which may be any objects. Rows are texts or sets for
-        the kernels of those.
+        A name of :func:`eigenhedge.kernels`, or a function of two rows, which may be any objects. For kernels of texts or sets,
+        rows are texts or sets.
     gamma : float or "scale", default=None
-        The γ of the kernel. ``"scale"`` is one over the number of features times the variance of all entries; None is one
-        over the number of features.
+        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries); None is 1 / number of features.
     degree, coef0 : int, float, default=None
-        Other parameters of the kernel; None is 3 and 1.
+        Other kernel parameters; None for 3 and 1.
     length_scale : float, default=None
-        Of a Matérn kernel; None is that of the RBF kernel with this gamma.
+        Length scale of a Matérn kernel; None for that of the RBF kernel with this gamma.
     items, substring : {"words", "chars"}, int, default=None
-        The items of a text, and how many of them a substring of the spectrum kernel has; None is chars for spectrum, words
-        for sets, and 3.
+        Items of a text, and number of items per substring of the spectrum kernel; None for chars with spectrum, words with sets,
+        and 3.
 
     Attributes
     ----------
     gamma_ : float
-        The γ in use.
+        Value of γ in use.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Weights on the rows of the fit.
+        Weights on the fitted rows.
     leave_one_out_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Error at each row of a fit without it.
+        Leave-one-out error at each row.
     log_likelihood_ : float or ndarray of shape (n_targets,)
         Log marginal likelihood of the targets.
 
@@ -237,7 +235,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.substring = substring
 
     def fit(self, X: Table, y: Table) -> Self:
-        """Fit to targets.
+        """Fit the regression to targets.
 
         Parameters
         ----------
@@ -269,7 +267,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     @property
     def leave_one_out_(self) -> Floats:
-        """ndarray: error at each row of a fit without it."""
+        """ndarray: leave-one-out error at each row."""
         check_is_fitted(self)
         return self._shaped(self._model.leave_one_out().T)
 
@@ -308,13 +306,13 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 
 def _chosen(estimator: Any) -> dict[str, Any]:
-    """The kernel of a fitted estimator with its parameters."""
+    """Return the kernel of a fitted estimator with its parameters."""
     parameters = {name: getattr(estimator, name) for name in PARAMETERS}
     return {"kernel": estimator.kernel, **parameters, "gamma": None if estimator.gamma is None else estimator.gamma_}
 
 
 def _gamma(estimator: Any, X: Any) -> float:
-    """The γ that counts for these rows."""
+    """Return the value of γ for these rows."""
     if estimator.gamma == "scale" and not takes_items(estimator.kernel):
         return scaled_gamma(X)
     gamma: float = 1 / X.shape[1] if estimator.gamma in (None, "scale") else estimator.gamma
@@ -322,7 +320,7 @@ def _gamma(estimator: Any, X: Any) -> float:
 
 
 def _are_items(kernel: Kernel, X: Table) -> bool:
-    """True if rows are texts, sets or objects."""
+    """Return True if rows are texts, sets or objects."""
     return takes_items(kernel) and (not callable(kernel) or are_objects(X))
 
 

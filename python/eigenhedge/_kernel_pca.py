@@ -21,53 +21,53 @@ if TYPE_CHECKING:
 
 
 class OnlineKernelPCA(Online):
-    """Kernel principal component analysis that learns row by row and reports its losses.
+    """Online kernel principal component analysis.
 
-    The learners of :class:`OnlinePCA` over features of rows. Rows that carry something new are kept as atoms.
+    The learners of :class:`OnlinePCA` applied to kernel features. Rows with new information are stored as atoms.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions kept. None takes the number of rows of the first call, or the dimension of the features if
-        that is less: say how many when rows arrive one at a time.
+        Number of directions kept. None selects the number of rows of the first call, or the dimension of the features if that is
+        less; set a number if rows arrive one at a time.
     learner : str, default="anchored"
         A name of :func:`eigenhedge.learners`. The components of the default are those of kernel PCA.
     kernel : str or callable, default="rbf"
-        A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``. Rows are texts or sets for the kernels
-        of those, and any objects for a function of two rows; neither has an ``inverse_transform``, and a function cannot be
-        saved. With ``"precomputed"`` kernel values there is ``fit`` but no ``partial_fit``: features are made out of the rows
-        of the fit.
+        A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``. For kernels of texts or sets, rows are
+        texts or sets; for a function of two rows, any objects. Neither has an ``inverse_transform``, and a function cannot be
+        saved. With ``"precomputed"`` kernel values there is ``fit`` but no ``partial_fit``, because features are derived from
+        the fitted rows.
     gamma : float or "scale", default=None
-        The γ of the kernel. ``"scale"`` is one over the number of features times the variance of all entries of the first
-        call; None is one over the number of features.
+        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries of the first call); None is
+        1 / number of features.
     hindsight : bool, default=False
-        Remember all rows, so that there is a regret.
+        Store all rows, for the regret.
     standardize : str, default="none"
-        Bring columns to mean 0 and deviation 1 first: ``"none"``, ``"running"`` (by the rows before) or ``"warmup:ROWS"`` (by
-        the first ROWS rows of the first call, or all if there are fewer). Not for kernels without a name.
+        Standardize columns to mean 0 and deviation 1 first: ``"none"``, ``"running"`` (by the previous rows) or ``"warmup:ROWS"``
+        (by the first ROWS rows of the first call, or all if there are fewer). Only for named kernels.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws.
+        Seed of the random draws.
     **options
-        The other options of :func:`eigenhedge.run`: parameters of kernels are left aside by kernels that do not read
-        them. Without a ``budget`` there can be as many atoms as rows.
+        Other options of :func:`eigenhedge.run`. Kernel parameters that the kernel does not use are ignored. Without a ``budget``
+        there can be as many atoms as rows.
 
     Attributes
     ----------
     inclusion_ : ndarray of shape (n_components,)
-        How surely each direction is kept.
+        Probability that each direction is kept.
     summary_ : dict
-        The losses, best loss, regret and bound so far, with the keys of the command line's summary.
+        Losses, best loss, regret and bound so far, with the keys of the command line's summary.
     gamma_ : float
-        The γ in use.
+        Value of γ in use.
     n_components_, n_features_in_, n_samples_seen_ : int
-        Directions kept, length of a row, rows since the last ``fit``.
+        Number of directions kept, length of a row, number of rows since the last ``fit``.
     model_ : Model
-        The model inside.
+        The underlying model.
 
     See Also
     --------
-    OnlinePCA : The same over plain rows.
-    KernelPCA : All rows at once.
+    OnlinePCA : Online PCA of plain rows.
+    KernelPCA : Batch kernel PCA.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class OnlineKernelPCA(Online):
 
     @property
     def gamma_(self) -> float:
-        """float: the γ in use."""
+        """float: value of γ in use."""
         return float(self._fitted()._changed_options().get("gamma", 1 / self.n_features_in_))
 
     partial_fit = needs_stream(Online.partial_fit)
@@ -117,14 +117,14 @@ class OnlineKernelPCA(Online):
                 raise ValueError(f"standardize must be 'none' with a kernel that has no name, got {self.standardize!r}")
             if not callable(self.kernel):
                 return {**options, **dict.fromkeys(OF_KERNELS)}
-        # A search over kernels names one set of parameters for all of them, as scikit-learn's own kernels allow.
+        # A grid search over kernels uses one set of parameters for all of them, as in scikit-learn.
         reads = {entry["name"]: entry["reads"] for entry in kernels()}
         reads["poly"] = reads["polynomial"]
         for name in OF_KERNELS - {"kernel", "budget"}:
             if name not in reads.get(self.kernel, ()):
                 options[name] = None
         if options["gamma"] == "scale":
-            # Columns of standard units have variance one, so that both ways are the same.
+            # Standardized columns have variance 1, so both definitions agree.
             options["gamma"] = scaled_gamma(X) if self.standardize == "none" else None
         return options
 

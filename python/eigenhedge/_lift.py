@@ -1,7 +1,7 @@
-"""Explicit features for kernels that are given as a matrix or as a function.
+"""Explicit features for kernels given as a matrix or as a function.
 
-With ``K = U Λ Uᵀ`` the rows of ``U Λ^(1/2)`` are features whose inner products are ``K``, and ``κ U Λ^(-1/2)`` are those of any
-point with kernel values ``κ``: what a method over plain rows does with them, it does with the kernel.
+With ``K = U Λ Uᵀ`` the rows of ``U Λ^(1/2)`` are features whose inner products are ``K``, and ``κ U Λ^(-1/2)`` are the features
+of any point with kernel values ``κ``. A method for plain rows applied to these features is the kernel method.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-#: Negative eigenvalues beyond this share of the largest are no rounding, not even in single precision.
+#: Share of the largest eigenvalue beyond which a negative one is not rounding, even in single precision.
 INDEFINITE = 1e-5
-#: Eigenvalues under this share of the largest carry nothing but rounding.
+#: Share of the largest eigenvalue below which an eigenvalue is rounding.
 NOTHING = 1e-12
 
 
 def is_given(kernel: Kernel) -> TypeIs[Given]:
-    """True if the kernel is a matrix or a function."""
+    """Return True if the kernel is a matrix or a function."""
     return callable(kernel) or kernel == "precomputed"
 
 
 def needs_kernel_name(method: Method) -> Method:
-    """Hide a method of an estimator whose kernel is given: such a kernel has neither a length of features nor a gradient."""
+    """Hide a method if the kernel is a matrix or a function, which has neither norms of features nor a gradient."""
     available: Method = available_if(_names_its_kernel)(method)
     return available
 
 
 def needs_stream(method: Method) -> Method:
-    """Hide a method of an estimator whose kernel is a matrix: it has no values for rows to come."""
+    """Hide a method if the kernel is a matrix, which has no values for future rows."""
     available: Method = available_if(_has_values)(method)
     return available
 
@@ -56,7 +56,7 @@ def _names_its_kernel(estimator: Any) -> bool:
 
 
 class Lift:
-    """From kernel values with the rows of a fit to explicit features.
+    """Map from kernel values with the fitted rows to explicit features.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Lift:
         self._map = vectors[:, carries] / np.sqrt(values[carries])
 
     def __call__(self, X: Any) -> Floats:
-        """Features of rows, or of rows of kernel values."""
+        """Return the features of rows, or of rows of kernel values."""
         return np.ascontiguousarray(self._values(X) @ self._map)
 
     def _values(self, X: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Count, mean and scatter matrix of rows, folded in parts; and fitted models, merged."""
+"""Moments of rows, computed in parts, and merging of fitted models."""
 
 from __future__ import annotations
 
@@ -21,26 +21,25 @@ if TYPE_CHECKING:
     from ._option_types import Options
     from ._pca import OnlinePCA
 
-Mergeable = TypeVar("Mergeable", Model, "OnlinePCA", Fleet)
+Mergeable = TypeVar("Mergeable", Model, "OnlinePCA", "Fleet[Any, Any]")
 
 
 class Moments:
-    """Count, mean and scatter matrix of rows: the state into which parts of a table are folded, to be merged into one model.
+    """Moments of rows (count, mean and scatter matrix), computed in parts and merged into one model.
 
-    Parts may be folded anywhere, and merged in any order and tree: the model is that of all rows in one pass. Rows of up to
-    4096 numbers are held exactly; longer ones as a frequent-directions sketch, and :meth:`best_loss` says what that costs at
-    most.
+    Parts can be computed on any machine and merged in any order. The model is that of all rows in one pass. Rows of up to 4096
+    numbers are represented exactly, longer ones by a frequent-directions sketch; :meth:`best_loss` bounds the effect.
 
     Parameters
     ----------
     dim : int
         Length of a row.
     k : int
-        Number of directions that models keep at most; it sizes the sketch of long rows.
+        Maximum number of directions kept by models; it determines the size of the sketch of long rows.
     names : sequence of str, optional
         Names of the columns. Tables with named columns are then matched by name.
     missing : {"fail", "skip"}, default="fail"
-        Rows with missing cells (NaN, null) are an error, or are passed over and counted.
+        Rows with missing cells (NaN, null) are an error, or are skipped and counted.
 
     Examples
     --------
@@ -60,14 +59,14 @@ class Moments:
         self._folded = Folded(dim, k, names=None if names is None else list(names), missing=missing)
 
     def update(self, X: Table, sample_weight: ArrayLike | None = None) -> Moments:
-        """Fold rows in.
+        """Add rows.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, dim)
-            The rows: an array, or a table of pandas, polars or Arrow. On an error, nothing is folded.
+            The rows: an array, or a pandas, polars or Arrow table. On an error, nothing is added.
         sample_weight : array-like of shape (n_rows,), optional
-            How many times each row counts: finite and not negative.
+            Weight of each row, finite and not negative.
 
         Returns
         -------
@@ -89,12 +88,12 @@ class Moments:
         return rows if list(found) == known else np.ascontiguousarray(rows[:, [places[name] for name in known]])
 
     def merge(self, *others: Moments) -> Moments:
-        """Add the rows of others, which stay as they are.
+        """Add the rows of other moments, which are not modified.
 
         Parameters
         ----------
         *others : Moments
-            With the same ``dim``, ``k`` and names.
+            Moments with the same ``dim``, ``k`` and names.
 
         Returns
         -------
@@ -105,31 +104,32 @@ class Moments:
         return self
 
     def finish(self, k: int | None = None, *, standardize: bool = False, **options: Unpack[Options]) -> OnlinePCA:
-        """Make a model of all rows, which goes on learning like any other.
+        """Return a fitted model of all rows, which can continue learning.
 
-        No row was predicted, so none is charged: the summary of the model begins with the rows that follow.
+        No row was predicted, so no loss is recorded: the summary of the model starts with the following rows.
 
         Parameters
         ----------
         k : int, optional
-            Number of directions kept; that of the constructor if not given.
+            Number of directions kept; default that of the constructor.
         standardize : bool, default=False
-            Bring columns to mean 0 and deviation 1, by all rows. Learners other than ``"leader"`` then need a ``norm_bound``.
+            Standardize columns to mean 0 and deviation 1 by all rows. Learners other than ``"leader"`` then require a
+            ``norm_bound``.
         **options
-            The options of :func:`eigenhedge.run`, such as ``center="none"``. The learner is ``"leader"``, which keeps the
-            principal components of all rows, unless it is given; it may be ``"anchored"`` or ``"product-sets"``.
+            Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, which keeps the
+            principal components of all rows; ``"anchored"`` and ``"product-sets"`` are also supported.
 
         Returns
         -------
         OnlinePCA
-            Fitted.
+            Fitted estimator.
         """
-        # Here: workers that only fold need no scikit-learn, which takes a second to import.
+        # Imported here, because workers that only add rows do not need scikit-learn, which takes a second to import.
         from ._pca import OnlinePCA
 
         k = self.k if k is None else k
         if k == self.dim and options.get("feature_dim") is None:
-            # Something must be dropped: a direction that the rows never enter.
+            # At least one direction must be dropped: one that the rows never enter.
             options["feature_dim"] = k + 1
         options.setdefault("learner", "leader")
         made = self._folded.finish(k, standardize, **options)
@@ -142,17 +142,17 @@ class Moments:
         Parameters
         ----------
         k : int, optional
-            Number of directions kept; that of the constructor if not given.
+            Number of directions kept; default that of the constructor.
         center : bool, default=True
-            Around the mean, or around zero.
+            True for losses around the mean, False for losses around zero.
         standardize : bool, default=False
-            In standard units, or in those of the rows.
+            True for standard units, False for those of the rows.
 
         Returns
         -------
         low, high : float
-            No subspace loses less than ``low``, and a model that is finished loses at most ``high`` of these rows. The two are
-            equal when rows are held exactly.
+            No subspace has a loss below ``low``, and the loss of a finished model on these rows is at most ``high``. The two are
+            equal if rows are represented exactly.
         """
         return self._folded.best_loss(self.k if k is None else k, center, standardize)
 
@@ -163,17 +163,17 @@ class Moments:
 
     @property
     def k(self) -> int:
-        """int: number of directions that models keep at most."""
+        """int: maximum number of directions kept by models."""
         return self._folded.k
 
     @property
     def rows(self) -> int:
-        """int: rows that were folded in."""
+        """int: number of rows added."""
         return self._folded.rows
 
     @property
     def skipped_rows(self) -> int:
-        """int: rows that were passed over because of missing cells."""
+        """int: number of rows skipped because of missing cells."""
         return self._folded.skipped_rows
 
     @property
@@ -188,12 +188,12 @@ class Moments:
 
     @property
     def mean(self) -> Floats | None:
-        """ndarray of shape (dim,), or None before the first row."""
+        """ndarray of shape (dim,): mean of the rows; None before the first row."""
         return self._folded.mean
 
     @property
     def scatter(self) -> Floats | None:
-        """ndarray of shape (dim, dim), or None for long rows: the weighted sum of the dyads of deviations from the mean."""
+        """ndarray of shape (dim, dim), or None for long rows: weighted sum of the dyads of deviations from the mean."""
         return self._folded.scatter
 
     def to_bytes(self) -> bytes:
@@ -202,7 +202,7 @@ class Moments:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Moments:
-        """Read what :meth:`to_bytes` has written; a ``ValueError`` if it is something else, or damaged."""
+        """Read the bytes written by :meth:`to_bytes`. Raises ``ValueError`` for other or damaged bytes."""
         moments = cls.__new__(cls)
         moments._folded = Folded.from_bytes(data)
         return moments
@@ -215,22 +215,22 @@ class Moments:
 
 
 def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
-    """Merge models that were fitted to parts of a table into the model of all rows.
+    """Merge models fitted to parts of a table into the model of all rows.
 
-    Their learner must be one that does not depend on the order of rows: ``"leader"``, ``"anchored"`` or ``"product-sets"``, with
-    the same options, over the same columns. Fleets unite their keys; a key that two of them have is merged.
+    The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or ``"product-sets"``), and options and columns
+    must match. Merging fleets combines their keys; models of a common key are merged.
 
     Parameters
     ----------
     first : Model, OnlinePCA or Fleet
-        What to begin with.
+        First model.
     *others : of the same class
-        What to add. All of them stay as they are.
+        Models to add. No input is modified.
 
     Returns
     -------
     Model, OnlinePCA or Fleet
-        A new one.
+        A new model.
 
     Examples
     --------

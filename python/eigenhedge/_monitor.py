@@ -21,65 +21,65 @@ Occurrence = TypeVar("Occurrence", Event, Drift)
 
 
 class Monitor(OutlierMixin, BaseEstimator):
-    """Alarms and drift for rows of sensors, with causes, events and change points.
+    """Monitor for rows of sensors: alarms, drift, causes, events and change points.
 
-    The first rows are taken as normal: those of :meth:`fit`, or else the first ones of :meth:`update`. They are the reference.
-    Every later row has a score: how unlikely are its distance from the directions that normal rows lie along (``q``), its place
-    along them (``t2``), and its worst column.
+    The first rows are the reference and count as normal: those of :meth:`fit`, or the first ones of :meth:`update`. Every later
+    row gets a score from three tail probabilities: of its distance from the directions of normal rows (``q``), of its position
+    along them (``t2``), and of its worst column.
 
-    Every later row also has two verdicts. An **alarm** is a row that is unusual compared with the reference and with the last
-    rows: a fault that just began, or a single bad row. **Drift** says that the level of the rows has left the reference and has
-    not returned. A fault that lasts gives alarms when it begins and drift until it is repaired. The monitor never takes a drift
-    as normal by itself, unless ``rebaseline`` says so; :meth:`accept` does it by hand.
+    Every later row also gets two verdicts. An **alarm** is a row that is unusual compared with the reference and with the last
+    rows: the start of a fault, or a single bad row. **Drift** means that the level of the rows has left the reference and has
+    not returned. A lasting fault gives alarms when it starts and drift until it is repaired. A drift never becomes normal
+    automatically, unless ``rebaseline`` is set; :meth:`accept` makes it the new reference.
 
-    :meth:`update` is for a stream; it gives the bits of ``eigenhedge monitor`` on the same rows. The methods of scikit-learn's
-    outlier detectors compare the rows of a table with the reference alone, and learn nothing.
+    :meth:`update` is for streams and gives the same bits as ``eigenhedge monitor`` on the same rows. The methods of
+    scikit-learn's outlier detectors compare the rows of a table with the reference only, without learning.
 
     Parameters
     ----------
     k : int, default=None
-        Directions to keep; None is as many as hold ``share`` of the energy.
+        Number of directions to keep; None for as many as explain ``share`` of the energy.
     share : float, default=0.85
-        Share of the energy of normal rows that the directions hold.
+        Share of the energy of normal rows that the directions explain.
     mode : str, default="adapt"
-        ``"adapt"``: the recent level and its limit follow the rows, the reference stays. ``"freeze:ROWS"``: nothing changes after
-        the first ROWS rows, or after ``fit``; a row is an alarm by the reference alone.
+        ``"adapt"``: the recent level and its limit follow the rows; the reference is fixed. ``"freeze:ROWS"``: nothing changes
+        after the first ROWS rows, or after ``fit``, and alarms depend on the reference only.
     limit : str, default="auto:0.01"
-        Rule for the limit of alarms: ``"auto:ALPHA"`` (this share of later rows passes), or ``"conformal:P"`` (at most this share
-        passes, if rows are exchangeable).
+        Rule for the alarm limit: ``"auto:ALPHA"`` (this share of later rows exceeds it), or ``"conformal:P"`` (at most this share
+        exceeds it, if rows are exchangeable).
     lags : int or "auto", default=0
-        Earlier rows that are appended to each row; auto is about 5 for 10 columns, 2 for 50.
+        Number of earlier rows appended to each row; ``"auto"`` for about 5 with 10 columns, 2 with 50.
     differences : bool or "auto", default="auto"
-        Also compare the differences between rows; auto is where levels are strongly autocorrelated.
+        Also score the differences between rows; ``"auto"`` does so if levels are strongly autocorrelated.
     standardize : bool, default=True
-        Bring the columns to mean 0 and deviation 1 by the normal rows.
+        Standardize the columns to mean 0 and deviation 1 by the normal rows.
     missing : {"fail", "skip", "fill"}, default="fill"
-        Cells that are NaN: an error, pass the row over, or fill the cell in from the others.
+        Handling of NaN cells: raise an error, skip the row, or fill in the cell from the others.
     warm_up : int, default=None
-        First rows of ``update`` that are taken as normal; None is 400, or 3 for each column and lag if that is more.
+        Number of first rows of ``update`` that count as normal; None for 400, or 3 per column and lag if that is more.
     event_gap : int, default=5
-        Alarms that are at most this many rows apart are one event.
+        Maximum gap in rows between alarms of one event.
     change_time : float, default=10000
-        Rows between two false reports of a change, on average.
+        Average number of rows between false reports of a change.
     drift_time : float, default=2000
-        Rows between two false reports of drift, on average.
+        Average number of rows between false reports of drift.
     rebaseline : str, default="never"
-        When a drift becomes the reference by itself: ``"never"``, or ``"after:ROWS"`` of drift.
+        When a drift becomes the reference automatically: ``"never"``, or ``"after:ROWS"`` of drift.
 
     Attributes
     ----------
     offset_ : float
         Minus the limit of the score by the reference alone: ``decision_function`` is ``score_samples`` minus it.
     totals_ : dict
-        Numbers of rows, alarms, events, changes and drifts.
+        Counts of rows, alarms, events, changes and drifts.
     drift_ : dict or None
-        The drift that goes on.
+        Ongoing drift.
     open_event_ : dict or None
-        The event that goes on.
+        Ongoing event.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Names of columns, if the first rows had some.
+        Names of the columns, if the first rows had names.
 
     Examples
     --------
@@ -132,13 +132,13 @@ class Monitor(OutlierMixin, BaseEstimator):
         self.rebaseline = rebaseline
 
     def fit(self, X: Table, y: object = None) -> Self:
-        """Forget everything, and take all rows of ``X`` as normal.
+        """Reset the monitor and use all rows of ``X`` as normal rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows, in order. At least 20 besides the lags; if there are fewer, there is a warning, no row has a score, and
-            ``update`` goes on with the warm-up.
+            The rows, in order, at least 20 plus lags. With fewer rows, a warning is raised, no row has a score, and ``update``
+            continues the warm-up.
         y : None
             Ignored.
 
@@ -152,20 +152,20 @@ class Monitor(OutlierMixin, BaseEstimator):
         return self
 
     def update(self, X: Table, *, contributions: bool = False) -> Alarms:
-        """Give the verdicts on rows in order; the recent level follows them. The first call begins a warm-up, unless ``fit`` did.
+        """Score rows in order and update the recent level. The first call starts a warm-up, unless ``fit`` was called.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns)
-            The rows. An error names its row; the rows before it have been entered.
+            The rows. An error names its row; the previous rows have been processed.
         contributions : bool, default=False
-            Also give the contribution of every column to ``q``; :func:`eigenhedge.plot.monitor` draws them.
+            Also return the contribution of every column to ``q``; :func:`eigenhedge.plot.monitor` plots them.
 
         Returns
         -------
         Alarms
-            Scores, limits, alarms, drift, causes, events and changes. No row of the warm-up has a score: if the rows of the first
-            call end before the warm-up does, there is a warning.
+            Scores, limits, alarms, drift, causes, events and changes. Rows of the warm-up have no score. A warning is raised if
+            the first call ends before the warm-up does.
         """
         is_first = not self.__sklearn_is_fitted__()
         rows = self._begin(X) if is_first else self._prepared(X, reset=False)
@@ -180,10 +180,10 @@ class Monitor(OutlierMixin, BaseEstimator):
         return answers(found, self._feature_names(), self.n_features_in_, limit)
 
     def accept(self) -> Self:
-        """Accept the present state as normal: the last rows become the reference.
+        """Accept the current state as normal: the last rows become the reference.
 
-        The rows are those since the drift began, or as many as the warm-up had. There must be 20 of them, besides lags. The drift
-        that goes on ends, and later rows are compared with the new reference.
+        These are the rows since the start of the drift, or as many as the warm-up had; at least 20 plus lags are required. The
+        ongoing drift ends, and later rows are compared with the new reference.
 
         Returns
         -------
@@ -192,13 +192,13 @@ class Monitor(OutlierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If there are too few rows. Nothing changes then.
+            If there are too few rows. The monitor is then unchanged.
         """
         self._fitted().accept()
         return self
 
     def partial_fit(self, X: Table, y: object = None) -> Self:
-        """Do what :meth:`update` does, and give no answers.
+        """Process rows like :meth:`update`, without returning results.
 
         Parameters
         ----------
@@ -215,28 +215,28 @@ class Monitor(OutlierMixin, BaseEstimator):
         return self
 
     def score_samples(self, X: Table) -> Floats:
-        """Minus the scores of rows: higher is more normal. Learns nothing.
+        """Return minus the scores of rows (higher is more normal), without learning.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows of a table of its own. With lags, the first row also stands for the rows before it. Without lags and
-            differences, the score of a row does not depend on the other rows.
+            Rows of a separate table. With lags, the first row also replaces the rows before it. Without lags and differences,
+            the score of a row does not depend on the other rows.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            Never NaN, except for rows that ``missing`` passes over.
+            Negated scores; NaN only for rows that ``missing`` skips.
 
         Raises
         ------
         NotFittedError
-            If the warm-up is not over.
+            If the warm-up has not ended.
         """
         return -self._score(X)[0]
 
     def decision_function(self, X: Table) -> Floats:
-        """Limit minus the scores of rows: negative for an alarm by the reference alone. Learns nothing.
+        """Return the limit minus the scores of rows (negative for an alarm by the reference alone), without learning.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         return limit - score
 
     def predict(self, X: Table) -> NDArray[np.int64]:
-        """Tell rows whose score is over the limit. Learns nothing; sensors that are stuck show in :meth:`update` only.
+        """Label rows whose score exceeds the limit, without learning. Only :meth:`update` detects stuck sensors.
 
         Parameters
         ----------
@@ -261,8 +261,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            -1 for an alarm, 1 for the others, also for rows that are passed over. Without a reference no row is an alarm: if the
-            warm-up is not over, there is a warning, and all are 1.
+            -1 for an alarm, 1 otherwise, also for skipped rows. If the warm-up has not ended, a warning is raised and all labels
+            are 1.
         """
         scores, limit = self._scores_and_limit(X)
         if limit is None:
@@ -278,27 +278,27 @@ class Monitor(OutlierMixin, BaseEstimator):
 
     @property
     def totals_(self) -> dict[str, int]:
-        """dict: rows, warm_up, passed_over, scored, alarms, events (ended), changes, drift_rows, drifts, accepted (states)."""
+        """dict: rows, warm_up, passed_over, scored, alarms, events (ended), changes, drift_rows, drifts, accepted references."""
         return self._fitted().totals
 
     @property
     def lags_(self) -> int:
-        """int: earlier rows that are appended to each row."""
+        """int: number of earlier rows appended to each row."""
         return self._fitted().lags
 
     @property
     def n_directions_(self) -> int | None:
-        """int: directions that are kept; None during the warm-up."""
+        """int: number of directions kept; None during the warm-up."""
         return self._fitted().directions
 
     @property
     def open_event_(self) -> Event | None:
-        """dict: the event that goes on, as in ``Alarms.events``; None if there is none."""
+        """dict: ongoing event, as in ``Alarms.events``; None if there is none."""
         return self._with_names(self._fitted().open_event)
 
     @property
     def drift_(self) -> Drift | None:
-        """dict: the drift that goes on, with keys since (its first row), reported and causes; None if there is none."""
+        """dict: ongoing drift, with the keys since (first row), reported and causes; None if there is none."""
         return self._with_names(self._fitted().open_drift)
 
     def save(self, path: Path) -> None:
@@ -307,7 +307,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         Parameters
         ----------
         path : path-like
-            The file; it is complete or absent.
+            Path of the file, which is replaced atomically.
         """
         _snapshot.save(self, path)
 
@@ -366,12 +366,12 @@ class Monitor(OutlierMixin, BaseEstimator):
         return None if names is None else list(names)
 
     def _remembered(self) -> dict[str, Any]:
-        """Python's part of a file."""
+        """Return the Python part of a file."""
         return {"class": "Monitor", "parameters": self.get_params(deep=False)}
 
     @classmethod
     def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:
-        """The monitor around a monitor of the core that was saved; its options are those that count."""
+        """Return the estimator for a loaded monitor of the core, with the options of the latter."""
         monitor = cls(**inner._options())
         monitor._monitor, monitor.n_features_in_ = inner, inner.dim
         if inner.feature_names is not None:

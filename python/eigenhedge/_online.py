@@ -1,4 +1,4 @@
-"""The parts that the estimators share."""
+"""Base classes of the estimators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def check_n_components(n_components: Any) -> None:
-    """Raise a ``ValueError`` if the number of components is neither a whole number, at least 1, nor None."""
+    """Raise a ``ValueError`` if the number of components is neither a positive integer nor None."""
     is_whole = isinstance(n_components, numbers.Integral) and not isinstance(n_components, bool)
     if n_components is not None and not (is_whole and n_components >= 1):
         reason = (
@@ -32,42 +32,42 @@ def check_n_components(n_components: Any) -> None:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return the seed of a model: an integer as it is, so that it means the same on the command line."""
+    """Return the seed of a model. An integer is unchanged, so that it has the same effect as on the command line."""
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Coordinates and losses of rows, and rows out of coordinates."""
+    """Transformer with coordinates and losses of rows, and an inverse transform."""
 
     @abstractmethod
     def _embed(self, X: Table) -> tuple[Floats, Floats]:
-        """Coordinates and losses of rows that nobody has checked."""
+        """Return the coordinates and losses of unchecked rows."""
 
     @abstractmethod
     def _invert(self, coordinates: Floats) -> Floats:
-        """Rows with these coordinates."""
+        """Return the rows with these coordinates."""
 
     def transform(self, X: Table) -> Floats:
-        """Coordinates of rows. Learns nothing.
+        """Return the coordinates of rows, without learning.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows; kernel values with the rows of the fit, when the kernel is precomputed.
+            The rows; for a precomputed kernel, kernel values with the fitted rows.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
-            Along the components, or in the directions that an online estimator most surely keeps now. Of single precision if the
-            rows are.
+            Coordinates along the components; for an online estimator, the directions that are now most likely kept. In single
+            precision if the rows are.
         """
         coordinates = self._embed(X)[0]
         return coordinates.astype(np.float32) if is_single(X) else coordinates
 
     def inverse_transform(self, X: Table) -> Floats:
-        """Rows with these coordinates; through a kernel, rows whose features are near them (pre-images).
+        """Return the rows with these coordinates; for a kernel, pre-images with nearby features.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return self._invert(check_array(X, dtype=np.float64, order="C"))
 
     def score_samples(self, X: Table) -> Floats:
-        """Minus the compression loss: the squared distance between a row, or its features, and their projection.
+        """Return minus the loss: the squared distance between a row, or its features, and the projection.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
 
 class Online(Transformer):
-    """A transformer around a :class:`eigenhedge.Model`."""
+    """Transformer with a :class:`eigenhedge.Model`."""
 
     n_components: int | float | None
     n_components_: int
@@ -113,13 +113,13 @@ class Online(Transformer):
     feature_names_in_: NDArray[np.object_]
     random_state: Any
     _model: Model
-    #: What to do about missing cells.
+    #: Advice about missing cells.
     _advice = "missing='fill' fills missing cells in, missing='skip' passes such rows over"
     #: Arguments that the model does not take.
     _not_options = frozenset({"n_components", "random_state"})
 
     def fit(self, X: Table, y: object = None) -> Self:
-        """Forget everything, and learn from the rows of ``X`` in order.
+        """Reset the estimator and learn from the rows of ``X`` in order.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Online(Transformer):
         return self
 
     def partial_fit(self, X: Table, y: object = None) -> Self:
-        """Go on learning from the rows of ``X``, one or more; the first call begins.
+        """Continue learning from one or more rows of ``X``; the first call starts.
 
         Parameters
         ----------
@@ -153,8 +153,7 @@ class Online(Transformer):
 
         Notes
         -----
-        Parameters that were changed after the first call take effect at the next ``fit``; another ``n_components`` is an
-        error.
+        Parameters changed after the first call take effect at the next ``fit``. A changed ``n_components`` is an error.
         """
         model = self.__dict__.get("_model")
         if model is None:
@@ -168,7 +167,7 @@ class Online(Transformer):
         return self
 
     def score(self, X: Table, y: object = None) -> float:
-        """Mean of :meth:`score_samples`.
+        """Return the mean of :meth:`score_samples`.
 
         Parameters
         ----------
@@ -184,17 +183,17 @@ class Online(Transformer):
         return float(self.score_samples(X).mean())
 
     def save(self, path: Path) -> None:
-        """Write a snapshot that :func:`eigenhedge.load` and the command line read.
+        """Write a model file for :func:`eigenhedge.load` and the command line.
 
         Parameters
         ----------
         path : path-like
-            The file; it is complete or absent.
+            Path of the file, which is replaced atomically.
         """
         _snapshot.save(self, path)
 
     def _remembered(self) -> dict[str, Any]:
-        """Python's part of a snapshot."""
+        """Return the Python part of a model file."""
         parameters = self.get_params(deep=False).items()
         plain = {name: value for name, value in parameters if _snapshot.is_plain(value)}
         return {"class": type(self).__name__, "parameters": plain}
@@ -205,7 +204,7 @@ class Online(Transformer):
 
     @classmethod
     def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
-        """The estimator around a model that was saved; what is not known of its parameters has its default."""
+        """Return the estimator for a loaded model. Unknown parameters have their defaults."""
         model = cls()
         known = model.get_params(deep=False)
         model.set_params(**{name: value for name, value in saved["parameters"].items() if name in known})
@@ -216,7 +215,7 @@ class Online(Transformer):
 
     @property
     def inclusion_(self) -> Floats:
-        """ndarray of shape (n_components,): how surely each direction is kept."""
+        """ndarray of shape (n_components,): probability that each direction is kept."""
         return self._fitted().inclusion
 
     @property
@@ -226,12 +225,12 @@ class Online(Transformer):
 
     @property
     def n_samples_seen_(self) -> int:
-        """int: rows learned from since the last ``fit``."""
+        """int: number of rows learned since the last ``fit``."""
         return self._fitted().rows
 
     @property
     def model_(self) -> Model:
-        """Model: the model inside."""
+        """Model: the underlying model."""
         return self._fitted()
 
     @property
@@ -252,7 +251,7 @@ class Online(Transformer):
         return validated(self, X, advice, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
 
     def _allows_nan(self) -> bool:
-        """True if rows may have missing cells."""
+        """Return True if rows may have missing cells."""
         return getattr(self, "missing", None) not in (None, "fail")
 
     def __sklearn_tags__(self) -> Any:
@@ -261,7 +260,7 @@ class Online(Transformer):
         return tags
 
     def _is_plain(self, X: object) -> bool:
-        """True if rows can go to the model as they are."""
+        """Return True if rows can be passed to the model without conversion."""
         return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
 
     def _begin(self, X: Any) -> None:
@@ -273,7 +272,7 @@ class Online(Transformer):
         self._model, self.n_components_ = model, k
 
     def _options(self, X: Any) -> dict[str, Any]:
-        """Options of a model that begins with these rows."""
+        """Return the options of a model that starts with these rows."""
         parameters = self.get_params(deep=False)
         return {name: value for name, value in parameters.items() if name not in self._not_options}
 
@@ -282,11 +281,11 @@ class Online(Transformer):
         return min(X.shape) if self.n_components is None else int(self.n_components)
 
     def _room(self, k: int, n_features: int) -> int | None:
-        """Dimension of a space with room for one more direction than are kept, when the rows' own space has none."""
+        """Return the dimension k + 1 if all directions of the rows are kept; otherwise None."""
         return None if k < n_features else k + 1
 
     def _learn(self, X: Any) -> None:
-        # A warm-up takes its scale from the whole table, which may come in blocks.
+        # A warm-up uses the whole table, which may consist of several blocks.
         if self._model.standardize.startswith("warmup") and self._model.rows == 0:
             any(not self._model._warm_up(block) for block in blocks(X))
         for block in blocks(X):

@@ -1,11 +1,11 @@
-"""Packages that are imported when they are used."""
+"""Optional packages, imported on first use."""
 
 import importlib
 from typing import Any
 
 
 def needed(module: str, user: str, install: str) -> Any:
-    """Return the module; without its package, say who needs it and how it is installed."""
+    """Return the module, or raise an ``ImportError`` with the user of the package and how to install it."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)

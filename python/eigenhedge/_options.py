@@ -1,4 +1,4 @@
-"""Signatures, checks and documentation of options, out of the one table that the command line uses too."""
+"""Signatures, checks and documentation of options, from the table that the command line also uses."""
 
 import functools
 import inspect
@@ -7,16 +7,16 @@ from typing import Any, TypeVar, cast
 
 from ._core import Model, options
 
-#: The table, by name.
+#: Options by name.
 TABLE = {entry["name"]: entry for entry in options()}
-#: The kernel, and the options that mean nothing without one.
+#: The kernel, and the options that require one.
 OF_KERNELS = frozenset({"kernel", *(name for name, entry in TABLE.items() if entry["needs_kernel"])})
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def takes_options(function: Function) -> Function:
-    """Name the options in the signature of what has ``**options``, and in the place of {options} in its docstring."""
+    """Add the options to the signature of a function with ``**options``, and to its docstring at {options}."""
     setattr(function, "__signature__", _signature(function, ()))  # noqa: B010 (no type checker knows it)
     if function.__doc__:
         function.__doc__ = function.__doc__.replace("    {options}\n", "".join(map(_paragraph, TABLE.values())))
@@ -24,7 +24,7 @@ def takes_options(function: Function) -> Function:
 
 
 def constructor(without: Collection[str] = ()) -> Callable[[Function], Function]:
-    """Make a constructor with ``**options`` keep all its arguments as attributes, as scikit-learn and River want it.
+    """Make a constructor with ``**options`` store all its arguments as attributes, as scikit-learn and River require.
 
     Parameters
     ----------
@@ -69,5 +69,5 @@ def _paragraph(entry: dict[str, Any]) -> str:
     return f"    {entry['name']} : {kind}, default=None\n        {entry['help']}{default}.{rule}\n"
 
 
-# The class of the core names them too, so that an editor or a notebook completes them.
+# The class of the core lists them too, for completion in editors and notebooks.
 takes_options(Model)

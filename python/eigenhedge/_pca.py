@@ -19,73 +19,73 @@ if TYPE_CHECKING:
 
 
 class OnlinePCA(Online):
-    """Principal component analysis row by row, by default with the learner ``"anchored"``, and its losses.
+    """Online principal component analysis, by default with the learner ``"anchored"``.
 
-    Before each row a learner commits to a subspace, is charged for what the subspace loses of the row, and learns.
-    ``summary_`` compares what was charged with the best subspace in hindsight and with what a theorem promises.
+    Before each row the learner commits to a subspace. The row arrives, its loss is recorded, and the learner updates.
+    ``summary_`` compares the total loss with the best subspace in hindsight and with the bound.
 
     Parameters
     ----------
     n_components : int or float, default=None
-        Number of directions kept, at most the number of features. A number between 0 and 1 takes as many as keep that share
-        of the variance of the rows of the first call. None takes the number of rows or of features of the
-        first call, whichever is less: say how many when rows arrive one at a time. With all directions kept nothing is
-        lost, and the summary is that of a space with one more dimension, which the rows never enter.
+        Number of directions kept, at most the number of features. A number between 0 and 1 selects as many as explain that
+        share of the variance of the rows of the first call. None selects the smaller of the number of rows and of features of
+        the first call; set a number if rows arrive one at a time. If all directions are kept, the loss is zero, and the summary
+        refers to a space with one more dimension, which the rows never enter.
     learner : str, default="anchored"
-        A name of :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order, and its
-        components are those of PCA. To follow a stream that changes, take ``"auto"`` or ``"tracking"``; the components of
-        ``"auto"`` are those of its heaviest member.
+        A name of :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order, and its components
+        are those of PCA. To follow drift, use ``"auto"`` or ``"tracking"``; the components of ``"auto"`` are those of its
+        heaviest member.
     whiten : bool, default=False
-        Divide each coordinate by its standard deviation over all rows so far (``explained_variance_``), so that all have variance
-        one; ``inverse_transform`` undoes it. Needs ``hindsight``.
+        Divide each coordinate by its standard deviation over all rows so far (``explained_variance_``), so that all have
+        variance 1; ``inverse_transform`` reverts it. Requires ``hindsight``.
     hindsight : bool, default=True
-        Follow the best subspace, so that there is a regret and an explained variance. Costs O(n²) for each row.
+        Track the best subspace, for the regret and the explained variance. Costs O(n²) per row.
     standardize : str, default="none"
-        Bring columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the rows before) or ``"warmup:ROWS"`` (by the
-        first ROWS rows of the first call, or all if there are fewer). Coordinates, components and losses are then in
+        Standardize columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the previous rows) or ``"warmup:ROWS"`` (by
+        the first ROWS rows of the first call, or all if there are fewer). Coordinates, components and losses are then in
         standard units, ``mean_`` and the rows of ``inverse_transform`` in units of the input.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws. They decide what is charged, not what is learned (but for ``"perturbed-leader"``).
+        Seed of the random draws. They affect the losses, but not the learned state (except for ``"perturbed-leader"``).
     **options
-        The other options of :func:`eigenhedge.run`, but for those of kernels. None is the learner's own default; an option
-        that the learner does not read is an error.
+        Other options of :func:`eigenhedge.run`, except those of kernels. None means the learner's default; an option that has
+        no effect with the learner is an error.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions most surely kept now, most surely first; the entry of largest size of each is positive.
+        Directions that are now most likely kept, most likely first; the entry of largest absolute value of each is positive.
     mean_ : ndarray of shape (n_features,)
-        What is subtracted from a row; zeros without centering.
+        Center subtracted from a row; zeros without centering.
     scale_ : ndarray of shape (n_features,)
-        What a row is divided by then; ones unless columns are standardized, 0 for a column that was constant so far and
-        does not count.
+        Divisor of a centered row; ones unless columns are standardized, 0 for a column that has been constant so far and is
+        ignored.
     inclusion_ : ndarray of shape (n_components,)
-        How surely each direction is kept.
+        Probability that each direction is kept.
     summary_ : dict
-        The losses, best loss, regret and bound so far, with the keys of the command line's summary.
+        Losses, best loss, regret and bound so far, with the keys of the command line's summary.
     explained_variance_, explained_variance_ratio_, singular_values_ : ndarray of shape (n_components,)
-        Of all rows, along ``components_``. Need ``hindsight``, and rows of at most 4096 numbers.
+        Of all rows, along ``components_``. Require ``hindsight``, and rows of at most 4096 numbers.
     noise_variance_ : float
         Mean variance of the directions that are not kept.
     n_components_, n_features_in_, n_samples_seen_ : int
-        Directions kept, length of a row, rows since the last ``fit``.
+        Number of directions kept, length of a row, number of rows since the last ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of columns, when the rows had them.
+        Names of the columns, if the rows had names.
     model_ : Model
-        The model inside.
+        The underlying model.
 
     See Also
     --------
-    OnlineKernelPCA : The same over features of rows.
-    eigenhedge.river.OnlinePCA : The same for River.
+    OnlineKernelPCA : Online PCA of kernel features.
+    eigenhedge.river.OnlinePCA : Online PCA for River.
 
     Notes
     -----
-    A C-ordered array of float64 is read a few rows at a time. The interpreter lock is released, and Control-C ends a long
-    call between rows: the rows before it have been learned.
+    A C-ordered float64 array is read a few rows at a time. The interpreter lock is released, and Control-C interrupts a long
+    call between rows; the previous rows have been learned.
 
-    There is no ``sample_weight``: scikit-learn asks that a row of weight 2 be as good as the row twice, in any order, and a
-    learner that is charged row by row knows an order. :meth:`eigenhedge.Model.learn` takes weights.
+    There is no ``sample_weight``: scikit-learn requires that a row of weight 2 equals the row repeated in any order, but the
+    losses of an online learner depend on the order. :meth:`eigenhedge.Model.learn` takes weights.
 
     Examples
     --------
@@ -126,17 +126,17 @@ class OnlinePCA(Online):
 
     @property
     def components_(self) -> Floats:
-        """ndarray of shape (n_components, n_features): the directions most surely kept now."""
-        return cast(Floats, self._fitted().components)  # None through kernels alone
+        """ndarray of shape (n_components, n_features): directions that are now most likely kept."""
+        return cast(Floats, self._fitted().components)  # None only for kernels
 
     @property
     def mean_(self) -> Floats:
-        """ndarray of shape (n_features,): what is subtracted from a row."""
-        return cast(Floats, self._fitted().center)  # None through kernels alone
+        """ndarray of shape (n_features,): center subtracted from a row."""
+        return cast(Floats, self._fitted().center)  # None only for kernels
 
     @property
     def scale_(self) -> Floats:
-        """ndarray of shape (n_features,): what a row is divided by after that."""
+        """ndarray of shape (n_features,): divisor of a centered row."""
         return self._fitted().scale
 
     @property
@@ -152,7 +152,7 @@ class OnlinePCA(Online):
 
     @property
     def singular_values_(self) -> Floats:
-        """ndarray of shape (n_components,): lengths of the columns of coordinates of all rows."""
+        """ndarray of shape (n_components,): norms of the columns of coordinates of all rows."""
         return np.sqrt(self._energies()[0])
 
     @property
@@ -164,7 +164,7 @@ class OnlinePCA(Online):
         return rest / left if left > 0 else 0.0
 
     def get_covariance(self) -> Floats:
-        """Covariance of the rows: exact along the components, equal in all other directions.
+        """Return the covariance of the rows: exact along the components, isotropic in all other directions.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class OnlinePCA(Online):
         return covariance
 
     def get_precision(self) -> Floats:
-        """Inverse of the covariance.
+        """Return the inverse of the covariance.
 
         Returns
         -------
@@ -193,7 +193,7 @@ class OnlinePCA(Online):
         return super()._invert(coordinates * self._deviations() if self.whiten else coordinates)
 
     def _deviations(self) -> Floats:
-        """Standard deviations of the coordinates; a direction without any is left as it is."""
+        """Return the standard deviations of the coordinates; 1 for directions without variance."""
         deviations = np.sqrt(self.explained_variance_)
         return np.where(deviations > 0, deviations, 1.0)
 
@@ -216,7 +216,7 @@ class OnlinePCA(Online):
         return k
 
     def _enough_for(self, share: float, X: Any) -> int:
-        """Fewest directions that keep this share of the variance of the rows."""
+        """Return the smallest number of directions that explains this share of the variance of the rows."""
         rows = X.toarray() if is_sparse(X) else np.asarray(X, dtype=np.float64)
         seen = rows[~np.isnan(rows).any(axis=1)]
         if len(seen) < 2:

@@ -18,16 +18,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Preimage:
-    """The result of :func:`preimage`.
+    """Result of :func:`preimage`.
 
     Attributes
     ----------
     point : ndarray of shape (n_features,), or the candidate
         The row.
     squared_distance : float
-        Between its features and the combination; their cosine with ``criterion="angle"``.
+        Squared distance of its features from the combination; the cosine with ``criterion="angle"``.
     converged : bool
-        True if the search came to rest.
+        True if the search converged.
+
+    Examples
+    --------
+    >>> from eigenhedge import preimage
+    >>> found = preimage([[0.0], [1.0]], [0.5, 0.5], gamma=0.5)
+    >>> found.converged, found.squared_distance < 0.1
+    (True, True)
     """
 
     point: Any
@@ -55,28 +62,28 @@ def preimage(
     Parameters
     ----------
     atoms : array-like of shape (n_atoms, n_features), or list of texts, sets or objects
-        The rows that are combined.
+        Rows whose features are combined.
     weights : array-like of shape (n_atoms,)
-        Their weights.
+        Weights of the rows.
     kernel : str or callable, default="rbf"
         A name of :func:`eigenhedge.kernels`, or a function of two rows. Without candidates it must have a gradient.
     candidates : like atoms, default=None
-        Take the best of these in place of a search among all rows: the way for texts, sets and objects.
+        Return the best of these instead of searching all rows; required for texts, sets and objects.
     criterion : {"distance", "angle"}, default="distance"
-        The best candidate is the nearest, or the one with the smallest angle, which does not care how long texts are.
+        The best candidate is the nearest one, or the one with the smallest angle, which does not depend on the length of texts.
     start : array-like of shape (n_features,), default=None
-        Where to start; None is the nearest atom.
+        Starting point; None for the nearest atom.
     steps : int, default=200
-        Most steps.
+        Maximum number of steps.
     tolerance : float, default=1e-8
-        Relative length of a step that counts as none.
+        Relative length of a step at which the search stops.
     **parameters
         Parameters of the kernel: ``gamma``, ``degree``, ``coef0``, ``length_scale``, ``items``, ``substring``.
 
     Returns
     -------
     Preimage
-        The row, the squared distance, and whether the search came to rest.
+        The row, the squared distance, and whether the search converged.
 
     Examples
     --------
@@ -102,14 +109,21 @@ def preimage(
 
 @dataclass(frozen=True)
 class KernelMean:
-    """The result of :func:`kernel_mean`.
+    """Result of :func:`kernel_mean`.
 
     Attributes
     ----------
     values : ndarray of shape (n_rows,)
-        The mean of the kernel of each row with all rows of the sample.
+        Mean kernel of each row with all rows of the sample.
     squared_norm : float
-        Of the mean of the features.
+        Squared norm of the mean of the features.
+
+    Examples
+    --------
+    >>> from eigenhedge import kernel_mean
+    >>> mean = kernel_mean([[1.0, 0.0], [0.0, 1.0]], kernel="linear")
+    >>> mean.values, mean.squared_norm
+    (array([0.5, 0.5]), 0.5)
     """
 
     values: Floats
@@ -119,14 +133,14 @@ class KernelMean:
 def kernel_mean(
     X: Table, at: Table | None = None, *, kernel: RowKernel = _DEFAULTS["kernel"], **parameters: Unpack[KernelArguments]
 ) -> KernelMean:
-    """Mean of the features of a sample, as a function of rows: ``μ(y) = Σ k(x, y) / n``.
+    """Compute the mean of the features of a sample, as a function of rows: ``μ(y) = Σ k(x, y) / n``.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or list of texts, sets or objects
         The sample.
     at : like X, default=None
-        Rows at which it is evaluated; None is the sample.
+        Rows at which the mean is evaluated; None for the sample.
     kernel : str or callable, default="rbf"
         A name of :func:`eigenhedge.kernels`, or a function of two rows.
     **parameters
@@ -150,16 +164,22 @@ def kernel_mean(
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """The result of :func:`mmd`.
+    """Result of :func:`mmd`.
 
     Attributes
     ----------
     biased : float
-        Squared distance of the means of the features: not negative, and on average too large.
+        Squared distance of the means of the features; not negative, and biased upwards.
     unbiased : float or None
-        The same without the pairs of a row with itself: right on average, and sometimes negative. None for one row.
+        Unbiased estimate, without the pairs of a row with itself; can be negative. None for one row.
     p_value : float or None
-        Share of the random splits of all rows, this one among them, that are at least as far apart. None without splits.
+        Share of the random splits of all rows, including the given one, that are at least as far apart. None without splits.
+
+    Examples
+    --------
+    >>> from eigenhedge import mmd
+    >>> mmd([[0.0], [0.0]], [[1.0], [1.0]], kernel="linear", splits=0)
+    Discrepancy(biased=1.0, unbiased=1.0, p_value=None)
     """
 
     biased: float
@@ -176,10 +196,10 @@ def mmd(
     seed: int = 0,
     **parameters: Unpack[KernelArguments],
 ) -> Discrepancy:
-    """Squared maximum mean discrepancy: how far apart two samples are, and whether they come from one source.
+    """Compute the squared maximum mean discrepancy of two samples, and test whether they come from one distribution.
 
-    If they do, every way to split all rows into two samples of these sizes is equally likely, so that a p-value of 0.01 or
-    less has a chance of 0.01 or less.
+    If they do, all splits of the rows into two samples of these sizes are equally likely. The probability of a p-value of at
+    most 0.01 is therefore at most 0.01.
 
     Parameters
     ----------
@@ -188,7 +208,7 @@ def mmd(
     kernel : str or callable, default="rbf"
         A name of :func:`eigenhedge.kernels`, or a function of two rows.
     splits : int, default=199
-        Random splits that are compared for the p-value, for which all pairs of rows are held in memory; 0 computes none.
+        Number of random splits for the p-value, which needs memory for all pairs of rows; 0 for no p-value.
     seed : int, default=0
         Seed of the splits.
     **parameters

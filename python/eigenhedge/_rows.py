@@ -1,4 +1,4 @@
-"""Tables of any kind as C-ordered arrays of float64."""
+"""Conversion of tables to C-ordered float64 arrays."""
 
 import datetime
 import sys
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ._types import Floats
 
-#: Most entries of a sparse table that are made dense at once: 8 MiB.
+#: Maximum number of entries of a sparse table converted to dense at once: 8 MiB.
 BLOCK = 1 << 20
 
-#: For each kind of NumPy's types that are no numbers: its name, and the way to numbers.
+#: Name of each non-numeric kind of NumPy type, and how to convert it to numbers.
 NO_NUMBERS = {
     "c": ("complex numbers", "Complex data not supported: give real and imaginary parts as columns of their own"),
     "m": ("durations", "divide them by a unit first, for example by numpy.timedelta64(1, 's')"),
@@ -21,7 +21,7 @@ NO_NUMBERS = {
     "V": ("records", "numpy.lib.recfunctions.structured_to_unstructured turns them into columns"),
 }
 
-#: The types of single values of these kinds.
+#: Types of single values of these kinds.
 TYPES = {
     "c": (complex, np.complexfloating),
     "m": (datetime.timedelta, np.timedelta64),
@@ -30,13 +30,13 @@ TYPES = {
 
 
 def is_sparse(X: object) -> bool:
-    """True if ``X`` is a sparse matrix, which it can only be when SciPy has been imported."""
+    """Return True if ``X`` is a sparse matrix, which requires that SciPy has been imported."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
 
 
 def column_names(X: Any) -> NDArray[np.object_] | None:
-    """Return the names of the columns of a table, if all are texts."""
+    """Return the column names of a table, if all are strings."""
     names = getattr(X, "columns", None) if hasattr(X, "to_numpy") else getattr(X, "column_names", None)
     if names is None or not all(isinstance(name, str) for name in names):
         return None
@@ -68,7 +68,7 @@ def as_numbers(x: Any) -> Floats:
 
 
 def check_numbers(X: Any) -> None:
-    """Raise a ``ValueError`` if ``X`` has masked entries, or columns of one name, or cells that are not numbers."""
+    """Raise a ``ValueError`` if ``X`` has masked entries, duplicate column names, or cells that are not numbers."""
     _check_names(X)
     if isinstance(X, np.ndarray):
         _check_mask(X)
@@ -97,14 +97,14 @@ def check_numbers(X: Any) -> None:
 
 
 def check_value(value: object, place: str) -> None:
-    """Raise a ``ValueError`` if the value is a date, a duration or a complex number; ``place`` ends the sentence."""
+    """Raise a ``ValueError`` if the value is a date, a duration or a complex number. ``place`` ends the message."""
     kind = _kind(type(value))
     if kind is not None:
         raise _refused(kind, type(value).__name__, place)
 
 
 def check_missing(X: Floats, names: Any, advice: str) -> None:
-    """Raise a ``ValueError`` that names the first cell that is NaN, if there is one, and ends with the advice."""
+    """Raise a ``ValueError`` that names the first NaN cell, if any, and ends with the advice."""
     places = np.argwhere(np.isnan(X))
     if not len(places):
         return
@@ -114,7 +114,7 @@ def check_missing(X: Floats, names: Any, advice: str) -> None:
 
 
 def is_single(X: Any) -> bool:
-    """True if all numbers of a table are of single precision."""
+    """Return True if all numbers of a table are in single precision."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is not None and not isinstance(X, np.ndarray):
         return len(dtypes) > 0 and all(str(dtype).lower() == "float32" for dtype in dtypes)
@@ -122,7 +122,7 @@ def is_single(X: Any) -> bool:
 
 
 def blocks(X: Any) -> Iterator[Floats]:
-    """Yield C-ordered dense pieces of a table, so that a sparse one is never dense as a whole."""
+    """Yield C-ordered dense blocks of a table, so that a sparse table is never dense as a whole."""
     if not is_sparse(X):
         yield X
         return
@@ -133,14 +133,14 @@ def blocks(X: Any) -> Iterator[Floats]:
 
 
 def scaled_gamma(X: Any) -> float:
-    """One over the number of columns times the variance of all entries: the ``"scale"`` of scikit-learn's kernels."""
+    """Return 1 / (number of columns · variance of all entries), the ``"scale"`` of scikit-learn's kernels."""
     mean, squares = X.mean(), (X.multiply(X) if is_sparse(X) else np.square(X)).mean()
     variance = float(squares - mean * mean)
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
 def is_plain(X: Any, width: int) -> bool:
-    """True if ``X`` needs no preparation: finite float64 rows of this width, in C order."""
+    """Return True if ``X`` needs no conversion: finite float64 rows of this width in C order."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2
@@ -157,7 +157,7 @@ def _is_arrow(X: object) -> bool:
 
 
 def _required(X: Any, ndim: int, rule: str) -> Floats:
-    # "E": a plain array, because subclasses may mean something else by their entries.
+    # "E": a plain array, because entries of subclasses may have another meaning.
     numbers = np.require(X, np.float64, ["C", "A", "E"])
     if np.ndim(X) != ndim:
         raise ValueError(f"{rule}, got {np.ndim(X)}")
@@ -175,7 +175,7 @@ def _check_mask(X: NDArray[Any]) -> None:
 
 
 def _check_names(X: Any) -> None:
-    """Raise a ``ValueError`` if two columns of a table have one name."""
+    """Raise a ``ValueError`` if two columns of a table have the same name."""
     names = getattr(X, "column_names", None) if _is_arrow(X) else getattr(X, "columns", None)
     if names is None or isinstance(X, np.ndarray) or getattr(names, "is_unique", False):
         return
@@ -189,7 +189,7 @@ def _check_names(X: Any) -> None:
 
 
 def _check_indices(X: Any) -> None:
-    """Raise a ``ValueError`` if a sparse matrix has indices out of range, with which SciPy would read or write other memory."""
+    """Raise a ``ValueError`` if a sparse matrix has indices out of range, with which SciPy would access other memory."""
     if X.format in ("csr", "csc", "bsr"):
         shape = X.shape if X.format == "csr" else X.shape[::-1]
         if X.format == "bsr":

@@ -1,4 +1,4 @@
-"""One learner over one table."""
+"""Run of a learner over a table."""
 
 from __future__ import annotations
 
@@ -23,24 +23,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class RunResult:
-    """The result of :func:`run`.
+    """Result of :func:`run`.
 
     Attributes
     ----------
     expected_losses : ndarray of shape (n_rows,)
-        What each row lost on average over the choices that could have been drawn.
+        Expected loss of each row over the choices that could have been drawn.
     losses : ndarray of shape (n_rows,)
-        What each row lost by the choice that was drawn. A row that is passed over loses nothing (``missing="skip"``).
+        Loss of each row for the choice that was drawn; 0 for skipped rows (``missing="skip"``).
     coordinates : ndarray of shape (n_rows, k)
-        Each row in the directions that the option ``coordinates`` names: those most surely kept, turned as little as can be
-        from row to row, or those that were drawn for it.
+        Coordinates of each row in the basis set by the option ``coordinates``: the directions most likely kept, aligned from row
+        to row, or those drawn for the row.
     summary : dict
-        The summary, with the keys of the command line's summary; what does not exist is None.
+        Summary, with the keys of the command line's summary; None for values that do not exist.
     model : Model
-        The model, to go on with.
+        The model, which can continue learning.
     reconstructions : ndarray of shape (n_rows, n_columns), or None
-        The projection of each row on the subspace that was drawn for it, in units of the rows; its squared distance from the row
-        is the row's loss, in standard units if columns are standardized. None unless they were asked for.
+        Projection of each row on the subspace drawn for it, in units of the rows. Its squared distance from the row, in standard
+        units if columns are standardized, is the loss of the row. None unless requested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [4, 1, 1]
+    >>> result = eigenhedge.run(X, 1, reconstructions=True)
+    >>> result.losses.shape, result.coordinates.shape, result.reconstructions.shape
+    ((100,), (100, 1), (100, 3))
+    >>> bool(np.isclose(((X - result.reconstructions) ** 2).sum(axis=1), result.losses).all())
+    True
     """
 
     expected_losses: Floats
@@ -57,13 +68,23 @@ class RunResult:
         return _summary.html(self.summary, self.expected_losses)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with the columns of the command line's answers: row, expected_loss, loss, z0, z1, …"""
+        """Return a pandas DataFrame with the columns of the command line's output: row, expected_loss, loss, z0, z1, …
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         pd = needed("pandas", "RunResult.to_frame", "pandas")
         columns: dict[str, Any] = {"row": range(len(self.losses)), "expected_loss": self.expected_losses, "loss": self.losses}
         return pd.DataFrame({**columns, **{f"z{i}": column for i, column in enumerate(self.coordinates.T)}})
 
     def plot(self) -> Figure:
-        """Draw losses, energy over time, and the directions that were learned: :func:`eigenhedge.plot.overview`."""
+        """Plot losses, energy over time and the learned directions with :func:`eigenhedge.plot.overview`.
+
+        Returns
+        -------
+        matplotlib Figure
+        """
         from . import plot
 
         return plot.overview(self)
@@ -71,33 +92,33 @@ class RunResult:
 
 @takes_options
 def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = False, **options: Unpack[Options]) -> RunResult:
-    """Run one learner over the rows of a table: one trial for each row.
+    """Run one learner over the rows of a table, one trial per row.
 
-    Before each row the learner commits to a k-dimensional subspace, is charged for what that subspace loses of the row,
-    and learns. The same rows, options and seed give the same bits as ``eigenhedge run`` on the command line.
+    Before each row the learner commits to a k-dimensional subspace. The row arrives, its loss is recorded, and the learner
+    updates. The same rows, options and seed give the same bits as ``eigenhedge run`` on the command line.
 
-    An option that is None has its default; one that the learner does not read is an error. The names of learners and
-    kernels are those of :func:`eigenhedge.learners` and :func:`eigenhedge.kernels`; ``center`` may also be True or False, and
-    ``kernel`` a function.
+    None means the default of an option. An option that has no effect with the learner is an error. :func:`eigenhedge.learners`
+    and :func:`eigenhedge.kernels` list the names of learners and kernels. ``center`` may also be True or False, and ``kernel`` a
+    function.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_columns)
-        The rows, in order: an array, a list, a sparse matrix, a table of pandas, polars or Arrow. For kernels of texts and
-        sets, a list of texts, sets or lists of items; for a kernel that is a function of two rows, a list of any objects.
+        The rows, in order: an array, a list, a sparse matrix, or a pandas, polars or Arrow table. For kernels of texts and sets,
+        a list of texts, sets or lists of items. For a kernel given as a function of two rows, a list of any objects.
     k : int
         Number of directions kept.
     standardize : str, default="none"
-        Bring columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the rows before) or ``"warmup:ROWS"`` (by the
-        first ROWS rows). Losses and coordinates are then in standard units.
+        Standardize columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the previous rows) or ``"warmup:ROWS"`` (by
+        the first ROWS rows). Losses and coordinates are then in standard units.
     reconstructions : bool, default=False
-        Also find the projection of each row; for plain rows and learners over subspaces.
+        Also compute the projection of each row. Only for plain rows and subspace learners.
     {options}
 
     Returns
     -------
     RunResult
-        Losses, coordinates, summary, model and, if asked for, reconstructions.
+        Losses, coordinates, summary, model and, if requested, reconstructions.
 
     Examples
     --------

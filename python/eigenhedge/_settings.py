@@ -1,4 +1,4 @@
-"""Experts and pairs of rows: the settings besides that of one stream of rows, over tables."""
+"""Runs over tables of experts' losses and of pairs of rows."""
 
 from __future__ import annotations
 
@@ -14,20 +14,27 @@ from ._types import ExpertsName, Floats, Mixing, Select, Table
 
 @dataclass(frozen=True)
 class ExpertsResult:
-    """The result of :func:`experts`.
+    """Result of :func:`experts`.
 
     Attributes
     ----------
     expected_losses, losses : ndarray of shape (n_rows,)
-        What the dropped experts lost: on average over the sets that could have been drawn, and by the set that was.
+        Loss of the dropped experts: expected over the sets that could have been drawn, and for the drawn set.
     kept_probabilities : ndarray of shape (n_rows, n), or None
-        How surely each expert was kept; None for leaders.
+        Probability that each expert was kept; None for leaders.
     best_loss : float
-        The total loss of the best fixed set to drop.
+        Total loss of the best fixed set to drop.
     bound : float or None
-        On the total expected loss; None for leaders.
+        Bound on the total expected loss; None for leaders.
     theorem : str or None
-        The theorem.
+        Theorem of the bound.
+
+    Examples
+    --------
+    >>> from eigenhedge import experts
+    >>> result = experts([[0.0, 0.5, 1.0]] * 50, 2)
+    >>> result.kept_probabilities.shape, result.best_loss
+    ((50, 3), 0.0)
     """
 
     expected_losses: Floats
@@ -49,14 +56,14 @@ def experts(
     select: Select = None,
     seed: int = 0,
 ) -> ExpertsResult:
-    """Run a learner over experts: k of them are kept in each row, the others are dropped and paid for.
+    """Run an expert learner: k experts are kept in each row, and the losses of the others are charged.
 
     Parameters
     ----------
     losses : array-like of shape (n_rows, n)
-        The loss of each expert in each row, between 0 and 1.
+        Loss of each expert in each row, between 0 and 1.
     k : int
-        Experts kept.
+        Number of experts kept.
     learner, eta, mixing, alpha, select, seed : str, float, str, float, str, int
         Options of :class:`Experts`.
 
@@ -88,20 +95,29 @@ def experts(
 
 @dataclass(frozen=True)
 class PairResult:
-    """The result of :func:`pair`.
+    """Result of :func:`pair`.
 
     Attributes
     ----------
     expected_gains, gains : ndarray of shape (n_rows,)
-        On average over the choices that could have been drawn, and by the choice that was.
+        Expected gain over the choices that could have been drawn, and gain of the choice that was drawn.
     best_gain : float or None
-        The total gain of the best fixed directions in hindsight.
+        Total gain of the best fixed directions in hindsight.
     bound : float or None
-        What the total expected gain is at least; None with mixing, or without a norm bound.
+        Lower bound on the total expected gain; None with mixing, or without a norm bound.
     left, right : ndarray of shape (n_directions, n_left) and (n_directions, n_right)
-        The directions that were learned, most surely kept first.
+        Learned directions, most likely kept first.
     probabilities : ndarray of shape (n_directions,)
-        How surely each is kept.
+        Probability that each direction is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenhedge import pair
+    >>> x = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
+    >>> result = pair(x, x[:, ::-1], 1)
+    >>> result.gains.shape, result.left.shape[1], result.right.shape[1]
+    ((200,), 2, 2)
     """
 
     expected_gains: Floats
@@ -123,14 +139,14 @@ def pair(
     norm_bound: float | Literal["auto"] = "auto",
     seed: int = 0,
 ) -> PairResult:
-    """Run the learner over pairs of rows: which directions of one stream go with which of the other?
+    """Run the learner over pairs of rows, which finds directions of one stream that correlate with directions of another.
 
     Parameters
     ----------
     X, Y : array-like of shape (n_rows, n_left) and (n_rows, n_right)
         The two streams.
     k : int
-        Directions kept.
+        Number of directions kept.
     eta, alpha, norm_bound, seed : float, float, float or "auto", int
         Options of :class:`Pair`.
 

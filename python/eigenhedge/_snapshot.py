@@ -1,11 +1,11 @@
-"""Snapshots: the same files as those of the command line.
+"""Model files, in the format of the command line.
 
-A snapshot holds a run, the names and the scale of its columns, and a JSON object with what the program around it has to
-remember. Python's part of that object is the value of the key ``"python"``::
+A model file contains a model, the names and scale of its columns, and a JSON object with the state of the calling program. The
+state of Python is the value of the key ``"python"``::
 
     {"python": {"class": "OnlinePCA", "parameters": {...}}}
 
-Other keys belong to other programs; they are kept until a row is learned.
+Other keys belong to other programs. They are kept until a row is learned.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from ._online import Online
     from ._pca import OnlinePCA
 
-    #: What a file can hold.
+    #: Classes that a file can contain.
     Saved: TypeAlias = Model | OnlinePCA | OnlineKernelPCA | Monitor | river.OnlinePCA | river.SubspaceAnomaly
 
 Kind = TypeVar("Kind")
 
-#: Classes that are over a monitor, and the kind that stands in bytes 12 to 15 of their files.
+#: Classes based on a monitor, and the kind in bytes 12 to 15 of their files.
 OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
 OF_MONITORS = (2).to_bytes(4, "little")
 #: The kind of a file with a monitor for each key.
@@ -55,9 +55,9 @@ def save(model: Saved | Online | river.Stream, path: Path) -> None:
     Parameters
     ----------
     model : Model, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
-        What to write. Parameters of an estimator that JSON cannot hold (a ``RandomState``) are left out.
+        Object to write. Parameters of an estimator that JSON cannot represent (a ``RandomState``) are left out.
     path : path-like
-        The file. It is complete or absent.
+        Path of the file, which is replaced atomically.
 
     Examples
     --------
@@ -84,20 +84,20 @@ def load(path: Path | bytes) -> Saved: ...
 @overload
 def load(path: Path | bytes, kind: type[Kind]) -> Kind: ...
 def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
-    """Read a snapshot that Python or the command line has written.
+    """Read a model file written by Python or the command line.
 
     Parameters
     ----------
     path : path-like or bytes
-        The file, or what it would hold: ``Model.to_bytes``, a column ``model`` of :mod:`eigenhedge.spark`.
+        The file, or its contents: ``Model.to_bytes``, or a column ``model`` of :mod:`eigenhedge.spark`.
     kind : class, default=None
-        The class that the file must hold. :class:`Model` is the model inside of any estimator but a monitor.
+        Class that the file must contain. :class:`Model` returns the underlying model of any estimator except a monitor.
 
     Returns
     -------
     Model, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
-        What was saved. A model of the command line comes as an :class:`OnlinePCA`, or as an :class:`OnlineKernelPCA` if it has
-        a kernel, with the names and the scale of its columns. All of them go on learning.
+        The saved object. A model of the command line becomes an :class:`OnlinePCA`, or an :class:`OnlineKernelPCA` if it has a
+        kernel, with the names and scale of its columns. All of them can continue learning.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
     Raises
     ------
     ValueError
-        When the file is damaged, cut short, of a newer version, or holds something else.
+        If the file is damaged, truncated, of a newer version, or contains something else.
     """
     data, where = (path, "the bytes") if isinstance(path, bytes) else (pathlib.Path(path).read_bytes(), str(path))
     model = _read(data, where, kind is Model)
@@ -170,17 +170,17 @@ def _of_command_line(inner: Model, options: dict[str, Any]) -> OnlinePCA | Onlin
 
 
 def export(model: Saved | Online | river.Stream, path: Path) -> None:
-    """Write components, mean, scale and names of columns for other programs.
+    """Export components, mean, scale and column names for other programs.
 
     The coordinates of a row ``x`` are ``components @ ((x - mean) / scale)``.
 
     Parameters
     ----------
     model : Model, OnlinePCA, or eigenhedge.river.OnlinePCA
-        What to write; not through a kernel.
+        Model to export, without a kernel.
     path : path-like
-        The file; its name ends in ``.json``, ``.csv``, ``.npz`` or ``.onnx``. The last needs the package onnx, and has an input
-        ``rows`` and the outputs ``coordinates`` and ``loss``, of single precision; inside it computes in double precision.
+        The file; its name ends in ``.json``, ``.csv``, ``.npz`` or ``.onnx``. ONNX requires the package onnx. Its graph has the
+        input ``rows`` and the outputs ``coordinates`` and ``loss`` in single precision, and computes in double precision.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def export(model: Saved | Online | river.Stream, path: Path) -> None:
 
 
 def _export_onnx(inner: Model, path: Path) -> bool:
-    """Write the map as an ONNX graph; False through a kernel."""
+    """Write the linear map as an ONNX graph. Returns False for a kernel."""
     import numpy as np
 
     needed("onnx", "an export to ONNX", "eigenhedge[onnx]")
@@ -241,5 +241,5 @@ def _export_onnx(inner: Model, path: Path) -> bool:
 
 
 def is_plain(value: object) -> bool:
-    """True if JSON can hold the value."""
+    """Return True if JSON can represent the value."""
     return value is None or isinstance(value, (bool, int, float, str))

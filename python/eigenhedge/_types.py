@@ -1,4 +1,4 @@
-"""Types that several signatures name. Those for users are in :mod:`eigenhedge.typing`."""
+"""Types shared by several signatures. Public ones are in :mod:`eigenhedge.typing`."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
@@ -25,17 +25,17 @@ class _Sparse(Protocol):
     def toarray(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-#: Rows: arrays, lists, tables of pandas, polars and Arrow, sparse matrices. No text, and not the name of a file.
+#: Rows: arrays, lists, pandas, polars and Arrow tables, sparse matrices. Not a string or a file name.
 Table: TypeAlias = _Array | _Frame | _Sparse | list[Any] | tuple[Any, ...] | Sequence[Sequence[float]]
-#: Kernels of two rows, kernels without a name, and all kernels.
+#: Kernels as functions of two rows, kernels without a name, and all kernels.
 RowKernel: TypeAlias = KernelName | Callable[[Any, Any], float]
 Given: TypeAlias = Literal["precomputed"] | Callable[[Any, Any], float]
 Kernel: TypeAlias = RowKernel | Given
-#: Words of learners over experts.
+#: Names of expert learners.
 Mixing: TypeAlias = Literal["none", "fixed-share", "past-average"] | None
 Select: TypeAlias = Literal["systematic", "corners", "top"] | None
 ExpertsName: TypeAlias = Literal["capped-hedge", "leader", "perturbed-leader", "product-sets"]
-#: The gamma of a kernel in an estimator; "scale" is one over the number of features times the variance of the entries.
+#: Kernel parameter gamma of an estimator; "scale" is 1 / (number of features · variance of the entries).
 Gamma: TypeAlias = float | Literal["scale"] | None
 
 
@@ -46,7 +46,7 @@ class KernelArguments(KernelParameters, total=False):
 
 
 class Between(TypedDict):
-    """A number that is known to lie between two."""
+    """A bracket of an unknown number."""
 
     low: float
     high: float
@@ -80,7 +80,7 @@ class Partition(TypedDict):
 
 
 class ShiftingBound(TypedDict):
-    """A bound beside a comparator that may change its subspace."""
+    """A bound against a comparator that may change its subspace."""
 
     segments: int
     best_loss: float
@@ -90,7 +90,7 @@ class ShiftingBound(TypedDict):
 
 
 class Summary(TypedDict):
-    """The summary of a run, with the keys of the command line's summary; what does not exist is None."""
+    """Summary of a run, with the keys of the command line's summary; None for values that do not exist."""
 
     rows: int
     skipped_rows: int
@@ -121,7 +121,7 @@ class Summary(TypedDict):
 
 
 class Event(TypedDict):
-    """Alarms of a monitor that belong together, a change of the level of its scores, or a drift."""
+    """A group of nearby alarms, a change of the level of the scores, or a drift."""
 
     kind: Literal["alarms", "stuck", "moved", "rise", "fall", "drift", "returned", "accepted"]
     start: int
@@ -133,7 +133,7 @@ class Event(TypedDict):
 
 
 class Drift(TypedDict):
-    """The drift of a monitor that goes on: first row away from the reference, row at which it was reported, and causes."""
+    """Ongoing drift of a monitor: first row away from the reference, row of the report, and causes."""
 
     since: int
     reported: int

@@ -1,7 +1,8 @@
-"""The theorems, as functions of numbers: those of the Rust module ``eigenhedge::bounds``, which documents each.
+"""Regret bounds as functions of numbers. The Rust module ``eigenhedge::bounds`` documents each function.
 
 ``k`` is the number of directions kept, ``experts`` the number of experts, ``dimension`` the dimension of the space
-(``float("inf")`` for no end), ``best`` the loss of the comparator, and ``scale`` is Q². What no theorem covers is None.
+(``float("inf")`` for infinite dimension), ``best`` the loss of the comparator, and ``scale`` is Q². A function returns None if
+its theorem does not apply.
 
 Examples
 --------

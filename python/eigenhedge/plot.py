@@ -1,6 +1,6 @@
-"""Pictures of runs, models and monitors. Need matplotlib, which is imported when one is drawn.
+"""Plots of runs, models and monitors, with matplotlib, which is imported on first use.
 
-Every function draws on the axes that it is given, or on new ones, and returns them.
+Every function draws on the given axes, or on new ones, and returns them.
 
 Examples
 --------
@@ -36,26 +36,34 @@ if TYPE_CHECKING:
 
 __all__ = ["biplot", "loadings", "losses", "monitor", "overview", "portfolio", "scree", "spectrum"]
 
-#: Most names of columns on an axis, most letters of a name, and most points of a curve.
+#: Maximum number of column names on an axis, of letters per name, and of points per curve.
 NAMES, LONGEST, POINTS = 40, 16, 1000
 
 
 def losses(run: RunResult, ax: Axes | None = None) -> Axes:
-    """Draw total loss against rows: expected, of the choices drawn, and where the best subspace and the bound end.
+    """Plot the cumulative loss over rows: expected and drawn, with the final loss of the best subspace and the bound.
 
-    A first row that only fixes the center is no part of the totals. What is far above the losses is named in the legend, and not
-    drawn, so that it does not flatten them.
+    A first row that only sets the center is not included. A level far above the losses is only listed in the legend, so that it
+    does not flatten the curves.
 
     Parameters
     ----------
     run : RunResult
-        What :func:`eigenhedge.run` returned.
+        Result of :func:`eigenhedge.run`.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None for a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(200, 5)) * [5, 3, 1, 1, 1]
+    >>> eigenhedge.plot.losses(eigenhedge.run(X, 2)).get_ylabel()
+    'total loss'
     """
     ax = _axes(ax)
     first = 0 if run.summary["first_row_loss"] is None else 1
@@ -77,24 +85,32 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
         if low < high:
             ax.axhspan(low, high, color="black", alpha=0.1, lw=0)
     ax.set(xlabel="row", ylabel="total loss", ylim=(0, 1.05 * top), title=f"{run.summary['learner']}, k = {run.summary['k']}")
-    # Totals grow, so that there is room under their ends.
+    # Totals increase, so the lower right corner is free.
     ax.legend(frameon=False, loc="lower right")
     return _plain(ax)
 
 
 def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
-    """Draw the weight of each member of a portfolio.
+    """Plot the weight of each member of a portfolio.
 
     Parameters
     ----------
     run : RunResult, Model or fitted online estimator
-        With the learner ``"auto"``.
+        A model with the learner ``"auto"``.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None for a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(100, 4)) * [4, 2, 1, 1]
+    >>> eigenhedge.plot.portfolio(eigenhedge.run(X, 2, learner="auto")).get_xlabel()
+    'weight'
     """
     members = _summary_of(run)["members"]
     if not members:
@@ -107,18 +123,26 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
 
 
 def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
-    """Draw the share of the energy along each direction, the shares added up, and how surely each direction is kept.
+    """Plot the share of the energy along each direction, the cumulative shares, and the probability that each is kept.
 
     Parameters
     ----------
     model : RunResult, Model or fitted online estimator
         The model. Without ``hindsight`` only the probabilities are known.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None for a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(100, 4)) * [4, 2, 1, 1]
+    >>> eigenhedge.plot.scree(eigenhedge.run(X, 2)).get_xlabel()
+    'direction'
     """
     ax = _axes(ax)
     inner = _model(model)
@@ -137,20 +161,29 @@ def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
 
 
 def loadings(model: RunResult | Model | Online, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the part of every column in every direction.
+    """Plot the loadings of the columns in every direction as a heat map.
 
     Parameters
     ----------
     model : RunResult, Model or fitted online estimator
-        The model; through a kernel there are no loadings.
+        The model, without a kernel.
     names : sequence of str, default=None
-        Names of the columns; None is those that the model has.
+        Names of the columns; None for those of the model.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None for a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [4, 2, 1]
+    >>> ax = eigenhedge.plot.loadings(eigenhedge.run(X, 1), names=["a", "b", "c"])
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['a', 'b', 'c']
     """
     components, labels = _components(model, names)
     ax = _axes(ax)
@@ -173,26 +206,34 @@ def biplot(
     arrows: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw rows along two directions, and the columns as arrows.
+    """Plot rows along two directions, with the columns as arrows.
 
     Parameters
     ----------
     model : RunResult, Model or fitted online estimator
-        The model, with at least two directions; not through a kernel.
+        The model, with at least two directions and without a kernel.
     X : array-like of shape (n_rows, n_columns)
         The rows; later ones are darker.
     names : sequence of str, default=None
-        Names of the columns; None is those that the model has.
+        Names of the columns; None for those of the model.
     directions : tuple of int, default=(0, 1)
         The two directions, counted from 0.
     arrows : int, default=10
-        Most columns that are drawn: those with the largest loadings.
+        Maximum number of arrows; the columns with the largest loadings are drawn.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None for a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [4, 2, 1]
+    >>> eigenhedge.plot.biplot(eigenhedge.run(X, 2), X).get_xlabel().startswith("direction 1")
+    True
     """
     components, labels = _components(model, names)
     if max(directions) >= len(components):
@@ -202,7 +243,7 @@ def biplot(
     ax.scatter(z[:, 0], z[:, 1], c=np.arange(len(z)), cmap="Blues", vmin=-len(z) / 2, s=6)
     loads = components[list(directions)].T
     longest = np.argsort(-(loads**2).sum(axis=1))[:arrows]
-    # The longest arrow reaches as far as all but a hundredth of the rows.
+    # The longest arrow reaches the 99 % quantile of the distances of the rows.
     reach = float(np.quantile(np.hypot(*z.T), 0.99)) / max(float(np.hypot(*loads[longest[0]])), 1e-300)
     for i in longest:
         tip = reach * loads[i]
@@ -216,23 +257,31 @@ def biplot(
 
 
 def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw over time how much of the energy of rows lies along each direction that is kept, and how much is lost.
+    """Plot the share of the energy along each kept direction, and the lost share, over time.
 
-    The directions of a window of rows are the principal ones of its coordinates, so that it does not matter how the basis of the
-    subspace is turned.
+    The directions of a window of rows are the principal directions of its coordinates, so that the rotation of the basis has no
+    effect.
 
     Parameters
     ----------
     run : RunResult
-        What :func:`eigenhedge.run` returned.
+        Result of :func:`eigenhedge.run`.
     window : int, default=None
-        Rows of a window; None is a sixtieth of all, and at least 20 and four for each direction.
+        Number of rows in a window; None for a sixtieth of all rows, at least 20 and at least four per direction.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None for a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(200, 4)) * [4, 2, 1, 1]
+    >>> eigenhedge.plot.spectrum(eigenhedge.run(X, 2), window=50).get_ylabel()
+    'share of the energy of 50 rows'
     """
     rows, k = run.coordinates.shape
     window = max(1, min(rows, max(rows // 60, 4 * k, 20))) if window is None else window
@@ -257,16 +306,25 @@ def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) 
 
 
 def overview(run: RunResult) -> Figure:
-    """Draw a run on one page: losses, energy over time, shares, and loadings or, through a kernel, the weights of members.
+    """Plot a run in one figure: losses, scree, energy over time, and loadings (with a kernel, the weights of members).
 
     Parameters
     ----------
     run : RunResult
-        What :func:`eigenhedge.run` returned.
+        Result of :func:`eigenhedge.run`.
 
     Returns
     -------
     matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(200, 4)) * [4, 2, 1, 1]
+    >>> figure = eigenhedge.plot.overview(eigenhedge.run(X, 2))
+    >>> len(figure.axes)  # four plots and a color bar
+    5
     """
     figure = _pyplot().figure(figsize=(10, 7), layout="constrained")
     axes = figure.subplots(2, 2)
@@ -283,7 +341,7 @@ def overview(run: RunResult) -> Figure:
 
 
 def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> Figure:
-    """Draw the answers of a monitor: score, Q and T² with their limits, alarms, drift and changes, and contributions of columns.
+    """Plot the results of a monitor: score, Q and T² with their limits, alarms, drift, changes and contributions of columns.
 
     Alarms are points, drift is shaded, and a change is a dotted line. The limit of the score is that of the reference
     alone. The limits that also depend on the last rows are in ``alarms.limit``.
@@ -291,15 +349,24 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> 
     Parameters
     ----------
     alarms : Alarms
-        What :meth:`eigenhedge.Monitor.update` returned, with ``contributions=True`` for the picture of the columns.
+        Result of :meth:`eigenhedge.Monitor.update`, with ``contributions=True`` for the plot of the columns.
     times : array-like of shape (n_rows,), default=None
-        The horizontal axis: numbers, or dates that matplotlib can draw; None is the numbers of the rows.
+        Values of the horizontal axis: numbers, or dates that matplotlib supports; None for row numbers.
     figure : matplotlib Figure, default=None
-        Where to draw; None makes a new figure.
+        Figure to draw on; None for a new figure.
 
     Returns
     -------
     matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import eigenhedge
+    >>> X = np.random.default_rng(0).normal(size=(600, 4)) * [3, 2, 1, 1]
+    >>> figure = eigenhedge.plot.monitor(eigenhedge.Monitor(2).update(X))
+    >>> [ax.get_ylabel() for ax in figure.axes]
+    ['score', 'Q', 'T²']
     """
     x = alarms.row if times is None else np.asarray(times)
     if len(x) != len(alarms):
@@ -341,7 +408,7 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> 
 
 
 def _stretches(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """First place of each run of true values, and the place after its last."""
+    """Return the start of each run of true values, and the index after its end."""
     edges = np.flatnonzero(np.diff(mask.astype(int), prepend=0, append=0))
     return [(int(start), int(end)) for start, end in zip(edges[::2], edges[1::2])]
 
@@ -360,12 +427,12 @@ def _plain(ax: Axes) -> Axes:
 
 
 def _thinned(count: int) -> Any:
-    """Places of the points of a curve, the first and the last among them."""
+    """Return the indices of the points of a curve, including the first and the last."""
     return np.unique(np.linspace(0, count - 1, min(count, POINTS)).astype(int))
 
 
 def _components(model: RunResult | Model | Online, names: Sequence[str] | None) -> tuple[Floats, list[str]]:
-    """Directions, and names of the columns."""
+    """Return the directions and the names of the columns."""
     inner = _model(model)
     components = inner.components
     if components is None:

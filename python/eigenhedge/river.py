@@ -1,15 +1,15 @@
-"""For River: a transformer and an anomaly detector.
+"""Transformer and anomaly detector for River.
 
-For both, values must be numbers. None, NaN and infinity count as missing; texts, dates, durations and complex numbers are
-refused. The rest is about the transformer.
+Values must be numbers. None, NaN and infinity count as missing; texts, dates, durations and complex numbers are an error. The
+rest of this page is about the transformer.
 
-Features are known by name. The features of the first row, and those that appear later while there is room
-(``max_features``), each have a place; a feature that appears when there is none is left aside.
+Features are identified by name. The model uses the features of the first row, and new features up to ``max_features``; further
+ones are ignored.
 
-A known feature that a row lacks is a missing cell. With ``missing="fill"`` its absence says nothing: the row is charged for the
-features that it has, and learned with the others filled in from them; a feature that is new to a running model begins with
-its first value. By default a feature that is missing is taken to be at its mean, as if it had been seen there, and a new one
-to have been at zero so far. With ``missing="skip"`` such a row is passed over.
+A known feature that a row lacks is a missing cell. With ``missing="fill"`` the loss is that of the other features, and the
+missing ones are filled in for learning; a feature that is new to a running model starts with its first value. By default a
+missing feature is replaced by its mean, and a new one counts as zero in the previous rows. With ``missing="skip"`` such a row is
+skipped.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
 
 class Stream(base.Estimator):
-    """A model over rows that are dictionaries."""
+    """A model over rows given as dictionaries."""
 
     n_components: int
     max_features: int | None
@@ -62,16 +62,16 @@ class Stream(base.Estimator):
 
     @property
     def summary(self) -> Summary | None:
-        """The summary so far, with the keys of the command line's summary; None before the first row."""
+        """Summary so far, with the keys of the command line's summary; None before the first row."""
         return None if self._model is None else self._model.summary
 
     def save(self, path: Path) -> None:
-        """Write a snapshot that `eigenhedge.load` and the command line read.
+        """Write a model file for `eigenhedge.load` and the command line.
 
         Parameters
         ----------
         path
-            The file; it is complete or absent.
+            Path of the file, which is replaced atomically.
 
         """
         _snapshot.save(self, path)
@@ -82,20 +82,20 @@ class Stream(base.Estimator):
         return self._model
 
     def _feature_names(self) -> list[str] | None:
-        """Names of all places, if each is a text."""
+        """Return the names of all features, if each is a string."""
         names = list(self._places)
         is_complete = len(names) == self._fitted().dim and all(isinstance(name, str) for name in names)
         return [str(name) for name in names] if is_complete else None
 
     def _remembered(self) -> dict[str, Any]:
-        """Python's part of a snapshot."""
+        """Return the Python part of a model file."""
         names = savable(self._places)
         parameters = {name: value for name, value in self._get_params().items() if _snapshot.is_plain(value)}
         return {"class": f"river.{type(self).__name__}", "parameters": parameters, "names": names}
 
     @classmethod
     def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
-        """The model around a model that was saved."""
+        """Return the object for a loaded model."""
         model = cls(**saved["parameters"])
         model._model, model._places = inner, {name: place for place, name in enumerate(saved["names"])}
         if not len(saved["names"]) == len(model._places) <= inner.dim:
@@ -105,7 +105,7 @@ class Stream(base.Estimator):
     def _begin(self, names: Iterable[FeatureName]) -> Model:
         if takes_items(self.kernel):
             raise ValueError(f"the rows of River are features with numbers, which the kernel {self.kernel!r} does not take")
-        # Sorted, so that the order in which a dictionary lists its features means nothing.
+        # Sorted, so that the order of features in a dictionary has no effect.
         self._places = {name: place for place, name in enumerate(sorted(names, key=sortable))}
         dim = max(1, len(self._places) if self.max_features is None else self.max_features)
         self._places = {name: place for name, place in self._places.items() if place < dim}
@@ -124,11 +124,11 @@ class Stream(base.Estimator):
         return model
 
     def _without_cells(self, model: Model, learning: bool) -> Floats:
-        """A row in which nothing has been seen; for a row that is not learned from, there must be some number."""
+        """Return a row without observed cells. Without learning, the cells must be numbers."""
         if self.missing == "fill":
             return np.full(model.dim, np.nan)
         if self.missing == "skip" and learning:
-            # A place that no feature has taken yet is no missing cell.
+            # A column that has no feature yet is not a missing cell.
             row = np.zeros(model.dim)
             row[: len(self._places)] = np.nan
             return row
@@ -144,7 +144,7 @@ class Stream(base.Estimator):
         return row
 
     def _table(self, model: Model, X: pd.DataFrame, learning: bool = False) -> Floats:
-        """The rows of a DataFrame, prepared like single rows."""
+        """Convert the rows of a DataFrame like single rows."""
         rows = np.tile(self._without_cells(model, learning), (len(X), 1))
         for name, place in self._places.items():
             if name in X:
@@ -174,25 +174,25 @@ class Stream(base.Estimator):
 
 
 class OnlinePCA(Stream, base.MiniBatchTransformer):
-    """Online PCA for River's pipelines.
+    """Online PCA for River pipelines.
 
-    Each row is charged to a subspace that was chosen before it was seen, and then learned from; `summary` reports the
-    losses, the best in hindsight and what was promised. The features of the first row have a place, and later ones while
-    there is room (`max_features`); others are left aside. A known feature that is missing is taken to be at its mean; with
-    `missing="fill"` it is filled in from the others, and not charged for.
+    The loss of each row is computed for a subspace chosen before the row is seen, and then the model learns from it. `summary`
+    reports the losses, the best subspace in hindsight and the bound. The model uses the features of the first row, and new ones
+    up to `max_features`; others are ignored. A missing feature is replaced by its mean; with `missing="fill"` it is filled in
+    from the others and does not contribute to the loss.
 
     Parameters
     ----------
     n_components
         Number of directions kept.
     learner
-        A name of `eigenhedge.learners()`. The default follows streams that change.
+        A name of `eigenhedge.learners()`. The default follows drift.
     max_features
-        Room for this many features. By default for those of the first row.
+        Maximum number of features. By default the number of features of the first row.
     seed
-        Seed of the draws; they decide what is charged, not what is learned.
+        Seed of the random draws, which affect the losses but not the learned state.
     options
-        The other options of `eigenhedge.run`; None is the learner's own default.
+        Other options of `eigenhedge.run`; None means the learner's default.
 
     Examples
     --------
@@ -223,10 +223,10 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         self._places, self._model = {}, None
 
     def transform_one(self, x: dict[FeatureName, Any]) -> dict[FeatureName, Any]:
-        """Coordinates of a row in the directions most surely kept now; zeros before the first row.
+        """Return the coordinates of a row in the directions that are now most likely kept; zeros before the first row.
 
-        While the model learns, the directions are turned as little as can be from row to row, so that a coordinate means the
-        same to whoever learns from it. The option `coordinates="drawn"` leaves them in the order of their probabilities.
+        The basis is aligned from row to row, so that coordinates are comparable for downstream models. With the option
+        `coordinates="drawn"` the directions are in the order of their probabilities.
 
         Parameters
         ----------
@@ -259,15 +259,15 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         model = self._welcome(names)
         moves = self.missing in (None, "fail")
         if not moves or (set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any()):
-            # Not `learn`: the basis of the coordinates follows every row.
+            # Not `learn`, because the basis of the coordinates must follow every row.
             model.step_each(self._table(model, X, learning=True))
             return
-        # The mean that stands for a missing value moves with every row.
+        # The mean that replaces a missing value changes with every row.
         for values in X.to_numpy():
             model.step(self._row(model, dict(zip(names, values, strict=True))))
 
     def transform_many(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Coordinates of the rows of a DataFrame.
+        """Return the coordinates of the rows of a DataFrame.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Types to annotate programs with: names of learners and kernels, options, rows, summaries, events and drifts.
+"""Types for annotations: names of learners and kernels, options, rows, summaries, events and drifts.
 
 Examples
 --------

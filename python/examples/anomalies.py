@@ -1,9 +1,10 @@
 # %% [markdown]
 # # Faults among normal rows
 #
-# Two factors drive eight sensors. One sensor is off for 30 rows, one is stuck for 40, and one changes its level for good. The
-# monitor knows nothing of these faults. A thousand normal rows are its reference. Every later row has two verdicts: *alarm* if it
-# is unusual compared with the reference and with the last rows, *drift* while the level is away from the reference.
+# Two factors drive eight sensors. One sensor is off for 30 rows, one is stuck for 40 rows, and one changes its level
+# permanently. The monitor gets no information about these faults. Its reference is 1,000 normal rows. For every later row it
+# decides two things. The row is an *alarm* if it is unusual compared with the reference and with the last rows. It is in
+# *drift* while the level is away from the reference.
 
 # %%
 import numpy as np
@@ -26,15 +27,15 @@ alarms = monitor.update(sensors[1000:1360], contributions=True)
 alarms
 
 # %% [markdown]
-# Scores, Q and T² with their limits. Points are alarms, drift is shaded, a dotted line is a change of the level of the scores.
-# Below, the contribution of each column to Q shows which sensor it was. Rows count from the first row of `update`.
+# The plot shows scores, Q and T² with their limits. Points are alarms, shaded areas are drift, and dotted lines are changes of
+# the level of the scores. The heat map shows the contribution of each column to Q. Rows count from the first row of `update`.
 
 # %%
 alarms.plot()
 
 # %% [markdown]
-# The events with most alarms and their first cause, then drifts and changes. The third fault has few alarms, but its drift goes
-# on at the end: it is in `drift_`.
+# The next cell prints the two events with the most alarms, then drifts and changes. The third fault causes few alarms, but its
+# drift continues until the end. `drift_` describes the current drift.
 
 # %%
 strongest = sorted(alarms.events, key=lambda event: -event["alarms"])[:2]
@@ -52,7 +53,7 @@ assert any(change["kind"] == "rise" and abs(change["start"] - 280) < 10 for chan
 assert abs(monitor.drift_["since"] - 280) < 20
 
 # %% [markdown]
-# If the new level is meant to be there, `accept` makes the last rows the reference.
+# If the new level is correct, `accept` makes the last rows the reference.
 
 # %%
 later = sensors[1360:]
@@ -61,7 +62,7 @@ print("rows over the limit of the reference: {:.0%}; after accept {:.0%}".format
 monitor.update(later)
 
 # %% [markdown]
-# Each row has its answer, as from the command line.
+# `to_frame` returns the same columns as the output file of the command line.
 
 # %%
 print(alarms.to_frame()[["row", "score", "limit", "state", "cause_1", "share_1"]][58:63].round(2).to_string(index=False))
@@ -69,8 +70,9 @@ print(alarms.to_frame()[["row", "score", "limit", "state", "cause_1", "share_1"]
 # %% [markdown]
 # ## Compared with River's detectors
 #
-# Three factors drive ten sensors, and their wiring turns slowly: a drift of 200 rows becomes the reference. One row in fifty has
-# its values shuffled. None of them is larger than others; only the distance from the subspace shows it.
+# Three factors drive ten sensors, and their wiring changes slowly. With `rebaseline="after:200"`, a drift of 200 rows becomes
+# the reference. In one row of fifty the values are shuffled. Shuffling does not make values larger; only the distance from the
+# subspace reveals such a row.
 
 # %%
 rng = np.random.default_rng(2)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Kernel features for an online classifier
 #
-# The classes are two rings, which no line in the plane separates. Rows come in blocks and are seen once. Online kernel PCA with a
-# budget of 60 atoms turns each row into four features, and a linear classifier learns from those.
+# The classes are two rings. No line in the plane separates them. Rows arrive in blocks, and each row is used once. Online
+# kernel PCA with a budget of 60 atoms computes four features per row, and a linear classifier learns from these features.
 
 # %%
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ kernel_pca = OnlineKernelPCA(4, kernel="rbf", gamma="scale", budget=60, random_s
 plain, through_features = SGDClassifier(random_state=0), SGDClassifier(random_state=0)
 
 # %% [markdown]
-# Each block is judged before it is learned from, so that the shares below are of rows that were not seen.
+# Each block is classified before the models learn from it, so the accuracy below is for unseen rows.
 
 # %%
 right = []
@@ -34,8 +34,8 @@ print(f"{kernel_pca.n_samples_seen_} rows seen, gamma {kernel_pca.gamma_:.2f}, a
 assert late[1] > 0.95 > 0.8 > late[0]
 
 # %% [markdown]
-# The rows in the plane, and along two of the four directions of the features: the first is an angle, and the third tells the
-# rings apart.
+# The first plot shows the rows in the plane. The second shows two of the four kernel features: the first feature is an angle,
+# and the third one separates the rings. The third plot shows the accuracy per block.
 
 # %%
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
@@ -50,7 +50,7 @@ axes[2].set(title="share classified right", xlabel="block", ylim=(0, 1.02))
 axes[2].legend(frameon=False)
 
 # %% [markdown]
-# The loss of a row is a score of novelty: rows far from both rings lose more.
+# The loss of a row is a novelty score. Rows far from both rings have a larger loss.
 
 # %%
 far = np.array([[3.0, 0.0], [0.0, -3.0], [2.0, 2.0]])

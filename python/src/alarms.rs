@@ -1,4 +1,4 @@
-//! The answers of monitors to rows, as arrays and dictionaries.
+//! Results of monitors as arrays and dictionaries.
 
 use crate::arrays::table;
 use eigenhedge::{Cause, Change, DriftReport, Event, Monitor, Verdict};
@@ -6,14 +6,14 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Causes of a row.
+/// Number of causes per row.
 const CAUSES: usize = 3;
-/// A drift, a change or a cause that is not there.
+/// Code for a missing drift, change or cause.
 const NONE: i64 = -1;
-/// Numbers that the answer to a row takes, at most, besides contributions.
+/// Maximum number of values per row in the result, without contributions.
 pub const NUMBERS: usize = 18;
 
-/// The answers to rows, column by column.
+/// Results for rows, column by column.
 #[derive(Default)]
 pub struct Answers {
     row: Vec<u64>,
@@ -28,14 +28,14 @@ pub struct Answers {
     shares: Vec<f64>,
     statistic_limits: Vec<f64>,
     contributions: Vec<f64>,
-    /// What was found, each with the position of its row among these.
+    /// Occurrences, each with the position of its row among these.
     changes: Vec<(usize, Change)>,
     events: Vec<(usize, Event)>,
     drifts: Vec<(usize, DriftEvent)>,
 }
 
 impl Answers {
-    /// Enters the verdict of a monitor about the row before; with contributions if their number is given.
+    /// Adds the verdict on the last row, with contributions if their number is given.
     pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, contributions: Option<usize>) {
         self.row.push(verdict.row);
         self.score.push(verdict.score);
@@ -63,7 +63,7 @@ impl Answers {
         }
     }
 
-    /// Arrays by name, and lists of what was found; with its key, if the rows have keys.
+    /// Returns arrays by name and lists of occurrences, with keys if the rows have keys.
     pub fn into_dict<'py>(
         self,
         py: Python<'py>,
@@ -96,7 +96,7 @@ impl Answers {
     }
 }
 
-/// Contributions of the columns, each with its lags, to the Q of the row before.
+/// Returns the contributions of the columns, summed over lags, to the Q of the last row.
 fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec<f64> {
     if verdict.score.is_nan() {
         return vec![f64::NAN; width];
@@ -105,7 +105,7 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// A drift that was reported, one that ended because the level returned, or an acceptance.
+/// Report of a drift, of its end, or of an acceptance.
 struct DriftEvent {
     kind: &'static str,
     start: u64,
@@ -136,12 +136,12 @@ impl DriftEvent {
     }
 }
 
-/// Positions of columns and their shares.
+/// Returns the positions of columns and their shares.
 pub fn pairs(causes: &[Option<Cause>]) -> Vec<(usize, f64)> {
     causes.iter().flatten().map(|cause| (cause.column, cause.share)).collect()
 }
 
-/// An event by names.
+/// Returns an event as a dictionary.
 pub fn event_dict<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let kind = match (event.is_stuck(), event.is_moved()) {

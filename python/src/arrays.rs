@@ -1,4 +1,4 @@
-//! Arrays in and out.
+//! Conversion of arrays.
 
 use crate::items::Points;
 use numpy::ndarray::Array2;
@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use std::ops::Range;
 
-/// A table: C-ordered float64, not copied.
+/// A table of float64 in C order, without a copy.
 pub type Table<'py> = PyReadonlyArray2<'py, f64>;
 
-/// A table out of anything that holds numbers in rows: a plain array of float64 in C order as it is, anything else
-/// (subclasses too: a mask is no number) through `eigenhedge._rows`.
+/// Converts an object with rows of numbers to a table. A plain float64 array in C order is used without a copy; everything
+/// else, including array subclasses such as masked arrays, goes through `eigenhedge._rows`.
 pub fn as_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
     if let Ok(array) = object.cast_exact::<PyArray2<f64>>()
         && let Ok(table) = array.try_readonly()
@@ -24,13 +24,13 @@ pub fn as_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
     Ok(made.cast::<PyArray2<f64>>()?.try_readonly()?)
 }
 
-/// The entries row after row, when the array is C-ordered and aligned.
+/// Returns the entries row by row, if the array is C-ordered and aligned.
 fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
     // Arrays in Fortran order have a slice, too.
     table.is_c_contiguous().then(|| table.as_slice().ok()).flatten()
 }
 
-/// What was given as rows.
+/// Rows as given by the caller.
 pub enum Given<'py> {
     /// A table of numbers.
     Table(Table<'py>),
@@ -39,7 +39,7 @@ pub enum Given<'py> {
 }
 
 impl<'py> Given<'py> {
-    /// Out of anything that holds rows that the kernel takes.
+    /// Converts an object with rows for this kernel.
     pub fn new(object: &Bound<'py, PyAny>, points: &Points) -> PyResult<Self> {
         Ok(match points.rows(object)? {
             Some(rows) => Self::Items(rows),
@@ -48,8 +48,8 @@ impl<'py> Given<'py> {
     }
 }
 
-/// The rows of a table, copied before they are used: while the interpreter lock is released, other threads may write to
-/// the array, and what was checked must be what is learned. Or lists of items.
+/// Rows of a table, copied before use, or lists of items. While the interpreter lock is released, other threads may write to
+/// the array, and the rows that were checked must be the rows that are learned.
 pub struct Rows<'a> {
     source: Source<'a>,
     count: usize,
@@ -63,14 +63,14 @@ enum Source<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// The rows of a table.
+    /// Creates the rows of a table.
     pub fn of(table: &'a Table<'_>) -> PyResult<Self> {
         let entries = entries(table).ok_or_else(|| PyTypeError::new_err("the array must be C-ordered"))?;
         let [count, length] = *table.shape() else { return Err(PyTypeError::new_err("the array must be a table")) };
         Ok(Self { source: Source::Entries(entries), count, length, copy: Vec::new() })
     }
 
-    /// What was given.
+    /// Creates the rows of a table or of lists of items.
     pub fn given(given: &'a Given<'_>) -> PyResult<Self> {
         match given {
             Given::Table(table) => Self::of(table),
@@ -80,22 +80,22 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Length of a row; 1 for lists of items.
+    /// Returns the length of a row; 1 for lists of items.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// One row.
+    /// Returns one row.
     pub fn row(&mut self, i: usize) -> &[f64] {
         self.lot(i..i + 1).swap_remove(0)
     }
 
-    /// A range of rows.
+    /// Returns a range of rows.
     pub fn lot(&mut self, lot: Range<usize>) -> Vec<&[f64]> {
         match self.source {
             Source::Entries(entries) => {
@@ -107,13 +107,13 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Copies of all rows.
+    /// Returns copies of all rows.
     pub fn all(&mut self) -> Vec<Vec<f64>> {
         self.lot(0..self.count).into_iter().map(<[f64]>::to_vec).collect()
     }
 }
 
-/// A copy of numbers of any kind that Python can turn into float64.
+/// Copies numbers of any type that Python can convert to float64.
 pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     if let Ok(array) = object.cast_exact::<PyArray1<f64>>()
         && let Ok(numbers) = array.try_readonly()?.as_slice()
@@ -130,13 +130,13 @@ pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(made.as_slice().map_err(|_| PyTypeError::new_err("the array must be contiguous"))?.to_vec())
 }
 
-/// The value of a float or an int.
+/// Returns the value of a float or an int.
 fn plain_number(object: &Bound<'_, PyAny>) -> Option<f64> {
     let is_plain = object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>();
     is_plain.then(|| object.extract().ok()).flatten()
 }
 
-/// A table out of rows written one after another.
+/// Creates a table from entries in row-major order.
 pub fn table<'py>(
     py: Python<'py>,
     entries: Vec<f64>,
@@ -147,7 +147,7 @@ pub fn table<'py>(
     Ok(array.map_err(|error| PyValueError::new_err(error.to_string()))?.into_pyarray(py))
 }
 
-/// A table whose rows are the columns of a matrix.
+/// Creates a table whose rows are the columns of a matrix.
 pub fn transposed<'py>(py: Python<'py>, matrix: &eigenhedge::Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let entries = (0..matrix.columns()).flat_map(|j| matrix.column(j)).copied().collect();
     table(py, entries, matrix.columns(), matrix.rows())

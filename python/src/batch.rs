@@ -1,4 +1,4 @@
-//! Batch kernel methods: everything at once.
+//! Batch kernel methods.
 
 use crate::arrays::{Given, Rows, Table, table, transposed};
 use crate::errors::{check_room, refused};
@@ -23,7 +23,7 @@ pub struct KernelComponents {
     points: Points,
 }
 
-/// A model out of bytes that anybody may have written.
+/// Deserializes and checks a model from untrusted bytes.
 fn restored<T: DeserializeOwned>(data: &[u8], checked: fn(T) -> Result<T, Error>) -> PyResult<T> {
     let refuse = |reason: String| PyValueError::new_err(format!("not a saved model: {reason}"));
     let model = postcard::from_bytes(data).map_err(|error| refuse(error.to_string()))?;
@@ -70,7 +70,7 @@ impl KernelComponents {
         Ok(Self { state: Mutex::new(pca), points: kernel.points })
     }
 
-    /// Coordinates of rows and their losses.
+    /// Returns the coordinates of rows and their losses.
     fn embed<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<WithNumbers<'py>> {
         let given = Given::new(x, &self.points)?;
         let mut x = Rows::given(&given)?;
@@ -89,7 +89,7 @@ impl KernelComponents {
         Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
     }
 
-    /// Weights on the atoms of the elements with these coordinates.
+    /// Returns the weights on the atoms of the elements with these coordinates.
     fn expand<'py>(&self, py: Python<'py>, coordinates: Table<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let mut rows = Rows::of(&coordinates)?;
         let count = rows.count();
@@ -106,7 +106,7 @@ impl KernelComponents {
         table(py, weights, count, atoms)
     }
 
-    /// Atoms that the components are written in.
+    /// Returns the atoms of the components.
     fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let state = lock(py, &self.state)?;
         let atoms = state.dictionary();
@@ -119,13 +119,13 @@ impl KernelComponents {
         Ok(PyArray1::from_slice(py, lock(py, &self.state)?.eigenvalues()))
     }
 
-    /// One row of weights on the atoms for each component.
+    /// Returns the weights on the atoms, one row per component.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, lock(py, &self.state)?.coefficients())
     }
 
-    /// One row of scores of the points for each component.
+    /// Returns the scores of the points, one row per component.
     #[getter]
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, lock(py, &self.state)?.scores())
@@ -154,7 +154,7 @@ impl KernelComponents {
     }
 }
 
-/// Kernel ridge regression with the Gaussian-process reading.
+/// Kernel ridge regression with Gaussian-process variances.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelRegression {
     state: Mutex<KernelRidge<Vectors>>,
@@ -188,7 +188,7 @@ impl KernelRegression {
         Ok(Self { state: Mutex::new(ridge), points: kernel.points })
     }
 
-    /// Means, one row for each row, and variances when they are asked for.
+    /// Returns the means, one row per input row, and the variances if requested.
     fn predict<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
         let given = Given::new(x, &self.points)?;
         let mut x = Rows::given(&given)?;
@@ -212,13 +212,13 @@ impl KernelRegression {
         Ok((table(py, means, count, outputs)?, variances.into_pyarray(py)))
     }
 
-    /// One row of weights on the points for each output.
+    /// Returns the weights on the points, one row per output.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, lock(py, &self.state)?.coefficients())
     }
 
-    /// One row of leave-one-out errors for each output.
+    /// Returns the leave-one-out errors, one row per output.
     fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let ridge = lock(py, &self.state)?;
         check_room("the inverse of the kernel matrix", &[2, ridge.coefficients().rows(), ridge.coefficients().rows()])?;
@@ -226,7 +226,7 @@ impl KernelRegression {
         transposed(py, &alone(py, move || ridge.leave_one_out())?)
     }
 
-    /// Log marginal likelihood of each output.
+    /// Returns the log marginal likelihood of each output.
     fn log_likelihood<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(lock(py, &self.state)?.log_likelihood().into_pyarray(py))
     }
@@ -244,7 +244,7 @@ impl KernelRegression {
     }
 }
 
-/// Eigenvalues of a symmetric matrix, ascending, and one row for each eigenvector.
+/// Returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors as rows.
 #[pyfunction]
 #[pyo3(name = "_symmetric_eigen")]
 pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eigen<'py>> {

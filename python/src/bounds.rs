@@ -1,4 +1,4 @@
-//! The theorems, as functions of numbers: one line for each function of `eigenhedge::bounds`.
+//! Python bindings of `eigenhedge::bounds`.
 
 use eigenhedge::bounds;
 use eigenhedge::simplex::Multiplicity;
@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Dimension of a space: a whole number, or infinity.
+/// Dimension of a space: an integer or infinity.
 #[derive(Clone, Copy)]
 struct Dimension(Multiplicity);
 
@@ -30,20 +30,27 @@ impl From<Dimension> for Multiplicity {
     }
 }
 
-/// What the theorems over subspaces need to know about a learner.
+/// Parameters of a subspace learner that the bounds depend on.
 ///
 /// Parameters
 /// ----------
 /// eta : float
-///     Learning rate, for rows of norm at most one.
+///     Learning rate, for rows of norm at most 1.
 /// k : int
-///     Directions kept.
+///     Number of directions kept.
 /// dimension : int or inf
 ///     Dimension N of the space.
 /// norm_square : float, default=1.0
-///     Q², the square of the norm that no row exceeds.
+///     Squared bound Q² on the norms of rows.
 /// price : float, default=0.0
-///     What approximations and mixing have added to the constant.
+///     Cost of approximations and mixing, added to the constant.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import bounds
+/// >>> setting = bounds.Setting(1.0, 2, 20)
+/// >>> round(bounds.uncentered(setting, 10.0), 2)
+/// 18.82
 #[pyclass(frozen, module = "eigenhedge.bounds")]
 pub struct Setting(bounds::Setting);
 
@@ -62,7 +69,7 @@ impl<'a> From<&'a Setting> for &'a bounds::Setting {
     }
 }
 
-/// Binds functions, and lists them by name.
+/// Binds functions and lists them by name.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         $(#[pyfunction]
@@ -70,7 +77,7 @@ macro_rules! functions {
             bounds::$name($($argument.into()),*)
         })*
 
-        /// Every function of the module, by name.
+        /// Returns all functions of the module by name.
         #[pyfunction]
         #[pyo3(name = "_bounds")]
         pub fn all(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {

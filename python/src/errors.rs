@@ -1,5 +1,5 @@
-//! The library's errors as Python's: the same sentences. Bad data and bad parameters are a `ValueError`, sizes
-//! that memory cannot hold a `MemoryError`.
+//! Conversion of errors to Python exceptions with the same messages. Invalid data and parameters raise `ValueError`, sizes that
+//! exceed memory raise `MemoryError`.
 
 use eigenhedge::Error;
 use eigenhedge::internals::{check_numbers, product};
@@ -7,7 +7,7 @@ use eigenhedge::options::exact;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::{PyErr, PyResult};
 
-/// An error that no row is to blame for.
+/// Converts an error that does not concern a row.
 pub fn refused(error: &Error) -> PyErr {
     match error {
         Error::Memory { .. } => PyMemoryError::new_err(sentence(error)),
@@ -15,20 +15,20 @@ pub fn refused(error: &Error) -> PyErr {
     }
 }
 
-/// A `MemoryError` if there is no room for a table of these sizes.
+/// Raises a `MemoryError` if a table of these sizes does not fit into memory.
 pub fn check_room(what: &'static str, sizes: &[usize]) -> PyResult<()> {
     check_numbers(what, product(sizes)).map_err(|error| refused(&error))
 }
 
-/// An error about the row with this position in the array.
+/// Converts an error about the row at this position of the array.
 pub fn refused_row(row: usize, error: &Error) -> PyErr {
     PyValueError::new_err(format!("row {row}: {}", sentence(error)))
 }
 
-/// The library's sentence, with points called rows and numbers of any size in few characters.
+/// Returns the message of the library, with points called rows and numbers in few characters.
 fn sentence(error: &Error) -> String {
     match error {
-        // What scikit-learn users search for.
+        // The phrase that scikit-learn users search for.
         Error::Entry { what: "row", index, rule: "finite", value } => {
             let name = if value.is_nan() { "NaN" } else { "infinity" };
             format!("entry {index} of the row must be finite, got {value} (Input X contains {name})")

@@ -1,4 +1,4 @@
-//! Experts: capped Hedge, the projection onto the capped simplex, its corners.
+//! Experts: capped Hedge, the projection onto the capped simplex, and its corners.
 
 use crate::arrays::numbers;
 use crate::errors::refused;
@@ -14,24 +14,24 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Mutex;
 
-/// Hedge over sets: ``k`` of ``n`` experts are kept, the others are dropped and paid for.
+/// Hedge over sets: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
 ///
 /// Parameters
 /// ----------
 /// n : int
 ///     Number of experts.
 /// k : int
-///     Number kept.
+///     Number of experts kept.
 /// eta : float
 ///     Learning rate.
 /// mixing : {"none", "fixed-share", "past-average"}, default="none"
-///     What is mixed in after each trial.
+///     Distribution mixed in after each trial.
 /// alpha : float, default=0.001
-///     Share of the mixing.
+///     Share of the mixed-in distribution.
 /// select : {"systematic", "corners", "top"}, default="systematic"
-///     How a set is drawn.
+///     Sampling method for the sets.
 /// seed : int, default=0
-///     Seed of the draws.
+///     Seed of the random draws.
 ///
 /// Examples
 /// --------
@@ -69,7 +69,7 @@ impl CappedHedge {
         Ok(Self { state: Mutex::new((hedge, Random::seeded(seed))), shape: (n, k) })
     }
 
-    /// One trial.
+    /// Run one trial.
     ///
     /// Parameters
     /// ----------
@@ -79,7 +79,7 @@ impl CappedHedge {
     /// Returns
     /// -------
     /// expected_loss, loss : float
-    ///     Of the dropped experts: on average, and for the set that was drawn.
+    ///     Loss of the dropped experts: expected, and for the drawn set.
     fn step(&self, py: Python<'_>, losses: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
         let losses = numbers(losses)?;
         let mut state = lock(py, &self.state)?;
@@ -88,20 +88,20 @@ impl CappedHedge {
         Ok((loss.expected, loss.realised))
     }
 
-    /// ndarray of shape (n,): how surely each expert is dropped in the next trial; they total n - k.
+    /// ndarray of shape (n,): probability that each expert is dropped in the next trial; the sum is n - k.
     #[getter]
     fn dropped_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let probabilities: Vec<f64> = lock(py, &self.state)?.0.log_dropped().iter().map(|log| log.exp()).collect();
         Ok(probabilities.into_pyarray(py))
     }
 
-    /// ndarray of shape (n,): the same as logarithms, which do not vanish.
+    /// ndarray of shape (n,): log-probability that each expert is dropped, which does not underflow.
     #[getter]
     fn log_dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_slice(py, lock(py, &self.state)?.0.log_dropped()))
     }
 
-    /// list of int: the experts that the last choice dropped.
+    /// list of int: experts dropped by the last choice.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         Ok(lock(py, &self.state)?.0.dropped().to_vec())
@@ -133,20 +133,30 @@ impl CappedHedge {
     }
 }
 
-/// Any learner over experts: ``k`` of ``n`` are kept, the others are dropped and paid for.
+/// An expert learner of any kind: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
 ///
 /// Parameters
 /// ----------
 /// n, k : int
-///     Number of experts, and of those kept.
+///     Number of experts, and number of experts kept.
 /// learner : {"capped-hedge", "leader", "perturbed-leader", "product-sets"}, default="capped-hedge"
-///     Who learns.
+///     Algorithm.
 /// eta : float, default=1.0
 ///     Learning rate; has no effect with the leader.
 /// mixing, alpha, select : str, float, str, default=None
 ///     Options of :class:`CappedHedge`, for ``"capped-hedge"``.
 /// seed : int, default=0
-///     Seed of the draws.
+///     Seed of the random draws.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import Experts
+/// >>> experts = Experts(3, 2, learner="leader")
+/// >>> expected, loss = experts.step([0.9, 0.3, 0.6])
+/// >>> round(expected, 3)  # no expert leads yet: each is dropped with probability 1/3
+/// 0.6
+/// >>> experts.step([0.9, 0.3, 0.6])  # drops the expert with the smallest total loss
+/// (0.3, 0.3)
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Experts {
     state: Mutex<(AnyExperts, Random)>,
@@ -176,7 +186,7 @@ impl Experts {
         Ok(Self { state: Mutex::new((experts.map_err(|error| refused(&error))?, Random::seeded(seed))) })
     }
 
-    /// One trial: see :meth:`CappedHedge.step`.
+    /// Run one trial. See :meth:`CappedHedge.step`.
     fn step(&self, py: Python<'_>, losses: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
         let losses = numbers(losses)?;
         let mut state = lock(py, &self.state)?;
@@ -185,25 +195,35 @@ impl Experts {
         Ok((loss.expected, loss.realised))
     }
 
-    /// list of int: the experts that the last choice dropped.
+    /// list of int: experts dropped by the last choice.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         Ok(lock(py, &self.state)?.0.dropped().to_vec())
     }
 
-    /// ndarray of shape (n,), or None: how surely each expert is kept in the next trial; None for leaders.
+    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial; None for leaders.
     #[getter]
     fn kept_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(lock(py, &self.state)?.0.kept_probabilities().map(|kept| kept.into_pyarray(py)))
     }
 
-    /// tuple (float, str), or None: bound on the total expected loss when the best set to drop lost ``best``, and the theorem.
+    /// Return the bound on the total expected loss.
+    ///
+    /// Parameters
+    /// ----------
+    /// best : float
+    ///     Loss of the best set of experts to drop.
+    ///
+    /// Returns
+    /// -------
+    /// tuple (float, str), or None
+    ///     The bound and its theorem; None for leaders.
     fn bound(&self, py: Python<'_>, best: f64) -> PyResult<Option<(f64, &'static str)>> {
         Ok(lock(py, &self.state)?.0.bound(best))
     }
 }
 
-/// Mixing and selection, by the rules of the tracking learner, which is capped Hedge over directions.
+/// Resolves mixing and selection by the rules of the tracking learner, which is capped Hedge over directions.
 fn of_tracking(
     mixing: Option<&Bound<'_, PyAny>>,
     alpha: Option<&Bound<'_, PyAny>>,
@@ -216,15 +236,15 @@ fn of_tracking(
     Ok(options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?.spec)
 }
 
-/// Projects weights onto the capped simplex: scales and caps them so that they total 1 and none exceeds 1/d.
+/// Project weights onto the capped simplex: scale and cap them so that they sum to 1 and none exceeds 1/d.
 ///
 /// Parameters
 /// ----------
 /// w : array-like of shape (n,)
-///     Weights, not negative, at least one of them positive. If fewer than d are, these are capped and the others share what
-///     is left, as in the paper's procedure.
+///     Nonnegative weights, at least one of them positive. If fewer than d are positive, these are capped and the others share
+///     the rest, as in the paper's procedure.
 /// d : int
-///     Size of the sets: 1 ≤ d < n.
+///     Size of the sets, 1 ≤ d < n.
 ///
 /// Returns
 /// -------
@@ -259,19 +279,19 @@ pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResul
     Ok(scaled.into_pyarray(py))
 }
 
-/// Writes a point of the capped simplex as a mixture of at most n corners, each a set of d indices.
+/// Decompose a point of the capped simplex into a mixture of at most n corners, each a set of d indices.
 ///
 /// Parameters
 /// ----------
 /// w : array-like of shape (n,)
-///     Weights that total 1, none greater than 1/d.
+///     Weights that sum to 1, none greater than 1/d.
 /// d : int
 ///     Size of the sets.
 ///
 /// Returns
 /// -------
 /// list of (float, list of int)
-///     Coefficients, which total 1, and sets.
+///     Coefficients, which sum to 1, and sets.
 ///
 /// Examples
 /// --------
@@ -281,7 +301,7 @@ pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResul
 #[pyfunction]
 pub fn corners(w: &Bound<'_, PyAny>, d: usize) -> PyResult<Vec<(f64, Vec<usize>)>> {
     let weights = numbers(w)?;
-    // What rounding adds to a weight at its cap is taken back; anything more is refused.
+    // A weight that exceeds its cap by rounding is reduced; anything more is an error.
     let scaled = |w: &f64| Some(w * d as f64).map(|p| if p > 1.0 && p < 1.0 + 1e-9 { 1.0 } else { p });
     let probabilities: Vec<f64> = weights.iter().filter_map(scaled).collect();
     let total: f64 = probabilities.iter().sum();

@@ -1,4 +1,4 @@
-//! One model for each key.
+//! Fleet of models, one per key.
 
 use crate::arrays::{Rows, as_table, table};
 use crate::errors::{check_room, refused};
@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// The fleet behind :class:`eigenhedge.Fleet`.
+/// Native part of :class:`eigenhedge.Fleet`.
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Groups {
     fleet: Mutex<Fleet<CoreModel>>,
@@ -27,7 +27,7 @@ impl Groups {
     }
 }
 
-/// The fleet with at most `max_groups` members in memory.
+/// Limits the number of members in memory to `max_groups`.
 pub fn with_room<T: FleetMember>(fleet: Fleet<T>, max_groups: Option<usize>) -> Fleet<T> {
     match max_groups {
         Some(most) => fleet.with_store(most, Box::new(GroupStore::new(&std::env::temp_dir()))),
@@ -35,7 +35,7 @@ pub fn with_room<T: FleetMember>(fleet: Fleet<T>, max_groups: Option<usize>) -> 
     }
 }
 
-/// A file that could not be written, as Python's error.
+/// Converts an error about a file to a Python exception.
 pub fn cannot(error: &impl std::fmt::Display) -> PyErr {
     PyOSError::new_err(format!("{error:#}"))
 }
@@ -70,7 +70,7 @@ impl Groups {
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
-    /// Learns from every row with the model of its key, and tells what each row cost.
+    /// Learns from every row with the model of its key. Returns losses and coordinates.
     fn step_each<'py>(&self, py: Python<'py>, keys: Vec<String>, rows: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -104,14 +104,14 @@ impl Groups {
         Ok(found.map(|model| PyModel::of(State::new(model))))
     }
 
-    /// A fleet without keys, whose learners begin alike.
+    /// Returns a fleet without keys and with the same template.
     fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
         let fresh = self.fleet(py)?.fresh().clone();
         let fleet = Fleet::new(fresh).map_err(|error| refused(&error))?;
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
-    /// Adds the learners of another fleet.
+    /// Adds the members of another fleet.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
         if std::ptr::eq(self, other) {
             return Err(PyValueError::new_err("a fleet must not be merged with itself"));

@@ -1,4 +1,4 @@
-//! Long work that Control-C can end.
+//! Long computations that Control-C can interrupt.
 
 use crate::errors::refused_row;
 use eigenhedge::{Error, cancellable};
@@ -12,18 +12,18 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longest time that a loop goes on without asking for signals, unless a single row takes longer.
+/// Longest time between checks for signals, unless a single row takes longer.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Time between two questions for signals while another thread works.
+/// Interval between checks for signals while another thread works.
 const POLL: Duration = Duration::from_millis(50);
-/// Rows before the first look at the clock, and most between two.
+/// Number of rows before the first look at the clock, and maximum between two.
 const FIRST: usize = 4;
 const MOST: usize = 32;
 
-/// Calls `work` for one lot of 0, 1, … `count - 1` after another with the interpreter lock released, and asks for signals
-/// now and then. Lots begin small, and grow while they take little time.
+/// Calls `work` for successive ranges of `0..count` with the interpreter lock released, and checks for signals periodically.
+/// Ranges start small and grow while they take little time.
 ///
-/// An error, which names a position in its lot, or an interrupt ends the loop; what was done before stays done.
+/// An error, which includes a position in its range, or an interrupt ends the loop. Completed work is kept.
 pub fn each_lot(
     py: Python<'_>,
     count: usize,
@@ -32,7 +32,7 @@ pub fn each_lot(
     each_of_most(py, count, MOST, work)
 }
 
-/// The same for one number after another, with a look at the clock after each.
+/// Calls `work` for each index like [`each_lot`], with a look at the clock after each.
 pub fn each(py: Python<'_>, count: usize, mut work: impl FnMut(usize) -> Result<(), Error> + Send) -> PyResult<()> {
     each_of_most(py, count, 1, |lot| work(lot.start).map_err(|error| (0, error)))
 }
@@ -69,16 +69,16 @@ fn each_of_most(
     Ok(())
 }
 
-/// Does one piece of work on a thread of its own, with the interpreter lock released, and asks for signals meanwhile.
+/// Runs one computation on a separate thread, with the interpreter lock released, and checks for signals meanwhile.
 ///
-/// An interrupt returns at once. The work is told to end, which it does at its next kernel row; a dense decomposition
-/// comes to its end unseen. So that this is sound, the work owns all that it reads.
+/// An interrupt returns at once. The computation is cancelled and stops at its next kernel row; a dense decomposition runs to
+/// its end in the background. For this to be sound, the computation owns all its input.
 pub fn alone<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancelled);
     let (sender, mut receiver) = channel();
     let worker = thread::Builder::new().name("eigenhedge".into()).spawn(move || {
-        // Nobody listens after an interrupt.
+        // After an interrupt there is no receiver.
         let _ = sender.send(cancellable(flag, work));
     })?;
     loop {

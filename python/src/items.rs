@@ -1,4 +1,4 @@
-//! Texts, sets and any other objects as rows of numbers.
+//! Texts, sets and other objects as rows of numbers.
 
 use eigenhedge::Model;
 use eigenhedge::kernel::{Function, TextItems, VectorKernel, item_number};
@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The objects that a kernel that is a function of Python was given, by the number that stands for each.
+/// Objects passed to a kernel that is a Python function, by their numbers.
 #[derive(Clone, Default)]
 pub struct Objects(Arc<Mutex<Held>>);
 
@@ -17,13 +17,13 @@ pub struct Objects(Arc<Mutex<Held>>);
 struct Held {
     next: u64,
     objects: HashMap<u64, Py<PyAny>>,
-    /// Objects that were needed when it was last known which are.
+    /// Number of objects in use at the last count.
     needed: usize,
-    /// The exception of the function, until it is raised.
+    /// Exception of the function, until it is raised.
     error: Option<PyErr>,
 }
 
-/// Objects beyond twice those that are needed, before the others are dropped.
+/// Number of objects beyond twice those in use at which unused ones are dropped.
 const SPARE: usize = 64;
 
 impl Objects {
@@ -32,7 +32,7 @@ impl Objects {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The row that stands for an object. Arrays are copied, because they may be written to.
+    /// Returns the row that represents an object. Arrays are copied, because they may be modified.
     fn row(&self, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         let object = match object.cast::<PyUntypedArray>() {
             Ok(array) => array.call_method0("copy")?,
@@ -50,7 +50,7 @@ impl Objects {
         self.held().objects.get(&number).map(|object| object.clone_ref(py))
     }
 
-    /// The value of the function; NaN, which refuses the row, if it raises an exception.
+    /// Returns the value of the function, or NaN, which rejects the row, if it raises an exception.
     fn value(&self, function: &Py<PyAny>, a: &[f64], b: &[f64]) -> f64 {
         Python::attach(|py| {
             let value = function.call1(py, (self.object(py, a), self.object(py, b)));
@@ -61,13 +61,13 @@ impl Objects {
         })
     }
 
-    /// The kernel that a function of two objects is.
+    /// Returns the kernel for a function of two objects.
     fn kernel(&self, function: &Bound<'_, PyAny>) -> VectorKernel {
         let (objects, function) = (self.clone(), function.clone().unbind());
         VectorKernel::Function(Function::new(move |a, b| objects.value(&function, a, b)))
     }
 
-    /// Drops the objects that the run does not hold, once there are many.
+    /// Drops the objects that the model does not use, once there are many.
     fn forget(&self, run: &Model) {
         let mut held = self.held();
         if held.objects.len() <= 2 * held.needed + SPARE {
@@ -77,43 +77,43 @@ impl Objects {
         held.needed = needed.len();
         let gone: Vec<Py<PyAny>> =
             held.objects.extract_if(|number, _| !needed.contains(number)).map(|(_, o)| o).collect();
-        // The end of an object may run code of Python.
+        // Destroying an object may run Python code.
         drop(held);
         drop(gone);
     }
 }
 
-/// The rows that a kernel takes.
+/// Type of rows that a kernel takes.
 #[derive(Clone, Default)]
 pub enum Points {
     /// Rows of numbers.
     #[default]
     Numbers,
-    /// Texts and sets.
+    /// Texts or sets.
     Texts(TextItems),
-    /// Anything.
+    /// Any objects.
     Objects(Objects),
 }
 
 impl Points {
-    /// Those of a kernel, and the kernel if it is a function.
+    /// Returns the type of rows and the kernel for a Python function.
     pub fn of_function(function: &Bound<'_, PyAny>) -> (Self, VectorKernel) {
         let objects = Objects::default();
         let kernel = objects.kernel(function);
         (Self::Objects(objects), kernel)
     }
 
-    /// Those of a kernel with a name.
+    /// Returns the type of rows for a named kernel.
     pub fn of_kernel(kernel: Option<&VectorKernel>) -> Self {
         kernel.and_then(VectorKernel::text_items).map_or(Self::Numbers, Self::Texts)
     }
 
-    /// True if rows are lists of items.
+    /// Returns true if rows are lists of items.
     pub fn are_items(&self) -> bool {
         !matches!(self, Self::Numbers)
     }
 
-    /// The row of one text, set or object; none if rows are numbers.
+    /// Converts one text, set or object to a row; `None` if rows are numbers.
     pub fn row(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<f64>>> {
         match self {
             Self::Numbers => Ok(None),
@@ -122,7 +122,7 @@ impl Points {
         }
     }
 
-    /// The rows of a list of texts, sets or objects; none if rows are numbers.
+    /// Converts a list of texts, sets or objects to rows; `None` if rows are numbers.
     pub fn rows(&self, list: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Vec<f64>>>> {
         if !self.are_items() {
             return Ok(None);
@@ -143,7 +143,7 @@ impl Points {
         list.try_iter()?.enumerate().map(row).collect::<PyResult<_>>().map(Some)
     }
 
-    /// The outcome of work with the kernel: the exception of a function in place of the library's sentence about its value.
+    /// Returns the result, with the exception of a kernel function instead of the library's error about its value.
     pub fn told<T>(&self, outcome: PyResult<T>) -> PyResult<T> {
         match self {
             Self::Objects(objects) => {
@@ -154,7 +154,7 @@ impl Points {
         }
     }
 
-    /// Drops the objects that the run does not hold, once there are many.
+    /// Drops the objects that the model does not use, once there are many.
     pub fn forget(&self, run: &Model) {
         if let Self::Objects(objects) = self {
             objects.forget(run);
@@ -162,7 +162,7 @@ impl Points {
     }
 }
 
-/// The numbers of the items of a text, or of a set or list of texts and numbers.
+/// Returns the numbers of the items of a text, or of a set or list of texts and numbers.
 fn item_row(items: TextItems, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let mut row = Vec::new();
     if let Ok(text) = object.cast::<PyString>() {

@@ -1,7 +1,7 @@
-//! The native part of the Python package: thin classes over the crate `eigenhedge`.
+//! Native part of the Python package: thin classes over the crate `eigenhedge`.
 //!
-//! Python code in `eigenhedge/` turns whatever users have into C-ordered arrays of float64; this module copies a few rows of
-//! those at a time, releases the interpreter lock while it works, and answers with arrays. Rules live in the crate alone.
+//! The Python code in `eigenhedge/` converts input to C-ordered float64 arrays. This module copies a few rows at a time,
+//! releases the interpreter lock while it works, and returns arrays. All algorithms are in the crate.
 #![forbid(unsafe_code)]
 
 mod alarms;
@@ -26,7 +26,7 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // All of the machine's memory, of which files may take a half.
+    // All memory of the machine; files may take half of it.
     eigenhedge::set_max_memory(eigenhedge_io::MaxMemory::of_machine().bytes().saturating_mul(2));
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("_DEFAULTS", options::defaults(module.py())?)?;

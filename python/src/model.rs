@@ -1,4 +1,4 @@
-//! The model: a run with the names and the scale of its columns.
+//! The model: a learner with its summary, and the names and scale of its columns.
 
 use crate::arrays::{Given, Rows, as_table, numbers, table, transposed};
 use crate::errors::{check_room, refused, refused_row};
@@ -22,11 +22,18 @@ use std::sync::{Mutex, MutexGuard};
 /// Attributes
 /// ----------
 /// expected_loss : float
-///     What was lost on average over the choices that could have been drawn.
+///     Expected loss over the choices that could have been drawn.
 /// loss : float
-///     What the choice that was drawn lost.
+///     Loss of the choice that was drawn.
 /// coordinates : ndarray of shape (k,)
-///     The row in the directions that the option ``coordinates`` names.
+///     Coordinates of the row in the basis set by the option ``coordinates``.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import Model
+/// >>> trial = Model(3, 1, center=False).step([2.0, 0.0, 0.0])
+/// >>> trial.coordinates.shape
+/// (1,)
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Trial {
     #[pyo3(get)]
@@ -48,11 +55,10 @@ impl Trial {
     }
 }
 
-/// An online PCA over rows of ``dim`` numbers that keeps ``k`` directions: what learns, and what is saved.
+/// Online PCA over rows of ``dim`` numbers that keeps ``k`` directions.
 ///
-/// Before each row it commits to a k-dimensional subspace, is charged for what that subspace loses of the row, and
-/// learns. There is no validation beyond what the learner itself needs, and no estimator around it: this is the fast way
-/// to learn row by row.
+/// Before each row it commits to a k-dimensional subspace. Then the row arrives, its loss is recorded, and the model learns
+/// from it. This class learns row by row with little overhead; :class:`OnlinePCA` is the scikit-learn estimator.
 ///
 /// Parameters
 /// ----------
@@ -61,12 +67,12 @@ impl Trial {
 /// k : int
 ///     Number of directions kept, less than ``dim`` (or than ``feature_dim``).
 /// hindsight : bool, default=True
-///     Follow the best subspace, so that the summary has a regret.
+///     Track the best subspace in hindsight, so that the summary has a regret.
 /// standardize : str, default="none"
-///     Bring columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the rows before) or ``"warmup:ROWS"`` (by the
-///     first ROWS rows of the first table). Losses and coordinates are then in standard units, rows in those of the input.
+///     Standardize columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the previous rows) or ``"warmup:ROWS"`` (by
+///     the first ROWS rows of the first table). Losses and coordinates are then in standard units, rows in those of the input.
 /// **options
-///     The options of :func:`eigenhedge.run`.
+///     Options of :func:`eigenhedge.run`.
 ///
 /// Examples
 /// --------
@@ -74,7 +80,7 @@ impl Trial {
 /// >>> from eigenhedge import Model
 /// >>> model = Model(3, 1, learner="tracking", center=False)
 /// >>> trial = model.step(np.array([2.0, 0.0, 0.0]))
-/// >>> round(trial.expected_loss, 3)  # nothing is known yet: two directions of three are dropped
+/// >>> round(trial.expected_loss, 3)  # nothing is learned yet: two of three directions are dropped
 /// 2.667
 /// >>> model.step([2.0, 0.0, 0.0]).expected_loss < trial.expected_loss
 /// True
@@ -86,12 +92,12 @@ pub struct PyModel {
 }
 
 impl PyModel {
-    /// Its state, for nobody else meanwhile.
+    /// Locks the state.
     pub fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         lock(py, &self.state)
     }
 
-    /// The rows that it takes.
+    /// Returns the type of rows that the model takes.
     fn points(&self, py: Python<'_>) -> PyResult<Points> {
         Ok(self.state(py)?.points.clone())
     }
@@ -100,13 +106,13 @@ impl PyModel {
         self.state(py)?.to_bytes().map_err(|error| refused(&error))
     }
 
-    /// A model with this state.
+    /// Creates a model with this state.
     pub fn of(state: State) -> Self {
         Self { state: Mutex::new(state) }
     }
 }
 
-/// Takes the scale of a warm-up from the rows; true if it needs more of them.
+/// Estimates the scale from warm-up rows. Returns true if more rows are needed.
 fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
     if !state.core.columns().standardizer.is_warming_up() {
         return Ok(false);
@@ -124,7 +130,7 @@ fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Weights of so many rows, if they are given.
+/// Returns the weights of `count` rows, if given.
 fn weights(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Option<Vec<f64>>> {
     let Some(weights) = given.map(|given| numbers(given)).transpose()? else { return Ok(None) };
     if weights.len() != count {
@@ -172,23 +178,24 @@ impl PyModel {
         Ok(Self::of(state))
     }
 
-    /// One trial: choose, be charged, learn.
+    /// Run one trial: choose a subspace, record the loss, learn.
     ///
     /// Parameters
     /// ----------
     /// x : array-like of shape (dim,)
-    ///     The row; a text, or a set or list of items, for a kernel of those, and any object for a kernel that is a function.
+    ///     The row. For a kernel of texts or sets: a text, or a set or list of items. For a kernel given as a function: any
+    ///     object.
     /// matrix : array-like of shape (dim, dim)
-    ///     In place of a row: a symmetric matrix with eigenvalues that are not negative, such as the covariance matrix of a
-    ///     day, of which the part along what is dropped is lost. With k = dim - 1 this is the variance minimiser. Needs plain
-    ///     rows without a center; coordinates are zero.
+    ///     Instead of a row: a symmetric positive semidefinite matrix, such as the covariance matrix of a day. The loss is its
+    ///     trace along the dropped directions. With k = dim - 1 this is the variance minimizer. Requires plain rows without a
+    ///     center. The coordinates are zero.
     /// rows : int, default=1
-    ///     Rows that the matrix counts as: the sum of ``x xᵀ`` over a batch of them is learned as :meth:`step_batch` would.
+    ///     Number of rows that the matrix represents: the sum of ``x xᵀ`` over a batch is learned as by :meth:`step_batch`.
     ///
     /// Returns
     /// -------
     /// Trial
-    ///     The losses and the coordinates.
+    ///     Losses and coordinates.
     #[pyo3(signature = (x=None, *, matrix=None, rows=1))]
     fn step(
         &self,
@@ -222,7 +229,7 @@ impl PyModel {
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
     }
 
-    /// One trial of a symmetric matrix in standard units, whose rows the caller has standardized by the model's own scale.
+    /// Runs one trial with a symmetric matrix in standard units. The caller has standardized its rows by the model's own scale.
     #[pyo3(name = "_step_standard_matrix")]
     fn step_standard_matrix(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, rows: u64) -> PyResult<()> {
         let matrix = square(matrix)?;
@@ -231,15 +238,16 @@ impl PyModel {
         state.step_scaled_matrix(&matrix, rows).map(drop).map_err(|error| refused(&error))
     }
 
-    /// Learns from every row, in order, and returns nothing: faster than :meth:`step_each`, and equal to it in losses and in what is
-    /// learned. The basis of aligned coordinates does not follow these rows; that of later rows is another one of the same subspace.
+    /// Learn from every row, in order, without returning anything. Faster than :meth:`step_each`, with the same losses and the
+    /// same learned state. The basis of aligned coordinates does not follow these rows; later rows may get another basis of the
+    /// same subspace.
     ///
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
-    ///     The rows. On an error, and on Control-C, the rows before it have been learned.
+    ///     The rows. On an error, and on Control-C, the previous rows have been learned.
     /// sample_weight : array-like of shape (n_rows,)
-    ///     How many times each row counts: finite and not negative; a row of weight 0 is passed over.
+    ///     Weight of each row, finite and not negative. A row of weight 0 is skipped.
     #[pyo3(signature = (X, sample_weight=None))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>, sample_weight: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
@@ -268,16 +276,16 @@ impl PyModel {
         points.told(outcome)
     }
 
-    /// One trial for all rows: one choice, the sum of what it loses of them, one update. The way to learn from rows that
-    /// arrive in lots, or late. The bounds hold with the largest eigenvalue of the sum of their dyads in place of the squared norm
-    /// of a row: a ``norm_bound`` must hold for its root. Needs ``center="none"``.
+    /// Run one trial for all rows: one choice, the sum of its losses, one update. Use it for rows that arrive in batches, or
+    /// late. The bounds hold with the largest eigenvalue of the sum of their dyads instead of the squared norm of a row; a
+    /// ``norm_bound`` must hold for its square root. Requires ``center="none"``.
     ///
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
     ///     The rows.
     /// sample_weight : array-like of shape (n_rows,)
-    ///     How many times each row counts.
+    ///     Weight of each row.
     ///
     /// Returns
     /// -------
@@ -304,7 +312,7 @@ impl PyModel {
         Ok((loss.expected, loss.realised))
     }
 
-    /// One trial for each row, in order: learns from all of them, and returns the losses and the coordinates of each.
+    /// Run one trial per row, in order, and return the losses and coordinates of all rows.
     ///
     /// Parameters
     /// ----------
@@ -322,7 +330,7 @@ impl PyModel {
         Ok(self.step_each_with(py, X, false)?.0)
     }
 
-    /// The same, and the projections of the rows if they are asked for.
+    /// Runs one trial per row. Also returns the projections of the rows if requested.
     #[pyo3(name = "_step_each")]
     fn step_each_with<'py>(
         &self,
@@ -360,7 +368,7 @@ impl PyModel {
         Ok((answers, projections))
     }
 
-    /// Takes the scale of a warm-up from rows, and learns nothing; True if it needs more of them.
+    /// Estimates the scale from warm-up rows without learning. Returns True if more rows are needed.
     #[pyo3(name = "_warm_up")]
     fn warm_up(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
         let given = as_table(rows)?;
@@ -369,7 +377,7 @@ impl PyModel {
         warm_up(&mut state, &mut rows)
     }
 
-    /// Coordinates of rows in the directions most surely kept now. Learns nothing.
+    /// Return the coordinates of rows in the directions that are now most likely kept, without learning.
     ///
     /// Parameters
     /// ----------
@@ -385,7 +393,7 @@ impl PyModel {
         Ok(self.embed(py, X)?.0)
     }
 
-    /// Squared length of what the directions most surely kept now leave out of each row. Learns nothing.
+    /// Return the squared reconstruction error of each row for the directions that are now most likely kept, without learning.
     ///
     /// Parameters
     /// ----------
@@ -401,7 +409,7 @@ impl PyModel {
         Ok(self.embed(py, X)?.1)
     }
 
-    /// Coordinates of rows as the next row would have them in :meth:`step`, and what they leave out. Learns nothing.
+    /// Return coordinates of rows, as the next row would get them in :meth:`step`, and their losses, without learning.
     #[pyo3(name = "_embed_next")]
     fn embed_next<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
         let points = self.points(py)?;
@@ -414,7 +422,7 @@ impl PyModel {
         embedded(py, self.state(py)?.embedding(), rows, &points)
     }
 
-    /// The rows with these coordinates; through a kernel, rows whose features are near them.
+    /// Return the rows with these coordinates; for a kernel, pre-images with nearby features.
     ///
     /// Parameters
     /// ----------
@@ -443,22 +451,21 @@ impl PyModel {
         table(py, rows, count, length)
     }
 
-    /// ndarray of shape (k, dim), or None: the directions most surely kept now, in standard units if columns are
-    /// standardized; None through a kernel.
+    /// ndarray of shape (k, dim), or None: directions that are now most likely kept, in standard units if columns are
+    /// standardized; None for a kernel.
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let mut state = self.state(py)?;
         state.embedding().components().map(|components| transposed(py, components)).transpose()
     }
 
-    /// ndarray of shape (dim,), or None: what is subtracted from a row; None through a kernel.
+    /// ndarray of shape (dim,), or None: center subtracted from a row; None for a kernel.
     #[getter]
     fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(self.state(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
     }
 
-    /// ndarray of shape (dim,): the number by which each column is divided; 0 for one that does not count, because it was
-    /// constant so far.
+    /// ndarray of shape (dim,): divisor of each column; 0 for a column that has been constant so far and is ignored.
     #[getter]
     fn scale<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut state = self.state(py)?;
@@ -466,7 +473,7 @@ impl PyModel {
         Ok(state.embedding().scale(length).into_pyarray(py))
     }
 
-    /// str: how columns are brought to a common scale, as on the command line.
+    /// str: method of scaling the columns, as on the command line.
     #[getter]
     fn standardize(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.state(py)?.core.columns().standardizer.how().to_string())
@@ -489,7 +496,7 @@ impl PyModel {
         Ok(())
     }
 
-    /// dict: the options that are not at the learner's defaults.
+    /// dict: options that differ from the learner's defaults.
     #[pyo3(name = "_changed_options")]
     fn changed_options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let changed = self.state(py)?.core.setup().changed();
@@ -498,7 +505,7 @@ impl PyModel {
         from_json(py, serde_json::to_string(&changed))
     }
 
-    /// tuple (components, mean, scale), or None through a kernel: coordinates of x are components @ ((x - mean) / scale).
+    /// tuple (components, mean, scale), or None for a kernel: the coordinates of x are components @ ((x - mean) / scale).
     #[pyo3(name = "_linear_map")]
     fn linear_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Map<'py>>> {
         let Some(map) = self.state(py)?.embedding().linear_map(None) else { return Ok(None) };
@@ -506,7 +513,7 @@ impl PyModel {
         Ok(Some((components, map.mean.into_pyarray(py), map.scale.into_pyarray(py))))
     }
 
-    /// Writes components, mean, scale and names of columns; False through a kernel.
+    /// Writes components, mean, scale and names of columns. Returns False for a kernel.
     #[pyo3(name = "_export")]
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
         let mut state = self.state(py)?;
@@ -516,20 +523,20 @@ impl PyModel {
         Ok(true)
     }
 
-    /// ndarray of shape (k,): how surely each direction is kept.
+    /// ndarray of shape (k,): probability that each direction is kept.
     #[getter]
     fn inclusion<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_slice(py, self.state(py)?.embedding().inclusion()))
     }
 
-    /// ndarray: probabilities of being kept of every explicit direction, largest first.
+    /// ndarray: probability that each explicit direction is kept, largest first.
     #[getter]
     fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(self.state(py)?.core.learner().probabilities().into_pyarray(py))
     }
 
-    /// tuple (ndarray of shape (k,), float), or None: squared length of all rows along each direction, and in all; None
-    /// when it is not known exactly.
+    /// tuple (ndarray of shape (k,), float), or None: squared length of all rows along each direction, and in total; None if it
+    /// is not known exactly.
     #[getter]
     fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray1<f64>>, f64)>> {
         let energies = self.state(py)?.energies();
@@ -548,14 +555,14 @@ impl PyModel {
         Ok(self.state(py)?.core.spec().kept)
     }
 
-    /// int: rows learned from.
+    /// int: number of rows learned.
     #[getter]
     fn rows(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.state(py)?.core.totals().rows)
     }
 
-    /// dict: losses, best loss, regret and bound so far, with the keys of the command line's summary; what does not exist is None. Costs an
-    /// eigendecomposition or two.
+    /// dict: losses, best loss, regret and bound so far, with the keys of the command line's summary; None for values that do
+    /// not exist. Costs one or two eigendecompositions.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (run, seconds) = {
@@ -566,18 +573,18 @@ impl PyModel {
         from_json(py, text)
     }
 
-    /// Merges models that were fitted to parts of a table into the model of all rows. Their learner must be one that does not
-    /// depend on the order of rows: ``"leader"``, ``"anchored"`` or ``"product-sets"``, with the same options and columns.
+    /// Merge models fitted to parts of a table into the model of all rows. The learner must not depend on the order of rows
+    /// (``"leader"``, ``"anchored"`` or ``"product-sets"``), and options and columns must match.
     ///
     /// Parameters
     /// ----------
     /// *others : Model
-    ///     What to add. All of them stay as they are.
+    ///     Models to add. No input is modified.
     ///
     /// Returns
     /// -------
     /// Model
-    ///     A new one.
+    ///     A new model.
     #[pyo3(signature = (*others))]
     fn merge(&self, py: Python<'_>, others: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let mut merged = self.state(py)?.core.clone();
@@ -588,7 +595,7 @@ impl PyModel {
         Ok(Self::of(State::new(merged)))
     }
 
-    /// bytes: what the program around the run remembers, as a JSON object; empty for nothing.
+    /// bytes: state of the calling program, as a JSON object; empty for none.
     #[pyo3(name = "_resume_state")]
     fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))
@@ -600,35 +607,35 @@ impl PyModel {
         Ok(())
     }
 
-    /// The bytes of a snapshot: the same as those of a file.
+    /// Return the bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.bytes(py)?))
     }
 
-    /// Goes on from the bytes of a snapshot.
+    /// Load a model from the bytes of a model file.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     When the bytes are damaged, cut short, of a newer version, or something else.
+    ///     If the bytes are damaged, truncated, of a newer version, or not a model.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         let model = CoreModel::from_bytes(data);
         model.map(State::new).map(Self::of).map_err(|refusal| PyValueError::new_err(format!("the model {refusal}")))
     }
 
-    /// Writes a snapshot; the file is complete or absent.
+    /// Write a model file. An existing file is replaced atomically.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let bytes = self.bytes(py)?;
         py.detach(|| write_whole(&path, &bytes)).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
-    /// Reads a file that :meth:`save`, an estimator or the command line has written.
+    /// Read a model file written by :meth:`save`, an estimator or the command line.
     ///
     /// Parameters
     /// ----------
     /// path : path-like
-    ///     The file. :func:`eigenhedge.load` gives back the estimator that was saved.
+    ///     The file. :func:`eigenhedge.load` returns the estimator that was saved.
     ///
     /// Returns
     /// -------
@@ -652,7 +659,7 @@ impl PyModel {
         self.__copy__(py)
     }
 
-    /// Bytes of parameters, state, generator and summary on Rust's side. Scratch space is not counted.
+    /// Returns the size in bytes of parameters, state, generator and summary on the Rust side, without scratch space.
     fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(size_of::<Self>() + self.bytes(py).map_or(0, |bytes| bytes.len()))
     }
@@ -669,7 +676,7 @@ pub type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, B
 type Map<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// Coordinates of rows by a model, and what they leave out.
+/// Computes the coordinates of rows and their losses.
 fn embedded<'py>(
     py: Python<'py>,
     model: &mut Embedding,
@@ -691,7 +698,7 @@ fn embedded<'py>(
     Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
 }
 
-/// A square matrix.
+/// Converts an object to a square matrix.
 fn square(object: &Bound<'_, PyAny>) -> PyResult<Matrix> {
     let given = as_table(object)?;
     let mut rows = Rows::of(&given)?;

@@ -1,4 +1,4 @@
-//! Count, mean and scatter matrix of rows.
+//! Moments of rows: count, mean and scatter matrix.
 
 use crate::arrays::{Rows, as_table, numbers, transposed};
 use crate::errors::{check_room, refused};
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Mutex, MutexGuard};
 
-/// The state behind :class:`eigenhedge.Moments`.
+/// Native part of :class:`eigenhedge.Moments`.
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Folded {
     moments: Mutex<Moments>,
@@ -29,7 +29,7 @@ impl Folded {
     }
 }
 
-/// The error of one of several rows, with its position by itself.
+/// Splits the error of one of several rows into its position and the error.
 fn apart(error: Error) -> (usize, Error) {
     match error {
         Error::At { point, error } => (point, *error),
@@ -73,7 +73,7 @@ impl Folded {
         }
         let mut moments = self.moments(py)?;
         let moments = &mut *moments;
-        // All rows are judged before one is folded in.
+        // All rows are checked before any is added.
         each_lot(py, count, |lot| moments.check(&rows.lot(lot)).map_err(apart))?;
         each_lot(py, count, |lot| {
             let weights = weights.as_ref().map(|weights| &weights[lot.clone()]);

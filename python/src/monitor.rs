@@ -1,4 +1,4 @@
-//! The monitor of `eigenhedge/_monitor.py`.
+//! Native part of `eigenhedge/_monitor.py`.
 
 use crate::alarms::{Answers, NUMBERS, event_dict, pairs};
 use crate::arrays::{Rows, as_table, numbers};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard};
 
-/// The monitor behind :class:`eigenhedge.Monitor`, and what Python has to remember beside it.
+/// Native part of :class:`eigenhedge.Monitor`, with the state of the Python side.
 #[pyclass(frozen, name = "Monitor", module = "eigenhedge._core")]
 pub struct PyMonitor {
     state: Mutex<State>,
@@ -24,7 +24,7 @@ pub struct PyMonitor {
 
 struct State {
     monitor: Monitor,
-    /// JSON; see `eigenhedge/_snapshot.py`. It ends with the next row.
+    /// State of the Python side as JSON; see `eigenhedge/_snapshot.py`. The next row clears it.
     resume_state: Vec<u8>,
 }
 
@@ -44,7 +44,7 @@ impl PyMonitor {
     }
 }
 
-/// Reads a value by its name.
+/// Parses a value by its name.
 fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> PyResult<T> {
     text.parse().map_err(|error| refused(&error))
 }
@@ -99,7 +99,7 @@ impl PyMonitor {
         Ok(Self::of(monitor.with_names(names), Vec::new()))
     }
 
-    /// Takes rows as the warm-up, and ends it if they are enough; tells whether they are.
+    /// Uses rows as the warm-up, and ends it if there are enough. Returns whether there are.
     fn fit(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -115,7 +115,7 @@ impl PyMonitor {
         Ok(monitor.is_ready())
     }
 
-    /// Looks at rows, and learns from them: arrays by name.
+    /// Scores rows and learns from them. Returns arrays by name.
     fn update<'py>(
         &self,
         py: Python<'py>,
@@ -148,8 +148,8 @@ impl PyMonitor {
         Ok(())
     }
 
-    /// Scores of the rows of a table by a copy that learns nothing, and their limit; NaN for rows that are passed over. A first row
-    /// that lacks earlier rows is repeated in their place.
+    /// Returns the scores of the rows of a table, computed without learning, and their limit; NaN for skipped rows. Missing lags
+    /// of the first row are filled with copies of that row.
     fn score<'py>(
         &self,
         py: Python<'py>,
@@ -175,7 +175,7 @@ impl PyMonitor {
         Ok((scores.into_pyarray(py), Some(limit)))
     }
 
-    /// Verdicts about rows by a copy that learns nothing, each for itself: arrays by name, as `update` gives them.
+    /// Returns verdicts on rows, each scored independently and without learning: arrays by name, as from `update`.
     fn judge<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -186,7 +186,7 @@ impl PyMonitor {
         each(py, rows.count(), |i| {
             let row = rows.row(i);
             let mut verdict = monitor.step(row)?;
-            // A column is stuck because of rows before, and nothing says that they came before this one.
+            // A column is stuck because of earlier rows, and the order of these rows is unknown.
             if verdict.stuck.is_some() {
                 monitor = frozen.clone();
                 verdict = monitor.step(row)?;
@@ -197,8 +197,8 @@ impl PyMonitor {
         answers.into_dict(py, None, None)
     }
 
-    /// The score that the next row would have if it were this one, and the score that it would need for an alarm; None if it would
-    /// have no score. The score of a stuck column is not below that limit.
+    /// Returns the score of this row as the next one, and the score needed for an alarm; None if it would have no score. The
+    /// score of a stuck column is at least that limit.
     fn look(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
         let row = numbers(row)?;
         let state = self.state(py)?;
@@ -210,7 +210,7 @@ impl PyMonitor {
         Ok(Some((score, limit)).filter(|(score, _)| !score.is_nan()))
     }
 
-    /// Ends the event that goes on.
+    /// Ends the ongoing event.
     fn close_event<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.state(py)?.monitor.close_event().map(|event| event_dict(py, &event)).transpose()
     }
@@ -220,7 +220,7 @@ impl PyMonitor {
         self.state(py)?.monitor.open_event().map(|event| event_dict(py, event)).transpose()
     }
 
-    /// The drift that goes on.
+    /// Returns the ongoing drift.
     #[getter]
     fn open_drift<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let state = self.state(py)?;
@@ -232,7 +232,7 @@ impl PyMonitor {
         Ok(Some(found))
     }
 
-    /// Limit that the asked share of rows like the reference pass.
+    /// Returns the limit that the requested share of reference-like rows exceed.
     #[getter]
     fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.state(py)?.monitor.limit())
@@ -248,7 +248,7 @@ impl PyMonitor {
         Ok(self.state(py)?.monitor.lags())
     }
 
-    /// Rows of a warm-up by `update`.
+    /// Returns the number of warm-up rows for `update`.
     #[getter]
     fn warm_up_rows(&self, py: Python<'_>) -> PyResult<u64> {
         let state = self.state(py)?;
@@ -294,7 +294,7 @@ impl PyMonitor {
         Ok(())
     }
 
-    /// The options, as keyword arguments.
+    /// Returns the options as keyword arguments.
     #[pyo3(name = "_options")]
     fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let state = self.state(py)?;
@@ -367,7 +367,7 @@ impl PyMonitor {
     }
 }
 
-/// The score as if its limit were this one, so that it is over it for an alarm of the differences too.
+/// Rescales the score to this limit, so that it also exceeds it for an alarm of the differences.
 fn scaled(verdict: &Verdict, limit: f64) -> f64 {
     if verdict.of_differences && verdict.score > 0.0 { verdict.score / verdict.limit * limit } else { verdict.score }
 }

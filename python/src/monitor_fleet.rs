@@ -1,4 +1,4 @@
-//! One monitor for each key.
+//! Fleet of monitors, one per key.
 
 use crate::alarms::{Answers, NUMBERS};
 use crate::arrays::{Rows, as_table};
@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// The monitors behind :class:`eigenhedge.Fleet`.
+/// Native part of :class:`eigenhedge.Fleet` for monitors.
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct MonitorGroups {
     state: Mutex<State>,
@@ -23,9 +23,9 @@ pub struct MonitorGroups {
 
 struct State {
     fleet: Fleet<Monitor>,
-    /// Rows of all keys since this fleet was made or opened.
+    /// Number of rows of all keys since this fleet was created or opened.
     rows: u64,
-    /// True, by position of the key, once it has had one of these rows.
+    /// True for each key, by position, once it has had one of these rows.
     has_begun: Vec<bool>,
 }
 
@@ -42,14 +42,14 @@ impl MonitorGroups {
 
 #[pymethods]
 impl MonitorGroups {
-    /// A fleet whose monitors all begin like this one.
+    /// Creates a fleet whose monitors are copies of this one.
     #[new]
     fn new(py: Python<'_>, monitor: &PyMonitor, max_groups: Option<usize>) -> PyResult<Self> {
         let fleet = Fleet::of_monitors(monitor.monitor(py)?).map_err(|error| refused(&error))?;
         Ok(Self::of(with_room(fleet, max_groups)))
     }
 
-    /// The verdicts of the monitors of the keys: arrays by name, as those of one monitor.
+    /// Returns the verdicts of the monitors of the keys: arrays by name, as for a single monitor.
     fn update<'py>(
         &self,
         py: Python<'py>,
@@ -87,7 +87,7 @@ impl MonitorGroups {
         answers.into_dict(py, width, Some(&keys))
     }
 
-    /// Makes the last rows of a key its reference; false if there is no such key.
+    /// Makes the last rows of a key its reference. Returns false for an unknown key.
     fn accept(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
         let mut state = self.state(py)?;
         let fleet = &mut state.fleet;
@@ -101,19 +101,19 @@ impl MonitorGroups {
         Ok(self.state(py)?.fleet.keys().map(str::to_owned).collect())
     }
 
-    /// A copy of the monitor of a key.
+    /// Returns a copy of the monitor of a key.
     fn get(&self, py: Python<'_>, key: &str) -> PyResult<Option<PyMonitor>> {
         let found = self.state(py)?.fleet.get(key).map_err(|error| refused(&error))?;
         Ok(found.map(|monitor| PyMonitor::of(monitor, Vec::new())))
     }
 
-    /// The monitor that every key begins with.
+    /// Returns the monitor that every key starts with.
     #[getter]
     fn fresh_monitor(&self, py: Python<'_>) -> PyResult<PyMonitor> {
         Ok(PyMonitor::of(self.state(py)?.fleet.fresh().clone(), Vec::new()))
     }
 
-    /// A fleet without keys, whose monitors begin alike.
+    /// Returns a fleet without keys and with the same template.
     fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
         let fresh = self.state(py)?.fleet.fresh().clone();
         let fleet = Fleet::of_monitors(fresh).map_err(|error| refused(&error))?;

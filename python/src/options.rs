@@ -1,4 +1,4 @@
-//! Keyword arguments as [`Options`].
+//! Conversion of keyword arguments to [`Options`].
 
 use crate::items::Points;
 use eigenhedge::Kind;
@@ -9,13 +9,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
 
-/// An option as Python spells it.
+/// Returns the Python spelling of an option.
 pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// The options of keyword arguments, and the points that a kernel takes that is a function; `None` stands for the default of
-/// each.
+/// Converts keyword arguments to options. Also returns the type of rows of a kernel given as a function. `None` values mean the
+/// default.
 pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Options, Option<Points>)> {
     let mut options = Options::new(Kind::Auto, kept);
     let mut points = None;
@@ -36,12 +36,12 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Opt
     Ok((options, points))
 }
 
-/// Rule of whole numbers.
+/// Rule for integers.
 const WHOLE: &str = "a whole number, at least 0 and less than 2**64";
 
-/// A value and what it is called.
+/// A value with its name.
 pub struct Named<'a, 'py> {
-    /// Its name.
+    /// Name of the value.
     pub name: &'a str,
     /// The value.
     pub value: &'a Bound<'py, PyAny>,
@@ -56,13 +56,13 @@ impl Named<'_, '_> {
         PyValueError::new_err(format!("{} must be {rule}, got {}", self.name, self.shown()))
     }
 
-    /// A value of this type; the library checks its range.
+    /// Converts the value to this type. The library checks its range.
     fn of(&self, values: Type) -> PyResult<Value> {
         let text = self.value.extract::<String>().ok();
         let is_infinite = || self.value.extract::<f64>().is_ok_and(|value| value == f64::INFINITY);
         let value = match (values, text) {
             (Type::Choice(list), None) => {
-                // The words of the command line for a yes or no.
+                // Command-line words for True and False.
                 let word = self.value.extract().map(|yes| if yes { "mean" } else { "none" });
                 word.ok().filter(|word| list().iter().any(|choice| choice.name == *word)).map(Value::from)
             }
@@ -93,12 +93,12 @@ impl Named<'_, '_> {
         })
     }
 
-    /// A whole number.
+    /// Converts the value to an integer.
     pub fn whole<T: for<'a, 'py> FromPyObject<'a, 'py>>(&self) -> PyResult<T> {
         self.value.extract().map_err(|_| self.wrong(WHOLE))
     }
 
-    /// A name of the list, as the list spells it.
+    /// Returns the entry of `names` that equals the value.
     pub fn one_of(&self, names: &[&'static str]) -> PyResult<&'static str> {
         let Ok(text) = self.value.extract::<String>() else { return Err(self.wrong("a name")) };
         names.iter().copied().find(|name| *name == text).ok_or_else(|| self.none_of(&text, names))
@@ -110,19 +110,19 @@ impl Named<'_, '_> {
     }
 }
 
-/// The seed of a generator.
+/// Converts the seed of a generator.
 pub fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     Named { name: "seed", value }.whole()
 }
 
-/// The value of one option of the table; none for `None`.
+/// Converts the value of one option; `None` for Python's `None`.
 pub fn option(name: &'static str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
     let values = OptionEntry::find(name).map(|option| option.values);
     let read = |value: &Bound<'_, PyAny>| values.map(|values| Named { name, value }.of(values)).transpose();
     value.map_or(Ok(None), read)
 }
 
-/// The nearest name, when one is near.
+/// Returns a hint with the most similar name, if one is similar.
 fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
     let text = text.to_lowercase();
     let nearest = names.map(|name| (strsim::levenshtein(&text, &name.to_lowercase()), name)).min();
@@ -133,13 +133,13 @@ fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
 
 /// A kernel before the length of rows is known.
 pub struct Chosen {
-    /// The rows that it takes.
+    /// Type of rows that the kernel takes.
     pub points: Points,
     setup: Setup,
 }
 
 impl Chosen {
-    /// The keyword `kernel`, a name or a function, with the parameters that it reads; others are left aside, as in
+    /// Reads the keyword `kernel`, a name or a function, and the parameters that it uses. Other parameters are ignored, as in
     /// scikit-learn.
     pub fn new(keywords: &Bound<'_, PyDict>) -> PyResult<Self> {
         let name: Option<String> = keywords.get_item("kernel")?.and_then(|name| name.extract().ok());
@@ -158,7 +158,7 @@ impl Chosen {
         Ok(Self { points, setup })
     }
 
-    /// A dictionary of rows of this length, which is empty.
+    /// Creates an empty dictionary for rows of this length.
     pub fn dictionary(&self, length: usize) -> PyResult<Vectors> {
         let kernel = self.setup.for_rows(length).map(|setup| setup.spec.kernel);
         let dictionary = kernel.and_then(|kernel| Vectors::new(kernel.unwrap_or(VectorKernel::Linear), length));
@@ -166,7 +166,18 @@ impl Chosen {
     }
 }
 
-/// The registry of learners: name, family, summary, guarantee, cost and source of each, and the options it reads.
+/// Return the registry of learners.
+///
+/// Returns
+/// -------
+/// list of dict
+///     Name, family, summary, guarantee, cost, source and options of each learner.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import learners
+/// >>> [entry["name"] for entry in learners()][:3]
+/// ['auto', 'tracking', 'anchored']
 #[pyfunction]
 pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |entry: &eigenhedge::registry::Entry| {
@@ -184,7 +195,18 @@ pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     REGISTRY.iter().map(entry).collect()
 }
 
-/// The table of options: name, type, word that can stand for a number, choices, default, example, rule, help and readers of each.
+/// Return the table of options.
+///
+/// Returns
+/// -------
+/// list of dict
+///     Name, type, word that can replace a number, choices, default, example, rule, help and learners of each option.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import options
+/// >>> "forget" in {entry["name"] for entry in options()}
+/// True
 #[pyfunction]
 pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |option: &OptionEntry| {
@@ -212,7 +234,7 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     OPTIONS.iter().map(entry).collect()
 }
 
-/// Defaults of the methods that have no entry in the table of options.
+/// Returns the defaults of methods that have no entry in the table of options.
 pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("kernel", defaults::KERNEL)?;
@@ -224,7 +246,18 @@ pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(found)
 }
 
-/// The registry of kernels: name, formula and parameters of each, and if its rows are texts or sets.
+/// Return the registry of kernels.
+///
+/// Returns
+/// -------
+/// list of dict
+///     Name, formula, parameters and type of rows of each kernel.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import kernels
+/// >>> [entry["formula"] for entry in kernels() if entry["name"] == "linear"]
+/// ['a·b']
 #[pyfunction]
 pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |entry: &eigenhedge::kernel::KernelEntry| {
@@ -239,12 +272,17 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     KERNELS.iter().map(entry).collect()
 }
 
-/// Lets passes over long rows use so many threads, in this process from now on. No result depends on it.
+/// Set the number of threads for passes over long rows, for this process from now on. Results do not depend on it.
 ///
 /// Parameters
 /// ----------
 /// count : int
-///     At least 1, which is what a process starts with. More help when rows have some 30,000 numbers or more.
+///     At least 1, the default. More threads help if rows have 30,000 numbers or more.
+///
+/// Examples
+/// --------
+/// >>> import eigenhedge
+/// >>> eigenhedge.set_threads(1)
 #[pyfunction]
 pub fn set_threads(count: usize) -> PyResult<()> {
     let count = count.try_into().map_err(|_| PyValueError::new_err("threads must be at least 1, got 0"))?;

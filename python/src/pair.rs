@@ -1,4 +1,4 @@
-//! Pairs of rows, and the average of what a learner has held.
+//! Learner over pairs of rows, and the average of a learner's distributions.
 
 use crate::arrays::{numbers, transposed};
 use crate::errors::refused;
@@ -17,7 +17,7 @@ use std::sync::Mutex;
 
 type Directions<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// A learner over pairs of rows: which directions of one stream go with which of the other?
+/// Learner over pairs of rows: finds directions of one stream that correlate with directions of another.
 ///
 /// Before each pair it commits to k directions ``(u, v)`` and gains ``(u·x)(v·y)`` along each.
 ///
@@ -26,15 +26,23 @@ type Directions<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bo
 /// left, right : int
 ///     Lengths of the rows of the two streams.
 /// k : int
-///     Directions kept.
+///     Number of directions kept.
 /// eta : float, default=1.0
-///     Learning rate, for pairs with ``|x| |y|`` at most one.
+///     Learning rate, for pairs with ``|x| |y|`` at most 1.
 /// alpha : float, default=0.001
-///     Share of the uniform distribution that is mixed in. The theorem covers 0.
+///     Share of the uniform distribution that is mixed in. The theorem covers only 0.
 /// norm_bound : float or "auto", default="auto"
-///     Q with ``|x| |y| <= Q²`` for all pairs, or the largest seen so far. The theorem needs a number.
+///     Q with ``|x| |y| <= Q²`` for all pairs, or ``"auto"`` for the largest value so far. The theorem requires a number.
 /// seed : int, default=0
-///     Seed of the draws.
+///     Seed of the random draws.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import Pair
+/// >>> pair = Pair(2, 3, 1, alpha=0.0, norm_bound=1.0)
+/// >>> gains = [pair.step([1.0, 0.0], [0.0, 1.0, 0.0])[0] for _ in range(20)]
+/// >>> abs(gains[0]) < 1e-12, gains[-1] > 0.9
+/// (True, True)
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Pair {
     state: Mutex<State>,
@@ -85,7 +93,7 @@ impl Pair {
         Ok(Self { state: Mutex::new(state), setting, k })
     }
 
-    /// One trial.
+    /// Run one trial.
     ///
     /// Parameters
     /// ----------
@@ -95,7 +103,7 @@ impl Pair {
     /// Returns
     /// -------
     /// expected_gain, gain : float
-    ///     On average over the choices that could have been drawn, and by the choice that was.
+    ///     Expected gain over the choices that could have been drawn, and gain of the choice that was drawn.
     fn step(&self, py: Python<'_>, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
         let (x, y) = (numbers(x)?, numbers(y)?);
         let mut state = lock(py, &self.state)?;
@@ -106,28 +114,28 @@ impl Pair {
         Ok((gain.expected, gain.realised))
     }
 
-    /// tuple (left parts, right parts, probabilities): the directions that were learned, one in each row, most surely kept first.
-    /// Where both parts have norm √½ they are a pair of singular directions.
+    /// tuple (left parts, right parts, probabilities): learned directions as rows, most likely kept first. A direction whose
+    /// parts both have norm √½ is a pair of singular directions.
     #[getter]
     fn directions<'py>(&self, py: Python<'py>) -> PyResult<Directions<'py>> {
         let (left, right, probabilities) = lock(py, &self.state)?.learner.directions();
         Ok((transposed(py, &left)?, transposed(py, &right)?, probabilities.into_pyarray(py)))
     }
 
-    /// tuple (float, float): the total gain, expected and by the choices drawn.
+    /// tuple (float, float): total expected gain, and total gain of the drawn choices.
     #[getter]
     fn gains(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
         let state = lock(py, &self.state)?;
         Ok((state.expected, state.realised))
     }
 
-    /// float or None: the total gain of the best fixed directions in hindsight; None when rows are too long.
+    /// float or None: total gain of the best fixed directions in hindsight; None if rows are too long.
     #[getter]
     fn best_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(lock(py, &self.state)?.best.as_ref().map(|best| best.gain(self.k)))
     }
 
-    /// float or None: what the total expected gain is at least (JMLR section 9); None with mixing, or without a norm bound.
+    /// float or None: lower bound on the total expected gain (JMLR section 9); None with mixing, or without a norm bound.
     #[getter]
     fn bound(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         let (best, rows) = (self.best_gain(py)?, lock(py, &self.state)?.rows);
@@ -135,10 +143,11 @@ impl Pair {
     }
 }
 
-/// The average of what a learner has held, as a fixed hypothesis for rows to come (online to batch).
+/// Average of a learner's distributions, as a fixed hypothesis for future rows (online to batch).
 ///
 /// Add the learner before each row and once at the end. For independent rows the expected loss of the average on a new row is
-/// that of the run over its number of rows: the learner's regret bound divided by the number of rows holds for it.
+/// that of the run divided by the number of rows. Its excess over the best subspace is at most the regret bound divided by the
+/// number of rows.
 ///
 /// Parameters
 /// ----------
@@ -169,32 +178,32 @@ impl LearnerAverage {
         Ok(Self { average: Mutex::new(Average::new(dim).map_err(|error| refused(&error))?) })
     }
 
-    /// Adds what the learner holds now: one learner over subspaces of plain rows, without a center.
+    /// Add the current distribution of a model. It must be a single subspace learner over plain rows without a center.
     fn add(&self, py: Python<'_>, model: &PyModel) -> PyResult<()> {
         let mut state = model.state(py)?;
         let mut average = lock(py, &self.average)?;
         state.add_to(&mut average).map_err(|error| refused(&error))
     }
 
-    /// int: learners added.
+    /// int: number of terms added.
     #[getter]
     fn terms(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(lock(py, &self.average)?.terms())
     }
 
-    /// Expected loss of the average on a row.
+    /// Return the expected loss of the average on a row.
     fn loss(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<f64> {
         let row = numbers(x)?;
         lock(py, &self.average)?.loss(&row).map_err(|error| refused(&error))
     }
 
-    /// ndarray of shape (dim, dim): the expected projection.
+    /// ndarray of shape (dim, dim): average expected projection.
     #[getter]
     fn projection<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, &lock(py, &self.average)?.projection())
     }
 
-    /// ndarray of shape (k, dim): the directions that the average keeps most surely.
+    /// Return the k directions with the highest average probability of being kept, as rows.
     fn components<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, &lock(py, &self.average)?.subspace(k))
     }

@@ -12,17 +12,17 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Found point, squared distance, whether the search converged.
+/// Point, squared distance, and whether the search converged.
 type Found<'py> = (Bound<'py, PyArray1<f64>>, f64, bool);
 
-/// The rows that were given for a kernel, and its dictionary, which is empty.
+/// Returns the rows given for a kernel, and its empty dictionary.
 fn rows(kernel: &Chosen, given: &Bound<'_, PyAny>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
     let given = Given::new(given, &kernel.points)?;
     let mut rows = Rows::given(&given)?;
     Ok((rows.all(), kernel.dictionary(rows.length())?))
 }
 
-/// A dictionary of these atoms, and a combination of them.
+/// Returns a dictionary of these atoms, and a combination of them.
 fn expansion(mut dictionary: Vectors, atoms: &[Vec<f64>], weights: Vec<f64>) -> Result<(Vectors, Expansion), Error> {
     atoms.iter().for_each(|atom| dictionary.push(atom));
     let expansion = Expansion::new(&dictionary, weights)?;
@@ -66,7 +66,8 @@ pub fn preimage<'py>(
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
 }
 
-/// Position of the candidate whose features are nearest to a combination of those of atoms, and its squared distance or cosine.
+/// Returns the position of the candidate whose features are nearest to a combination of those of atoms, and its squared
+/// distance or cosine.
 #[pyfunction]
 #[pyo3(name = "_best_candidate")]
 pub fn candidate(
@@ -92,7 +93,7 @@ pub fn candidate(
     Ok((best.index, best.score))
 }
 
-/// Squared norm of the mean of the features of rows, and its inner product with the features of each other row.
+/// Returns the squared norm of the mean of the features of rows, and its inner product with the features of each other row.
 #[pyfunction]
 #[pyo3(name = "_kernel_mean")]
 pub fn kernel_mean<'py>(
@@ -115,7 +116,8 @@ pub fn kernel_mean<'py>(
     Ok((square, values.into_pyarray(py)))
 }
 
-/// Squared maximum mean discrepancy of two samples: biased, unbiased if both have two rows, and the p-value if there are splits.
+/// Returns the squared maximum mean discrepancy of two samples: biased, unbiased if both have two rows, and the p-value if
+/// there are splits.
 #[pyfunction]
 #[pyo3(name = "_mmd")]
 pub fn mmd(

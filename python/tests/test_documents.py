@@ -1,4 +1,4 @@
-"""Docstrings and examples say what is true."""
+"""Docstrings and examples are correct."""
 
 import doctest
 import importlib
@@ -16,7 +16,7 @@ from eigenhedge import _core
 MODULES = ["_run", "_pca", "_kernel_pca", "_kernel_methods", "_preimage", "_experts", "_settings", "bounds", "_snapshot"]
 MODULES += ["_rows", "_online", "river", "_anomaly", "plot", "_monitor", "typing", "client"]
 EXAMPLES = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
-# Those with cells are run by test_notebooks.py.
+# Examples with cells are run by test_notebooks.py.
 EXAMPLES = [path for path in EXAMPLES if "# %%" not in path.read_text()]
 
 
@@ -56,7 +56,8 @@ def test_example(path, tmp_path):
     assert outcome.stdout.strip()
 
 
-def test_readme_runs():
-    text = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+@pytest.mark.parametrize("folder", [0, 1], ids=["repository", "package"])
+def test_readme_runs(folder, capsys):
+    text = (pathlib.Path(__file__).parents[2 - folder] / "README.md").read_text()
     code = text.split("```python\n")[1].split("```")[0]
     exec(compile(code, "README.md", "exec"), {})

@@ -1,10 +1,15 @@
-"""One learner for each key."""
+"""One model or monitor per key."""
+
+import os
+import subprocess
 
 import numpy as np
 import pytest
 
 import eigenhedge
 from eigenhedge import Fleet, Model
+
+PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 
 
 def rows(count=240, columns=5):
@@ -84,3 +89,81 @@ def test_misuse_is_one_sentence(tmp_path):
     (tmp_path / "cut.eh").write_bytes((tmp_path / "f.eh").read_bytes()[:-5])
     with pytest.raises(ValueError, match="is damaged"):
         Fleet.load(tmp_path / "cut.eh")
+
+
+def sensors(count=900, faulty="key 2"):
+    rng = np.random.default_rng(8)
+    keys = [f"key {i % 3}" for i in range(count)]
+    X = rng.normal(size=(count, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(count, 5)) + 5
+    late = np.array([key == faulty for key in keys]) & (np.arange(count) > 700)
+    X[late, 3] += 4.0
+    return keys, X
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM does not name the program")
+def test_monitors_by_key_give_the_answers_of_the_command_line(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    keys, X = sensors()
+    table = pandas.DataFrame(X, columns=list("abcde"))
+    table.insert(0, "machine", keys)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    command = ["monitor", "t.csv", "--group-by", "machine", "--out", "o.csv", "--events", "e.csv", "--snapshot", "m.eh"]
+    subprocess.run([PROGRAM, *command], check=True, capture_output=True, cwd=tmp_path)
+    fleet = Fleet(eigenhedge.Monitor(), max_groups=2)
+    first = fleet.update(keys[:300], table.drop(columns="machine")[:300])
+    alarms = fleet.update(keys[300:], table.drop(columns="machine")[300:])
+    wanted = pandas.read_csv(tmp_path / "o.csv")
+    for name in ["score", "q", "t2"]:
+        found = np.concatenate([getattr(first, name), getattr(alarms, name)])
+        np.testing.assert_allclose(found, wanted[name], rtol=1e-12, err_msg=name)
+    assert (np.concatenate([first.alarm, alarms.alarm]) == wanted["alarm"]).all()
+    assert list(wanted["machine"][300:]) == alarms.key and alarms.row[0] == 300
+    assert {drift["key"] for drift in alarms.drifts} == {"key 2"}
+    assert fleet["key 2"].drift_["causes"][0][0] == "d"
+    opened = Fleet.load(tmp_path / "m.eh")
+    assert opened.keys() == fleet.keys() and opened["key 2"].drift_["causes"][0][0] == "d"
+
+
+def test_a_saved_fleet_of_monitors_goes_on(tmp_path):
+    keys, X = sensors()
+    whole, half = Fleet(eigenhedge.Monitor()), Fleet(eigenhedge.Monitor())
+    after = whole.update(keys[:600], X[:600]) and whole.update(keys[600:], X[600:])
+    half.update(keys[:600], X[:600])
+    half.save(tmp_path / "fleet.eh")
+    again = Fleet.load(tmp_path / "fleet.eh")
+    assert repr(again) == "<Fleet of monitors, groups=3>"
+    np.testing.assert_array_equal(again.update(keys[600:], X[600:]).score, after.score)
+
+
+def test_a_drift_of_one_key_is_accepted():
+    keys, X = sensors()
+    fleet = Fleet(eigenhedge.Monitor())
+    fleet.update(keys, X)
+    assert fleet["key 2"].drift_ is not None and fleet["key 1"].drift_ is None
+    fleet.accept("key 2")
+    assert fleet["key 2"].drift_ is None
+    with pytest.raises(KeyError):
+        fleet.accept("key 9")
+
+
+def test_a_fitted_monitor_is_the_reference_of_every_key():
+    keys, X = sensors()
+    fitted = eigenhedge.Monitor().fit(X[:500])
+    fleet = Fleet(fitted)
+    alarms = fleet.update(keys[500:], X[500:])
+    assert np.isfinite(alarms.score).all()
+    with pytest.raises(ValueError, match="must have 5 columns like those of the monitor, got 2"):
+        Fleet(fitted).update(["a"], X[:1, :2])
+
+
+def test_wrong_fleets_of_monitors_are_refused():
+    with pytest.raises(ValueError, match="learner has no effect with a fleet of monitors"):
+        Fleet(eigenhedge.Monitor(), learner="tracking")
+    with pytest.raises(ValueError, match="accept needs a fleet of monitors"):
+        Fleet(2).accept("a")
+    keys, X = rows()
+    models, monitors = Fleet(2), Fleet(eigenhedge.Monitor())
+    models.update(keys, X)
+    monitors.update(keys, X)
+    with pytest.raises(ValueError, match="a fleet of models cannot be merged with a fleet of monitors"):
+        eigenhedge.merge(models, monitors)

@@ -1,4 +1,4 @@
-"""Rows folded in parts, and models that are merged, are one pass over all rows."""
+"""Moments of parts and merged models are equivalent to one pass over all rows."""
 
 import pickle
 
@@ -120,7 +120,7 @@ def test_refusals_say_what_must_be(rng):
         Moments(8, 2).merge(Moments(8, 3))
     with pytest.raises(ValueError, match="missing must be fail or skip"):
         Moments(8, 2, missing="fill")
-    with pytest.raises(ValueError, match="the state is no file that eigenhedge has saved"):
+    with pytest.raises(ValueError, match="the state is not a file saved by eigenhedge"):
         Moments.from_bytes(b"nothing")
     moments = Moments(8, 2).update(X)
     bad = X.copy()

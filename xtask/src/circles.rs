@@ -1,14 +1,14 @@
-//! Circles in the imports between the files of a crate.
+//! Import cycles between the files of a crate.
 //!
 //! A file uses another if one of its paths (`crate::`, `super::`, `self::`, or from a child module) ends there. A name that a
-//! `mod.rs` exports with `pub use` belongs to the file that it comes from, and the export itself is no use. `lib.rs` and
-//! `main.rs` are left out: they declare everything. So is code under `#[cfg(test)]`.
+//! `mod.rs` exports with `pub use` belongs to its original file, and the export itself does not count. `lib.rs` and `main.rs`
+//! are ignored, because they declare everything, and so is code under `#[cfg(test)]`.
 
 use crate::source_tokens::{File, Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Circles that are left: the sources, and their files. None may be added, and none may grow.
+/// Remaining cycles: the sources, and their files. None may be added or extended.
 const KNOWN: &[(&str, &[&str])] = &[
     ("crates/eigenhedge/src", &["kernel/items.rs", "kernel/mod.rs", "kernel/rows.rs", "kernel/vector_kernels.rs"]),
     ("crates/eigenhedge/src", &["linalg/matrix/combine.rs", "linalg/matrix/mod.rs"]),
@@ -38,19 +38,19 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("python/src", &["errors.rs", "options.rs"]),
 ];
 
-/// The names of a module below the root.
+/// Names of a module below the root.
 type Module = Vec<String>;
 
-/// A file: its module, its paths, and what it exports of other files.
+/// A file: its module, its paths, and its exports of other files.
 #[derive(Default)]
 struct Source {
     path: String,
     uses: Vec<Vec<String>>,
-    /// The name, or `*`, and the path that it stands for.
+    /// Name, or `*`, and the path it refers to.
     exports: Vec<(String, Vec<String>)>,
 }
 
-/// A sentence for each circle that is not one of [`KNOWN`].
+/// Returns a message for each cycle that is not in [`KNOWN`].
 pub fn faults(sources: &str, files: &[File]) -> Vec<String> {
     let is_known = |group: &BTreeMap<String, Vec<String>>| {
         let has_all = |known: &[&str]| group.keys().all(|file| known.contains(&file.as_str()));
@@ -63,7 +63,7 @@ pub fn faults(sources: &str, files: &[File]) -> Vec<String> {
     circles(files).into_iter().filter(|group| !is_known(group)).map(sentence).collect()
 }
 
-/// Groups of files that use each other: each file with those of its group that it uses.
+/// Returns groups of files that use each other: each file with the files of its group that it uses.
 pub fn circles(files: &[File]) -> Vec<BTreeMap<String, Vec<String>>> {
     let sources = sources(files);
     let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -86,7 +86,7 @@ pub fn circles(files: &[File]) -> Vec<BTreeMap<String, Vec<String>>> {
     groups.iter().map(told).collect()
 }
 
-/// The files that a file uses, directly or through others; itself only in a circle.
+/// Returns the files that a file uses directly or indirectly; itself only in a cycle.
 fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTreeSet<&'a str> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(file) = open.pop() {
@@ -120,7 +120,7 @@ fn sources(files: &[File]) -> BTreeMap<Module, Source> {
     sources
 }
 
-/// Collects the paths of a file and what it exports.
+/// Collects the paths and exports of a file.
 fn read(tokens: &[Token<'_>], source: &mut Source) {
     let children: Vec<&str> =
         tokens.windows(3).filter(|three| three[0].0 == "mod" && three[2].0 == ";").map(|three| three[1].0).collect();
@@ -145,7 +145,7 @@ fn read(tokens: &[Token<'_>], source: &mut Source) {
     }
 }
 
-/// Writes a path with its groups out, with the name that each goes by.
+/// Expands a path with groups into single paths with their names.
 fn expand(tokens: &[Token<'_>], front: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
     let depth = front.len();
     let mut rest = tokens;
@@ -190,7 +190,7 @@ fn expand(tokens: &[Token<'_>], front: &mut Vec<String>, found: &mut Vec<(Vec<St
     front.truncate(depth);
 }
 
-/// The module in whose file a path ends.
+/// Returns the module in whose file a path ends.
 fn resolve<'a>(
     sources: &'a BTreeMap<Module, Source>,
     from: &[String],

@@ -1,10 +1,11 @@
-//! Instructions of the hot paths, kept in a file: a change that makes rows dearer fails, on a busy machine too.
+//! Instruction counts of the hot paths, compared with a file. A change that makes rows more expensive fails, even on a busy
+//! machine.
 //!
-//! Each case runs twice under valgrind, with few rows and with many; the difference over the number of rows in between is
-//! what a row costs, without start-up. It counts the programs as `cargo test` builds them, because a release build would
-//! take minutes; so the figures mean something beside each other only. Valgrind knows AVX2 but not AVX-512.
+//! Each case runs twice under valgrind, with few rows and with many. The difference divided by the number of additional rows is
+//! the cost per row without startup. The programs are built as by `cargo test`, because a release build would take minutes; the
+//! counts are therefore meaningful only relative to each other. Valgrind supports AVX2 but not AVX-512.
 //!
-//! Another compiler or processor counts otherwise: then a difference is told, and is no failure.
+//! With another compiler or processor, a difference is reported but is not a failure.
 
 use crate::run;
 use std::collections::BTreeMap;
@@ -12,14 +13,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Share by which a count may exceed the one in the file.
+/// Allowed relative excess over the count in the file.
 const TOLERANCE: f64 = 0.10;
 const FILE: &str = "bench/instructions.toml";
 const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
-/// The build of the tests, so that nothing is compiled again after them.
+/// Build command of the tests, so that nothing is compiled again.
 const BUILD: &str = "build --profile test --workspace --locked";
 
-/// One path: its program, its name, and the two numbers of rows.
+/// A path: its program, its name, and the two numbers of rows.
 struct Case {
     program: PathBuf,
     name: String,
@@ -27,7 +28,7 @@ struct Case {
     many: u64,
 }
 
-/// Instructions for each row by case, and what they were counted with.
+/// Instructions per row by case, with the compiler and processor.
 #[derive(Default)]
 struct Counts {
     compiler: String,
@@ -35,7 +36,7 @@ struct Counts {
     rows: BTreeMap<String, u64>,
 }
 
-/// Compares with the file. Without valgrind nothing is counted.
+/// Compares with the file. Skipped without valgrind.
 pub fn compare(root: &Path) -> Result<(), String> {
     if Command::new("valgrind").arg("--version").output().is_err() {
         println!("skipped: valgrind is not installed, so no instructions are counted");
@@ -47,14 +48,14 @@ pub fn compare(root: &Path) -> Result<(), String> {
     judge(&kept, &Counts::taken(root)?)
 }
 
-/// Counts, and writes the file.
+/// Counts and writes the file.
 pub fn write(root: &Path) -> Result<(), String> {
     let text = Counts::taken(root)?.text();
     print!("{text}");
     std::fs::write(root.join(FILE), text).map_err(|error| format!("{FILE}: {error}"))
 }
 
-/// Prints every case; fails if one is too dear and the counts can be compared.
+/// Prints every case. Fails if one is too expensive and the counts are comparable.
 fn judge(kept: &Counts, now: &Counts) -> Result<(), String> {
     let same = kept.compiler == now.compiler && kept.processor == now.processor;
     let mut dearer = Vec::new();
@@ -109,7 +110,7 @@ impl Counts {
         text
     }
 
-    /// Reads what `text` writes: a small part of TOML.
+    /// Parses the output of `text`, a small subset of TOML.
     fn parse(text: &str) -> Result<Self, String> {
         let mut counts = Self::default();
         let is_said = |line: &&str| !(line.is_empty() || line.starts_with('#') || line.starts_with('['));
@@ -129,7 +130,7 @@ impl Counts {
     }
 }
 
-/// Builds examples as `cargo test` does, and says where they are.
+/// Builds examples as `cargo test` does, and returns their paths.
 pub fn build(root: &Path, programs: &[&str]) -> Result<Vec<PathBuf>, String> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(BUILD.split(' ')).current_dir(root);
@@ -159,7 +160,7 @@ fn cases(root: &Path) -> Result<Vec<Case>, String> {
 }
 
 impl Case {
-    /// Instructions for each row between `few` and `many`; both counts are taken at the same time.
+    /// Returns the instructions per row between `few` and `many`. Both counts run at the same time.
     fn instructions(&self) -> Result<u64, String> {
         let (few, many) = std::thread::scope(|scope| {
             let few = scope.spawn(|| self.total(self.few));
@@ -182,7 +183,7 @@ impl Case {
     }
 }
 
-/// The output of a program: standard output and standard error.
+/// Returns the standard output and standard error of a program.
 pub fn output(command: &mut Command) -> Result<(String, String), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
@@ -198,7 +199,7 @@ fn compiler() -> Result<String, String> {
     Ok(output(Command::new(rustc).arg("--version"))?.0.trim().to_owned())
 }
 
-/// The features that decide which vector instructions the learners choose under valgrind.
+/// Returns the processor features that determine the vector instructions under valgrind.
 fn processor() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {

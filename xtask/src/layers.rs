@@ -1,7 +1,7 @@
-//! The order of modules: each uses only those that stand before it in the tables of `ARCHITECTURE.md`.
+//! Order of modules: each uses only modules listed before it in the tables of `ARCHITECTURE.md`.
 //!
 //! Sources are read, not compiled. Code under `#[cfg(test)]` may use anything, and so may `lib.rs`, which declares all modules.
-//! The tables give a total order, so there can be no circle.
+//! The tables define a total order, so that there can be no cycle.
 
 use crate::circles;
 use crate::source_tokens::{File, Token, tokens};
@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A crate whose modules have an order: its sources, and where `ARCHITECTURE.md` lists the modules.
+/// A crate with ordered modules: its sources, and the location of the list in `ARCHITECTURE.md`.
 struct Ordered {
     sources: &'static str,
     section: &'static str,
-    /// Column of the table that names modules.
+    /// Column of the table with module names.
     column: usize,
 }
 
@@ -22,10 +22,10 @@ const ORDERED: &[Ordered] = &[
     Ordered { sources: "crates/eigenhedge-io/src", section: "## Rows in, rows out", column: 0 },
 ];
 
-/// The modules that each module uses, and a place where it does.
+/// Modules that each module uses, with a location.
 type Uses = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Checks every crate of [`ORDERED`], and the places of module files in all packages.
+/// Checks every crate of [`ORDERED`], and the locations of module files in all packages.
 pub fn check(root: &Path) -> Result<(), String> {
     let mut faults = Vec::new();
     let mut report = |sources: &str, found: Vec<String>| {
@@ -55,7 +55,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-/// The Rust files below a folder.
+/// Returns the Rust files below a folder.
 pub fn files(sources: &Path) -> Result<Vec<File>, String> {
     let (mut files, mut folders) = (Vec::new(), vec![sources.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -70,7 +70,7 @@ pub fn files(sources: &Path) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-/// The names in backquotes in one column of the first table of a section, up to the first row that names another crate.
+/// Returns the names in backquotes in one column of the first table of a section, up to the first row that names another crate.
 fn table(text: &str, section: &str, column: usize) -> Vec<String> {
     let lines = text.lines().skip_while(|line| *line != section).skip_while(|line| !line.starts_with('|'));
     let cells =
@@ -79,14 +79,14 @@ fn table(text: &str, section: &str, column: usize) -> Vec<String> {
     rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(|name| name.trim_end_matches('/').to_owned()).collect()
 }
 
-/// Modules with children whose own file is not `mod.rs`.
+/// Returns modules with children whose own file is not `mod.rs`.
 fn misplaced_files(files: &[File]) -> Vec<String> {
     let is_folder = |folder: &Path| files.iter().any(|(path, _)| path.starts_with(folder));
     let misplaced = files.iter().filter(|(path, _)| is_folder(&path.with_extension("")));
     misplaced.map(|(path, _)| format!("{0}.rs must be {0}/mod.rs", path.with_extension("").display())).collect()
 }
 
-/// Everything in which a crate disagrees with its table.
+/// Returns all differences between a crate and its table.
 fn out_of_order(table: &[String], files: &[File]) -> Vec<String> {
     let position = |name: &str| table.iter().position(|module| module == name);
     let (modules, uses) = uses(files);
@@ -108,7 +108,7 @@ fn out_of_order(table: &[String], files: &[File]) -> Vec<String> {
     faults
 }
 
-/// True if a module uses another, directly or through others.
+/// Returns true if a module uses another directly or indirectly.
 fn reaches(uses: &Uses, from: &str, to: &str) -> bool {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(module) = open.pop() {
@@ -119,7 +119,7 @@ fn reaches(uses: &Uses, from: &str, to: &str) -> bool {
     seen.contains(to)
 }
 
-/// The top-level modules, and the first part of each path below the root of the crate that their code names.
+/// Returns the top-level modules, and the first part of each path below the root of the crate in their code.
 fn uses(files: &[File]) -> (BTreeSet<String>, Uses) {
     let (mut modules, mut uses) = (BTreeSet::new(), Uses::new());
     let mut tests = Vec::new();
@@ -145,7 +145,7 @@ fn uses(files: &[File]) -> (BTreeSet<String>, Uses) {
     (modules, uses)
 }
 
-/// The name after `crate::`, or after as many `super::` as lead to the root from a module at this depth, wherever one stands.
+/// Returns the name after `crate::`, or after as many `super::` as lead to the root from a module at this depth.
 fn paths_from_root<'a>(tokens: &[Token<'a>], depth: usize) -> Vec<Token<'a>> {
     let mut found = Vec::new();
     for at in 0..tokens.len() {
@@ -201,7 +201,7 @@ Text.
 | package | `python/` | |
 ";
 
-    /// The faults of a crate with three sound modules, in which one file is another one.
+    /// Returns the faults of a crate with three valid modules, in which one file is replaced.
     fn faults(path: &str, text: &str) -> Vec<String> {
         let mut files = BTreeMap::from([
             ("lib.rs", "pub mod mid; use crate::mid::part;"),

@@ -20,6 +20,7 @@ cargo xtask test python    only those of the Python package
 cargo xtask test spark     only those of the package on Spark, in an environment of its own; needs Java 17
 cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
 cargo xtask wheel          build the Python wheel into target/wheels
+cargo xtask bench doors    measure time a row through the library and the program beside the bare learner; --quick
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask bench evidence measure the default learner beside tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
@@ -33,11 +34,12 @@ cargo xtask soak           check every learner at every row of streams that neve
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
 cargo xtask options        write the table of options into the book and the Python package
+cargo xtask book           check README and book: length, reading ease, spelling, links, names, figures; build the book
 cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
 
-/// One check: its name, its arguments to cargo, and a variable it needs.
+/// A check: its name, its arguments to cargo, and an environment variable.
 struct Step {
     name: &'static str,
     arguments: &'static str,
@@ -48,9 +50,9 @@ const fn step(name: &'static str, arguments: &'static str) -> Step {
     Step { name, arguments, variable: None }
 }
 
-/// Cheap checks first. Clippy compiles all targets, benches too, without code generation: a release build would cost
-/// minutes and prove nothing more. Tests select the whole workspace, although the Python package has none of its own, so
-/// that its build uses the dependencies that they have compiled.
+/// Checks, cheap ones first. Clippy compiles all targets, including benches, without code generation, because a release build
+/// would take minutes and check nothing more. Tests select the whole workspace, although the Python package has none of its
+/// own, so that its build reuses their dependencies.
 const CHECKS: &[Step] = &[
     step("format", "fmt --all --check"),
     step("clippy", "clippy --workspace --all-targets --locked -- -D warnings"),
@@ -66,9 +68,9 @@ const CHECKS: &[Step] = &[
     step("tests", "test --workspace --locked"),
 ];
 
-/// Rows of the soak that is part of the tests: some ten seconds.
+/// Number of rows of the soak test, about ten seconds.
 const SOAKED: &str = "300000";
-/// Hostile inputs of the fuzzing that is part of the tests: some ten seconds.
+/// Number of hostile inputs of the fuzz test, about ten seconds.
 const FUZZED: &str = "10000";
 
 fn main() -> ExitCode {
@@ -83,10 +85,12 @@ fn main() -> ExitCode {
             outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..write }.command()))
         }
         ["pictures"] => outcome(book::pictures(&root())),
+        ["book"] => outcome(book::check(&root())),
         ["test", "python"] => outcome(python::test(&root())),
         ["test", "spark"] => outcome(spark::test(&root())),
         ["layers"] => outcome(layers::check(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
+        ["bench", "doors", rest @ ..] => outcome(doors(rest)),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
         ["bench", "evidence", rest @ ..] => outcome(python::measure(&root(), "evidence.py", rest)),
@@ -123,12 +127,12 @@ fn test() -> ExitCode {
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
         Ok(())
     };
-    // Packages are fetched while the compiler works. What goes wrong here is told by the step that needs them.
+    // Packages are fetched during compilation. The step that needs them reports errors.
     let environments = std::thread::spawn(|| (python::environment(&root()), spark::environment(&root())));
-    let layers = timed("layers", &|| layers::check(&root())).and_then(|()| timed("book", &|| book::build(&root())));
+    let layers = timed("layers", &|| layers::check(&root())).and_then(|()| timed("book", &|| book::check(&root())));
     let checks =
         layers.and_then(|()| CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command()))));
-    // Last: they use the programs that the tests have built.
+    // Last, because they use the programs built by the tests.
     let result = checks
         .and_then(|()| timed("instructions", &|| count::compare(&root())))
         .and_then(|()| timed("soak", &|| example("soak", &["--rows", SOAKED])))
@@ -137,7 +141,7 @@ fn test() -> ExitCode {
             drop(environments.join());
             timed("wheel", &|| python::prepare(&root()))
         })
-        // Together: neither keeps two cores busy.
+        // In parallel, because neither keeps two cores busy.
         .and_then(|()| timed("python, spark", &|| spark::test_beside(&root(), || python::check(&root()))));
     if result.is_ok() {
         println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
@@ -145,10 +149,19 @@ fn test() -> ExitCode {
     outcome(result)
 }
 
-/// Runs an example that checks; it says itself what it checks.
+/// Runs an example that performs checks and reports them.
 fn example(name: &str, arguments: &[&str]) -> Result<(), String> {
     let programs = count::build(&root(), &[name])?;
     programs.iter().try_for_each(|program| run(Command::new(program).args(arguments).current_dir(root())))
+}
+
+/// Measures the doors of the program, which its build makes with it.
+fn doors(arguments: &[&str]) -> Result<(), String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    run(cargo
+        .args(["bench", "--locked", "--package", "eigenhedge-cli", "--bench", "doors", "--"])
+        .args(arguments)
+        .current_dir(root()))
 }
 
 fn outcome(result: Result<(), String>) -> ExitCode {
@@ -175,7 +188,7 @@ impl Step {
     }
 }
 
-/// Runs a command to its end, and prints it first.
+/// Prints and runs a command.
 fn run(command: &mut Command) -> Result<(), String> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let line: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
@@ -191,7 +204,7 @@ fn run(command: &mut Command) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Cargo does not look for tests where `tests/main.rs` lists them, so that a file that is not listed would never run.
+    /// Cargo does not search for tests where `tests/main.rs` lists them, so an unlisted file would never run.
     #[test]
     fn every_file_of_tests_is_part_of_a_program() {
         let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());

@@ -1,22 +1,22 @@
-//! The same rows on processors with other vector instructions: rounding must not decide anything.
+//! Comparison of processors with other vector instructions. Rounding must not change decisions.
 //!
-//! The program `processors` runs here and under QEMU, as processors with AVX2 and with neither AVX2 nor AVX-512. QEMU does not
-//! know AVX-512, so those instructions are compared only where this processor has them.
+//! The program `processors` runs natively and under QEMU, as processors with AVX2 and with neither AVX2 nor AVX-512. QEMU does
+//! not support AVX-512, so those instructions are compared only if this processor has them.
 
 use crate::count;
 use std::path::Path;
 use std::process::Command;
 
 const QEMU: &str = "qemu-x86_64";
-/// Emulated processors: what they have, and their names.
+/// Emulated processors: their features and names.
 const EMULATED: [(&str, &str); 2] = [("AVX2", "Haswell"), ("neither", "Nehalem")];
 /// Largest difference, as a share of the largest loss so far, or of the length of a row's coordinates.
 const TOLERANCE: f64 = 1e-9;
 
-/// One answer: the name of its case, its losses, its coordinates.
+/// A result: the name of its case, its losses, its coordinates.
 type Answer<'a> = (&'a str, Vec<f64>);
 
-/// Compares the outcomes; without QEMU nothing is compared.
+/// Compares the results. Skipped without QEMU.
 pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
     if Command::new(QEMU).arg("--version").output().is_err() {
         println!("skipped: {QEMU} is not installed (Debian: qemu-user), so no processors are compared");
@@ -52,7 +52,7 @@ fn here_instructions() -> &'static str {
     "no AVX-512"
 }
 
-/// The largest difference of losses and of coordinates in each case, as shares.
+/// Returns the largest relative difference of losses and of coordinates in each case.
 fn differences(here: &str, there: &str) -> Result<Vec<(String, f64, f64)>, String> {
     let mut found: Vec<(String, f64, f64)> = Vec::new();
     let mut largest = 0.0_f64;

@@ -1,7 +1,7 @@
-//! The Python package: an environment, a wheel, its tests.
+//! The Python package: environment, wheel and tests.
 //!
-//! The environment lies under `target/` and holds the versions of `python/requirements-test.txt`; it is made anew when that
-//! file changes. Tests run against the installed wheel, never against the source tree.
+//! The environment is under `target/` with the versions of `python/requirements-test.txt`, and is recreated when that file
+//! changes. Tests run against the installed wheel, never against the source tree.
 
 use crate::{run, step};
 use std::ffi::OsStr;
@@ -14,12 +14,13 @@ pub fn test(root: &Path) -> Result<(), String> {
     check(root)
 }
 
-/// Checks the sources, and installs the wheel with the development profile: that of the tests would build a test harness.
+/// Checks the sources and installs the wheel with the development profile. The test profile would build a test harness.
 pub fn prepare(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
-    // Built by the very command of the tests, so that nothing is compiled again after them, and never older than the package.
+    // Built by the same command as the tests, so that nothing is compiled twice and the program is never older than the
+    // package.
     run(&mut step("program", "test --workspace --no-run --locked").command())
 }
 
@@ -28,27 +29,27 @@ pub fn check(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     let stub = "mypy.stubtest --concise --mypy-config-file python/pyproject.toml eigenhedge._core";
     run(module(&environment, stub).current_dir(root))?;
-    // Not from the folder of the package, where the sources would hide what is installed.
+    // Not from the folder of the package, where the sources would shadow the installed package.
     let mut pytest = module(&environment, "pytest -q -p no:cacheprovider python/tests");
     run(pytest.current_dir(root).env("EIGENHEDGE_PROGRAM", root.join("target/debug/eigenhedge")))
 }
 
-/// Checks style and imports of all Python code, and the types of the package, with the rules of `python/pyproject.toml`.
+/// Checks style and imports of all Python code, and the types of the package, by the rules of `python/pyproject.toml`.
 fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     for rules in ["check", "format --check"] {
-        let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench");
+        let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench docs");
         run(module(environment, &ruff).current_dir(root))?;
     }
     run(module(environment, "mypy --cache-dir ../target/python/mypy").current_dir(root.join("python")))
 }
 
-/// Builds the wheel that is published, into `target/wheels`.
+/// Builds the published wheel into `target/wheels`.
 pub fn wheel(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     build(root, &environment, "release", &root.join("target/wheels")).map(drop)
 }
 
-/// Makes the source distribution, and the wheel out of it alone.
+/// Creates the source distribution, and a wheel from it alone.
 pub fn source_distribution(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     let folder = empty(&root.join("target/python/source"))?;
@@ -59,14 +60,14 @@ pub fn source_distribution(root: &Path) -> Result<(), String> {
     run(pip.arg(&folder).arg(source).current_dir(&folder))
 }
 
-/// Measures the package against the limits that it must keep, with a release build.
+/// Checks the performance limits of the package, with a release build.
 pub fn bench(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
     run(interpreter(&environment).arg(root.join("python/benches/ratios.py")))
 }
 
-/// Measures speed and loss beside other programs, with a release build.
+/// Measures speed and loss compared with other programs, with a release build.
 pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
@@ -82,7 +83,7 @@ pub fn measure(root: &Path, script: &str, arguments: &[&str]) -> Result<(), Stri
     run(interpreter(&environment).arg(root.join("bench").join(script)).args(arguments).current_dir(root))
 }
 
-/// Measures the program's monitor against its bars, with a release build.
+/// Measures the monitor of the program against its targets, with a release build.
 pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     let mut python = interpreter(&environment);
@@ -101,7 +102,7 @@ pub fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(script.args(arguments).current_dir(root))
 }
 
-/// Builds the program with the learners of other crates; it is no member of the workspace, so that nothing else builds it.
+/// Builds the program with learners of other crates, which is not a member of the workspace.
 fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     let target = root.join("target/rust-peers");
     let mut cargo = Command::new("cargo");
@@ -117,12 +118,12 @@ pub fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), Str
     run(module(environment, "pip install --disable-pip-version-check --force-reinstall --no-deps --quiet").arg(wheel))
 }
 
-/// An environment with the requirements of the tests.
+/// Returns an environment with the requirements of the tests.
 pub fn environment(root: &Path) -> Result<PathBuf, String> {
     environment_with(root.join("target/python/environment"), &root.join("python/requirements-test.txt"))
 }
 
-/// The environment in this folder, made anew if it does not hold these requirements.
+/// Returns the environment in this folder, recreated if its requirements differ.
 pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<PathBuf, String> {
     let wanted =
         std::fs::read_to_string(requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
@@ -137,14 +138,14 @@ pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<Pat
     Ok(environment)
 }
 
-/// A module of the environment as a program, with arguments.
+/// Returns a command that runs a module of the environment with arguments.
 pub fn module(environment: &Path, line: &str) -> Command {
     let mut module = interpreter(environment);
     module.arg("-m").args(line.split(' '));
     module
 }
 
-/// The interpreter of an environment. It keeps what it has compiled: tests start hundreds of interpreters, and each would
+/// Returns the interpreter of an environment. It writes bytecode, because tests start hundreds of interpreters, and each would
 /// compile scikit-learn for seconds.
 pub fn interpreter(environment: &Path) -> Command {
     let mut python = Command::new(environment.join("bin/python"));
@@ -152,9 +153,9 @@ pub fn interpreter(environment: &Path) -> Command {
     python
 }
 
-/// Builds the wheel into an empty folder; returns its path.
+/// Builds the wheel into an empty folder. Returns its path.
 fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Result<PathBuf, String> {
-    // A folder of its own: there is no doubt which wheel was built.
+    // A separate folder, so that the built wheel is unambiguous.
     empty(folder)?;
     let mut maturin = Command::new(environment.join("bin/maturin"));
     maturin.args(["build", "--locked", "--profile", profile, "--interpreter"]);
@@ -163,7 +164,7 @@ fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Resul
     only(folder, "whl")
 }
 
-/// Makes the folder, or empties it.
+/// Creates or empties the folder.
 fn empty(folder: &Path) -> Result<PathBuf, String> {
     let failed = |error| format!("{}: {error}", folder.display());
     if folder.exists() {
@@ -173,7 +174,7 @@ fn empty(folder: &Path) -> Result<PathBuf, String> {
     Ok(folder.to_path_buf())
 }
 
-/// The file with this extension.
+/// Returns the file with this extension.
 fn only(folder: &Path, extension: &str) -> Result<PathBuf, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let file = entries.flatten().map(|entry| entry.path()).find(|path| path.extension() == Some(OsStr::new(extension)));

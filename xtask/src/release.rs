@@ -1,11 +1,11 @@
-//! Checks before a release. They need more time, tools or network than the checks of every change.
+//! Checks before a release, which need more time, tools or network than the checks of every change.
 //!
-//! A check that lacks its tool is skipped; the reasons are printed again at the end.
+//! A check without its tool is skipped, and the reasons are printed again at the end.
 
 use crate::{python, root, run, step};
 use std::process::Command;
 
-/// A check: nothing if it passed, the reason if it was skipped.
+/// A check: `None` if it passed, the reason if it was skipped.
 type Check = fn() -> Result<Option<String>, String>;
 
 const CHECKS: [(&str, Check); 4] = [
@@ -27,8 +27,8 @@ pub fn check() -> Result<(), String> {
     Ok(())
 }
 
-/// Builds every published crate from its package alone, in a folder of its own: cargo never unpacks a version again that
-/// it has unpacked from the same path, so that another run would build against the packages of the first.
+/// Builds every published crate from its package alone, in a new folder. Cargo never unpacks a version again from the same
+/// path, so that another run would build against the old packages.
 fn packages() -> Result<Option<String>, String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let mut publish = step("packages", "publish --workspace --dry-run --locked --allow-dirty --target-dir").command();
@@ -48,11 +48,11 @@ fn oldest_compiler() -> Result<Option<String>, String> {
     }
     let mut check = Command::new("rustup");
     check.args(["run", version, "cargo", "check", "--workspace", "--locked", "--target-dir", "target/oldest"]);
-    // Those that a newer cargo has set for this program.
+    // Variables set by the newer cargo of this program.
     run(check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC")).map(|()| None)
 }
 
-/// Asks cargo-deny for licences, sources and, where its database can be reached, advisories.
+/// Runs cargo-deny for licences, sources and, if its database is reachable, advisories.
 fn dependencies() -> Result<Option<String>, String> {
     let deny = |arguments: &[&str]| {
         let mut deny = Command::new("cargo");

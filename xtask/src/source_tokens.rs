@@ -1,4 +1,4 @@
-//! Rust sources as tokens, without a compiler.
+//! Tokens of Rust sources, without a compiler.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,8 @@ pub type File = (PathBuf, String);
 /// A word, `::` or a single character, and its line.
 pub type Token<'a> = (&'a str, usize);
 
-/// The tokens of a formatted source without comments and items under `#[cfg(test)]`, and the names of the modules among
-/// those items that have files of their own. Texts in quotes are taken for code: attributes name functions in them.
+/// Returns the tokens of a formatted source without comments and items under `#[cfg(test)]`, and the names of test modules with
+/// their own files. String literals count as code, because attributes name functions in them.
 pub fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<&str>) {
     let (mut tokens, mut tests) = (Vec::new(), Vec::new());
     let mut lines = text.lines().zip(1..);

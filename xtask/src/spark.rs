@@ -1,14 +1,14 @@
-//! Spark: an environment of its own, its tests, its measurements.
+//! Spark: a separate environment, tests and measurements.
 //!
-//! PySpark brings half a gigabyte and needs Java, so that neither belongs to the environment of the other tests. Where one of
-//! them cannot be had, a sentence says so and nothing fails, unless `EIGENHEDGE_SPARK` is `required`.
+//! PySpark takes half a gigabyte and needs Java, so neither is part of the environment of the other tests. If one of them is
+//! unavailable, a message is printed and nothing fails, unless `EIGENHEDGE_SPARK` is `required`.
 
 use crate::python::{environment_with, install, interpreter, module};
 use crate::{run, step};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Oldest Java that Spark starts on.
+/// Oldest supported Java version.
 const OLDEST_JAVA: u32 = 17;
 
 /// Runs all tests of `python/tests_spark`, or prints why they are skipped.
@@ -19,7 +19,7 @@ pub fn test(root: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs the quick ones beside other work: what they print comes at their end, in one piece.
+/// Runs the quick tests in parallel with other work. Their output is printed at the end.
 pub fn test_beside(root: &Path, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let Some(environment) = prepare(root)? else { return work() };
     let mut quick = tests(root, &environment);
@@ -34,7 +34,7 @@ pub fn test_beside(root: &Path, work: impl FnOnce() -> Result<(), String>) -> Re
     if told.status.success() { Ok(()) } else { Err(format!("the tests of Spark: {}", told.status)) }
 }
 
-/// Installs the package; none, after a sentence that says why, if Spark cannot be had.
+/// Installs the package. Returns `None`, after a message, if Spark is unavailable.
 fn prepare(root: &Path) -> Result<Option<PathBuf>, String> {
     match environment(root) {
         Ok(environment) => install(root, &environment, "dev").map(|()| Some(environment)),
@@ -53,7 +53,7 @@ fn tests(root: &Path, environment: &Path) -> Command {
     tests
 }
 
-/// Measures Spark beside MLlib and the program, with release builds.
+/// Measures Spark compared with MLlib and the program, with release builds.
 pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
@@ -63,7 +63,7 @@ pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(python.args(arguments).current_dir(root))
 }
 
-/// An environment with PySpark; an error says what is missing.
+/// Returns an environment with PySpark. The error names what is missing.
 pub fn environment(root: &Path) -> Result<PathBuf, String> {
     match java_version() {
         Some(found) if found >= OLDEST_JAVA => {}
@@ -74,14 +74,15 @@ pub fn environment(root: &Path) -> Result<PathBuf, String> {
     made.map_err(|reason| format!("PySpark could not be installed ({reason})"))
 }
 
-/// The major version of the Java that Spark would start.
+/// Returns the major version of the Java that Spark would start.
 fn java_version() -> Option<u32> {
     let program = std::env::var_os("JAVA_HOME").map_or("java".into(), |home| PathBuf::from(home).join("bin/java"));
     let told = Command::new(program).arg("-version").output().ok()?;
     major(&String::from_utf8_lossy(&told.stderr))
 }
 
-/// The major version in a text such as `openjdk version "17.0.15" 2025-04-15`; before 9 it was the second number.
+/// Parses the major version in a text such as `openjdk version "17.0.15" 2025-04-15`; before version 9 it was the second
+/// number.
 fn major(text: &str) -> Option<u32> {
     let version = text.split_once("version \"")?.1;
     let digits = version.strip_prefix("1.").unwrap_or(version);

@@ -1,35 +1,35 @@
 //! CCIPCA of the crate irithyll over the rows of a NumPy file: `rust-peers FILE K SECONDS LEAST loss|time`.
 //!
-//! Every row is charged before it is learned from, and only learning is timed. After so many seconds of learning and at least
-//! LEAST rows it stops.
-//! Prints one JSON object: total squared reconstruction error (null when only time is asked for), seconds a row, rows used.
+//! The loss of a row is measured before the row is learned, and only learning is timed. The program stops after `SECONDS`
+//! seconds of learning and at least `LEAST` rows.
+//! It prints one JSON object: total squared reconstruction error (null with `time`), seconds per row, rows used.
 
 use irithyll::preprocessing::CCIPCA;
 use std::error::Error;
 use std::time::Instant;
 
-/// The amnesic parameter, as with the contender in NumPy.
+/// Amnesic parameter, as in the NumPy implementation.
 const AMNESIC: f64 = 2.0;
-/// Directions shorter than this, after those before them were taken out, are rounding.
+/// Norm below which an orthogonalized direction is considered rounding.
 const NOTHING: f64 = 1e-10;
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Takes the part along a unit vector out of a vector.
+/// Subtracts the component of a vector along a unit vector.
 fn take_out(vector: &mut [f64], unit: &[f64]) {
     let along = dot(vector, unit);
     vector.iter_mut().zip(unit).for_each(|(v, u)| *v -= along * u);
 }
 
-/// A list of numbers.
+/// Returns a JSON list as numbers.
 fn numbers(value: &serde_json::Value) -> Vec<f64> {
     value.as_array().into_iter().flatten().filter_map(serde_json::Value::as_f64).collect()
 }
 
-/// Squared distance of a row from the mean plus the span of the components. The crate shows neither, but saves both; its
-/// components are not quite orthogonal, and a user would lose nothing by that.
+/// Returns the squared distance of a row from the mean plus the span of the components. Both are read from the serialized
+/// model, because the crate has no accessor. The components are orthogonalized first, which does not change their span.
 fn loss(model: &CCIPCA, row: &[f64]) -> Result<f64, Box<dyn Error>> {
     let state = serde_json::to_value(model)?;
     let mut rest = row.to_vec();
@@ -37,7 +37,7 @@ fn loss(model: &CCIPCA, row: &[f64]) -> Result<f64, Box<dyn Error>> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for component in state["components"].as_array().into_iter().flatten() {
         let mut direction = numbers(component);
-        // Twice is enough for what rounding leaves.
+        // A second pass removes the rounding error of the first.
         (0..2).for_each(|_| basis.iter().for_each(|unit| take_out(&mut direction, unit)));
         let norm = dot(&direction, &direction).sqrt();
         if norm > NOTHING {

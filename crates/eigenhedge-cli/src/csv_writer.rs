@@ -1,4 +1,4 @@
-//! Tables of numbers out, as CSV: complete or absent.
+//! Output of tables of numbers as CSV. Files are either complete or absent.
 
 use crate::stdout;
 use anyhow::{Context, Result};
@@ -6,7 +6,7 @@ use eigenhedge_io::{WholeFile, csv_cell};
 use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
-/// Writes rows of numbers under a header.
+/// Writer of rows of numbers with a header.
 pub struct CsvWriter {
     sink: Sink,
 }
@@ -17,7 +17,7 @@ enum Sink {
 }
 
 impl CsvWriter {
-    /// Begins a table; `-` and nothing stand for standard output.
+    /// Starts a table; `-` and `None` mean standard output.
     pub fn create(path: Option<&Path>, header: &[String]) -> Result<Self> {
         let sink = match path.filter(|path| path.as_os_str() != "-") {
             None => Sink::Standard(BufWriter::new(stdout::output()?)),
@@ -29,13 +29,13 @@ impl CsvWriter {
         Ok(sheet)
     }
 
-    /// One row; numbers read back bit for bit.
+    /// Writes one row. Numbers read back bit for bit.
     pub fn row(&mut self, numbers: impl IntoIterator<Item = f64>) -> Result<()> {
         let cells: Vec<String> = numbers.into_iter().map(|x| format!("{x:?}")).collect();
         self.line(&cells.join(","))
     }
 
-    /// One line as it is.
+    /// Writes one line unchanged.
     pub fn line(&mut self, line: &str) -> Result<()> {
         match &mut self.sink {
             Sink::Standard(out) => writeln!(out, "{line}").context(stdout::UNWRITABLE),
@@ -43,7 +43,7 @@ impl CsvWriter {
         }
     }
 
-    /// Makes the table visible.
+    /// Completes the table and makes it visible.
     pub fn finish(self) -> Result<()> {
         match self.sink {
             Sink::Standard(mut out) => out.flush().context(stdout::UNWRITABLE),
@@ -52,7 +52,7 @@ impl CsvWriter {
     }
 }
 
-/// `z0, z1, …`.
+/// Returns the names `z0, z1, …`.
 pub fn coordinate_names(count: usize) -> Vec<String> {
     (0..count).map(|i| format!("z{i}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Snapshots in, and files out: complete or absent.
+//! Reading of saved files, and checks of output paths.
 
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Model, Monitor, Refusal, SavedKind};
@@ -7,7 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// True if both paths name one regular file, or would once it is written. Devices, such as /dev/null, are never the same file.
+/// Returns true if both paths refer to one regular file, or would once it is written. Devices, such as /dev/null, are never the
+/// same file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     // A file that does not exist yet is identified by its folder and name.
     let place = |path: &Path| {
@@ -35,20 +36,32 @@ pub fn read_monitor(path: &Path) -> Result<Monitor> {
 fn read<T>(path: &Path, from_bytes: impl Fn(&[u8]) -> Result<T, Refusal>) -> Result<T> {
     let name = printable_path(path);
     let bytes = bytes_of(path, &from_bytes).with_context(|| format!("{name} cannot be read"))?;
-    from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}"))
+    from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// The kind of a saved file.
+/// Names the command that reads a file of this kind, or the option that writes one of the wanted kind.
+fn advice(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Kind { found: SavedKind::Model, .. } => ": eigenhedge run takes it",
+        Refusal::Kind { found: SavedKind::Models, .. } => ": eigenhedge run --group-by takes it",
+        Refusal::Kind { found: SavedKind::Monitor, .. } => ": eigenhedge monitor takes it",
+        Refusal::Kind { found: SavedKind::Monitors, .. } => ": eigenhedge monitor --group-by takes it",
+        Refusal::Foreign => ": --snapshot writes such files",
+        _ => "",
+    }
+}
+
+/// Returns the kind of a saved file.
 pub fn kind_of(path: &Path) -> Result<SavedKind> {
     let name = printable_path(path);
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(SavedKind::HEAD as u64).read_to_end(&mut head));
     read.with_context(|| format!("{name} cannot be read"))?;
-    SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}"))
+    SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// The head of a saved file and as many bytes as it states, and one more if there is one: not all that can be opened has
-/// an end.
+/// Reads the header of a saved file, as many bytes as it states, and one more if there is one. Some files, such as devices,
+/// have no end.
 fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::Result<Vec<u8>> {
     const HEAD: u64 = 28;
     let mut file = File::open(path)?;
@@ -64,27 +77,32 @@ fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::R
     Ok(bytes)
 }
 
-/// The name of a source without the folders of this machine, for the title of a page.
+/// Returns the file name of a source without folders, for the title of a page.
 pub fn file_name(source: &str) -> &str {
     source.rsplit(['/', '\\']).next().unwrap_or(source)
 }
 
-/// Finds out before the work that a file could not be written after it.
+/// Checks before the work that a file will be writable.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let kind = match (fs::metadata(path), fs::metadata(folder)) {
-        (Ok(there), _) if there.is_dir() => Some(io::ErrorKind::IsADirectory.into()),
-        (_, Err(error)) => Some(error),
-        (_, Ok(folder)) if !folder.is_dir() => Some(io::Error::from(io::ErrorKind::NotADirectory)),
-        _ => None,
-    };
-    kind.map_or(Ok(()), |error| Err(error).with_context(|| format!("{} cannot be written", printable_path(path))))
+    let (name, folder_name) = (printable_path(path), printable_path(folder));
+    match (fs::metadata(path), fs::metadata(folder)) {
+        (Ok(there), _) if there.is_dir() => Err(anyhow!("{name} cannot be written: it is a folder; name a file in it")),
+        (_, Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+            Err(anyhow!("{name} cannot be written: there is no folder {folder_name}; create it first"))
+        }
+        (_, Err(error)) => Err(error).with_context(|| format!("{name} cannot be written")),
+        (_, Ok(folder)) if !folder.is_dir() => {
+            Err(anyhow!("{name} cannot be written: {folder_name} is a file, not a folder"))
+        }
+        _ => Ok(()),
+    }
 }
 
-/// Models or monitors by key that are in memory, unless somebody says how many.
+/// Default maximum number of models or monitors by key in memory.
 pub const MOST_IN_MEMORY: usize = 4096;
 
-/// The folder for members that are not in memory: that of the snapshot, if there is one.
+/// Returns the folder for members that are not in memory: that of the snapshot, if there is one.
 pub fn scratch_folder(snapshot: Option<&Path>) -> PathBuf {
     let folder = snapshot.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or_else(std::env::temp_dir, Path::to_owned)

@@ -1,8 +1,9 @@
 //! `eigenhedge`: online PCA from the command line.
 //!
-//! [`args`] is what was typed, [`plan`] is what that means once it has been checked, [`commands`] does it.
+//! [`args`] is the command line as typed, [`plan`] the checked plan, and [`commands`] executes it.
 #![deny(unsafe_code)]
 
+mod advice;
 mod args;
 mod commands;
 mod csv_writer;
@@ -21,22 +22,22 @@ use clap::{CommandFactory, Parser};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// Bad data, or a run that failed.
+/// Exit status for bad data or a failed run.
 const FAILED: u8 = 1;
-/// A command line that cannot mean anything; clap uses the same number.
+/// Exit status for an invalid command line, as in clap.
 const USAGE: u8 = 2;
 
-/// A monitor that was told to fail on an alarm, and had one.
+/// Exit status of a monitor with an alarm and `--fail-on-alarm`.
 const ALARM: u8 = 3;
 
 fn main() -> ExitCode {
     let outcome = match Cli::try_parse() {
-        Err(message) => return explain(&message),
+        Err(message) => return explain(&advice::with_tip(message)),
         Ok(cli) => execute(cli.command),
     };
     match outcome {
         Err(error) if !is_broken_pipe(&error) => {
-            // Who reads a pipe must know that one bad row need not end it.
+            // Users of pipes must know that one bad row need not end the run.
             let of_table = error.downcast_ref::<eigenhedge_io::Error>();
             let needs_hint = of_table.is_some_and(|error| error.is_row() && !error.is_advised());
             let hint = if needs_hint { "; --on-bad-row skip passes over bad rows" } else { "" };
@@ -51,13 +52,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// One line on standard error, whatever the names in it hold.
+/// Prints one line to standard error, with unprintable characters escaped.
 fn complain(sentence: &str) {
-    // Nobody may be there to read it.
+    // Standard error may be closed.
     let _ = writeln!(io::stderr(), "eigenhedge: {}", eigenhedge_io::printable(sentence));
 }
 
-/// Prints the help, the version, or what is wrong with the command line.
+/// Prints the help, the version, or an error of the command line.
 fn explain(message: &clap::Error) -> ExitCode {
     if message.use_stderr() {
         let _ = message.print();
@@ -95,7 +96,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Preimage(args) => commands::preimage(&args),
         Command::Mmd(args) => commands::mmd(&args),
         Command::Completions { shell } => {
-            // By way of memory: the generator panics when nobody reads what it writes.
+            // Through a buffer, because the generator panics if its output cannot be written.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut script);
             stdout::print(&String::from_utf8_lossy(&script))
@@ -107,7 +108,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// Whoever read our output has seen enough: that is no failure.
+/// Returns true if the reader of the output has closed the pipe, which is not a failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     if error.downcast_ref::<eigenhedge_io::Error>().is_some_and(eigenhedge_io::Error::is_broken_pipe) {
         return true;

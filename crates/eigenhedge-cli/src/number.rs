@@ -1,8 +1,8 @@
-//! Numbers for people. Numbers for programs are printed in full, where they are printed.
+//! Rounded numbers for text output. Machine-readable output has full precision.
 
 pub use eigenhedge::options::exact;
 
-/// Five significant digits; an exponent where zeros would be too many.
+/// Formats five significant digits, with an exponent for very large or small numbers.
 pub fn readable(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {

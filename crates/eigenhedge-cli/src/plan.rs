@@ -1,4 +1,4 @@
-//! The command line as built: every value that can be judged without the data has been.
+//! The checked command line. All values are validated as far as possible without the data.
 
 use crate::args::{KeepArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
 use crate::files::is_same_file;
@@ -8,54 +8,54 @@ use eigenhedge::{AnyLearner, Error, Kind, Standardize};
 use eigenhedge_io::{Form, Layout, Source, Target};
 use std::path::{Path, PathBuf};
 
-/// The work of `run`.
+/// Plan of `run`.
 #[derive(Debug)]
 pub struct Plan {
-    /// Where rows come from.
+    /// Source of the rows.
     pub source: Source,
-    /// How the table is laid out.
+    /// Layout of the table.
     pub layout: Layout,
-    /// The beginning of the run.
+    /// Start of the run.
     pub beginning: Beginning,
-    /// Where the answers go.
+    /// Destination of the results.
     pub target: Target,
-    /// Their form.
+    /// Format of the results.
     pub form: Form,
-    /// Target and form of the projections of rows.
+    /// Destination and format of the projections of rows.
     pub reconstruct: (Target, Form),
-    /// The summary to print, if any.
+    /// Format of the summary; `None` for no summary.
     pub summary: Option<SummaryForm>,
-    /// True if no progress is printed.
+    /// True to print no progress.
     pub quiet: bool,
-    /// Snapshots and pictures.
+    /// Snapshots and plots.
     pub keep: KeepArgs,
-    /// True if there is a learner for each key, the first text that the layout keeps.
+    /// True for one model per key; the key is the first text column of the layout.
     pub by_group: bool,
-    /// True if texts in the answers that a spreadsheet would take for formulas are quoted.
+    /// True to quote texts that a spreadsheet would interpret as formulas.
     pub safe_cells: bool,
-    /// Learners in memory, at most.
+    /// Maximum number of models in memory.
     pub max_groups: Option<usize>,
 }
 
-/// The beginning of a run.
+/// Start of a run.
 #[derive(Debug)]
 pub enum Beginning {
-    /// A learner that knows nothing; the length of rows decides the rest.
+    /// A new learner; the number of columns determines the rest.
     Setup(Box<Setup>),
     /// A saved model.
     Model(Given),
 }
 
-/// A model to begin with, and what was typed besides: it must agree with the model.
+/// A model to start with, and the given options, which must match it.
 #[derive(Debug)]
 pub struct Given {
-    /// The model.
+    /// Path of the model.
     pub path: PathBuf,
     /// Options of the learner.
     pub options: OptionArgs<OfRun>,
-    /// Directions to keep.
+    /// Number of directions to keep.
     pub k: Option<usize>,
-    /// Scale of columns.
+    /// Scale of the columns.
     pub standardize: Option<Standardize>,
 }
 
@@ -71,7 +71,7 @@ impl Beginning {
 }
 
 impl Plan {
-    /// Checks what was typed.
+    /// Checks the arguments.
     pub fn new(args: &RunArgs) -> Result<Self, Usage> {
         let beginning = Beginning::new(args)?;
         let source = table::source(&args.inputs)?;
@@ -121,7 +121,19 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
     Ok(form)
 }
 
-/// Refuses a target that cannot be written in this form.
+/// Returns an error if the path of a page has the extension of a table.
+pub fn is_page(path: &Path) -> Result<(), Usage> {
+    const TABLES: [&str; 8] = ["csv", "tsv", "json", "jsonl", "ndjson", "parquet", "npy", "npz"];
+    match path.extension().and_then(|end| end.to_str()) {
+        Some(end) if TABLES.contains(&end.to_ascii_lowercase().as_str()) => {
+            let shown = path.display();
+            Err(Usage(format!("--report draws an HTML page, got {shown}; --out writes answers as a table")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns an error if the target cannot be written in this format.
 pub fn suits(option: &str, what: &str, form: Form, target: &Target) -> Result<(), Usage> {
     let is_file = match target {
         Target::File(path) => !path.exists() || path.is_file(),
@@ -142,7 +154,7 @@ pub fn suits(option: &str, what: &str, form: Form, target: &Target) -> Result<()
     }
 }
 
-/// The place and the form of the projections of rows.
+/// Returns the destination and format of the projections of rows.
 fn reconstruct(args: &RunArgs, beginning: &Beginning) -> Result<(Target, Form), Usage> {
     let Some(path) = &args.reconstruct else { return Ok((Target::Nowhere, Form::Csv)) };
     if let Beginning::Setup(setup) = beginning {
@@ -155,7 +167,7 @@ fn reconstruct(args: &RunArgs, beginning: &Beginning) -> Result<(Target, Form), 
     Ok((target, form))
 }
 
-/// Files to write are files, and each is another one.
+/// Checks that output paths are distinct files.
 fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
     let mut taken: Vec<(&str, &Path)> = args.inputs.iter().map(|path| ("the input", path.as_path())).collect();
@@ -167,6 +179,9 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
         if is_dash(path) {
             return Err(Usage(format!("{option} must be a file, got -")));
         }
+        if option == "--report" {
+            is_page(path)?;
+        }
         if let Some((other, _)) = taken.iter().find(|(_, other)| is_same_file(path, other)) {
             return Err(Usage(format!("{option} must not be {other}, got {}", path.display())));
         }
@@ -175,7 +190,7 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
     table::judge_plot(plot.as_deref())
 }
 
-/// The run that options describe, judged as far as that is possible without the data.
+/// Resolves options to a setup and validates it as far as possible without the data.
 pub fn setup(options: &Options) -> Result<Setup, Usage> {
     let setup = options.resolve(typed).map_err(|misuse| Usage(misuse.to_string()))?;
     AnyLearner::try_out(&setup).map_err(|error| match error {

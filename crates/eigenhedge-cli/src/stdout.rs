@@ -1,13 +1,12 @@
 //! Standard output, which may be closed.
 //!
-//! Rust's runtime opens the null device in place of a standard stream that was closed, so that what is written there seems
-//! to be written. Whoever starts the program with `>&-` must not be told that all is well, so the stream is looked at
-//! before the runtime does anything.
+//! Rust's runtime replaces a closed standard stream by the null device, so that writes seem to succeed. A program started with
+//! `>&-` must not report success, so the stream is checked before the runtime starts.
 
 use anyhow::{Context, Result};
 use std::io::{self, StdoutLock, Write};
 
-/// Standard output, unless it was closed when the program started.
+/// Returns standard output, or an error if it was closed when the program started.
 pub fn output() -> Result<StdoutLock<'static>> {
     if at_start::was_closed() {
         return Err(io::Error::other("it is closed")).context(UNWRITABLE);
@@ -15,13 +14,13 @@ pub fn output() -> Result<StdoutLock<'static>> {
     Ok(io::stdout().lock())
 }
 
-/// Writes a text, to its last byte.
+/// Writes a text completely.
 pub fn print(text: &str) -> Result<()> {
     let mut out = output()?;
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(UNWRITABLE)
 }
 
-/// Begins the sentence about an error.
+/// Start of the error message.
 pub const UNWRITABLE: &str = "standard output cannot be written";
 
 #[cfg(target_os = "linux")]
@@ -40,8 +39,8 @@ mod at_start {
         CLOSED.store(flags.is_err(), Ordering::Relaxed);
     }
 
-    // SAFETY: the loader calls the functions in this section one after the other, before `main`; this one makes a single
-    // system call, stores a byte, and uses nothing that the runtime would have to prepare.
+    // SAFETY: the loader calls the functions in this section one after the other, before `main`. This one makes a single system
+    // call and stores a byte. It uses nothing that the runtime must initialize.
     #[used]
     #[unsafe(link_section = ".init_array")]
     static LOOK: extern "C" fn() = look;
@@ -49,7 +48,7 @@ mod at_start {
 
 #[cfg(not(target_os = "linux"))]
 mod at_start {
-    /// Not known here.
+    /// Returns false, because it is unknown on this system.
     pub fn was_closed() -> bool {
         false
     }

@@ -1,6 +1,7 @@
-//! Signals: the first asks the run to stop between two rows; another one after [`GRACE`] ends the program at once.
+//! Signals. The first one stops the run between two rows; another one after [`GRACE`] ends the program at once.
 //!
-//! `timeout` and service managers send a signal to the program and to its group: both arrive within a moment and mean one.
+//! `timeout` and service managers send a signal to the program and to its process group. Both arrive almost simultaneously and
+//! count as one.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -9,25 +10,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The status that a shell reports for a program that Ctrl-C has ended.
+/// Exit status that a shell reports for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
-/// Time after the first signal in which others count as the same one.
+/// Time after the first signal during which further signals are ignored.
 const GRACE: Duration = Duration::from_millis(500);
-/// A terminal that is closed asks to stop too.
+/// Signals that stop a run, including a closed terminal.
 #[cfg(unix)]
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// The signals that ask a run to stop.
+/// Listener for signals that stop a run.
 pub struct StopSignal {
     flag: Arc<AtomicBool>,
-    /// Ends the wait for a row.
+    /// Signal that ends the wait for a row.
     pub waits: Option<eigenhedge_io::Stop>,
 }
 
 impl StopSignal {
-    /// Listens from now on.
+    /// Starts listening.
     pub fn listen() -> Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
         let is_armed = Arc::new(AtomicBool::new(false));
@@ -42,7 +43,7 @@ impl StopSignal {
         Ok(Self { flag, waits: waits().context("signals cannot be listened to")? })
     }
 
-    /// True if it is time to stop.
+    /// Returns true if the run should stop.
     pub fn to_stop(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }

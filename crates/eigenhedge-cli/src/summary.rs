@@ -1,4 +1,4 @@
-//! The account of a run in lines for people.
+//! Text summary of a run.
 
 use crate::number::readable;
 use eigenhedge::comparators::Best;
@@ -7,10 +7,10 @@ use eigenhedge::simplex::Select;
 use eigenhedge::{Kind, Missing, Spec, Summary};
 use std::fmt::Write;
 
-/// Width of the names of the lines.
+/// Width of the line names.
 const NAMES: usize = 11;
 
-/// A few lines for people. If the rows were standardized, so are the losses.
+/// Formats the summary as a few lines. If the rows were standardized, the losses are too.
 pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -30,7 +30,7 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         line("", "standardized: losses are in squared standard deviations".to_owned());
     }
     line("kept", counted(summary.k as u64, "direction") + &share.unwrap_or_default());
-    // The noise of the perturbed leader is drawn first: its mean has no closed form.
+    // The noise of the perturbed leader is drawn first, and its mean has no closed form.
     let expected = if spec.learner == Kind::PerturbedLeader { "expected, given its noise" } else { "expected" };
     let chosen = if spec.select == Select::Top { "by the surest choices" } else { "by the choices drawn" };
     line("lost", format!("{} {expected}, {} {chosen}", readable(summary.expected_loss), readable(summary.loss)));
@@ -50,10 +50,14 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     }
     match (summary.best_loss, summary.regret) {
         (Some(best), Some(regret)) => {
-            line("best", format!("{} by the best fixed subspace in hindsight", within(best)));
+            let method = if best.exact().is_none() { ", from a sketch" } else { "" };
+            line("best", format!("{} by the best fixed subspace in hindsight{method}", within(best)));
             line("regret", format!("{} (expected less best)", within(regret)));
         }
         _ if summary.certificate.filled_rows > 0 => line("best", "unknown: cells of the rows are missing".into()),
+        _ if summary.options.get("best").is_some_and(|best| best.to_string() == "none") => {
+            line("best", "unknown: it was not followed (--best none)".into());
+        }
         _ => line("best", "unknown: there were more rows than can be remembered".into()),
     }
     if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
@@ -105,7 +109,7 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     text
 }
 
-/// The same lines as sentences of a page; none of them depends on a clock.
+/// Returns the lines as sentences for a page, without values that depend on the clock.
 pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for line in text(&summary.clone().timed(0.0), spec, standardized).lines() {
@@ -118,7 +122,7 @@ pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<Stri
     sentences
 }
 
-/// The bound, and if it holds.
+/// Describes the bound, and whether it holds.
 fn bound(summary: &Summary) -> String {
     let Some(bound) = summary.bound.filter(|_| summary.bound_holds.is_some()) else {
         return format!("none: {}", summary.bound_reason);
@@ -134,7 +138,7 @@ fn verdict(holds: bool) -> &'static str {
     if holds { "it holds" } else { "IT DOES NOT HOLD" }
 }
 
-/// A number, or the two ends it lies between.
+/// Formats a number, or the ends of a bracket.
 fn within(best: Best) -> String {
     match best {
         Best::Exact(value) => readable(value),
@@ -146,7 +150,7 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The learner with the options that are not at their defaults.
+/// Describes the learner with its non-default options.
 fn describe(spec: &Spec) -> String {
     let changed = Setup::of(spec.clone(), 0).changed();
     let options = changed.into_iter().map(|(option, value)| format!(", {} {value}", option.name));

@@ -1,4 +1,4 @@
-//! Tables as built: where they are and how they are laid out.
+//! Sources and layouts of tables, from checked arguments.
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
 use anyhow::anyhow;
@@ -8,17 +8,17 @@ use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, p
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A command line that cannot mean anything, as one sentence.
+/// Error message about an invalid command line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// `-` is standard input or output.
+/// Returns true for `-`, which means standard input or output.
 pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The source of a table: one file, several, or standard input.
+/// Returns the source of a table: one file, several, or standard input.
 pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
     match paths {
         [path] if is_dash(path) => Ok(Source::Standard),
@@ -35,7 +35,7 @@ pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<Stream> {
     open_all(&[path.to_owned()], args)
 }
 
-/// Opens a table of texts or sets at its first row, with columns that go along with each row.
+/// Opens a table of texts or sets at its first row, with columns to copy.
 pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[String]) -> anyhow::Result<Stream> {
     let source = source(&[path.to_owned()])?;
     let keep = keep.iter().map(|text| Selector::from_text(text)).collect();
@@ -48,7 +48,7 @@ pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<Stream> {
     open_with_missing(paths, args, None)
 }
 
-/// The same for a command that lets its users say what a missing cell does.
+/// Opens several files as one table, for a command with an option for missing cells.
 pub fn open_with_missing(paths: &[PathBuf], args: &TableArgs, missing: Option<Missing>) -> anyhow::Result<Stream> {
     let source = source(paths)?;
     let stream = Stream::open(&source, &Layout { missing, ..layout(args, &source)? })?;
@@ -56,21 +56,21 @@ pub fn open_with_missing(paths: &[PathBuf], args: &TableArgs, missing: Option<Mi
     Ok(stream)
 }
 
-/// Says on standard error, which may be closed, what was assumed of a table.
+/// Prints how a table was read to standard error, which may be closed.
 pub fn say_reading(stream: &Stream) {
     if let Some(line) = stream.read_as() {
         let _ = writeln!(io::stderr(), "eigenhedge: read as: {}", printable(line));
     }
 }
 
-/// Says on standard error, which may be closed, what is unusual about the times of a table.
+/// Prints irregular times of a table to standard error, which may be closed.
 pub fn say_times(stream: &Stream) {
     if let Some(line) = stream.times() {
         let _ = writeln!(io::stderr(), "eigenhedge: times: {line}");
     }
 }
 
-/// Refuses a picture whose name says that it is of another kind.
+/// Returns an error if the extension of a plot is not `.svg`.
 pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
     match path {
         Some(path) if path.extension().is_some_and(|end| !end.eq_ignore_ascii_case("svg")) => {
@@ -80,7 +80,7 @@ pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
     }
 }
 
-/// Opens a table with the columns of a model: by name if both have names, else as many as the model has.
+/// Opens a table with the columns of a model: by name if both have names, otherwise as many as the model has.
 pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
     let (names, spec) = (model.columns().names.clone(), model.spec());
     let layout = Layout { model_columns: names, missing: Some(spec.missing), ..layout.clone() };
@@ -93,7 +93,7 @@ pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Res
     Ok(stream)
 }
 
-/// Opens a table for a command that uses a model, which has a scale of its own.
+/// Opens a table for a command that uses a model, which has its own scale.
 pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     match args.standardize {
         None => {
@@ -107,18 +107,18 @@ pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(S
     }
 }
 
-/// Refuses rows that are too long for the learners to begin with. What they need later depends on the rows.
+/// Returns an error for rows that are too long for the initial state of the learners. Later memory depends on the rows.
 pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
-    /// Numbers that a learner holds for each column at least: a mean, a row, some directions.
+    /// Minimum number of values per column in a learner: a mean, a row, some directions.
     const VECTORS: u128 = 16;
-    /// Members of `auto`, about.
+    /// Approximate number of members of `auto`.
     const MEMBERS: u128 = 8;
     let count: u128 = learners.iter().map(|kind| if *kind == Kind::Auto { MEMBERS } else { 1 }).sum();
     let length = stream.columns().len() as u128;
     stream.allow(&format!("learning from rows of {length} numbers"), 8 * VECTORS * count * length)
 }
 
-/// How a table is laid out.
+/// Returns the layout of a table.
 pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     let selectors =
         |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
@@ -175,19 +175,19 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
         max_memory: args.max_memory.unwrap_or_default(),
         ..plain
     };
-    // What a learner begins with is bounded by the same number.
+    // The same limit applies to the initial state of a learner.
     eigenhedge::set_max_memory(layout.max_memory.bytes());
     judge_names(&layout, "--columns", &layout.columns)?;
     judge_names(&layout, "--exclude", &layout.exclude)?;
     Ok(layout)
 }
 
-/// The word that stands for all columns of numbers.
+/// Word that selects all numeric columns.
 const NUMERIC: &str = "numeric";
 
-/// The same layout with columns that go along with each row.
+/// Adds copied columns to a layout.
 pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
-    // The key is the first.
+    // The key comes first.
     let keep: Vec<Selector> =
         args.group_by.iter().chain(&args.copy_columns).map(|text| Selector::from_text(text)).collect();
     let time = args.time.as_deref().map(Selector::from_text);
@@ -219,7 +219,7 @@ pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
     Ok(Layout { keep, time, time_format, find_time: true, has_key, ..layout })
 }
 
-/// The layout of rows that are texts or sets, if they are.
+/// Adds the item type to a layout if rows are texts or sets.
 pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usage> {
     if items.is_some() {
         needs_text(layout.format, "a kernel of texts or sets")?;
@@ -232,7 +232,7 @@ pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usag
     Ok(Layout { items, ..layout })
 }
 
-/// Refuses an option about columns of text where there are none.
+/// Returns an error for an option about text columns if the format has none.
 fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     match format {
         Format::Npy | Format::Npz | Format::Libsvm => {
@@ -242,7 +242,7 @@ fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     }
 }
 
-/// Refuses names where columns have none.
+/// Returns an error for names if columns have none.
 fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<(), Usage> {
     let name = selectors.iter().find_map(|selector| match selector {
         Selector::Position(_) => None,
@@ -259,7 +259,7 @@ fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<
     }
 }
 
-/// The format that the names of several files say.
+/// Returns the common format of several files by their extensions.
 fn common_format(paths: &[PathBuf]) -> Result<Format, Usage> {
     let format = paths.first().map_or(Format::Csv, |path| Format::of_path(path));
     match paths.iter().find(|path| Format::of_path(path) != format) {

@@ -1,8 +1,8 @@
-//! Whatever is wrong gives one sentence, the right status, and no output file.
+//! Every error gives one sentence, the right exit status, and no output file.
 
 use crate::common::{HINT, Place, unhinted};
 
-/// Status and sentence for a table and the options after `run data.csv`.
+/// A table, the options after `run data.csv`, the exit status and the message.
 type Case = (&'static str, &'static str, i32, &'static str);
 
 const DATA: &[Case] = &[
@@ -219,8 +219,8 @@ fn files_that_cannot_be_opened_are_named() {
     place.write("data.csv", "1,2\n3,4\n");
     std::fs::create_dir(place.path("folder")).unwrap();
     let cases = [
-        ("run missing.csv -k 1", "missing.csv: cannot be read: "),
-        ("run folder -k 1", "folder: cannot be read: "),
+        ("run missing.csv -k 1", "missing.csv: there is no such file"),
+        ("run folder -k 1", "folder: is a folder: name a file in it"),
         ("run data.csv -k 1 --out nowhere/out.csv", "nowhere/out.csv cannot be written: "),
         ("run data.csv -k 1 --out folder", "folder cannot be written: "),
     ];

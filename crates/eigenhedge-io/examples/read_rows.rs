@@ -1,13 +1,13 @@
-//! Reading rows, for counting instructions: `read_rows CASE ROWS` reads that many rows of 64 numbers with all their digits
-//! and prints their sum; without arguments it lists the cases.
+//! Instruction counts of reading: `read_rows CASE ROWS` reads `ROWS` rows of 64 numbers in full precision and prints their sum.
+//! Without arguments it lists the cases.
 //!
-//! The file is made anew and holds the same rows, however few are read: see `hot_paths` of the crate `eigenhedge`.
+//! The file is written first and is independent of `ROWS`: see `hot_paths` in the crate `eigenhedge`.
 
 use eigenhedge::streams;
 use eigenhedge_io::{Format, Layout, Source, Stream};
 use std::process::ExitCode;
 
-/// Name of the case, which is also the ending of its file.
+/// Names of the cases, which are also file extensions.
 const CASES: [&str; 2] = ["csv", "jsonl"];
 const WIDTH: usize = 64;
 const FEW: usize = 100;

@@ -1,52 +1,52 @@
-//! Names of columns, and which of them are wanted.
+//! Column names and selection.
 
-use crate::error::{Error, Fault, quoted};
+use crate::error::{Error, Fault, hint, quoted};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
 use std::collections::HashMap;
 
-/// The columns of a table.
+/// Columns of a table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
-    /// Their names in the table, if it has names.
+    /// Names in the table, if it has names.
     pub names: Option<Vec<String>>,
-    /// Their number.
+    /// Number of columns.
     pub count: usize,
-    /// Positions of the selected ones, in the order of the row.
+    /// Positions of the selected columns, in the order of the row.
     pub selected: Vec<usize>,
-    /// Positions of those whose texts go along with each row; that of the time first, if there is one.
+    /// Positions of the columns whose texts are copied; the time column first, if there is one.
     pub kept: Vec<usize>,
-    /// Place among these of the first column that [`Layout::keep`] names, which may be that of the time.
+    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column.
     pub first_kept: Option<usize>,
-    /// True if the first of these is that of the time.
+    /// True if the first column of `kept` is the time column.
     pub has_time: bool,
-    /// Positions of those that were left out because they hold no numbers.
+    /// Positions of the columns left out because they are not numeric.
     pub left_out: Vec<usize>,
-    /// The column whose texts are the rows, in place of selected ones.
+    /// Column whose texts are the rows, instead of selected numeric columns.
     pub text: Option<TextColumn>,
 }
 
-/// A column of texts that are the rows. It is one of the kept columns, so that readers deliver its texts.
+/// A column of texts that are the rows. It is also in `kept`, so that readers deliver its texts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextColumn {
-    /// Its position in the table.
+    /// Position in the table.
     pub position: usize,
-    /// Its place among the kept columns.
+    /// Index in `kept`.
     pub place: usize,
-    /// Number of kept columns that go along with each row: it may not be one of them.
+    /// Number of columns in `kept` that are copied. The text column may not be one of them.
     pub kept: usize,
 }
 
-/// Bytes that a column costs at most before a row is read: its name, its position, its cell, and copies of these.
+/// Maximum memory per column before a row is read, in bytes: its name, position, cell, and copies of these.
 const COLUMN: u128 = 256;
 
-/// An error if so many columns would take more memory than reading may.
+/// Returns an error if this many columns exceed the memory limit.
 pub(crate) fn allow_columns(input: &InputSource, count: u128) -> Result<(), Error> {
     input.allow(format_args!("{count} columns"), COLUMN.saturating_mul(count))
 }
 
 impl Columns {
-    /// The selected columns of a table whose columns have these names, or just this number.
+    /// Selects the columns of a table with these names, or with this number of columns.
     pub fn choose(
         input: &InputSource,
         layout: &Layout,
@@ -61,7 +61,8 @@ impl Columns {
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
-    /// The same, where the first column that no option names is that of the time if `is_time` says so.
+    /// Selects columns like [`Self::choose`]. The first column that no option names is the time column if `is_time` returns
+    /// true.
     pub fn choose_with_time(
         input: &InputSource,
         layout: &Layout,
@@ -77,7 +78,7 @@ impl Columns {
         Self::choose(input, &layout, names, count, holds_text)
     }
 
-    /// Those of the selected columns that a model names, in its order; all of them if there are no names.
+    /// Restricts the selection to the columns of a model, in its order. Without names it is unchanged.
     fn like_model(self, layout: &Layout) -> Result<Self, Fault> {
         let (Some(names), Some(wanted)) = (&self.names, &layout.model_columns) else { return Ok(self) };
         let mut places: HashMap<&str, (usize, bool)> = HashMap::new();
@@ -99,7 +100,7 @@ impl Columns {
         Ok(Self { selected, ..self })
     }
 
-    /// Makes the one selected column that whose texts are the rows, if rows are texts.
+    /// Makes the only selected column the text column, if rows are texts.
     fn of_texts(mut self, layout: &Layout) -> Result<Self, Fault> {
         if layout.items.is_none() {
             return Ok(self);
@@ -114,17 +115,17 @@ impl Columns {
         Ok(Self { text: Some(TextColumn { position, place, kept }), ..self })
     }
 
-    /// Positions of the columns that rows are made of.
+    /// Returns the positions of the feature columns.
     pub fn features(&self) -> Vec<usize> {
         self.text.map_or_else(|| self.selected.clone(), |text| vec![text.position])
     }
 
-    /// Positions of the columns whose texts go along with each row.
+    /// Returns the positions of the copied columns.
     fn beside(&self) -> &[usize] {
         &self.kept[..self.text.map_or(self.kept.len(), |text| text.kept)]
     }
 
-    /// The layout by which a later table with named columns gives the same ones.
+    /// Returns a layout that selects the same columns in later tables with names.
     pub fn layout_of_later(&self, layout: &Layout) -> Layout {
         let named = |positions: &[usize]| positions.iter().map(|i| Selector::Name(self.typed(*i))).collect();
         Layout {
@@ -141,7 +142,7 @@ impl Columns {
         }
     }
 
-    /// The columns of a later table with these names that are those of this one, which has names.
+    /// Returns the columns of a later table with these names that correspond to those of this one, which has names.
     pub fn of_later(&self, names: Vec<String>, layout: &Layout, list: &'static str) -> Result<Self, Fault> {
         if self.names.as_ref() == Some(&names) {
             return Ok(self.clone());
@@ -152,7 +153,7 @@ impl Columns {
         Ok(later)
     }
 
-    /// Refuses a later table with columns that the first has not.
+    /// Returns an error for a later table with columns that the first does not have.
     pub fn judge_later(&self, later: &Self, layout: &Layout) -> Result<(), Fault> {
         let (Some(names), Some(found)) = (&self.names, &later.names) else {
             let same = self.count == later.count;
@@ -163,12 +164,12 @@ impl Columns {
         extra.map_or(Ok(()), |name| Err(Fault::ExtraColumn(name.clone())))
     }
 
-    /// Names of the kept columns, or their positions.
+    /// Returns the names of the copied columns, or their positions.
     pub fn kept_names(&self) -> Vec<String> {
         self.beside().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// How messages call a column.
+    /// Returns the name of a column for messages.
     pub fn label(&self, position: usize) -> String {
         match &self.names {
             Some(names) => format!("column {position} ({})", quoted(&names[position])),
@@ -176,17 +177,17 @@ impl Columns {
         }
     }
 
-    /// The text that users would type for a column.
+    /// Returns the text that users type for a column.
     pub fn typed(&self, position: usize) -> String {
         self.names.as_ref().map_or_else(|| position.to_string(), |names| names[position].clone())
     }
 
-    /// Names of the selected columns, or their positions.
+    /// Returns the names of the selected columns, or their positions.
     pub fn selected_names(&self) -> Vec<String> {
         self.features().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// Columns that hold something else than numbers, each with what it holds.
+    /// Returns the error for columns that are not numeric, with a cell of each.
     pub fn not_numeric(&self, place: &str, bad: &[(usize, String)], by_position: bool, time: Option<usize>) -> Error {
         const LONGEST_LIST: usize = 8;
         let few = &bad[..bad.len().min(LONGEST_LIST)];
@@ -203,7 +204,7 @@ impl Columns {
             list.push("…".to_owned());
         }
         let them = if bad.len() == 1 { "it" } else { "they" };
-        // To leave every column out is no help.
+        // Advice to leave out every column would not help.
         let advice = match (time, bad.len() == self.selected.len()) {
             (Some(position), _) if bad.len() == 1 => format!("; --time {} takes it as the time", typed(position)),
             (_, true) => String::new(),
@@ -218,8 +219,8 @@ impl Columns {
     }
 }
 
-/// The columns of a table whose columns have these names, or just this number. `list` is where the names stand, for
-/// messages; `holds_text` is asked of each column if only those of numbers are wanted.
+/// Selects the columns of a table with these names, or with this number of columns. `list` describes the source of the names in
+/// messages. `holds_text` is called for each column if non-numeric columns are left out.
 pub(crate) fn select(
     names: Option<Vec<String>>,
     count: usize,
@@ -240,7 +241,7 @@ pub(crate) fn select(
             }
         }
     }
-    // Kept columns are features only if they are named as such.
+    // Copied columns are features only if they are selected explicitly.
     let mut unwanted = vec![false; count];
     kept.iter().for_each(|position| unwanted[*position] = true);
     let mut taken = vec![false; count];
@@ -251,7 +252,7 @@ pub(crate) fn select(
             unwanted[position] &= is_pattern;
             match std::mem::replace(&mut taken[position], true) {
                 false => selected.push(position),
-                // A pattern may well cover a column that was named.
+                // A pattern may match a column that was named.
                 true if is_pattern => {}
                 true => return Err(Fault::Twice(position)),
             }
@@ -271,7 +272,7 @@ pub(crate) fn select(
     if layout.leaves_out() {
         let is_wanted = |position: &usize| wanted(layout, &names, *position);
         (left_out, selected) = selected.into_iter().partition(|i| holds_text(*i) && !is_wanted(i));
-        // A table without any number is refused by its cells.
+        // A table without any numbers is rejected by its cells.
         if selected.is_empty() {
             std::mem::swap(&mut left_out, &mut selected);
         }
@@ -281,7 +282,7 @@ pub(crate) fn select(
     columns.like_model(layout)?.of_texts(layout)
 }
 
-/// True if a model names the column.
+/// Returns true if the model has this column.
 fn wanted(layout: &Layout, names: &Option<Vec<String>>, position: usize) -> bool {
     match (&layout.model_columns, names) {
         (Some(model), Some(names)) => model.contains(&names[position]),
@@ -289,7 +290,8 @@ fn wanted(layout: &Layout, names: &Option<Vec<String>>, position: usize) -> bool
     }
 }
 
-/// The first column that no option names: that of the time, if its cells are dates and no other column is that.
+/// Returns the first column that no option names. It is the time column if its cells are dates and no other time column is
+/// given.
 pub(crate) fn first_free(
     names: Option<&[String]>,
     count: usize,
@@ -318,13 +320,13 @@ fn find(selector: &Selector, names: &[String], count: usize, list: &'static str)
         Selector::Position(position) => Err(Fault::NoPosition { position: *position, last: count - 1 }),
         Selector::Name(name) => match all(&|candidate| candidate == name).as_slice() {
             [position] => Ok(vec![*position]),
-            [] => Err(Fault::NoName { name: name.clone(), list, hint: hint(name, names) }),
+            [] => Err(Fault::NoName { name: name.clone(), list, hint: hint_or_list(name, names) }),
             _ => {
                 let list = if list.is_empty() { "the table" } else { "the header" };
                 Err(Fault::Ambiguous { name: name.clone(), list })
             }
         },
-        // A column may really be called so.
+        // A column may really have this name.
         Selector::Pattern(pattern) => match all(&|candidate| candidate == pattern) {
             literal if literal.len() == 1 => Ok(literal),
             _ => match all(&|candidate| matches(pattern.as_bytes(), candidate.as_bytes())) {
@@ -335,18 +337,22 @@ fn find(selector: &Selector, names: &[String], count: usize, list: &'static str)
     }
 }
 
-/// The nearest name, if one is near.
-fn hint(name: &str, names: &[String]) -> String {
-    const NEAR: f64 = 0.75;
-    let near = names.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
-    let best = near.filter(|(nearness, _)| *nearness > NEAR).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or(String::new(), |(_, candidate)| format!("; did you mean {}?", quoted(candidate)))
+/// Returns a hint with the most similar name if one is similar, or else the first names.
+fn hint_or_list(name: &str, names: &[String]) -> String {
+    const LISTED: usize = 8;
+    let near = hint(name, names);
+    if !near.is_empty() {
+        return near;
+    }
+    let listed: Vec<String> = names.iter().take(LISTED).map(|name| quoted(name)).collect();
+    let more = if names.len() > LISTED { ", …" } else { "" };
+    format!("; the columns are {}{more}", listed.join(", "))
 }
 
-/// True if a text has the form of the pattern. Takes time in proportion to the product of the lengths at most.
+/// Returns true if the text matches the pattern. Takes time at most proportional to the product of the lengths.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Where to go on when the last star takes one character more.
+    // Position to resume from when the last star matches one more character.
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {

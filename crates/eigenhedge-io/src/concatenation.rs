@@ -1,11 +1,11 @@
-//! Several tables read as one: the rows of the first, then those of the second, and so on.
+//! Several tables read as one: their rows are concatenated.
 //!
-//! Columns of later tables are those of the first: matched by name where there are names, in whatever order they stand.
-//! A later table without a header, such as a piece of a file that was split, has the columns of the first in its order.
-//! Rows are numbered through; places in messages are those of the table that is being read.
+//! Later tables have the columns of the first, matched by name in any order if there are names. A later table without a header,
+//! such as a piece of a split file, has the columns of the first in its order. Rows are numbered consecutively. Positions in
+//! messages refer to the current table.
 
 use crate::columns::Columns;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, RowPlace};
 use crate::format::Format;
 use crate::input_source::{InputSource, Source};
 use crate::layout::Layout;
@@ -13,7 +13,7 @@ use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
 use crate::{binary, columnar, text};
 
-/// Opens one table; with `like`, one that continues a table of these columns.
+/// Opens one table. If `like` is given, the table continues one with these columns.
 pub(crate) fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
     let opened = match layout.format {
         Format::Csv | Format::Tsv => return text::Csv::open(input, layout, like),
@@ -33,22 +33,22 @@ pub(crate) fn open_one(input: &InputSource, layout: &Layout, like: Option<&Colum
     Ok(opened)
 }
 
-/// Tables that are being read one after the other.
+/// Reader of concatenated tables.
 pub(crate) struct Concatenation {
     sources: Vec<Source>,
     layout: Layout,
-    /// Columns of the first.
+    /// Columns of the first table.
     columns: Columns,
     reader: Box<dyn Reader>,
-    /// The table being read, and the rows before it.
+    /// Current table, and the number of rows before it.
     file: usize,
     rows_before: u64,
-    /// Bytes of each.
+    /// Size of each table in bytes.
     sizes: Vec<u64>,
 }
 
 impl Concatenation {
-    /// Opens the first, and makes sure that the others are there.
+    /// Opens the first table and checks that the others exist.
     pub fn open(sources: Vec<Source>, layout: &Layout) -> Result<(InputSource, Opened), Error> {
         let inputs = sources.iter().map(|source| InputSource::new(source, layout)).collect::<Result<Vec<_>, _>>()?;
         let input = inputs[0].clone();
@@ -63,7 +63,7 @@ impl Concatenation {
         Ok((input, Opened { reader: Box::new(all), columns }))
     }
 
-    /// Goes on to the next table that has rows; false when there is none.
+    /// Moves to the next table with rows. Returns false if there is none.
     fn advance(&mut self) -> Result<bool, Error> {
         while self.file + 1 < self.sources.len() {
             let rows_before = self.position().rows;
@@ -97,7 +97,7 @@ impl Reader for Concatenation {
         self.reader.kept(texts);
     }
 
-    fn place(&self) -> String {
+    fn place(&self) -> RowPlace {
         self.reader.place()
     }
 
@@ -148,8 +148,8 @@ impl Reader for Nothing {
         Ok(false)
     }
 
-    fn place(&self) -> String {
-        String::new()
+    fn place(&self) -> RowPlace {
+        RowPlace { source: "".into(), unit: "", number: 0 }
     }
 
     fn position(&self) -> ReadPosition {

@@ -1,8 +1,9 @@
-//! Dates and times of ISO 8601 as text.
+//! ISO 8601 dates and times as text.
 
 use chrono::{DateTime, Datelike, NaiveDate, Timelike};
 
-/// Seconds since the beginning of 1970, UTC: of `2024-02-29`, or of `2024-02-29T12:30:00.5+01:00` or with a blank for the T.
+/// Parses a date such as `2024-02-29`, or a date and time such as `2024-02-29T12:30:00.5+01:00`, with `T` or a space. Returns
+/// seconds since 1970-01-01 UTC.
 pub(crate) fn seconds(text: &str) -> Option<f64> {
     let (date, rest) = text.trim().split_at_checked(10)?;
     let mut parts = date.split('-');
@@ -19,7 +20,7 @@ pub(crate) fn seconds(text: &str) -> Option<f64> {
     }
 }
 
-/// Seconds of `12:30`, `12:30:00`, `12:30:00.25`, with `Z` or `+01:00` behind it.
+/// Parses a time such as `12:30`, `12:30:00` or `12:30:00.25`, optionally with `Z` or `+01:00`. Returns seconds.
 fn time_of_day(text: &str) -> Option<f64> {
     let zone = text.find(['Z', 'z', '+', '-']).unwrap_or(text.len());
     let (time, zone) = (text[..zone].trim_end(), &text[zone..]);
@@ -45,7 +46,7 @@ fn time_of_day(text: &str) -> Option<f64> {
             let digits = zone[1..].replace(':', "");
             let hours = whole(digits.get(..2)?, 2)?;
             let minutes = if digits.len() == 2 { 0 } else { whole(&digits[2..], 2)? };
-            // Zones reach from 12 hours behind to 14 hours ahead.
+            // Time zones range from -12 to +14 hours.
             if hours > 14 || minutes > 59 {
                 return None;
             }
@@ -56,13 +57,14 @@ fn time_of_day(text: &str) -> Option<f64> {
     Some((3600 * hour + 60 * minute - shift) as f64 + second)
 }
 
-/// The number of exactly so many digits.
+/// Parses a number of exactly this many digits.
 fn whole(text: &str, digits: usize) -> Option<i64> {
     let sound = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     if sound { text.parse().ok() } else { None }
 }
 
-/// `2024-02-29`, or with the time of day behind it when `with_time` is set. Beyond the calendar, the seconds themselves.
+/// Formats a date such as `2024-02-29`, with the time of day if `with_time` is set. Returns the seconds themselves outside the
+/// calendar.
 #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
 pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     let Some(moment) = DateTime::from_timestamp(seconds, nanoseconds) else { return seconds.to_string() };

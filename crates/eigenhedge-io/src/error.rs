@@ -1,14 +1,15 @@
-//! Errors in a table or a file, with their place: always one sentence.
+//! Errors in a table or a file, with their location. Each is one sentence.
 //!
-//! The error of the system behind it is the [source](std::error::Error::source) and no part of the sentence. `{:#}` prints
-//! both.
+//! The underlying system error is the [source](std::error::Error::source) and not part of the sentence. `{:#}` prints both.
 
 use crate::recode::text_of;
 use crate::time_format::TimeFormat;
 use std::error::Error as _;
+use std::fmt;
 use std::io;
+use std::sync::Arc;
 
-/// An error, with its place.
+/// An error with its location.
 #[derive(Debug)]
 pub struct Error {
     place: String,
@@ -17,7 +18,7 @@ pub struct Error {
 
 impl std::fmt::Display for Error {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Names in files and of files may hold anything.
+        // Names in files and of files may contain any characters.
         out.write_str(&printable(&match &self.fault {
             fault @ (Fault::Unwritable(_) | Fault::Busy) => format!("{} {fault}", self.place),
             fault => format!("{}: {fault}", self.place),
@@ -35,23 +36,47 @@ impl std::error::Error for Error {
     }
 }
 
+/// Where a row stands: the source, and a line from 1 or a row from 0. It becomes a text only in messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RowPlace {
+    pub source: Arc<str>,
+    /// `line` or `row`; empty for the source as a whole.
+    pub unit: &'static str,
+    pub number: u64,
+}
+
+impl fmt::Display for RowPlace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unit {
+            "" => out.write_str(&self.source),
+            unit => write!(out, "{}, {unit} {}", self.source, self.number),
+        }
+    }
+}
+
+impl From<RowPlace> for String {
+    fn from(place: RowPlace) -> Self {
+        place.to_string()
+    }
+}
+
 impl Error {
-    /// A fault at a place: a file, or a row of it.
+    /// Creates an error at a location: a file, or a row of it.
     pub(crate) fn at(place: impl Into<String>, fault: Fault) -> Self {
         Self { place: place.into(), fault }
     }
 
-    /// The same fault at a place that is known better.
+    /// Replaces the location by a more precise one.
     pub(crate) fn moved_to(self, place: String) -> Self {
         Self { place, ..self }
     }
 
-    /// True if only one row is bad, so that the rows after it can still be read.
+    /// Returns true if only one row is bad, so that the following rows can still be read.
     pub fn is_row(&self) -> bool {
         self.fault.is_row()
     }
 
-    /// True if the sentence says what can be done about the row.
+    /// Returns true if the message contains advice about the row.
     pub fn is_advised(&self) -> bool {
         matches!(self.fault, Fault::Missing { advised: true, .. })
     }
@@ -61,17 +86,17 @@ impl Error {
         self.place.rsplit_once(", column ").map(|(_, column)| column)
     }
 
-    /// True if a table has no rows.
+    /// Returns true if the table has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self.fault, Fault::Empty | Fault::HeaderOnly)
     }
 
-    /// True if it is about a missing cell.
+    /// Returns true if a cell is missing.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.fault, Fault::Missing { .. } | Fault::NoCell | Fault::NoItems)
     }
 
-    /// The same, with the name of the option that decides what a missing cell does.
+    /// Adds the name of the option for missing cells to the message.
     pub(crate) fn advised(mut self) -> Self {
         if let Fault::Missing { advised, .. } = &mut self.fault {
             *advised = true;
@@ -79,7 +104,7 @@ impl Error {
         self
     }
 
-    /// True if the reader of our output has left.
+    /// Returns true if the reader of the output pipe has closed it.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.fault, Fault::Unwritable(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -88,11 +113,11 @@ impl Error {
 /// Kind of an error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
-    // One row.
+    // Errors of one row.
     #[error("must have {expected} cells like the first {like}, got {found}{hint}")]
     Ragged { expected: usize, found: usize, like: &'static str, hint: String },
-    #[error("must be a finite number, got {0}")]
-    Cell(String),
+    #[error("must be a finite number, got {found}{advice}")]
+    Cell { found: String, advice: String },
     #[error("must be a finite number, got {found}{}", if *.advised { ADVICE } else { "" })]
     Missing { found: String, advised: bool },
     #[error("must hold at least one number, got missing cells only")]
@@ -126,7 +151,15 @@ pub(crate) enum Fault {
     #[error("{0}")]
     Refused(String),
 
-    // The table.
+    // Errors of the table.
+    #[error("there is no such file{0}")]
+    NoFile(String),
+    #[error("is a folder: name a file in it")]
+    Folder,
+    #[error("{0}")]
+    Archive(&'static str),
+    #[error("must hold one JSON array or object on each line, got one over the whole file; jq -c '.[]' splits it")]
+    WholeJson,
     #[error("cannot be read")]
     Unreadable(#[source] io::Error),
     #[error("must hold at least one row, got nothing")]
@@ -204,7 +237,7 @@ pub(crate) enum Fault {
     #[error("{0} files cannot be read or written by this build, which was made without the feature parquet")]
     NotBuilt(&'static str),
 
-    // Resuming.
+    // Errors of resuming.
     #[error("must have the columns it had when the run was stopped: {0}")]
     OtherColumns(String),
     #[error("must still hold the {wanted} rows that were read before the run was stopped, got {found}")]
@@ -212,7 +245,7 @@ pub(crate) enum Fault {
     #[error("must still hold the {wanted} bytes written before the run was stopped, got {found}")]
     PartShrunk { wanted: u64, found: u64 },
 
-    // Output.
+    // Errors of the output.
     #[error("must have one column of each name, but {0:?} would be a text that is kept and a number")]
     TakenName(String),
     #[error("cannot be written")]
@@ -223,16 +256,29 @@ pub(crate) enum Fault {
     Busy,
 }
 
-/// Names the option that decides what a missing cell does.
+/// Advice on the option for missing cells.
 const ADVICE: &str = "; --missing skip passes such rows over, --missing fill fills such cells in";
 
+/// Maximum length of a word that may mark a missing cell.
+const LONGEST_WORD: usize = 20;
+
 impl Fault {
-    /// A cell that is missing, or holds no finite number.
+    /// Creates the error for a cell that is missing or not a finite number.
     pub fn cell(found: String, is_missing: bool) -> Self {
-        if is_missing { Self::Missing { found, advised: false } } else { Self::Cell(found) }
+        if is_missing {
+            return Self::Missing { found, advised: false };
+        }
+        let word = found.trim_matches('"');
+        let is_word = word.len() <= LONGEST_WORD && word.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
+        let is_number = word.parse::<f64>().is_ok() || !word.starts_with(char::is_alphabetic);
+        let advice = match is_word && !is_number && found.starts_with('"') {
+            true => format!("; --na-values {word} reads it as a missing cell"),
+            false => String::new(),
+        };
+        Self::Cell { found, advice }
     }
 
-    /// A date with two readings: forms of times, and the dates that they give.
+    /// Creates the error for an ambiguous date, with two formats and the dates they give.
     pub fn ambiguous(cell: String, readings: [(TimeFormat, String); 2]) -> Self {
         let reading =
             |(format, date): (TimeFormat, String)| format!("{date} with --time-format {}", typed(&format.to_string()));
@@ -243,7 +289,7 @@ impl Fault {
         matches!(
             self,
             Self::Ragged { .. }
-                | Self::Cell(_)
+                | Self::Cell { .. }
                 | Self::Missing { .. }
                 | Self::NoCell
                 | Self::NoItems
@@ -265,7 +311,7 @@ impl Fault {
     }
 }
 
-/// The text with characters that a terminal would obey, or that would hide others, written as `\u{1b}` is.
+/// Escapes characters that a terminal would interpret, or that would hide others, as in `\u{1b}`.
 pub fn printable(text: &str) -> String {
     let is_obeyed = |c: char| {
         c.is_control()
@@ -278,12 +324,20 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// The path as messages show it.
+/// Returns a path in printable form.
 pub fn printable_path(path: &std::path::Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// A name as messages show it: quoted, and not all of it when it is long.
+/// Returns a hint with the most similar name, if one is similar.
+pub(crate) fn hint(name: &str, names: &[String]) -> String {
+    const NEAR: f64 = 0.75;
+    let near = names.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
+    let best = near.filter(|(nearness, _)| *nearness > NEAR).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or(String::new(), |(_, candidate)| format!("; did you mean {}?", quoted(candidate)))
+}
+
+/// Returns a name in quotes, truncated if it is long.
 pub(crate) fn quoted(name: &str) -> String {
     const LONGEST: usize = 200;
     match name.char_indices().nth(LONGEST) {
@@ -292,15 +346,15 @@ pub(crate) fn quoted(name: &str) -> String {
     }
 }
 
-/// A word as it would be typed in a shell.
+/// Returns a word as typed in a shell.
 fn typed(word: &str) -> String {
     if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
 }
 
-/// Characters of a bad cell that a message repeats.
+/// Maximum number of characters of a bad cell in a message.
 const LONGEST_SHOWN: usize = 40;
 
-/// A cell as a message shows it: quoted, and not all of it when it is long.
+/// Returns a cell in quotes, truncated if it is long.
 pub(crate) fn shown(cell: &[u8]) -> String {
     let cell = text_of(cell.trim_ascii());
     match cell.char_indices().nth(LONGEST_SHOWN) {

@@ -1,9 +1,9 @@
-//! A model as plain numbers in a file, for other programs: JSON, CSV or NPZ by the end of the file's name.
+//! Export of a linear model for other programs, as JSON, CSV or NPZ by the extension of the file name.
 //!
-//! | form | holds |
+//! | format | contents |
 //! |---|---|
-//! | JSON | one object: `columns` (names, or null), `mean`, `scale`, `components` (one list for each) |
-//! | CSV | a line for each column: `column,mean,scale,z0,z1,…`, the last ones its entries in the components |
+//! | JSON | one object: `columns` (names, or null), `mean`, `scale`, `components` (one list per component) |
+//! | CSV | one line per column: `column,mean,scale,z0,z1,…`, where the last cells are its entries in the components |
 //! | NPZ | the arrays `components` (k × n), `mean`, `scale`, and `columns` if there are names |
 
 use crate::error::{Error, Fault};
@@ -15,7 +15,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Writes a model; the file is complete or absent.
+/// Writes a linear model. An existing file is replaced atomically.
 pub fn write_linear_map(path: &Path, map: &LinearMap) -> Result<(), Error> {
     let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
     let bytes = match end.as_deref() {
@@ -27,7 +27,7 @@ pub fn write_linear_map(path: &Path, map: &LinearMap) -> Result<(), Error> {
     write_whole(path, &bytes.map_err(|error| Error::at(path.to_string_lossy(), Fault::Unwritable(error)))?)
 }
 
-/// A cell of a CSV table: in quotes if it would otherwise be read as something else.
+/// Returns a CSV cell, in quotes if necessary.
 pub fn csv_cell(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\n', '\r']) || text.trim() != text || text.is_empty() {
         return format!("\"{}\"", text.replace('"', "\"\"")).into();
@@ -66,7 +66,7 @@ fn npz(map: &LinearMap) -> io::Result<Vec<u8>> {
         arrays.push(("columns", npy(&format!("<U{width}"), &format!("({n},)"), &letters)));
     }
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
-    // Without a time, so that the same model gives the same bytes.
+    // Without a time stamp, so that the same model gives the same bytes.
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::STORE);
     for (name, array) in arrays {
         archive.start_file(format!("{name}.npy"), options)?;
@@ -75,7 +75,7 @@ fn npz(map: &LinearMap) -> io::Result<Vec<u8>> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// An array as an NPY file of version 1, its numbers at a multiple of 64 bytes.
+/// Encodes an array as an NPY file of version 1, with its data aligned to 64 bytes.
 fn npy(element: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     const HEAD: usize = 10;
     let mut header = format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}, }}");

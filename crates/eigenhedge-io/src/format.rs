@@ -1,21 +1,21 @@
-//! The formats, by the names users type and by the ends of file names.
+//! Input formats, by name and by file extension.
 
 use crate::unpack::Packing;
 use std::path::Path;
 
-/// How a table is written down.
+/// Format of an input table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Cells between commas, or whatever the layout says.
+    /// Comma-separated cells, or the delimiter of the layout.
     Csv,
-    /// Cells between tabs.
+    /// Tab-separated cells.
     Tsv,
-    /// One JSON array or object on each line.
+    /// One JSON array or object per line.
     Jsonl,
-    /// One NumPy array.
+    /// A NumPy array.
     Npy,
-    /// NumPy arrays in an archive.
+    /// An archive of NumPy arrays.
     Npz,
     /// Apache Parquet.
     Parquet,
@@ -23,14 +23,14 @@ pub enum Format {
     Arrow,
     /// Feather version 2, which is an Arrow IPC file.
     Feather,
-    /// A label and `INDEX:VALUE` pairs on each line.
+    /// A label and `INDEX:VALUE` pairs per line.
     Libsvm,
-    /// One text on each line.
+    /// One text per line.
     Lines,
 }
 
 impl Format {
-    /// Every format.
+    /// All values, in order.
     pub const ALL: [Self; 10] = [
         Self::Csv,
         Self::Tsv,
@@ -44,7 +44,7 @@ impl Format {
         Self::Lines,
     ];
 
-    /// The name that users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -60,12 +60,12 @@ impl Format {
         }
     }
 
-    /// The format of this name.
+    /// Returns the format with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The one that the end of the file's name says, before `.gz` or `.zst`; an unknown end says CSV.
+    /// Returns the format for the extension of the file name, before `.gz` or `.zst`; CSV for an unknown extension.
     pub fn of_path(path: &Path) -> Self {
         let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
         let path = stem.unwrap_or(path);
@@ -84,18 +84,18 @@ impl Format {
         }
     }
 
-    /// True if it is lines of text.
+    /// Returns true for text formats.
     pub fn is_text(self) -> bool {
         matches!(self, Self::Csv | Self::Tsv | Self::Jsonl | Self::Libsvm | Self::Lines)
     }
 
-    /// True if columns can have names.
+    /// Returns true if columns can have names.
     pub fn has_names(self) -> bool {
         !matches!(self, Self::Npy | Self::Npz | Self::Libsvm)
     }
 }
 
-/// The kind of a file that starts with these bytes, as far as that is certain.
+/// Returns the kind of a file by its first bytes, if that is certain.
 pub(crate) fn signature(start: &[u8]) -> Option<&'static str> {
     const SIGNATURES: [(&[u8], &str); 7] = [
         (b"PAR1", "parquet"),

@@ -1,8 +1,8 @@
-//! Files of fleets: a fleet that is saved, and a file for the learners that are not in memory.
+//! Files of fleets: saved fleets, and a scratch file for members that are not in memory.
 //!
-//! Learners that are put away go to a scratch file without a name, which is gone when the program ends, however it ends. Blocks have
-//! powers of two as sizes, and blocks that were freed are used again, so that the file is at most about twice as large as
-//! what it holds. A saved fleet can stand below it: its parts are read where they are, and never written.
+//! Evicted members are written to an unnamed scratch file, which disappears when the program ends for any reason. The sizes of
+//! its blocks are powers of two, and freed blocks are reused, so that the file is at most about twice as large as its contents.
+//! The store can be layered on a saved fleet, whose parts are read in place and never written.
 
 use crate::error::{Error, Fault, printable_path};
 use crate::staging::{WholeFile, folder_of};
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Saves a fleet and what the program around it has to remember; the file is complete or as it was.
+/// Saves a fleet and the resume state of the calling program. The file is either complete or unchanged.
 pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_state: &[u8]) -> Result<(), Error> {
     let mut file = WholeFile::create(path)?;
     let written = fleet.write(resume_state, &mut file);
@@ -19,8 +19,8 @@ pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_stat
     file.finish()
 }
 
-/// Opens a saved fleet, and what the program around it remembered. Members are read when their keys come; at most `most`
-/// are in memory.
+/// Opens a saved fleet. Also returns the resume state of the calling program. Members are loaded when their keys occur, and at
+/// most `most` are in memory.
 pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>, Vec<u8>), Error> {
     let unreadable = |error| Error::at(printable_path(path), Fault::Unreadable(error));
     let refused = |reason: String| Error::at(printable_path(path), Fault::Refused(reason));
@@ -31,42 +31,42 @@ pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>,
     index.open(most, Box::new(store), GroupStore::part).map_err(|error| refused(error.to_string()))
 }
 
-/// Learners that have been put away.
+/// Store of evicted members.
 #[derive(Debug)]
 pub struct GroupStore {
-    /// The folder of the scratch file, and the file once something was put away.
+    /// Folder of the scratch file, and the file once it exists.
     folder: PathBuf,
     scratch: Option<File>,
     /// End of the last block.
     end: u64,
     /// Free blocks by the logarithm of their size.
     free: Vec<Vec<u64>>,
-    /// A saved fleet, and the position and length of its parts.
+    /// File of a saved fleet, and the positions and lengths of its parts.
     saved: Option<File>,
     parts: Vec<(u64, u64)>,
 }
 
-/// Number of the first part of a saved fleet; blocks of the scratch file have smaller ones.
+/// Number of the first part of a saved fleet; blocks of the scratch file have smaller numbers.
 const SAVED: u64 = 1 << 62;
-/// Bytes before the content of a block: the logarithm of its size, and the length of the content.
+/// Size of the header of a block: the logarithm of its size, and the length of its content.
 const HEAD: u64 = 16;
 /// Logarithm of the smallest size of a block.
 const SMALLEST: u32 = 10;
 
 impl GroupStore {
-    /// A store without a saved fleet, with its scratch file in this folder.
+    /// Creates a store without a saved fleet, with its scratch file in this folder.
     pub fn new(folder: &Path) -> Self {
         let (folder, free) = (folder.to_owned(), vec![Vec::new(); 64]);
         Self { folder, scratch: None, end: 0, free, saved: None, parts: Vec::new() }
     }
 
-    /// The same over the parts of a saved fleet, each with its position and length. Part i has the number that
-    /// [`Self::part`] says.
+    /// Creates a store over the parts of a saved fleet, given by position and length. [`Self::part`] returns the number of part
+    /// i.
     pub fn over(folder: &Path, saved: File, parts: Vec<(u64, u64)>) -> Self {
         Self { saved: Some(saved), parts, ..Self::new(folder) }
     }
 
-    /// The number of a part of the saved fleet.
+    /// Returns the number of a part of the saved fleet.
     pub fn part(position: usize) -> u64 {
         SAVED + position as u64
     }
@@ -108,7 +108,7 @@ impl Store for GroupStore {
         if place >= SAVED {
             return;
         }
-        // A block whose head cannot be read is not used again.
+        // A block with an unreadable header is not reused.
         if let Ok((size @ 0..64, _)) = self.head(place) {
             self.free[size as usize].push(place);
         }
@@ -116,7 +116,7 @@ impl Store for GroupStore {
 }
 
 impl GroupStore {
-    /// The scratch file, which is made when it is needed first.
+    /// Returns the scratch file, which is created lazily.
     fn scratch(&mut self) -> io::Result<&mut File> {
         match &mut self.scratch {
             Some(file) => Ok(file),
@@ -124,7 +124,7 @@ impl GroupStore {
         }
     }
 
-    /// Logarithm of the size of a block, and the length of what it holds, which is next to be read.
+    /// Returns the logarithm of the size of a block and the length of its content. The content is read next.
     fn head(&mut self, place: u64) -> io::Result<(u64, u64)> {
         let scratch = self.scratch()?;
         scratch.seek(SeekFrom::Start(place))?;
@@ -141,7 +141,7 @@ fn read_exactly(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// A file in this folder that has lost its name, where that is possible: for bytes that end with the program.
+/// Creates a file and unlinks it where that is possible.
 pub fn scratch_file(folder: &Path) -> io::Result<File> {
     const MOST_TRIES: u32 = 1000;
     let mut number = 0;
@@ -149,7 +149,7 @@ pub fn scratch_file(folder: &Path) -> io::Result<File> {
         let path = folder.join(format!(".eigenhedge-groups-{}-{number}", std::process::id()));
         let mut options = File::options();
         options.read(true).write(true).create_new(true);
-        // What was learned is nobody else's business.
+        // The learned state is private.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         match options.open(&path) {
@@ -157,7 +157,7 @@ pub fn scratch_file(folder: &Path) -> io::Result<File> {
                 std::fs::remove_file(&path)?;
                 return Ok(file);
             }
-            // Another store has just made it, or a program that was killed has left it.
+            // Another store has just created it, or a killed program has left it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST_TRIES => number += 1,
             Err(error) => {
                 return Err(io::Error::new(error.kind(), format!("{}: {error}", printable_path(folder))));

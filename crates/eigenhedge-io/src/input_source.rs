@@ -1,9 +1,8 @@
-//! The bytes of a table: a file, standard input or bytes at hand, opened from the start or further on.
+//! Bytes of a table: a file, standard input or memory, opened from the start or at an offset.
 //!
-//! Compressed files and texts in UTF-16 are turned into what readers expect on the way; these can be opened again from the
-//! start, but not further on.
+//! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
 
-use crate::error::{Error, Fault, printable_path};
+use crate::error::{Error, Fault, RowPlace, hint, printable_path, quoted};
 use crate::format::signature;
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
@@ -11,25 +10,25 @@ use crate::stop::Stop;
 use crate::unpack::{Counted, Packing, Utf8, is_utf16};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The source of rows.
+/// Source of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// Standard input.
     Standard,
     /// A file.
     File(PathBuf),
-    /// Several files, one after the other, as if they were one table.
+    /// Several files, read one after the other as one table.
     Files(Vec<PathBuf>),
     /// Bytes at hand, under a name for messages.
     Bytes(&'static str, Arc<[u8]>),
 }
 
 impl Source {
-    /// The sources of which this one is made, in order.
+    /// Returns the sources that this one consists of, in order.
     pub(crate) fn parts(&self) -> Vec<Self> {
         match self {
             Self::Files(paths) => paths.iter().cloned().map(Self::File).collect(),
@@ -37,7 +36,7 @@ impl Source {
         }
     }
 
-    /// True if it is made of regular files or of bytes at hand only.
+    /// Returns true if it consists of regular files or bytes in memory only.
     pub fn is_regular(&self) -> bool {
         match self {
             Self::Standard => false,
@@ -48,38 +47,41 @@ impl Source {
     }
 }
 
-/// How far a stream has come.
+/// Progress of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// In rows, of so many.
+    /// Rows read, and their total number.
     Rows(u64, u64),
-    /// In bytes, of so many.
+    /// Bytes read, and their total number.
     Bytes(u64, u64),
-    /// In rows; nobody knows of how many.
+    /// Rows read; the total is unknown.
     Unknown(u64),
 }
 
-/// A source that can be opened, from the start or further on.
+/// A source that can be opened from the start or at an offset.
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
+    /// Its name in messages.
+    name: Arc<str>,
     /// Bytes of a regular file: only then can it be opened twice.
     file_size: Option<u64>,
     packing: Packing,
-    /// True if its bytes must be turned into UTF-8, or may have to be.
+    /// True if the bytes may have to be converted to UTF-8.
     recoded: bool,
-    /// Bytes read from the file since it was opened last.
+    /// Bytes read since the file was opened last.
     read: Arc<AtomicU64>,
     stop: Option<Stop>,
-    /// Memory that reading may take.
+    /// Memory limit.
     pub memory: MaxMemory,
 }
 
 impl InputSource {
-    /// Looks at the source; refuses a file that is plainly of another format.
+    /// Inspects the source. Returns an error for a file that is clearly of another format.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
+            name: name_of(source).into(),
             file_size: None,
             packing: Packing::Plain,
             recoded: layout.format.is_text(),
@@ -89,9 +91,12 @@ impl InputSource {
         };
         let format = layout.format;
         if let Source::File(path) = source {
-            let there = std::fs::metadata(path).map_err(|error| input.unreadable(error))?;
+            let there = std::fs::metadata(path).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => input.fault(Fault::NoFile(near_file(path))),
+                _ => input.unreadable(error),
+            })?;
             if there.is_dir() {
-                return Err(input.unreadable(io::ErrorKind::IsADirectory.into()));
+                return Err(input.fault(Fault::Folder));
             }
             input.file_size = there.is_file().then_some(there.len());
             input.packing = Packing::of_path(path);
@@ -104,43 +109,51 @@ impl InputSource {
             input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
             input.recoded = is_utf16(&start);
             if let Some(found) = signature(&start) {
+                if let (true, Source::File(path)) = (start.starts_with(b"PK\x03\x04"), source) {
+                    return Err(input.fault(Fault::Archive(archive_advice(path))));
+                }
                 return Err(input.fault(Fault::OtherFormat { wanted: format.name(), found }));
             }
         }
         Ok(input)
     }
 
-    /// Its name in messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> String {
-        match &self.source {
-            Source::Standard => "standard input".to_owned(),
-            Source::Bytes(name, _) => (*name).to_owned(),
-            Source::File(path) => printable_path(path),
-            Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
-        }
+        self.name.to_string()
     }
 
-    /// An error if `what` would take more memory than reading may.
+    /// The line of this number, from 1.
+    pub fn line(&self, number: u64) -> RowPlace {
+        RowPlace { source: Arc::clone(&self.name), unit: "line", number }
+    }
+
+    /// The row of this number, from 0.
+    pub fn row(&self, number: u64) -> RowPlace {
+        RowPlace { source: Arc::clone(&self.name), unit: "row", number }
+    }
+
+    /// Returns an error if `what` exceeds the memory limit.
     pub fn allow(&self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Error> {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
 
-    /// Bytes in it, when it is a regular file that is read as it stands.
+    /// Returns the size in bytes of a regular file that is read without conversion.
     pub fn size(&self) -> Option<u64> {
         self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
     }
 
-    /// Bytes of a regular file, however they are read.
+    /// Returns the size in bytes of a regular file.
     pub fn file_size(&self) -> Option<u64> {
         self.file_size
     }
 
-    /// True if rows may arrive late, so that nothing may be read ahead.
+    /// Returns true if rows may arrive late, so that nothing may be read ahead.
     pub fn is_pipe(&self) -> bool {
         self.file_size.is_none()
     }
 
-    /// True if standard input has bytes that can be read at once, or within an instant.
+    /// Returns true if standard input has bytes available now or within an instant.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {
@@ -149,7 +162,7 @@ impl InputSource {
         false
     }
 
-    /// How far a reader has come that has read so many bytes and rows.
+    /// Returns the progress of a reader that has read this many bytes and rows.
     pub fn progress(&self, bytes: u64, rows: u64) -> Progress {
         match (self.size(), self.file_size) {
             (Some(size), _) => Progress::Bytes(bytes.min(size), size),
@@ -158,13 +171,13 @@ impl InputSource {
         }
     }
 
-    /// Reads from the start; a pipe, from where it is.
+    /// Opens the source from the start; a pipe, at its current position.
     pub fn open(&self) -> Result<Box<dyn Read>, Error> {
         let raw = self.raw()?;
         Ok(if self.recoded { Box::new(Utf8::new(raw)) } else { raw })
     }
 
-    /// Reads from the start, as bytes.
+    /// Opens the raw bytes from the start.
     fn raw(&self) -> Result<Box<dyn Read>, Error> {
         let open = || -> io::Result<Box<dyn Read>> {
             match (&self.source, &self.stop) {
@@ -187,7 +200,7 @@ impl InputSource {
         self.packing.unpack(counted, self.memory).map_err(|fault| self.fault(fault))
     }
 
-    /// Reads from some byte on; none when that is impossible.
+    /// Opens the source at an offset in bytes; `None` if that is impossible.
     pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
         if self.size().is_none() {
             return Ok(None);
@@ -202,7 +215,7 @@ impl InputSource {
         Ok(Some(Box::new(file)))
     }
 
-    /// A file that can be read in any order.
+    /// Opens a file with random access.
     pub fn file(&self, format: &'static str) -> Result<File, Error> {
         match &self.source {
             Source::File(_) if self.packing != Packing::Plain => Err(self.fault(Fault::NeedsPlain(format))),
@@ -217,5 +230,37 @@ impl InputSource {
 
     pub fn unreadable(&self, error: io::Error) -> Error {
         self.fault(Fault::Unreadable(error))
+    }
+}
+
+/// Returns advice for reading a table from an archive.
+fn archive_advice(path: &Path) -> &'static str {
+    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+    match extension.as_deref().and_then(|extension| extension.to_str()) {
+        Some("xlsx" | "xlsm" | "ods") => "is a workbook: save its sheet as CSV",
+        Some("npz") => "is an npz archive: --format npz reads it",
+        _ => "is a zip archive: unpack it, or give --format npz if it holds arrays",
+    }
+}
+
+/// Returns the most similar file name in the folder of the path, if one is similar.
+fn near_file(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (Some(wanted), Ok(entries)) = (path.file_name().and_then(|name| name.to_str()), std::fs::read_dir(folder))
+    else {
+        return format!("; the folder {} does not exist", quoted(&folder.to_string_lossy()));
+    };
+    const MOST: usize = 10_000;
+    let names: Vec<String> =
+        entries.take(MOST).filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    hint(wanted, &names)
+}
+
+fn name_of(source: &Source) -> String {
+    match source {
+        Source::Standard => "standard input".to_owned(),
+        Source::Bytes(name, _) => (*name).to_owned(),
+        Source::File(path) => printable_path(path),
+        Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
     }
 }

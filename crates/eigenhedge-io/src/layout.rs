@@ -1,4 +1,4 @@
-//! The layout of a table: its format, the columns that are wanted, and how they are treated.
+//! Layout of a table: its format, the selected columns, and their treatment.
 
 use crate::format::Format;
 use crate::memory::MaxMemory;
@@ -8,69 +8,69 @@ use crate::time_format::TimeFormat;
 use eigenhedge::kernel::TextItems;
 use eigenhedge::{Missing, Standardize};
 
-/// How a table is laid out, which of its columns are wanted, and how they are treated.
+/// Layout of a table: its format, the selected columns, and their treatment.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// How the table is written down.
+    /// Format of the table.
     pub format: Format,
-    /// True if the first line of a text table is a header when it looks like one.
+    /// True if the first line of a text table may be a header.
     pub may_have_header: bool,
-    /// The character between two cells of a text table; none if it is to be found.
+    /// Delimiter of a text table; `None` to detect it.
     pub delimiter: Option<u8>,
-    /// The decimal sign of a text table, `b'.'` or `b','`; none if it is to be found.
+    /// Decimal sign of a text table, `b'.'` or `b','`; `None` to detect it.
     pub decimal: Option<u8>,
-    /// Cells of a text table that stand for a missing number, besides empty ones and NaN; none for the usual signs.
+    /// Cells of a text table that mean a missing number, in addition to empty ones and NaN; `None` for the usual ones.
     pub na_values: Option<Vec<String>>,
-    /// Columns to use, in this order; none stands for all.
+    /// Columns to use, in this order; empty for all.
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
-    /// Names of a model's columns: those are taken of the selected ones, in this order, if the table has names.
+    /// Column names of a model. If the table has names, these columns of the selection are used, in this order.
     pub model_columns: Option<Vec<String>>,
-    /// True if columns without numbers in the first rows are left out, also in a later file that has more columns.
+    /// True to leave out columns without numbers in the first rows, also in later files with more columns.
     pub only_numeric: bool,
-    /// True if columns without numbers in the first rows are left out when `columns` names none.
+    /// True to leave out columns without numbers in the first rows if `columns` is empty.
     pub leave_out_text: bool,
-    /// Columns whose texts go along with each row; they are no features, unless `columns` names them.
+    /// Columns whose texts are copied to the output. They are features only if `columns` names them.
     pub keep: Vec<Selector>,
-    /// The column that says when a row was: the first of those whose texts go along.
+    /// Time column, the first of the copied columns.
     pub time: Option<Selector>,
-    /// The form of its cells; none if it is to be found.
+    /// Format of the time column; `None` to detect it.
     pub time_format: Option<TimeFormat>,
-    /// True if, without `time`, the first column is that of the time if its cells are dates.
+    /// True to use the first column as the time column if its cells are dates and `time` is `None`.
     pub find_time: bool,
-    /// True if the first column of `keep` is a key: times are then compared with those of the same key.
+    /// True if the first column of `keep` is a key. Times are then compared within each key.
     pub has_key: bool,
-    /// How the table was read before, in place of another look at its first lines.
+    /// Result of an earlier inspection of the first lines, used instead of a new one.
     pub found: Option<Reading>,
-    /// The items of a text, if rows are texts or sets: the one column that is selected holds a text or a JSON array, and a row
-    /// is the numbers of its items.
+    /// Type of items, if rows are texts or sets. The only selected column then contains a text or a JSON array, and a row is
+    /// the numbers of its items.
     pub items: Option<TextItems>,
-    /// Which array of an archive.
+    /// Name of the array in an archive.
     pub array: Option<String>,
-    /// The number of columns of a LIBSVM table.
+    /// Number of columns of a LIBSVM table.
     pub dim: Option<usize>,
-    /// The effect of a bad row.
+    /// Handling of bad rows.
     pub on_bad_row: OnBadRow,
-    /// The effect of a missing cell; none when the program does not let its users say, which is [`Missing::Fail`].
-    /// [`Missing::Fill`] delivers it as NaN.
+    /// Handling of missing cells; `None` if the program has no such option, which means [`Missing::Fail`]. [`Missing::Fill`]
+    /// delivers them as NaN.
     pub missing: Option<Missing>,
-    /// How columns are brought to a common scale.
+    /// Method of scaling the columns.
     pub standardize: Standardize,
-    /// Memory that reading may take.
+    /// Memory limit.
     pub max_memory: MaxMemory,
-    /// The signal that ends the wait for rows of a pipe.
+    /// Signal that ends the wait for rows of a pipe.
     pub stop: Option<Stop>,
 }
 
 impl Layout {
-    /// True if a column is asked for by its name.
+    /// Returns true if a column is selected by name.
     pub(crate) fn names_columns(&self) -> bool {
         let mut selectors = self.columns.iter().chain(&self.exclude).chain(&self.keep).chain(&self.time);
         selectors.any(|selector| !matches!(selector, Selector::Position(_)))
     }
 
-    /// All columns of a table of this format, as they are.
+    /// Creates a layout that selects all columns of a table of this format.
     pub fn new(format: Format) -> Self {
         Self {
             format,
@@ -100,39 +100,39 @@ impl Layout {
         }
     }
 
-    /// True if columns without numbers are left out.
+    /// Returns true if columns without numbers are left out.
     pub(crate) fn leaves_out(&self) -> bool {
         self.items.is_none() && (self.only_numeric || self.leave_out_text && self.columns.is_empty())
     }
 
-    /// True if missing cells are delivered.
+    /// Returns true if missing cells are delivered as NaN.
     pub(crate) fn fills(&self) -> bool {
         self.missing == Some(Missing::Fill)
     }
 }
 
-/// The effect of a bad row.
+/// Handling of bad rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnBadRow {
-    /// It ends the stream.
+    /// The row ends the stream with an error.
     Fail,
-    /// It is counted and passed over.
+    /// The row is counted and skipped.
     Skip,
 }
 
-/// One column, or the columns of a pattern.
+/// Selector of one column, or of the columns that match a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
-    /// Counted from 0.
+    /// Position, from 0.
     Position(usize),
-    /// As the table calls it.
+    /// Name in the table.
     Name(String),
-    /// `*` stands for any characters and `?` for one.
+    /// Pattern in which `*` matches any characters and `?` one character.
     Pattern(String),
 }
 
-/// As it would be typed.
+/// Formats the selector as users type it.
 impl std::fmt::Display for Selector {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -143,7 +143,7 @@ impl std::fmt::Display for Selector {
 }
 
 impl Selector {
-    /// A whole number is a position, a text with `*` or `?` a pattern, anything else a name.
+    /// Parses a selector: an integer is a position, a text with `*` or `?` a pattern, anything else a name.
     pub fn from_text(text: &str) -> Self {
         let text = text.trim();
         match text.parse() {

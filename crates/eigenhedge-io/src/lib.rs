@@ -1,35 +1,34 @@
-//! Streams of rows in, rows of answers out.
+//! Input of rows and output of answers.
 //!
-//! [`Stream`] reads a table of numbers one row at a time, whatever the format of its file; [`Answers`] writes one line
-//! for each row. Both can be stopped at any row and taken up again, so that the whole comes out byte for byte as if
-//! nothing had happened: [`Stream::state`] and [`Answers::sync`] say where they are, as plain values that can be saved.
+//! [`Stream`] reads a table of numbers one row at a time, in any supported format. [`Answers`] writes one line per row. Both
+//! can be stopped at any row and resumed, and the result is byte for byte that of an uninterrupted run: [`Stream::state`] and
+//! [`Answers::sync`] return their state as plain values that can be saved.
 //!
 //! | I want to | use |
 //! |---|---|
-//! | read rows from a file, a pipe or bytes at hand | [`Source`], [`Layout`] and [`Stream`] |
-//! | name a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
-//! | read some columns only, or skip bad rows | [`Selector`], [`OnBadRow`] |
-//! | read several files as one table, or compressed ones (`.gz`, `.zst`) | [`Source::Files`]; by their names |
-//! | know the texts and the time that stand beside a row's numbers | [`Layout::keep`], [`Layout::time`], [`Stream::kept`] |
-//! | know what was assumed of a table, and what is unusual about its times | [`Stream::read_as`], [`Stream::times`] |
-//! | bring columns to a common scale | [`Layout::standardize`] |
-//! | end a wait for rows when a signal arrives | [`Stop`] |
-//! | limit the memory that reading may take | [`MaxMemory`] |
+//! | read rows from a file, a pipe or memory | [`Source`], [`Layout`] and [`Stream`] |
+//! | select a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
+//! | read only some columns, or skip bad rows | [`Selector`], [`OnBadRow`] |
+//! | read several files as one table, or compressed files (`.gz`, `.zst`) | [`Source::Files`]; by their names |
+//! | get the text and time columns of a row | [`Layout::keep`], [`Layout::time`], [`Stream::kept`] |
+//! | report how a table was read, and irregular times | [`Stream::read_as`], [`Stream::times`] |
+//! | standardize columns | [`Layout::standardize`] |
+//! | end the wait for rows when a signal arrives | [`Stop`] |
+//! | limit memory | [`MaxMemory`] |
 //! | read an array of any shape | [`read_array`] |
-//! | write one line for each row | [`Target`], [`Form`] and [`Answers`] |
-//! | write a model as plain numbers | [`write_linear_map`] |
-//! | save a fleet, or put its learners away | [`GroupStore`], [`save_fleet`], [`open_fleet`] |
-//! | write a file that is complete or absent | [`write_whole`], [`WholeFile`], [`Reservation`] |
+//! | write one line per row | [`Target`], [`Form`] and [`Answers`] |
+//! | export a linear model | [`write_linear_map`] |
+//! | save a fleet, or store its members on disk | [`GroupStore`], [`save_fleet`], [`open_fleet`] |
+//! | write a file that is either complete or absent | [`write_whole`], [`WholeFile`], [`Reservation`] |
 //!
-//! **Cost.** Memory does not depend on the number of rows, with two exceptions that the format forces: an array in
-//! Fortran order that comes out of a pipe or an archive, and the rows of a warm-up. A cell of a CSV table costs some tens
-//! of nanoseconds.
+//! **Cost.** Memory does not depend on the number of rows, with two exceptions: an array in Fortran order from a pipe or an
+//! archive, and the rows of a warm-up. A CSV cell costs some tens of nanoseconds.
 //!
-//! **Numerics.** Text is read as the nearest double. One and the same matrix gives the same bits in every format.
+//! **Numerics.** Text is read as the nearest double. The same matrix gives the same bits in every format.
 //!
-//! **Not done.** No format is guessed from content; a wrong guess would be worse than a question. How a text table is written
-//! (delimiter, decimal sign, dates, columns without numbers) is found from its first lines, and [`Stream::read_as`] tells it;
-//! where they leave a doubt, the table is refused with the option that settles it.
+//! **Not done.** The format is never guessed from the content. The details of a text table (delimiter, decimal sign, dates,
+//! columns without numbers) are detected from its first lines, and [`Stream::read_as`] reports them. If they are ambiguous, the
+//! error names the option that resolves the ambiguity.
 #![forbid(unsafe_code)]
 
 mod answers;
@@ -41,7 +40,7 @@ mod concatenation;
 mod dates;
 #[cfg(not(feature = "parquet"))]
 mod columnar {
-    //! Stands in for the readers of Parquet and Arrow files in a build without them.
+    //! Placeholder for the readers of Parquet and Arrow files in a build without them.
     use crate::error::{Error, Fault};
     use crate::input_source::InputSource;
     use crate::layout::Layout;
@@ -58,6 +57,7 @@ mod group_store;
 mod input_source;
 mod layout;
 mod memory;
+mod read_ahead;
 mod read_as;
 mod reader;
 mod reading;
@@ -72,7 +72,7 @@ mod time_format;
 mod time_order;
 mod unpack;
 
-pub use answers::{Answer, Answers, Cell, CellKind, Form, Position, Target, json_answer, json_cells};
+pub use answers::{Answer, Answers, Cell, CellKind, Form, Output, Position, Target, json_answer, json_cells};
 pub use binary::{Array, read_array};
 pub use error::{Error, printable, printable_path};
 pub use export::{csv_cell, write_linear_map};

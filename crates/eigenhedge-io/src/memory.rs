@@ -1,43 +1,42 @@
-//! The memory that reading a table may take.
+//! Memory limit for reading a table.
 //!
-//! A few bytes of a file can ask for any amount of memory: a column index, a number of rows in a header, a compressed
-//! block, a line without an end. Every reader asks a [`MaxMemory`] before it asks the allocator, so that the answer
-//! is a sentence and not the end of the process.
+//! A few bytes of a file can request any amount of memory: a column index, a number of rows in a header, a compressed block, a
+//! line without an end. Every reader checks a [`MaxMemory`] before it allocates, so that the result is an error message instead
+//! of a crash.
 
 use crate::error::Fault;
 
-/// The largest number of bytes that a table may make its reader hold.
+/// Maximum number of bytes that a reader may allocate for a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MaxMemory {
     bytes: u64,
-    /// Longest line of text.
+    /// Maximum length of a line of text in bytes.
     line: u64,
 }
 
-/// Units by the letter that follows a number.
+/// Units by their letter.
 const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
-/// Bytes held for each byte of a line of text, at most: cells, names and positions are made of it.
+/// Maximum memory per byte of a line of text, for cells, names and positions.
 const LINE_FACTOR: u64 = 16;
 
-/// Longest line unless somebody allows more, so that an endless one is refused before it takes 256 MB.
+/// Default maximum length of a line, so that an endless one is rejected before it takes 256 MB.
 const LONGEST_LINE: u64 = 64 << 20;
 
 impl MaxMemory {
-    /// This number of bytes.
+    /// Creates a limit of this many bytes.
     pub fn of_bytes(bytes: u64) -> Self {
         Self { bytes, line: (bytes / LINE_FACTOR).max(1) }
     }
 
-    /// Half of the memory that the machine has, or that the process may have if that is less; 4 GiB where it cannot be
-    /// asked for.
+    /// Returns half of the memory of the machine, or of the process limit if that is less; 4 GiB if unknown.
     pub fn of_machine() -> Self {
         const UNKNOWN: u64 = 8 << 30;
         let all = Self::of_bytes(system_memory().unwrap_or(UNKNOWN) / 2);
         Self { line: all.line.min(LONGEST_LINE), ..all }
     }
 
-    /// A number of bytes, or of a unit of 1024, 1024², 1024³ or 1024⁴ bytes: `500M`, `1.5G`.
+    /// Parses a number of bytes, with an optional binary unit: `500M`, `1.5G`.
     pub fn from_text(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();
         let text = text.strip_suffix("IB").or_else(|| text.strip_suffix('B')).unwrap_or(&text);
@@ -50,17 +49,17 @@ impl MaxMemory {
         (bytes >= 1.0 && bytes < u64::MAX as f64 && power > 0).then_some(Self::of_bytes(bytes as u64))
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn bytes(self) -> u64 {
         self.bytes
     }
 
-    /// Longest line of text, or record of a text table.
+    /// Returns the maximum length of a line of text, or of a record of a text table.
     pub(crate) fn line(self) -> u64 {
         self.line
     }
 
-    /// Origin of the longest line, for messages.
+    /// Explains the maximum line length in messages.
     pub(crate) fn line_rule(self) -> String {
         match self == Self::of_bytes(self.bytes) {
             true => format!(", a sixteenth of --max-memory, {self}"),
@@ -68,7 +67,7 @@ impl MaxMemory {
         }
     }
 
-    /// An error if `what` would take more than allowed, or more than the system has to give.
+    /// Returns an error if `what` exceeds the limit or what the system can allocate.
     pub(crate) fn allow(self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Fault> {
         if wanted > u128::from(self.bytes) {
             return Err(Fault::Memory {
@@ -77,7 +76,7 @@ impl MaxMemory {
                 limit: shown(self.bytes.into()),
             });
         }
-        // What is asked for and given back at once costs nothing, and tells what the system would say.
+        // Reserving and releasing at once costs nothing, and shows whether the system would allow it.
         const WORTH_ASKING: u128 = 1 << 20;
         let probe = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
         if wanted < WORTH_ASKING || usize::try_from(wanted).is_ok_and(probe) {
@@ -99,7 +98,7 @@ impl std::fmt::Display for MaxMemory {
     }
 }
 
-/// A number of bytes in the largest unit that leaves a whole part.
+/// Formats a number of bytes in the largest unit with a nonzero integer part.
 fn shown(bytes: u128) -> String {
     match UNITS.iter().rev().find(|(_, power)| bytes >> power > 0) {
         None if bytes == 1 => "1 byte".to_owned(),
@@ -109,12 +108,12 @@ fn shown(bytes: u128) -> String {
     }
 }
 
-/// Bytes of the machine, or of the limits that the process runs under.
+/// Returns the memory of the machine or of the process limits, in bytes.
 #[cfg(target_os = "linux")]
 fn system_memory() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
     let machine = rustix::system::sysinfo();
-    // Its type differs between machines.
+    // The type differs between platforms.
     let machine = (machine.totalram as u64).saturating_mul(machine.mem_unit.into());
     let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
     let limits = [group, getrlimit(Resource::As).current, getrlimit(Resource::Data).current];
@@ -126,23 +125,23 @@ fn system_memory() -> Option<u64> {
     None
 }
 
-/// Most bytes that `packed` bytes can hold when they are compressed in this way.
+/// Returns the maximum uncompressed size of `packed` bytes.
 #[cfg(feature = "parquet")]
 pub(crate) fn most_unpacked(packed: u64, ratio: Ratio) -> u64 {
-    // What a header or a single symbol may add.
+    // Allowance for a header or a single symbol.
     const SLACK: u64 = 1 << 10;
     packed.saturating_mul(ratio as u64).saturating_add(SLACK)
 }
 
-/// Bytes out of a byte in, at most, by way of compression.
+/// Maximum compression ratio of each method.
 #[cfg(feature = "parquet")]
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ratio {
-    /// Nothing is compressed.
+    /// No compression.
     Plain = 1,
     /// A copy of 64 bytes takes 3.
     Snappy = 22,
-    /// A byte of a length stands for 255.
+    /// A length byte represents at most 255 bytes.
     Lz4 = 255,
     /// A match of 258 bytes takes 2 bits.
     Deflate = 1032,
@@ -186,7 +185,7 @@ mod tests {
         assert!(limit.allow("it", 1 << 30).is_ok());
         let refused = limit.allow("it", (1 << 30) + 1).unwrap_err().to_string();
         assert_eq!(refused, "it would take 1.0G of memory, and --max-memory allows 1G");
-        // More than any address space.
+        // Larger than any address space.
         let refused = MaxMemory::of_bytes(u64::MAX).allow("it", 1 << 62).unwrap_err().to_string();
         assert_eq!(refused, "it would take 4194304T of memory, and the system does not give that");
     }

@@ -1,15 +1,15 @@
-//! One line about what was assumed of a table.
+//! One-line description of how a table was read.
 
 use crate::columns::Columns;
 use crate::format::Format;
 use crate::layout::Layout;
 use crate::reading::Reading;
 
-/// Names that are listed.
+/// Maximum number of names listed.
 const LISTED: usize = 8;
 
-/// The line about what was assumed, if that is more than numbers between commas: `delimiter ";", decimal comma, time = Zeit
-/// (dd.mm.yyyy), 8 columns of numbers, 1 left out: Kommentar`.
+/// Describes the detected properties, if they differ from plain comma-separated numbers: `delimiter ";", decimal comma, time =
+/// Zeit (dd.mm.yyyy), 8 columns of numbers, 1 left out: Kommentar`.
 pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> Option<String> {
     let mut parts = Vec::new();
     if layout.format == Format::Csv && layout.delimiter.is_none() && reading.delimiter != b',' {
@@ -45,7 +45,7 @@ fn listed(columns: &Columns, positions: &[usize]) -> String {
     names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }
 
-/// A delimiter or decimal sign in messages.
+/// Formats a delimiter or decimal sign for messages.
 pub(crate) fn spelled(sign: u8) -> String {
     if sign == b'\t' { "tab".to_owned() } else { format!("{:?}", char::from(sign).to_string()) }
 }

@@ -1,24 +1,24 @@
-//! How a table is read: what its first lines showed where the layout does not say.
+//! Detected properties of a table, which the layout does not specify.
 
 use crate::time_format::TimeFormat;
 use serde::{Deserialize, Serialize};
 
-/// How a table is read. It is saved with a stream, so that one that is resumed reads the same way without looking again.
+/// Detected properties of a table. They are saved with a stream, so that a resumed stream reads the table in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// The character between two cells of a text table.
+    /// Delimiter of a text table.
     pub(crate) delimiter: u8,
-    /// The decimal sign of a text table.
+    /// Decimal sign of a text table.
     pub(crate) decimal: u8,
     /// True if the first line is a header.
     pub(crate) has_header: bool,
     /// True if some text is read as Windows-1252.
     pub(crate) is_recoded: bool,
-    /// Position of the column of times.
+    /// Position of the time column.
     pub(crate) time: Option<usize>,
-    /// The form of its cells, if known.
+    /// Format of the time column, if known.
     pub(crate) time_format: Option<TimeFormat>,
-    /// Positions of the columns that were left out because they hold no numbers.
+    /// Positions of the columns left out because they are not numeric.
     pub(crate) left_out: Vec<usize>,
 }
 
@@ -37,7 +37,7 @@ impl Default for Reading {
 }
 
 impl Reading {
-    /// The form of times, as it would be typed.
+    /// Returns the time format as users type it.
     pub fn time_format(&self) -> Option<&TimeFormat> {
         self.time_format.as_ref()
     }

@@ -1,8 +1,8 @@
-//! Bytes as text: UTF-8, or else Windows-1252, of which Latin-1 is a part.
+//! Decoding of bytes as UTF-8 or Windows-1252, which includes Latin-1.
 
 use std::borrow::Cow;
 
-/// The text of some bytes. Those that are not UTF-8 are read as Windows-1252.
+/// Decodes bytes as UTF-8, or as Windows-1252 if they are not valid UTF-8.
 pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -11,7 +11,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 fn windows_1252(byte: u8) -> char {
-    /// From 0x80 on; bytes without a character keep their number, as in browsers.
+    /// Characters from 0x80 on. Unassigned bytes keep their code, as in browsers.
     const UPPER: [char; 32] = [
         '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘',
         '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

@@ -1,16 +1,16 @@
-//! Files that are complete or absent, after a power failure too.
+//! Atomic file output: files are either complete or absent, even after a power failure.
 //!
-//! Everything that is written for users goes the same way: into a staging file beside the target, whose bytes are synced;
-//! then the staging file takes the target's name, and the folder is synced. What was there before is there until then,
-//! and its rights are those of the file that replaces it.
+//! All output for users is written in the same way: to a staging file in the folder of the target, whose bytes are synced. Then
+//! the staging file is renamed to the target, and the folder is synced. The previous file remains until then, and the new one
+//! gets its permissions.
 //!
-//! **Names.** `.NAME.eigenhedge-part` holds what is written row by row, `.NAME.eigenhedge-next` what is written at once,
-//! `.NAME.eigenhedge-last` what is made out of a part. The names are fixed, so that a run that was killed leaves one
-//! file, which the next run takes up or removes, and no heap of them.
+//! **Names.** `.NAME.eigenhedge-part` is for files written row by row, `.NAME.eigenhedge-next` for files written at once,
+//! `.NAME.eigenhedge-last` for files converted from a part. The names are fixed, so that a killed run leaves at most one file,
+//! which the next run resumes or removes.
 //!
-//! **Others.** A staging file is locked while it is written: by two programs that write the same target, the second is
-//! refused, or waits when the first will not take long. A staging file is created, never opened, unless a run is resumed;
-//! links are not followed, so that nobody can have another file overwritten by planting its name.
+//! **Concurrency.** A staging file is locked during writing. If two programs write the same target, the second is refused, or
+//! waits if the first will finish soon. A staging file is created, never opened, unless a run is resumed. Links are not
+//! followed, so that a planted link cannot make another file be overwritten.
 
 use crate::error::{Error, Fault, printable_path};
 use std::ffi::OsString;
@@ -18,23 +18,23 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file to be: where it was typed to be, for messages, and where it really will be.
+/// A target file: the path as typed, for messages, and the resolved path.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     typed: PathBuf,
     target: PathBuf,
 }
 
-/// Something that can be written to under a name.
+/// Kind of an output path.
 pub(crate) enum Kind {
-    /// A regular file, or none yet: it can be replaced.
+    /// A regular file, or no file yet: it can be replaced.
     File(Place),
-    /// Something else, such as a device: it is written in place.
+    /// A device or other special file, which is written in place.
     Device(File),
 }
 
 impl Place {
-    /// Looks at what is there. A link to a file is followed: that file is replaced, not the link.
+    /// Inspects the path. A link to a file is followed: that file is replaced, not the link.
     pub fn look(typed: &Path) -> Result<Kind, Error> {
         let target = fs::canonicalize(typed).unwrap_or_else(|_| typed.to_owned());
         let place = Self { typed: typed.to_owned(), target };
@@ -52,7 +52,7 @@ impl Place {
         unwritable(&self.typed, error)
     }
 
-    /// `.NAME.eigenhedge-WHAT`: hidden, and found again when a run is resumed.
+    /// Returns the path `.NAME.eigenhedge-WHAT`, which is hidden and found again when a run is resumed.
     fn beside(&self, what: &str) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
@@ -60,13 +60,13 @@ impl Place {
         folder_of(&self.target).join(name)
     }
 
-    /// Renames a staging file to the target and makes that durable.
+    /// Renames a staging file to the target and syncs the folder.
     fn replace(&self, staging: &Path) -> io::Result<()> {
         fs::rename(staging, &self.target)?;
         self.sync_folder()
     }
 
-    /// Makes names durable. Where a folder cannot be opened or synced, they will be in time.
+    /// Syncs the folder. Where a folder cannot be opened or synced, the system does it later.
     fn sync_folder(&self) -> io::Result<()> {
         let Ok(folder) = File::open(folder_of(&self.target)) else { return Ok(()) };
         match folder.sync_all() {
@@ -75,7 +75,7 @@ impl Place {
         }
     }
 
-    /// Makes a staging file that nobody else has, and locks it.
+    /// Creates and locks a staging file.
     fn create(&self, what: &str, wait: bool) -> Result<(PathBuf, File), Error> {
         let path = self.beside(what);
         create_locked(&path, &self.target, wait).map(|file| (path, file)).map_err(|error| self.refuse_lock(error))
@@ -89,23 +89,23 @@ impl Place {
     }
 }
 
-/// Bytes that become a file when all of them have been written.
+/// Output that becomes a file when it is complete.
 pub(crate) struct Staging {
     out: BufWriter<File>,
     place: Place,
     part: PathBuf,
-    /// A position in it was given out, so that it stays if the run fails.
+    /// True once `sync` has returned an offset; the file must then survive a failed run.
     synced: bool,
 }
 
 impl Staging {
-    /// Starts anew.
+    /// Starts a new file.
     pub fn create(place: Place) -> Result<Self, Error> {
         let (part, file) = place.create("part", false)?;
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: false })
     }
 
-    /// Goes on after so many bytes of an earlier run.
+    /// Continues after `wanted` bytes of an earlier run.
     pub fn resume(place: Place, wanted: u64) -> Result<Self, Error> {
         let part = place.beside("part");
         let shrunk = |found| Error::at(printable_path(&part), Fault::PartShrunk { wanted, found });
@@ -121,12 +121,12 @@ impl Staging {
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: true })
     }
 
-    /// Writes something.
+    /// Calls `write` with the buffered file.
     pub fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         write(&mut self.out).map_err(|error| self.place.refuse(error))
     }
 
-    /// Makes durable what was written, and the name it has; from now on the file stays if the run fails.
+    /// Syncs the file and its name, and returns its size. From now on the file is kept if the run fails.
     pub fn sync(&mut self) -> Result<u64, Error> {
         let mut sync = || {
             self.out.flush()?;
@@ -142,26 +142,26 @@ impl Staging {
         Ok(bytes)
     }
 
-    /// Gives the file its name.
+    /// Renames the staging file to its target.
     pub fn finish(mut self) -> Result<(), Error> {
         let mut finish = || {
             self.out.flush()?;
             keep_rights(self.out.get_ref(), &self.place.target)?;
             self.out.get_ref().sync_all()?;
-            // Should the name be refused, what was written is still there.
+            // If renaming fails, the staging file is kept.
             self.synced = true;
             self.place.replace(&self.part)
         };
         finish().map_err(|error| self.place.refuse(error))
     }
 
-    /// Gives the name to another file, which is made out of this one.
+    /// Replaces the target by another file, which is converted from this one.
     pub fn finish_through(
         mut self,
         convert: impl FnOnce(BufReader<&File>, File) -> io::Result<File>,
     ) -> Result<(), Error> {
         self.sync()?;
-        // Nobody else makes one while this file is locked.
+        // No other program creates it while this file is locked.
         let (last, file) = self.place.create("last", false)?;
         let make = || {
             self.out.get_mut().rewind()?;
@@ -170,7 +170,7 @@ impl Staging {
             self.place.replace(&last)
         };
         make().map_err(|error| self.place.refuse(error)).inspect_err(|_| drop(fs::remove_file(&last)))?;
-        // Dropping it removes it.
+        // The file is removed on drop.
         self.synced = false;
         Ok(())
     }
@@ -184,13 +184,13 @@ impl Drop for Staging {
     }
 }
 
-/// Makes the staging file anew out of the first bytes of a target that is complete, if these are so many whole lines.
+/// Recreates the staging file from the first bytes of a complete target, if these are exactly `lines` whole lines.
 pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(), Error> {
     let part = place.beside("part");
     if fs::symlink_metadata(&part).is_ok() || !place.target.is_file() {
         return Ok(());
     }
-    // Under another name first: a staging file that is there is whole.
+    // Under another name first, so that an existing staging file is always complete.
     let (last, file) = place.create("last", false)?;
     let cut = || {
         let mut from = BufReader::new(File::open(&place.target)?.take(bytes));
@@ -216,7 +216,7 @@ pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(
     cut().map_err(|error| place.refuse(error))
 }
 
-/// A file that is written piece by piece and appears when it is complete; a device is written in place.
+/// A file that is written in pieces and appears when it is complete. A device is written in place.
 pub struct WholeFile(Sink);
 
 enum Sink {
@@ -225,7 +225,7 @@ enum Sink {
 }
 
 impl WholeFile {
-    /// Makes sure that the file can be written; nothing is visible yet.
+    /// Checks that the file is writable. Nothing is visible yet.
     pub fn create(path: &Path) -> Result<Self, Error> {
         Ok(Self(match Place::look(path)? {
             Kind::File(place) => Sink::Staged(Staging::create(place)?),
@@ -241,7 +241,7 @@ impl WholeFile {
         }
     }
 
-    /// Makes the file visible.
+    /// Completes the file and makes it visible.
     pub fn finish(self) -> Result<(), Error> {
         match self.0 {
             Sink::Staged(staging) => staging.finish(),
@@ -259,8 +259,8 @@ impl Write for WholeFile {
     }
 }
 
-/// Writes a file that is there as a whole, after a power failure too, or is what it was before. What is no regular file,
-/// such as a device, is written in place.
+/// Writes a file atomically: it is complete, even after a power failure, or unchanged. A device or other special file is
+/// written in place.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let place = match Place::look(path)? {
         Kind::File(place) => place,
@@ -275,16 +275,16 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write().inspect_err(|_| drop(fs::remove_file(&next))).map_err(|error| place.refuse(error))
 }
 
-/// Keeps other runs from a file for as long as it lives.
+/// Lock that keeps other runs from writing a file until it is dropped.
 pub struct Reservation {
     lock: PathBuf,
-    /// Locked until it is closed.
+    /// Lock file, locked until it is closed.
     _file: File,
 }
 
 impl Reservation {
-    /// Reserves a file that will be written more than once; an error if another run has. A device cannot be reserved,
-    /// and need not be.
+    /// Reserves a file that will be written more than once. Returns an error if another run has reserved it, and `None` for a
+    /// device.
     pub fn of(path: &Path) -> Result<Option<Self>, Error> {
         match Place::look(path)? {
             Kind::Device(_) => Ok(None),
@@ -303,7 +303,7 @@ impl Drop for Reservation {
     }
 }
 
-/// An error about a file that cannot be written.
+/// Returns the error for a file that cannot be written.
 pub(crate) fn unwritable(path: &Path, error: io::Error) -> Error {
     Error::at(printable_path(path), Fault::Unwritable(error))
 }
@@ -315,11 +315,11 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// Creates a file that was not there, with the rights of the target, and locks it. What an earlier run has left under
-/// the name is removed, but not while another run writes it.
+/// Creates a new file with the permissions of the target and locks it. A file left by an earlier run is removed, unless another
+/// run is writing it.
 fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLockError> {
     loop {
-        // Held until the new file is there, so that two runs do not remove one another's.
+        // Locked until the new file exists, so that two runs do not remove each other's file.
         let left = match fs::symlink_metadata(path) {
             Ok(there) if there.is_file() => match open_existing(path) {
                 Ok(file) => {
@@ -330,7 +330,7 @@ fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLock
                     Some(file)
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                // Another user's, perhaps: it can be removed if the folder lets us.
+                // The file may belong to another user. It can be removed if the folder permits it.
                 Err(_) => None,
             },
             _ => None,
@@ -355,8 +355,8 @@ fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLock
     }
 }
 
-/// Opens and locks a file that an earlier run has left, or makes one. Another run may have renamed or removed it in
-/// between: then this is another file by now, and the name is tried again.
+/// Opens and locks a file left by an earlier run, or creates one. If another run renames or removes it in the meantime, the
+/// name is tried again.
 fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
     loop {
         let file = match open_existing(path) {
@@ -379,7 +379,7 @@ fn lock(file: &File, wait: bool) -> Result<(), TryLockError> {
     if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() }
 }
 
-/// Opens a regular file that has only this name, without following a link.
+/// Opens a regular file with a single name, without following links.
 fn open_existing(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true);
@@ -398,7 +398,7 @@ fn open_existing(path: &Path) -> io::Result<File> {
 
 #[cfg(unix)]
 fn has_one_name(there: &fs::Metadata) -> bool {
-    // None, if it was removed in between.
+    // Zero if it was removed in the meantime.
     std::os::unix::fs::MetadataExt::nlink(there) <= 1
 }
 
@@ -407,7 +407,7 @@ fn has_one_name(_: &fs::Metadata) -> bool {
     true
 }
 
-/// A file that will replace another one is not open to more users than that one, at any time.
+/// Restricts a new file to the permissions of the file it will replace, from the start.
 #[cfg(unix)]
 fn restrict(options: &mut OpenOptions, target: &Path) {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -419,13 +419,13 @@ fn restrict(options: &mut OpenOptions, target: &Path) {
 #[cfg(not(unix))]
 fn restrict(_: &mut OpenOptions, _: &Path) {}
 
-/// Gives a file the rights of that which it will replace, if there is one.
+/// Sets the permissions of the file that it will replace, if there is one.
 #[cfg(unix)]
 fn keep_rights(file: &File, target: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let Ok(there) = fs::metadata(target) else { return Ok(()) };
     let wanted = there.permissions().mode() & 0o777;
-    // Some file systems have no rights, and refuse to change them.
+    // Some file systems have no permissions and refuse to change them.
     if file.metadata()?.permissions().mode() & 0o777 == wanted {
         return Ok(());
     }

@@ -1,11 +1,10 @@
-//! A wait for rows that can be ended.
+//! A wait for rows that can be interrupted.
 //!
-//! Whoever reads a pipe waits, perhaps for ever, in a system call that a handler of signals does not end by itself. A
-//! source with a [`Stop`] waits for its own bytes and for the stop at the same time; once stopped, it gives an error
-//! rather than an end, because the row that was being read may be half there and must not be taken for a whole one.
-//! [`crate::Stream::state`] is then still that after the last whole row.
+//! A reader of a pipe may block forever in a system call that a signal handler does not interrupt. A source with a [`Stop`]
+//! waits for its own bytes and for the stop at the same time. After a stop it returns an error, not an end, because the current
+//! row may be incomplete. [`crate::Stream::state`] is then still that after the last complete row.
 //!
-//! Where there is no such double wait (not Unix), a stop is noticed with the next row.
+//! On systems other than Unix, a stop takes effect with the next row.
 
 #[cfg(unix)]
 pub use on_unix::Stop;
@@ -20,24 +19,24 @@ mod on_unix {
     use std::os::fd::{AsFd, OwnedFd};
     use std::sync::Arc;
 
-    /// Ends waits for rows as soon as something can be read from it.
+    /// Signal that ends waits for rows as soon as it becomes readable.
     #[derive(Debug, Clone)]
     pub struct Stop(Arc<OwnedFd>);
 
     impl Stop {
-        /// A stop that comes when `signal` (a pipe or a socket) can be read.
+        /// Creates a stop that triggers when `signal` (a pipe or a socket) becomes readable.
         pub fn when_readable(signal: OwnedFd) -> Self {
             Self(Arc::new(signal))
         }
 
-        /// The source, with waits that end.
+        /// Wraps the source so that its waits end on a stop.
         pub(crate) fn guard(&self, source: impl AsFd) -> io::Result<Box<dyn Read>> {
             let source = File::from(source.as_fd().try_clone_to_owned()?);
             Ok(Box::new(Guarded { source, stop: self.clone() }))
         }
     }
 
-    /// True if something can be read from the source, or within a hundredth of a second.
+    /// Returns true if the source is readable now or within 10 ms.
     pub(crate) fn is_readable(source: impl AsFd) -> bool {
         let wait = rustix::event::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
         let mut sources = [PollFd::new(&source, PollFlags::IN)];
@@ -69,7 +68,7 @@ mod on_unix {
     }
 }
 
-/// Ends waits for rows; not on this system.
+/// Signal that ends waits for rows; unsupported on this system.
 #[cfg(not(unix))]
 #[derive(Debug, Clone)]
 pub struct Stop(std::convert::Infallible);

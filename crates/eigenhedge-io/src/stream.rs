@@ -1,20 +1,21 @@
-//! A stream of rows, whatever its format.
+//! Stream of rows in any supported format.
 //!
-//! [`Stream::next_row`] gives the next good row. A bad row (a missing cell, infinity, too few cells) is an error that names its
-//! place; or it is counted and passed over, and the first few are remembered. The caller can add to the bad rows by
-//! [`Stream::refuse`]. Missing cells have a rule of their own ([`Layout::missing`]): they can be delivered as NaN, but for rows
-//! that hold nothing else, which are passed over.
+//! [`Stream::next_row`] returns the next good row. A bad row (a missing cell, infinity, too few cells) is an error with its
+//! location, or it is counted and skipped, and the first few messages are stored. The caller can reject further rows with
+//! [`Stream::refuse`]. Missing cells have their own rule ([`Layout::missing`]): they can be delivered as NaN, except in rows
+//! without any value, which are skipped.
 //!
-//! **Stopping and going on.** [`Stream::state`] says, between two rows, all that [`Stream::resume`] needs to deliver
-//! exactly the rows that were still to come. Files of NPY and Parquet are taken up in place, text files without carriage
-//! returns too; others are read again up to the row. A pipe must send its rows again from the first.
+//! **Stop and resume.** [`Stream::state`] returns, between two rows, everything that [`Stream::resume`] needs to deliver
+//! exactly the remaining rows. NPY and Parquet files, and text files without carriage returns, are resumed in place. Others are
+//! read again up to the row. A pipe must send its rows again from the first.
 
 use crate::columns::Columns as Selection;
 use crate::concatenation::{Concatenation, open_one};
-use crate::error::{Error, Fault, shown};
+use crate::error::{Error, Fault, RowPlace, shown};
 use crate::format::Format;
 use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
+use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
@@ -27,10 +28,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
 
-/// Messages about bad rows that are remembered.
+/// Maximum number of stored messages about bad rows.
 pub const REMEMBERED: usize = 5;
 
-/// Where a stream is, between two rows.
+/// State of a stream between two rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamState {
     /// Positions of the selected columns.
@@ -41,46 +42,46 @@ pub struct StreamState {
     #[serde(deserialize_with = "count")]
     skipped: u64,
     messages: Vec<(u64, String)>,
-    /// How the table is read, and the order of the times so far.
+    /// Detected properties of the table, and the order of the times so far.
     reading: Option<Reading>,
     #[serde(default)]
     times: TimeOrder,
 }
 
 impl StreamState {
-    /// How the table was read.
+    /// Returns the detected properties of the table.
     pub fn reading(&self) -> Option<&Reading> {
         self.reading.as_ref()
     }
 }
 
-/// A row that was delivered.
+/// A delivered row.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Delivered {
-    /// Number of the row, from 0 and counting bad rows too.
+    /// Number of the row, from 0, including bad rows.
     pub number: u64,
-    /// Texts of its kept columns.
+    /// Texts of the copied columns.
     pub kept: Vec<String>,
-    /// Its time, in seconds since 1970.
+    /// Time in seconds since 1970.
     pub time: Option<f64>,
-    place: String,
+    place: RowPlace,
 }
 
-/// A table that is being read.
+/// Reader of the rows of a table.
 pub struct Stream {
     input: InputSource,
-    /// Sources besides the first.
+    /// Number of sources after the first.
     more: usize,
     format: Format,
     reader: Box<dyn Reader>,
-    /// Texts of the kept columns of the row read last, the first of which is its time if `has_time`.
+    /// Texts of the copied columns of the row read last; the first is its time if `has_time` is true.
     kept: Vec<String>,
     has_time: bool,
     time: Option<f64>,
     time_format: Option<TimeFormat>,
     times: TimeOrder,
-    /// Place of the key among the kept columns, if times are compared by key.
+    /// Index of the key among the copied columns, if times are compared by key.
     key: Option<usize>,
     compares_times: bool,
     reading: Reading,
@@ -93,23 +94,23 @@ pub struct Stream {
     standardizer: Standardizer,
     raw: Vec<f64>,
     row: Vec<f64>,
-    /// The row delivered last has not been counted into the statistics.
+    /// True if the row delivered last is not yet included in the statistics.
     uncounted: bool,
     /// Rows of the warm-up that have not been delivered.
     waiting: VecDeque<Waiting>,
-    /// After the row delivered last, and how many rows before it could not be read.
+    /// Position after the row delivered last, and number of unreadable rows before it.
     position: ReadPosition,
     unread: u64,
-    place: Option<String>,
+    place: Option<RowPlace>,
     delivered: u64,
-    /// Rows that could not be read so far, ahead of delivery too; and rows that were refused.
+    /// Number of unreadable rows so far, including those ahead of delivery, and number of rejected rows.
     bad: u64,
     refused: u64,
-    /// The first few messages with their rows, in the order of the rows.
+    /// First few messages with their row numbers, in order.
     messages: Vec<(u64, String)>,
 }
 
-/// Bytes of a row that waits, besides its numbers.
+/// Memory of a buffered row in bytes, in addition to its numbers.
 const WAITING_ROW: usize = 256;
 
 struct Waiting {
@@ -118,7 +119,7 @@ struct Waiting {
     time: Option<f64>,
     position: ReadPosition,
     bad: u64,
-    place: String,
+    place: RowPlace,
 }
 
 impl Stream {
@@ -150,7 +151,7 @@ impl Stream {
             time_format: layout.time_format.clone().or_else(|| reading.time_format.clone()),
             times: TimeOrder::default(),
             key: columns.first_kept.filter(|_| layout.has_key),
-            // Times are not compared where they are the key.
+            // Times are not compared if they are the key.
             compares_times: !(columns.has_time && layout.has_key && columns.first_kept == Some(0)),
             read_as: read_as(layout, &reading, &columns),
             reading,
@@ -175,7 +176,7 @@ impl Stream {
         })
     }
 
-    /// Opens a table where a stream over it was stopped; its columns then had these names, if they had any.
+    /// Opens a table at the state of an earlier stream. `names` are the column names at that time, if any.
     pub fn resume(
         source: &Source,
         layout: &Layout,
@@ -206,16 +207,28 @@ impl Stream {
         Ok(stream)
     }
 
+    /// Has a second thread read the rows that follow before they are asked for; false if they cannot be, as those of a pipe. What
+    /// is delivered stays the same. The source and the layout are those that the stream was opened with.
+    pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
+        if !source.is_regular() || self.reader.position() != self.position {
+            return Ok(false);
+        }
+        let layout = Layout { found: Some(self.reading()), ..layout.clone() };
+        let ahead = ReadAhead::behind(&*self.reader, &self.input, source, &layout);
+        self.reader = Box::new(ahead.map_err(|error| self.input.unreadable(error))?);
+        Ok(true)
+    }
+
     /// Names of the selected columns, if the table has names.
     pub fn own_names(&self) -> Option<Vec<String>> {
         self.selection.names.is_some().then(|| self.names.clone())
     }
 
-    /// Where the stream is: after the row delivered last.
+    /// Returns the state after the row delivered last.
     pub fn state(&mut self) -> StreamState {
         self.count_in();
         let before = |message: &&(u64, String)| message.0 < self.position.rows;
-        // Rows that wait will be read again, and a warm-up that is over needs no rows.
+        // Buffered rows will be read again, and a finished warm-up needs no rows.
         StreamState {
             columns: self.selection.features(),
             position: self.position,
@@ -227,7 +240,7 @@ impl Stream {
         }
     }
 
-    /// Name of the source.
+    /// Returns the name of the source.
     pub fn source(&self) -> String {
         match self.more {
             0 => self.input.name(),
@@ -236,83 +249,83 @@ impl Stream {
         }
     }
 
-    /// Names of the columns whose texts go along with each row; that of the time first, if there is one.
+    /// Returns the names of the copied columns; the time column first, if there is one.
     pub fn kept_columns(&self) -> Vec<String> {
         self.selection.kept_names()
     }
 
-    /// Place among the kept columns of the first one that [`Layout::keep`] names.
+    /// Returns the index among the copied columns of the first one named by [`Layout::keep`].
     pub fn first_kept(&self) -> Option<usize> {
         self.selection.first_kept
     }
 
-    /// Texts of these columns for the row delivered last.
+    /// Returns the texts of the copied columns of the row delivered last.
     pub fn kept(&self) -> &[String] {
         &self.kept
     }
 
-    /// Time of the row delivered last, in seconds since 1970; none without [`Layout::time`].
+    /// Returns the time of the row delivered last, in seconds since 1970; `None` without a time column.
     pub fn time(&self) -> Option<f64> {
         self.time
     }
 
-    /// True if there is a column of times.
+    /// Returns true if there is a time column.
     pub fn has_time(&self) -> bool {
         self.has_time
     }
 
-    /// How the table is read, for [`Layout::found`] of another stream over it.
+    /// Returns the detected properties, for [`Layout::found`] of another stream over the table.
     pub fn reading(&self) -> Reading {
         Reading { time_format: self.time_format.clone(), ..self.reading.clone() }
     }
 
-    /// One line about what was assumed of the table; none if that is plain.
+    /// Returns a line that describes how the table was read; `None` for plain comma-separated numbers.
     pub fn read_as(&self) -> Option<&str> {
         self.read_as.as_deref()
     }
 
-    /// One line about times that go back, are doubled or leave a gap; none if there are none.
+    /// Returns a line about times that go back, are duplicated or leave a gap; `None` if there are none.
     pub fn times(&self) -> Option<String> {
         self.times.sentence()
     }
 
-    /// Names of the columns that were left out because they hold no numbers.
+    /// Returns the names of the columns left out because they are not numeric.
     pub fn left_out(&self) -> Vec<String> {
         self.selection.left_out.iter().map(|position| self.selection.typed(*position)).collect()
     }
 
-    /// An error if `what` would take more memory than reading the table may: for programs that keep rows.
+    /// Returns an error if `what` exceeds the memory limit of the table, for programs that store rows.
     pub fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
         self.input.allow(what, bytes)
     }
 
-    /// Names of all columns of the table, selected or not; none if it has no names.
+    /// Returns the names of all columns of the table; `None` if it has no names.
     pub fn names(&self) -> Option<&[String]> {
         self.selection.names.as_deref()
     }
 
-    /// Names of the selected columns; positions where there are no names.
+    /// Returns the names of the selected columns, or their positions.
     pub fn columns(&self) -> &[String] {
         &self.names
     }
 
-    /// The line of the first row in a text table; none in other formats.
+    /// Returns the line number of the first row of a text table; `None` in other formats.
     pub fn first_line(&self) -> Option<u64> {
         let is_text = matches!(self.format, Format::Csv | Format::Tsv);
         is_text.then(|| 1 + u64::from(self.selection.names.is_some()))
     }
 
-    /// A selected column for people: its position in the table, and its name if it has one.
+    /// Describes a selected column for messages: its position in the table, and its name if it has one.
     pub fn label(&self, column: usize) -> String {
         self.selection.selected.get(column).map_or_else(|| column.to_string(), |place| self.selection.label(*place))
     }
 
-    /// Rows delivered and not refused.
+    /// Returns the number of rows delivered and not rejected.
     pub fn rows(&self) -> u64 {
         self.delivered
     }
 
-    /// The number, from 0 and counting bad rows too, of the row delivered last.
+    /// Returns the number of the row delivered last, from 0, including bad rows.
     pub fn row_number(&self) -> u64 {
         self.position.rows.saturating_sub(1)
     }
@@ -322,27 +335,31 @@ impl Stream {
         self.reader.position().rows
     }
 
-    /// Bad rows that were passed over.
+    /// Returns the number of skipped rows.
     pub fn skipped(&self) -> u64 {
         self.bad + self.refused
     }
 
-    /// Messages about the first few of them.
+    /// Returns the messages about the first few skipped rows.
     pub fn messages(&self) -> impl Iterator<Item = &str> {
         self.messages.iter().map(|(_, message)| message.as_str())
     }
 
-    /// How far the stream has come.
+    /// Returns the progress of the stream.
     pub fn progress(&self) -> Progress {
         self.reader.progress()
     }
 
-    /// Where the row delivered last stands: the source, and a line from 1 or a row from 0.
+    /// Returns the location of the row delivered last: the source, and a line from 1 or a row from 0.
     pub fn place(&self) -> String {
+        self.row_place().to_string()
+    }
+
+    fn row_place(&self) -> RowPlace {
         self.place.clone().unwrap_or_else(|| self.reader.place())
     }
 
-    /// The next good row; none after the last. A table without one is an error.
+    /// Returns the next good row; `None` after the last. A table without any good row is an error.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>, Error> {
         self.count_in();
         if self.standardizer.is_warming_up() {
@@ -363,7 +380,7 @@ impl Stream {
             match spoiled.and_then(|()| self.standardizer.apply(&self.raw, &mut self.row)) {
                 Ok(()) => break,
                 Err(column) => {
-                    let error = self.cannot_standardize(self.place(), column);
+                    let error = self.cannot_standardize(self.row_place(), column);
                     self.remember(error, self.row_number())?;
                     self.refused += 1;
                 }
@@ -378,17 +395,17 @@ impl Stream {
         Ok(Some(&self.row))
     }
 
-    /// The row delivered last, for callers that read ahead.
+    /// Returns the row delivered last, for callers that read ahead.
     pub fn delivered(&self) -> Delivered {
-        Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.place() }
+        Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.row_place() }
     }
 
-    /// Makes the row delivered last a bad one, for this reason: an error, or one more row passed over.
+    /// Rejects the row delivered last for this reason: returns an error, or counts the row as skipped.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
         self.refuse_row(&self.delivered(), reason)
     }
 
-    /// The same for a row that was delivered before.
+    /// Rejects a row delivered earlier, like [`Self::refuse`].
     pub fn refuse_row(&mut self, row: &Delivered, reason: String) -> Result<(), Error> {
         if row.number == self.row_number() {
             self.uncounted = false;
@@ -399,7 +416,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads a good row; false at the end.
+    /// Reads a good row. Returns false at the end.
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
             self.raw.clear();
@@ -420,7 +437,7 @@ impl Stream {
         }
     }
 
-    /// Takes over what goes along with the row read last.
+    /// Stores the texts and the time of the row read last.
     fn take_kept(&mut self) -> Result<(), Error> {
         if self.selection.kept.is_empty() {
             return Ok(());
@@ -443,7 +460,7 @@ impl Stream {
         outcome.map_err(|fault| Error::at(place(), fault))
     }
 
-    /// Reads the time of a row. Its form is settled by the first one, if that was not done before.
+    /// Parses the time of a row. The first row determines the format if it is unknown.
     fn take_time(&mut self) -> Result<(), Fault> {
         let text = self.kept.first().map_or("", String::as_str);
         if self.time_format.is_none() {
@@ -461,7 +478,7 @@ impl Stream {
         Err(Fault::Time { rule, found: shown(text.as_bytes()) })
     }
 
-    /// Keeps the first rows until the statistics are known.
+    /// Buffers the first rows until the statistics are known.
     fn warm_up(&mut self) -> Result<(), Error> {
         while self.standardizer.is_warming_up() && self.pull()? {
             if let Some(column) = self.standardizer.spoiled(&self.raw) {
@@ -484,13 +501,13 @@ impl Stream {
         Ok(())
     }
 
-    /// The text that users would type for a column, which need not be there.
+    /// Returns the text that users type for a column, which need not exist.
     fn typed(&self, position: usize) -> String {
         let name = self.selection.names.as_ref().and_then(|names| names.get(position));
         name.cloned().unwrap_or_else(|| position.to_string())
     }
 
-    fn cannot_standardize(&self, place: String, column: usize) -> Error {
+    fn cannot_standardize(&self, place: RowPlace, column: usize) -> Error {
         let label = self.selection.label(self.selection.selected[column]);
         Error::at(format!("{place}, {label}"), Fault::Standardized(self.raw[column]))
     }
@@ -501,7 +518,7 @@ impl Stream {
         }
     }
 
-    /// Remembers the message if it is among the first, unless bad rows are errors.
+    /// Stores the message if it is among the first, or returns it as an error if bad rows are errors.
     fn remember(&mut self, error: Error, row: u64) -> Result<(), Error> {
         let passes_over = error.is_missing() && matches!(self.missing, Some(Missing::Skip | Missing::Fill));
         if self.on_bad_row == OnBadRow::Fail && !passes_over {
@@ -527,8 +544,7 @@ impl Stream {
     }
 }
 
-/// Appends the numbers of the items of a text: of the entries of a JSON array, if it is one. The entry that is no item, if
-/// there is one.
+/// Appends the numbers of the items of a text, or of the entries if it is a JSON array. Returns an invalid entry as an error.
 fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), String> {
     let array = text.trim_start().starts_with('[').then(|| serde_json::from_str::<Vec<Value>>(text).ok()).flatten();
     let Some(array) = array else {

@@ -1,9 +1,9 @@
-//! The form in which the times of a column are written: given by the user, or found from some of its cells.
+//! Format of the time column: given by the user, or detected from some of its cells.
 //!
-//! **Found.** ISO 8601; numbers since 1970, whose unit follows from their size; day, month and year between points, slashes
-//! or dashes, with a time of day after them. Between slashes and dashes the first number can be the day or the month. A cell with
-//! a number over 12 decides, or steps that are regular by one reading and not by the other. If nothing decides, nothing is
-//! guessed: [`Found::Ambiguous`] has both readings.
+//! **Detection.** ISO 8601; numbers since 1970, whose unit follows from their size; day, month and year separated by points,
+//! slashes or dashes, optionally followed by a time of day. With slashes and dashes the first number can be the day or the
+//! month. A number above 12 decides, or steps that are regular in only one of the two readings. Otherwise nothing is guessed,
+//! and [`Found::Ambiguous`] has both readings.
 
 use crate::dates;
 use chrono::format::{Item, Parsed, StrftimeItems, parse};
@@ -11,7 +11,7 @@ use chrono::{DateTime, NaiveTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The form of the times of a column.
+/// Format of the times of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeFormat(Kind);
 
@@ -19,34 +19,34 @@ pub struct TimeFormat(Kind);
 enum Kind {
     /// ISO 8601.
     Iso,
-    /// Time since 1970 as a number: the unit, and how many units a second has.
+    /// Number since 1970: the name of the unit, and the number of units per second.
     Epoch(&'static str, f64),
-    /// As `strftime` writes them.
+    /// Pattern of `strftime`.
     Pattern(String, Vec<Item<'static>>),
 }
 
-/// Units of numbers since 1970: the name, the number in a second, and the size from which a number is of the next unit. As
-/// seconds, such a number would lie beyond the year 5000.
+/// Units of numbers since 1970: the name, the number per second, and the size from which a number is in the next unit. In the
+/// smaller unit, such a number would be after the year 5000.
 const UNITS: [(&str, f64, f64); 4] =
     [("s", 1.0, 1e11), ("ms", 1e3, 1e14), ("us", 1e6, 1e17), ("ns", 1e9, f64::INFINITY)];
 
-/// Dates that are looked for besides ISO 8601. A date that can be two of them is ambiguous.
+/// Date formats that are detected in addition to ISO 8601. A date that matches two of them is ambiguous.
 const DATES: [&str; 10] = [
     "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y-%m-%d", "%d.%m.%y", "%d/%m/%y",
     "%m/%d/%y",
 ];
 
-/// Times of day that are looked for after a date.
+/// Formats of a time of day after a date.
 const TIMES: [&str; 6] = ["", " %H:%M", " %H:%M:%S%.f", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S%.f"];
 
-/// Largest distance of a time zone from UTC, in seconds.
+/// Largest offset of a time zone from UTC in seconds.
 const LARGEST_OFFSET: i32 = 14 * 3600;
 
-/// The outcome of a search for the form of some cells.
+/// Result of the detection of a time format.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found {
     Format(TimeFormat),
-    /// A cell, with both forms and what they make of it.
+    /// A cell with two possible formats and the resulting dates.
     Ambiguous {
         cell: String,
         readings: [(TimeFormat, String); 2],
@@ -54,17 +54,17 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// Distances between times.
+/// Regularity of the steps between times.
 enum Steps {
-    /// All about the same.
+    /// All steps are about equal.
     Regular,
-    /// Some go back, or are much longer than the usual one.
+    /// Some steps are negative or much longer than the usual one.
     Irregular,
     Unknown,
 }
 
 impl TimeFormat {
-    /// `iso`; `s`, `ms`, `us` or `ns` since 1970; or the signs of `strftime`, such as `%d.%m.%Y %H:%M`.
+    /// Parses a format: `iso`; `s`, `ms`, `us` or `ns` since 1970; or a `strftime` pattern such as `%d.%m.%Y %H:%M`.
     pub fn from_text(text: &str) -> Option<Self> {
         if text == "iso" {
             return Some(Self(Kind::Iso));
@@ -77,7 +77,7 @@ impl TimeFormat {
         has_fields.then(|| Self(Kind::Pattern(text.to_owned(), items)))
     }
 
-    /// Seconds since the beginning of 1970, UTC. A time without a zone is taken as UTC.
+    /// Parses a time to seconds since 1970-01-01 UTC. A time without a zone counts as UTC.
     pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
         let text = text.trim();
         match &self.0 {
@@ -93,7 +93,7 @@ impl TimeFormat {
         }
     }
 
-    /// The form that all of these cells have.
+    /// Returns the format of all these cells.
     pub(crate) fn find(cells: &[&str]) -> Found {
         let fits = |format: &Self| cells.iter().all(|cell| format.seconds(cell).is_some_and(is_usual));
         if cells.is_empty() {
@@ -117,7 +117,7 @@ impl TimeFormat {
         }
     }
 
-    /// Both readings of a cell in which they differ, if there is one.
+    /// Returns both readings of a cell in which they differ, if there is one.
     fn ambiguous(cells: &[&str], both: [Self; 2]) -> Found {
         let differ = |cell: &&&str| both[0].seconds(cell) != both[1].seconds(cell);
         let cell = cells.iter().find(differ).unwrap_or(&cells[0]).trim().to_owned();
@@ -129,9 +129,9 @@ impl TimeFormat {
         Found::Ambiguous { cell, readings }
     }
 
-    /// How far the times of these cells are apart.
+    /// Returns the regularity of the steps between these cells.
     fn steps(&self, cells: &[&str]) -> Steps {
-        /// Steps from which there is a usual one.
+        /// Minimum number of steps for a usual step.
         const FEWEST: usize = 3;
         let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
         let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -147,14 +147,14 @@ impl TimeFormat {
         }
     }
 
-    /// Numbers since 1970, whose unit the largest of them tells.
+    /// Returns the format of numbers since 1970, with the unit that fits the largest of them.
     fn epoch(cells: &[&str]) -> Option<Self> {
         let numbers = cells.iter().map(|cell| cell.trim().parse::<f64>().ok().filter(|number| number.is_finite()));
         let largest = numbers.collect::<Option<Vec<f64>>>()?.into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
     }
 
-    /// The rule that a cell must follow, for messages.
+    /// Returns the rule for a cell, for messages.
     pub(crate) fn rule(&self) -> String {
         match &self.0 {
             Kind::Iso => Self::usual_rule(),
@@ -163,12 +163,12 @@ impl TimeFormat {
         }
     }
 
-    /// The same when the form is not known.
+    /// Returns the rule for a cell of unknown format.
     pub(crate) fn usual_rule() -> String {
         "a date such as 2024-02-29 or 2024-02-29T12:30:00, or seconds since 1970".to_owned()
     }
 
-    /// The form in words: `dd.mm.yyyy hh:mm`.
+    /// Describes the format in words: `dd.mm.yyyy hh:mm`.
     pub(crate) fn words(&self) -> String {
         match &self.0 {
             Kind::Iso => "ISO 8601".to_owned(),
@@ -191,18 +191,18 @@ impl TimeFormat {
         }
     }
 
-    /// True for ISO 8601 and seconds, the forms that need no mention.
+    /// Returns true for ISO 8601 and seconds, which need no mention.
     pub(crate) fn is_usual(&self) -> bool {
         matches!(self.0, Kind::Iso | Kind::Epoch("s", _))
     }
 
-    /// True if cells are numbers.
+    /// Returns true if cells are numbers.
     pub(crate) fn is_number(&self) -> bool {
         matches!(self.0, Kind::Epoch(..))
     }
 }
 
-/// As it would be typed.
+/// Formats the value as users type it.
 impl fmt::Display for TimeFormat {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match &self.0 {
@@ -226,13 +226,13 @@ impl<'de> Deserialize<'de> for TimeFormat {
     }
 }
 
-/// True for years of four digits, so that 24 is not taken for the year 24.
+/// Returns true for years of four digits, so that 24 is not read as the year 24.
 fn is_usual(seconds: f64) -> bool {
     const YEAR: f64 = 365.2425 * 86400.0;
     (-970.0 * YEAR..8030.0 * YEAR).contains(&seconds)
 }
 
-/// Seconds since 1970 of a text that these items describe. The time of day may be missing, or its minutes.
+/// Parses a text with these items to seconds since 1970. The time of day, or its minutes, may be missing.
 fn of_items(text: &str, items: &[Item<'static>]) -> Option<f64> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, items.iter()).ok()?;
@@ -296,7 +296,7 @@ mod tests {
             assert_eq!(found(cells), wanted, "{cells:?}");
         }
         assert_eq!(found(&[]), "");
-        // Hours that cross midnight; days of a month, which can be months of a year.
+        // Hours that cross midnight; days of a month that could be months of a year.
         let hours =
             ["01/02/2024 22:00", "01/02/2024 23:00", "01/03/2024 00:00", "01/03/2024 01:00", "01/03/2024 02:00"];
         assert_eq!(found(&hours), "%m/%d/%Y %H:%M");

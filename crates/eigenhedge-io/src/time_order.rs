@@ -1,33 +1,33 @@
-//! The order of the times of a stream: those that go back, those that are doubled, and the longest gap.
+//! Checks of the order of times: steps back, duplicates, and the longest gap.
 
 use crate::saved::count;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Keys whose last times are remembered; times of later keys are not compared.
+/// Maximum number of keys whose last times are stored. Times of further keys are not compared.
 const MOST_KEYS: usize = 10_000;
-/// Steps that tell what the usual one is.
+/// Number of steps from which the usual one is determined.
 const STEPS: usize = 101;
-/// Usual steps that make a long gap.
+/// Number of usual steps that makes a long gap.
 const LONG: f64 = 10.0;
 
-/// The order of times, by key, in bounded memory.
+/// Statistics of the order of times by key, in bounded memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct TimeOrder {
-    /// The last time of each key; the key is empty if there is one stream.
+    /// Last time of each key; the key is empty for a single stream.
     last: BTreeMap<String, f64>,
     #[serde(deserialize_with = "count")]
     back: u64,
     #[serde(deserialize_with = "count")]
     doubled: u64,
-    /// The longest step forward in seconds, and the row it leads to.
+    /// Longest step forward in seconds, and the row after it.
     longest: Option<(f64, u64)>,
-    /// The first steps forward.
+    /// First steps forward.
     steps: Vec<f64>,
 }
 
 impl TimeOrder {
-    /// Compares the time of a row with the one before it under the same key.
+    /// Compares the time of a row with the previous one of the same key.
     pub fn enter(&mut self, key: &str, time: f64, row: u64) {
         let Some(last) = self.last.get_mut(key) else {
             if self.last.len() < MOST_KEYS {
@@ -50,7 +50,7 @@ impl TimeOrder {
         }
     }
 
-    /// What is unusual: `3 go back, 12 are doubled, longest gap 30 days before row 501`.
+    /// Describes irregular times: `3 go back, 12 are doubled, longest gap 30 days before row 501`.
     pub fn sentence(&self) -> Option<String> {
         let mut steps = self.steps.clone();
         steps.sort_by(f64::total_cmp);
@@ -73,7 +73,7 @@ impl TimeOrder {
     }
 }
 
-/// A number of seconds in the largest unit of which there are at least two.
+/// Formats a number of seconds in the largest unit of which there are at least two.
 fn spoken(seconds: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds")];
     let (size, name) = UNITS.into_iter().find(|(size, _)| seconds >= 2.0 * size).unwrap_or(UNITS[3]);

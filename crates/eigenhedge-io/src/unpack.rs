@@ -1,4 +1,4 @@
-//! Bytes of a source as its reader wants them: decompressed, and text in UTF-8.
+//! Decompression and conversion to UTF-8.
 
 use crate::error::Fault;
 use crate::memory::MaxMemory;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How a whole file is compressed.
+/// Compression of a whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Plain,
@@ -16,7 +16,7 @@ pub(crate) enum Packing {
 }
 
 impl Packing {
-    /// The one that the end of the file's name says.
+    /// Returns the compression for the extension of the file name.
     pub fn of_path(path: &Path) -> Self {
         match path.extension() {
             Some(end) if end.eq_ignore_ascii_case("gz") => Self::Gzip,
@@ -33,7 +33,7 @@ impl Packing {
         }
     }
 
-    /// The contents, all members or frames of them.
+    /// Decompresses the contents, including all members or frames.
     pub fn unpack(self, packed: Box<dyn Read>, memory: MaxMemory) -> Result<Box<dyn Read>, Fault> {
         let inner: Box<dyn Read> = match self {
             Self::Plain => return Ok(packed),
@@ -48,7 +48,7 @@ impl Packing {
 fn zstd(packed: Box<dyn Read>, memory: MaxMemory) -> Result<Box<dyn Read>, Fault> {
     let open = || {
         let mut decoder = zstd::stream::read::Decoder::new(packed)?;
-        // Frames that ask for a larger window are refused; 27 is what zstd itself allows.
+        // Frames with a larger window are rejected; 27 is the limit of zstd itself.
         decoder.window_log_max(memory.bytes().max(1).ilog2().clamp(10, 27))?;
         Ok(Box::new(decoder) as Box<dyn Read>)
     };
@@ -60,7 +60,7 @@ fn zstd(_: Box<dyn Read>, _: MaxMemory) -> Result<Box<dyn Read>, Fault> {
     Err(Fault::NotBuilt("zstd"))
 }
 
-/// Says of every error that the data are damaged, unless it is about the file itself.
+/// Reader that marks every error as damaged data, unless it concerns the file itself.
 struct Unpacked {
     inner: Box<dyn Read>,
     packing: Packing,
@@ -78,7 +78,7 @@ impl Read for Unpacked {
     }
 }
 
-/// Counts the bytes that were read, where others can see it.
+/// Reader with a shared counter of the bytes read.
 pub(crate) struct Counted<R> {
     pub inner: R,
     pub count: Arc<AtomicU64>,
@@ -92,26 +92,26 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// True if a text that starts with these bytes is UTF-16.
+/// Returns true if a text with these first bytes is UTF-16.
 pub(crate) fn is_utf16(start: &[u8]) -> bool {
     start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff])
 }
 
-/// A text in UTF-8, whatever its byte-order mark says.
+/// Reader that converts text to UTF-8 according to its byte-order mark.
 pub(crate) struct Utf8<R> {
     inner: R,
     coding: Coding,
-    /// Bytes that were read and not handed out: the start of the text, or what a buffer had no room for.
+    /// Bytes read but not delivered: the start of the text, or what did not fit into a buffer.
     ready: Vec<u8>,
     given: usize,
-    /// Half of a pair of UTF-16 units, and half of a unit.
+    /// First half of a pair of UTF-16 units, and first half of a unit.
     unit: Option<u16>,
     byte: Option<u8>,
 }
 
 #[derive(Clone, Copy)]
 enum Coding {
-    /// Nothing has been read.
+    /// Nothing has been read yet.
     Unknown,
     Utf8,
     Utf16(fn([u8; 2]) -> u16),
@@ -136,7 +136,7 @@ impl<R: Read> Utf8<R> {
         Ok(())
     }
 
-    /// Decodes some more bytes into `ready`; false at the end.
+    /// Decodes more bytes into `ready`. Returns false at the end.
     fn decode(&mut self, unit: fn([u8; 2]) -> u16) -> io::Result<bool> {
         let mut bytes = [0; 1 << 13];
         let found = self.inner.read(&mut bytes)?;
@@ -153,7 +153,7 @@ impl<R: Read> Utf8<R> {
                 None => self.byte = Some(*byte),
             }
         }
-        // The other half of a pair may be still to come.
+        // The second half of a pair may not have arrived yet.
         if found > 0 && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
             self.unit = units.pop();
         }
@@ -190,7 +190,7 @@ impl<R: Read> Read for Utf8<R> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Hands out a few bytes at a time.
+    /// Reader that delivers a few bytes at a time, for tests.
     pub(crate) struct Drops<'a>(pub &'a [u8], pub usize);
 
     impl Read for Drops<'_> {

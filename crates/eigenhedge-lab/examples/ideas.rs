@@ -25,13 +25,13 @@ fn learner(kind: Kind, k: usize) -> Spec {
     Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, k) }
 }
 
-/// A point of the unit circle, at so many degrees.
+/// Returns the point of the unit circle at this angle.
 fn at(degrees: f64) -> [f64; 2] {
     let angle = degrees * PI / 180.0;
     [angle.cos(), angle.sin()]
 }
 
-/// Rows in the plane, a line, and the distances of the rows from it.
+/// Plots rows in the plane, a line, and the distances of the rows from the line.
 fn loss() -> Chart {
     let direction = at(35.0);
     let (mut rows, mut distances) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
@@ -59,7 +59,7 @@ fn loss() -> Chart {
     }
 }
 
-/// How surely each direction of the plane is kept, after some rows that lie near 35 degrees and then near 120.
+/// Plots the probability that each direction of the plane is kept, after rows near 35 degrees and then near 120 degrees.
 fn probability() -> Result<Chart, Error> {
     let spec = Spec { eta: 2.0, mixing: Mixing::FixedShare { alpha: 1e-2 }, ..learner(Kind::Tracking, 1) };
     let mut run = Model::new(spec, 2, 0)?;
@@ -89,14 +89,14 @@ fn probability() -> Result<Chart, Error> {
     })
 }
 
-/// Probability that a direction is kept: one less what a row of length one along it would lose.
+/// Returns the probability that a direction is kept: one minus the expected loss of a unit row along it.
 fn directions_kept(run: &Model, name: &str) -> Result<Series, Error> {
     let degrees: Vec<f64> = (0..=90).map(|i| 2.0 * f64::from(i)).collect();
     let kept = degrees.iter().map(|&angle| Ok(1.0 - run.clone().step(&at(angle))?.expected));
     Ok(Series::line(name, &degrees, &kept.collect::<Result<Vec<f64>, Error>>()?))
 }
 
-/// Loss so far, at every tenth row.
+/// Returns the cumulative loss at every tenth row.
 fn losses_so_far(run: &mut Model, rows: &[Vec<f64>]) -> Result<Vec<f64>, Error> {
     let mut sum = 0.0;
     let mut sums = Vec::new();
@@ -113,7 +113,7 @@ fn every_tenth(sums: &[f64]) -> Vec<f64> {
     (1..=sums.len()).map(|i| 10.0 * i as f64).collect()
 }
 
-/// A plane that changes twice: the leader, and a learner that follows.
+/// Plots the losses of the leader and of an adaptive learner on a subspace that changes twice.
 fn drift() -> Result<Chart, Error> {
     let rows = streams::three_subspaces(1);
     let mut series = Vec::new();
@@ -139,7 +139,7 @@ fn drift() -> Result<Chart, Error> {
     })
 }
 
-/// Loss, best in hindsight and bound as rows arrive.
+/// Plots the loss, the best loss in hindsight and the bound as rows arrive.
 fn bound() -> Result<Chart, Error> {
     let rows = streams::iid(20, 3, 0.3, 3000, 1).rows;
     let mut run = Model::new(Spec { self_confident: true, ..learner(Kind::Anchored, 3) }, 20, 0)?;
@@ -167,7 +167,7 @@ fn bound() -> Result<Chart, Error> {
     })
 }
 
-/// Loss of a kernel learner against the number of rows that it may remember.
+/// Plots the loss of a kernel learner against its budget of stored rows.
 fn budget() -> Result<Chart, Error> {
     let circle = |i: usize| {
         let [x, y] = at(137.5 * i as f64);

@@ -1,4 +1,4 @@
-//! Totals of a learner over a stream: expected, and of many draws.
+//! Cumulative losses of a learner over a stream: expected, and over many draws.
 
 use crate::textbook::Textbook;
 use crate::{LabError, Progress};
@@ -7,13 +7,14 @@ use eigenhedge::{AnyLearner, Instance, Learner, Matrix, Random, Spec, trial};
 use eigenhedge_report::Series;
 use std::borrow::Borrow;
 
-/// A learner over plain rows that can be looked into.
+/// A learner over plain rows whose state can be inspected.
 pub trait Observed: for<'a> Learner<Instance<'a, [f64]>> + Clone {
-    /// Explicit columns: when charging a row has added one, nobody chose knowing it.
+    /// Returns the number of explicit columns. Computing the loss of a row may add one, which was unknown at the time of the
+    /// choice.
     fn columns(&self) -> usize;
-    /// Squared length that a direction of length one keeps in expectation.
+    /// Returns the expected squared length of a unit vector that is kept.
     fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError>;
-    /// The directions that are most surely kept.
+    /// Returns the directions most likely kept.
     fn most_surely_kept(&mut self, kept: usize) -> Matrix;
 }
 
@@ -54,36 +55,36 @@ pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
     Ok(AnyLearner::new(spec, length)?)
 }
 
-/// Totals after each row.
+/// Cumulative losses after each row.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
     /// Expected loss.
     pub expected: Vec<f64>,
-    /// Mean of the losses of all draws.
+    /// Mean of the losses over all draws.
     pub mean: Vec<f64>,
     /// Standard deviation of one draw.
     pub deviation: Vec<f64>,
 }
 
 impl Totals {
-    /// Expected loss of the whole stream.
+    /// Returns the expected loss of the whole stream.
     pub fn expected_total(&self) -> f64 {
         self.expected.last().copied().unwrap_or(0.0)
     }
 
-    /// Mean and standard deviation of the draws over the whole stream.
+    /// Returns the mean and standard deviation over the draws for the whole stream.
     pub fn drawn(&self) -> (f64, f64) {
         (last(&self.mean), last(&self.deviation))
     }
 
-    /// How far the mean of the draws ends from the expected loss, in standard errors.
+    /// Returns the difference between the mean over the draws and the expected loss, in standard errors.
     pub fn surprise(&self, draws: usize) -> f64 {
         let (mean, deviation) = self.drawn();
         (mean - self.expected_total()).abs() / (deviation / (draws as f64).sqrt() + 1e-9 * (1.0 + mean))
     }
 
-    /// A line through the mean of the draws at every tenth row, with a standard deviation at every hundredth, shifted
-    /// by `shift` rows so that the bars of several lines stay apart.
+    /// Returns a line through the mean over the draws at every tenth row, with a standard deviation at every hundredth, shifted
+    /// by `shift` rows so that the error bars of several lines do not overlap.
     pub fn series(&self, name: &str, shift: usize) -> Series {
         let rows: Vec<usize> = std::iter::once(0).chain((9..self.mean.len()).step_by(10)).collect();
         let x: Vec<f64> = rows.iter().map(|row| *row as f64 + 1.0).collect();
@@ -98,8 +99,7 @@ impl Totals {
     }
 }
 
-/// One pass of a learner, with this many draws: what is learned does not depend on what was drawn, so all draws share
-/// one learner.
+/// Runs a learner once with this many draws. The learned state does not depend on the draws, so all draws share one learner.
 pub fn totals(
     mut learner: impl Observed,
     stream: &[Vec<f64>],
@@ -137,7 +137,7 @@ pub fn totals(
     Ok(totals)
 }
 
-/// Expected loss of each row, or of each instance, of one pass.
+/// Returns the expected loss of each row or instance of one pass.
 pub fn expected_losses<I: ?Sized>(
     learner: &mut impl Learner<I>,
     instances: impl ExactSizeIterator<Item = impl Borrow<I>>,
@@ -154,7 +154,7 @@ pub fn expected_losses<I: ?Sized>(
     Ok(losses)
 }
 
-/// Mean and standard deviation of one value.
+/// Returns the mean and standard deviation of values.
 pub fn spread(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -162,7 +162,7 @@ pub fn spread(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0).max(1.0)).sqrt())
 }
 
-/// Running totals.
+/// Returns cumulative sums.
 pub fn cumulated(values: &[f64]) -> Vec<f64> {
     values
         .iter()
@@ -173,19 +173,19 @@ pub fn cumulated(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// `|z|² - |Bᵀ z|²` for orthonormal columns B.
+/// Returns `|z|² - |Bᵀ z|²` for orthonormal columns B.
 pub fn loss_of(columns: &Matrix, row: &[f64]) -> f64 {
     let mut coordinates = Vec::new();
     columns.transpose_times(row, &mut coordinates);
     (dot(row, row) - dot(&coordinates, &coordinates)).max(0.0)
 }
 
-/// The last of a list; not a number when there is none.
+/// Returns the last value; NaN for an empty list.
 pub fn last(values: &[f64]) -> f64 {
     values.last().copied().unwrap_or(f64::NAN)
 }
 
-/// The numbers 1, 2, ….
+/// Returns the numbers 1, 2, ….
 pub fn row_numbers(rows: usize) -> Vec<f64> {
     (1..=rows).map(|row| row as f64).collect()
 }

@@ -1,35 +1,35 @@
-//! Errors that keep a figure from being made.
+//! Errors of reproductions.
 
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why there is no outcome.
+/// Reason why a reproduction failed.
 #[derive(Debug, Error)]
 pub enum LabError {
-    /// The library refused something.
+    /// An error of the library.
     #[error(transparent)]
     Refused(#[from] eigenhedge::Error),
-    /// A data file is not there, or is not what it should be.
+    /// A data file is missing or invalid.
     #[error("{}: {what}", path.display())]
     Data {
         /// The file.
         path: PathBuf,
-        /// The fault.
+        /// Description of the problem.
         what: String,
     },
-    /// A file of the outcome cannot be written.
+    /// An output file cannot be written.
     #[error("{}: cannot be written", path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// System error.
         source: io::Error,
     },
-    /// An array cannot be read, or a table, a picture or a page cannot be written.
+    /// An array cannot be read, or a table, a plot or a page cannot be written.
     #[error(transparent)]
     File(#[from] eigenhedge_io::Error),
-    /// The lines about claims cannot be written.
+    /// The results of the claims cannot be printed.
     #[error("the claims cannot be printed")]
     Unprintable(#[source] io::Error),
 }

@@ -1,4 +1,4 @@
-//! Faces of persons from a folder of data: `yaleb32_images.npy` (one image a row, bytes) and `yaleb32_labels.npy`.
+//! Face images from a data folder: `yaleb32_images.npy` (one image per row, bytes) and `yaleb32_labels.npy`.
 
 use crate::LabError;
 use eigenhedge_io::{Array, read_array};
@@ -7,12 +7,12 @@ use std::path::Path;
 const IMAGES: &str = "yaleb32_images.npy";
 const LABELS: &str = "yaleb32_labels.npy";
 
-/// True if the folder has the files.
+/// Returns true if the folder has the files.
 pub fn present(folder: &Path) -> bool {
     folder.join(IMAGES).is_file() && folder.join(LABELS).is_file()
 }
 
-/// The images of the first persons, in the order of the file, divided by the largest norm of them all.
+/// Returns the images of the first persons, in file order, divided by the largest norm of all.
 pub fn of_persons(folder: &Path, persons: usize) -> Result<Vec<Vec<Vec<f64>>>, LabError> {
     let Array { shape, numbers: pixels } = read_array(&folder.join(IMAGES), None)?;
     let labels = read_array(&folder.join(LABELS), None)?.numbers;
@@ -41,7 +41,7 @@ pub(crate) mod tests {
     use super::*;
     use eigenhedge::Random;
 
-    /// An array of bytes in the format of NumPy.
+    /// Encodes an array of bytes in the NumPy format.
     fn npy(shape: &str, bytes: &[u8]) -> Vec<u8> {
         let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}");
         let header = format!("{header:<117}\n");
@@ -49,7 +49,7 @@ pub(crate) mod tests {
         [&start[..], header.as_bytes(), bytes].concat()
     }
 
-    /// Ten made-up images of 16 pixels for each of three persons.
+    /// Writes ten synthetic images of 16 pixels for each of three persons.
     pub(crate) fn made_up(folder: &Path) {
         let mut random = Random::seeded(3);
         let pixels: Vec<u8> = (0..480).map(|_| random.below(256) as u8).collect();

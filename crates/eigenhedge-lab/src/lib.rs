@@ -1,10 +1,10 @@
-//! The figures and claims of the papers, made again and checked.
+//! Reproductions of the figures and claims of the papers.
 //!
-//! A [`Reproduction`] makes the data of a figure, runs what the paper ran, and gives an [`Outcome`]: tables, charts,
-//! sentences, and [`Claim`]s, which are inequalities between numbers that were measured. A claim that does not hold is
-//! an outcome like any other; only what cannot be measured at all is an error.
+//! A [`Reproduction`] generates the data of a figure, runs the methods of the paper, and returns an [`Outcome`]: tables,
+//! charts, sentences, and [`Claim`]s, which are inequalities between measured numbers. A claim that does not hold is a regular
+//! outcome; only a measurement that fails is an error.
 //!
-//! [`run_all`] writes each outcome into a folder of its own and says PASS or FAIL for each claim.
+//! [`run_all`] writes each outcome into its own folder and prints PASS or FAIL for each claim.
 #![forbid(unsafe_code)]
 
 mod curves;
@@ -25,38 +25,38 @@ use std::path::PathBuf;
 /// Input of a reproduction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// A folder with real data; without it synthetic streams take its place.
+    /// Folder with real data; `None` for synthetic streams.
     pub data: Option<PathBuf>,
-    /// Fewer draws and rows, for a look in seconds.
+    /// True for fewer draws and rows, to finish in seconds.
     pub quick: bool,
-    /// Which streams and draws are made.
+    /// Seed of the streams and draws.
     pub seed: u64,
 }
 
-/// Told which part of the work, from 0 to 1, is done.
+/// Callback with the completed share of the work, from 0 to 1.
 pub type Progress<'a> = dyn Fn(f64) + 'a;
 
-/// One figure, or a few that belong together.
+/// Reproduction of one figure, or of a few related ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Reproduction {
-    /// The name users type, also that of its folder and files.
+    /// Name that users type, also of the folder and files.
     pub name: &'static str,
-    /// One line.
+    /// One-line description.
     pub title: &'static str,
     /// Paper and figure.
     pub source: &'static str,
-    /// Does the work.
+    /// Runs the reproduction.
     pub run: fn(&Setting, &Progress) -> Result<Outcome, LabError>,
 }
 
 impl Reproduction {
-    /// The one with this name.
+    /// Returns the reproduction with this name.
     pub fn from_name(name: &str) -> Option<&'static Self> {
         REPRODUCTIONS.iter().find(|reproduction| reproduction.name == name)
     }
 }
 
-/// Every reproduction, in the order of the papers.
+/// All reproductions, in the order of the papers.
 pub const REPRODUCTIONS: &[Reproduction] = &[
     Reproduction {
         name: "jmlr-example-6",

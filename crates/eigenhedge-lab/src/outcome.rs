@@ -1,4 +1,4 @@
-//! The output of a reproduction.
+//! Outcome of a reproduction.
 
 use eigenhedge_report::Chart;
 use eigenhedge_report::number::significant;
@@ -6,20 +6,20 @@ use eigenhedge_report::number::significant;
 /// Tables, charts, sentences and claims.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
-    /// Measurements.
+    /// Tables of measurements.
     pub tables: Vec<Table>,
-    /// Pictures.
+    /// Plots.
     pub charts: Vec<Chart>,
-    /// Explanations, a paragraph each.
+    /// Explanatory paragraphs.
     pub text: Vec<String>,
     /// Claims that must hold.
     pub claims: Vec<Claim>,
 }
 
-/// A table, to be written as CSV.
+/// A table for a CSV file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// Told apart by this from other tables of the same outcome; the main one has none.
+    /// Suffix that distinguishes tables of one outcome; empty for the main table.
     pub suffix: &'static str,
     /// Names of the columns.
     pub columns: Vec<String>,
@@ -28,19 +28,19 @@ pub struct Table {
 }
 
 impl Table {
-    /// No rows yet.
+    /// Creates an empty table.
     pub fn new<S: Into<String>>(suffix: &'static str, columns: impl IntoIterator<Item = S>) -> Self {
         Self { suffix, columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
-    /// The main table, of rows of numbers.
+    /// Creates the main table from rows of numbers.
     pub fn of<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = [f64; N]>) -> Self {
         let mut table = Self::new("", columns);
         rows.into_iter().for_each(|row| table.push(row));
         table
     }
 
-    /// Adds a row of numbers, which read back bit for bit.
+    /// Adds a row of numbers in full precision.
     pub fn push(&mut self, cells: impl IntoIterator<Item = f64>) {
         self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());
     }
@@ -52,33 +52,33 @@ impl Table {
     }
 }
 
-/// An inequality between two numbers that were measured.
+/// An inequality between two measured numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// The inequality in words, with both numbers.
     pub statement: String,
-    /// True if it holds.
+    /// True if the inequality holds.
     pub holds: bool,
 }
 
 impl Claim {
-    /// `what (left) < than (right)`; a NaN makes it false.
+    /// Creates the claim `what (left) < than (right)`; NaN makes it false.
     pub fn less(what: &str, left: f64, than: &str, right: f64) -> Self {
         Self { statement: statement(what, left, "<", than, right), holds: left < right }
     }
 
-    /// `what (left) ≤ than (right)`; a NaN makes it false.
+    /// Creates the claim `what (left) ≤ than (right)`; NaN makes it false.
     pub fn at_most(what: &str, left: f64, than: &str, right: f64) -> Self {
         Self { statement: statement(what, left, "≤", than, right), holds: left <= right }
     }
 
-    /// `what (left) ≥ than (right)`; a NaN makes it false.
+    /// Creates the claim `what (left) ≥ than (right)`; NaN makes it false.
     pub fn at_least(what: &str, left: f64, than: &str, right: f64) -> Self {
         Self { statement: statement(what, left, "≥", than, right), holds: left >= right }
     }
 }
 
-/// Five digits tell two close numbers apart. A limit without a name stands for itself.
+/// Formats a claim with five digits. A limit without a name is shown as a number.
 fn statement(what: &str, left: f64, sign: &str, than: &str, right: f64) -> String {
     let (left, right) = (significant(left, 5), significant(right, 5));
     match than {

@@ -1,4 +1,4 @@
-//! Runs reproductions, writes what they give, and says which claims hold.
+//! Runs reproductions, writes their outcomes, and reports the claims.
 
 use crate::{LabError, Outcome, Reproduction, Setting, Table};
 use eigenhedge_io::write_whole;
@@ -7,17 +7,17 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// How many claims hold.
+/// Numbers of claims that hold and fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Claims that hold.
+    /// Number of claims that hold.
     pub passed: usize,
-    /// Claims that do not.
+    /// Number of claims that fail.
     pub failed: usize,
 }
 
-/// Does the work of each reproduction, writes it into a folder of its own below `folder`, and prints a line for each
-/// claim to `lines` as soon as it is known. `progress` hears the name of what is at work and how much of it is done.
+/// Runs each reproduction, writes it into its own folder below `folder`, and prints a line per claim to `lines` as soon as it
+/// is known. `progress` is called with the name of the current reproduction and its completed share.
 pub fn run_all(
     reproductions: &[&Reproduction],
     setting: &Setting,
@@ -42,7 +42,7 @@ pub fn run_all(
     Ok(tally)
 }
 
-/// Tables as `NAME.csv` or `NAME-SUFFIX.csv`, all charts in `NAME.svg`, everything in `index.html`.
+/// Writes tables as `NAME.csv` or `NAME-SUFFIX.csv`, all charts as `NAME.svg`, and everything as `index.html`.
 fn write(reproduction: &Reproduction, outcome: &Outcome, folder: &Path) -> Result<(), LabError> {
     let unwritable = |source| LabError::Unwritable { path: folder.to_path_buf(), source };
     fs::create_dir_all(folder).map_err(unwritable)?;
@@ -89,7 +89,7 @@ fn page(reproduction: &Reproduction, outcome: &Outcome) -> Page {
     }
 }
 
-/// The title with a capital letter.
+/// Capitalizes the title.
 fn sentence(title: &str) -> String {
     let mut letters = title.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

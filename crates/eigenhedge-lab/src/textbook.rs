@@ -1,31 +1,31 @@
-//! JMLR Algorithms 5 and 6 the way they are printed: a density matrix in double precision.
+//! JMLR Algorithms 5 and 6 as printed: a density matrix in double precision.
 //!
-//! Update: tracking `W ← cap(exp(log W - η z zᵀ))`, anchored `W ← cap(exp(-η C))` with C the scatter of all rows. Log and exp
-//! go through eigendecompositions; `exp(…)` is multiplied out and decomposed again to be capped, and so is W.
+//! Update: tracking `W ← cap(exp(log W - η z zᵀ))`, anchored `W ← cap(exp(-η C))`, where C is the scatter of all rows. Log and
+//! exp use eigendecompositions. `exp(…)` is multiplied out and decomposed again for the capping, and so is W.
 //!
-//! Numerics: that is the point of it. Multiplied out, the matrix forgets eigenvalues under about 1e-17: rounding gives them any
-//! value of that size, also negative ones, which are raised to [`FLOOR`] before the logarithm. No direction can then
-//! sink lower than the floor, as if a share of the uniform distribution were mixed in.
+//! Numerics: the module demonstrates the effect of rounding. A multiplied-out matrix loses eigenvalues below about 1e-17:
+//! rounding replaces them by arbitrary values of that size, also negative ones, which are raised to [`FLOOR`] before the
+//! logarithm. No direction can then fall below the floor, as if a share of the uniform distribution were mixed in.
 //!
-//! Cost: three dense eigendecompositions for each trial.
+//! Cost: three dense eigendecompositions per trial.
 
 use eigenhedge::internals::{DrawScratch, dot, draw, symmetric_eigen};
 use eigenhedge::simplex::Select;
 use eigenhedge::{Error, Instance, Learner, Loss, Matrix, Random};
 
-/// The least eigenvalue that has a logarithm.
+/// Smallest eigenvalue, so that logarithms exist.
 const FLOOR: f64 = 1e-17;
 
-/// The exponent of an update.
+/// Exponent of an update.
 #[derive(Debug, Clone)]
 enum Exponent {
-    /// The logarithm of W, less the new row.
+    /// Logarithm of W minus the new row.
     Logarithm,
-    /// All rows since the start: `-η C`.
+    /// Negative scatter of all rows, `-η C`.
     Scatter(Matrix),
 }
 
-/// Tracking or anchored in a dense density matrix.
+/// Tracking or anchored with a dense density matrix.
 #[derive(Debug, Clone)]
 pub struct Textbook {
     exponent: Exponent,
@@ -35,19 +35,19 @@ pub struct Textbook {
     weights: Vec<f64>,
     /// Eigenvectors of W.
     vectors: Matrix,
-    /// Directions that were drawn.
+    /// Drawn directions.
     members: Vec<usize>,
 }
 
 impl Textbook {
-    /// Algorithm 5, from the uniform density.
+    /// Creates Algorithm 5, starting from the uniform density.
     pub fn tracking(length: usize, kept: usize, eta: f64) -> Self {
         let weights = vec![1.0 / length as f64; length];
         let vectors = Matrix::identity(length);
         Self { exponent: Exponent::Logarithm, eta, kept, weights, vectors, members: Vec::new() }
     }
 
-    /// Algorithm 6, uncentered.
+    /// Creates Algorithm 6, uncentered.
     pub fn anchored(length: usize, kept: usize, eta: f64) -> Self {
         let exponent = Exponent::Scatter(Matrix::zeros(length, length));
         Self { exponent, ..Self::tracking(length, kept, eta) }
@@ -57,18 +57,18 @@ impl Textbook {
         (self.weights.len() - self.kept) as f64
     }
 
-    /// How surely each eigenvector is kept.
+    /// Returns the probability that each eigenvector is kept.
     fn probabilities(&self) -> Vec<f64> {
         self.weights.iter().map(|weight| (1.0 - self.dropped_count() * weight).clamp(0.0, 1.0)).collect()
     }
 
-    /// Squared length that a direction keeps in expectation.
+    /// Returns the expected squared length of a direction that is kept.
     pub fn kept_of(&self, direction: &[f64]) -> f64 {
         let square = |j: usize| dot(self.vectors.column(j), direction).powi(2);
         self.probabilities().iter().enumerate().map(|(j, p)| p * square(j)).sum()
     }
 
-    /// The eigenvectors that are most surely kept.
+    /// Returns the eigenvectors most likely kept.
     pub fn most_surely_kept(&self) -> Matrix {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         order.sort_by(|a, b| self.weights[*a].total_cmp(&self.weights[*b]));
@@ -118,13 +118,13 @@ impl<'a> Learner<Instance<'a, [f64]>> for Textbook {
     }
 }
 
-/// The eigenvalues and eigenvectors that are left when all that is kept of them is their matrix.
+/// Returns the eigenvalues and eigenvectors after a round trip through the matrix.
 fn multiplied_out(vectors: &Matrix, weights: &[f64]) -> (Vec<f64>, Matrix) {
     let fresh = symmetric_eigen(&spectral(vectors, weights));
     (fresh.values.iter().map(|weight| weight.max(FLOOR)).collect(), fresh.vectors)
 }
 
-/// `U diag(values) Uᵀ`.
+/// Returns `U diag(values) Uᵀ`.
 fn spectral(vectors: &Matrix, values: &[f64]) -> Matrix {
     let n = values.len();
     let mut matrix = Matrix::zeros(n, n);
@@ -137,7 +137,7 @@ fn spectral(vectors: &Matrix, values: &[f64]) -> Matrix {
     matrix
 }
 
-/// JMLR Algorithm 4 on ascending weights: scales them to a total of one with none above `1/d`.
+/// JMLR Algorithm 4 on ascending weights: scales them to sum 1 with none above `1/d`.
 fn cap(weights: &mut [f64], dropped: usize) {
     let n = weights.len();
     let cap = 1.0 / dropped as f64;

@@ -1,4 +1,4 @@
-//! Makes a page and a picture of a made-up run: `cargo run --example page -- page.html picture.svg 20000`.
+//! Writes a page and a plot of a synthetic run: `cargo run --example page -- page.html picture.svg 20000`.
 
 use eigenhedge_report::{
     Best, Curve, Directions, Downsampler, Fact, Keep, Look, Mark, Placed, RunReport, Table, Tile, TopK,
@@ -6,7 +6,7 @@ use eigenhedge_report::{
 
 const MEMBERS: [&str; 5] = ["tracking 0.1", "tracking 1", "tracking 10", "forgetting leader 0.95", "anchored"];
 
-/// Repeatable noise in [0, 1).
+/// Reproducible noise in [0, 1).
 struct Noise(u64);
 
 impl Noise {
@@ -16,7 +16,7 @@ impl Noise {
     }
 }
 
-/// A run of `rows` rows over a stream that changes twice.
+/// Returns a run of `rows` rows over a stream that changes twice.
 pub fn made_up(rows: u64) -> RunReport {
     let mut noise = Noise(7);
     let mut totals = Downsampler::new(Keep::First, 2000, 6);
@@ -123,7 +123,7 @@ pub fn made_up(rows: u64) -> RunReport {
     }
 }
 
-/// One direction among three columns that turns twice.
+/// Returns one direction among three columns that rotates twice.
 fn directions(rows: u64) -> Directions {
     let at = |third: u64| (0..3).map(|i| if i == third { 0.96 } else { 0.2 }).collect::<Vec<f64>>();
     let look = |i: u64| Look { row: (i * rows / 30).max(1) as f64, vectors: vec![at((i / 10).min(2))] };

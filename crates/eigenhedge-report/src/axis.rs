@@ -1,20 +1,20 @@
-//! Axes: which range is shown, where the ticks are, and where a value lies.
+//! Axes: range, ticks and positions of values.
 //!
-//! Ticks are 1, 2 or 5 times a power of ten. On a logarithmic axis they are powers of ten, or 1, 2 and 5 times those when
-//! less than three decades are shown, or evenly spaced when less than a factor of two is.
+//! Ticks are 1, 2 or 5 times a power of ten. On a logarithmic axis they are powers of ten, or 1, 2 and 5 times those if fewer
+//! than three decades are shown, or evenly spaced if the range is less than a factor of two.
 
 use crate::calendar;
 use crate::number;
 
-/// Values beyond this are not drawn: their differences would not be finite.
+/// Largest value that is drawn; differences of larger ones would overflow.
 pub const LARGEST: f64 = 1e300;
-/// Positive values below this are not drawn on a logarithmic axis.
+/// Smallest positive value that is drawn on a logarithmic axis.
 pub const SMALLEST: f64 = 1e-300;
 
-/// Margin for points, as a part of the range.
+/// Margin for points, as a share of the range.
 const MARGIN: f64 = 0.015;
 
-/// Range of the values that can be drawn on an axis.
+/// Range of the drawable values of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extent {
     log: bool,
@@ -23,17 +23,17 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The range of no values.
+    /// Creates an empty range.
     pub fn empty(log: bool) -> Self {
         Self { log, low: f64::INFINITY, high: f64::NEG_INFINITY }
     }
 
-    /// True if a value can be drawn.
+    /// Returns true if a value can be drawn.
     pub fn admits(&self, value: f64) -> bool {
         value.abs() <= LARGEST && (!self.log || value >= SMALLEST)
     }
 
-    /// Widens the range to hold the value, if it can be drawn.
+    /// Extends the range to include the value, if it can be drawn.
     pub fn include(&mut self, value: f64) {
         if self.admits(value) {
             self.low = self.low.min(value);
@@ -41,13 +41,13 @@ impl Extent {
         }
     }
 
-    /// The same kind of axis over this range alone; an end that cannot be drawn stays as it was.
+    /// Returns the same kind of axis with only this range. An end that cannot be drawn is unchanged.
     pub fn only(self, low: f64, high: f64) -> Self {
         let or = |value: f64, end: f64| if self.admits(value) { value } else { end };
         Self { low: or(low, self.low), high: or(high, self.high), ..self }
     }
 
-    /// The range with a small margin at both ends, so that points at the ends are whole.
+    /// Adds a small margin at both ends, so that points at the ends are fully visible.
     pub fn with_margin(mut self) -> Self {
         if let Some((low, high)) = self.range() {
             let (low, high) = if self.log {
@@ -62,13 +62,13 @@ impl Extent {
         self
     }
 
-    /// The range, or none if no value was included.
+    /// Returns the range; `None` if no value was included.
     pub fn range(&self) -> Option<(f64, f64)> {
         (self.low <= self.high).then_some((self.low, self.high))
     }
 }
 
-/// The end of an axis: at the data, or at the next tick.
+/// Position of the ends of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
     /// At the first and last value.
@@ -88,7 +88,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis over the extent with about `wanted` ticks.
+    /// Creates an axis over the extent with about `wanted` ticks.
     pub fn new(extent: &Extent, ends: Ends, wanted: usize) -> Self {
         let (low, high) = widened(extent);
         let wanted = wanted.max(2);
@@ -106,29 +106,30 @@ impl Axis {
         Self { log: extent.log, low, high, ticks, labels }
     }
 
-    /// An axis over times in seconds since 1970, with at most `wanted` ticks at round dates or times of day.
+    /// Creates an axis over times in seconds since 1970, with at most `wanted` ticks at round dates or times of day.
     pub fn dated(extent: &Extent, wanted: usize) -> Self {
         let (low, high) = widened(extent);
         let (ticks, labels) = calendar::ticks(low, high, wanted.max(2));
         Self { log: false, low, high, ticks, labels }
     }
 
-    /// Both ends.
+    /// Returns both ends.
     pub fn range(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// Ticks with their labels, in increasing order.
+    /// Returns the ticks with their labels, in increasing order.
     pub fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
         self.ticks.iter().copied().zip(self.labels.iter().map(String::as_str))
     }
 
-    /// Where a value lies: 0 at the low end, 1 at the high end. None if it cannot be drawn or lies outside.
+    /// Returns the relative position of a value: 0 at the low end, 1 at the high end. `None` if it cannot be drawn or is
+    /// outside.
     pub fn place(&self, value: f64) -> Option<f64> {
         (self.low..=self.high).contains(&value).then(|| self.part(value).clamp(0.0, 1.0))
     }
 
-    /// The same for values outside too: below 0 or above 1, and no further away than the axis is long.
+    /// Returns the relative position, also for values outside: below 0 or above 1, clipped to one length of the axis.
     pub fn place_near(&self, value: f64) -> Option<f64> {
         Extent::empty(self.log).admits(value).then(|| self.part(value).clamp(-1.0, 2.0))
     }
@@ -142,7 +143,7 @@ impl Axis {
     }
 }
 
-/// The range of the extent, made wide enough to divide by.
+/// Returns the range of the extent, widened if it is empty or too narrow.
 fn widened(extent: &Extent) -> (f64, f64) {
     match extent.range() {
         None if extent.log => (1.0, 10.0),
@@ -166,11 +167,11 @@ fn widened(extent: &Extent) -> (f64, f64) {
     }
 }
 
-/// Multiples of a round step: the first at or below `low`, the last at or above `high`.
+/// Returns multiples of a round step: the first at or below `low`, the last at or above `high`.
 fn even_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let (mantissa, power) = round_step((high - low) / (wanted - 1) as f64);
     let unit = power_of_ten(power);
-    // Multiples are counted in units of the power of ten, and divided where it is small: 3 / 10 is 0.3, 3 * 0.1 is not.
+    // Multiples are counted in units of the power of ten, and divided if it is small: 3 / 10 is 0.3, but 3 * 0.1 is not.
     let tick = |count: f64| {
         if power < 0 && power > -300 { count * mantissa / power_of_ten(-power) } else { count * mantissa * unit }
     };
@@ -189,12 +190,12 @@ fn even_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     ticks.iter().map(|&tick| if tick == 0.0 { 0.0 } else { tick }).collect()
 }
 
-/// Correctly rounded, unlike repeated multiplication.
+/// Returns a correctly rounded power of ten, unlike repeated multiplication.
 fn power_of_ten(power: i32) -> f64 {
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }
 
-/// The smallest of 1, 2, 5 times a power of ten that is not below the given step.
+/// Returns the smallest of 1, 2, 5 times a power of ten that is not below the given step.
 fn round_step(step: f64) -> (f64, i32) {
     let power = step.log10().floor() as i32;
     let mantissa = step / 10f64.powi(power);
@@ -206,7 +207,7 @@ fn round_step(step: f64) -> (f64, i32) {
     }
 }
 
-/// Powers of ten that enclose the range, thinned to about `wanted`; 1, 2, 5 times those when there are few.
+/// Returns powers of ten that enclose the range, thinned to about `wanted`; also 2 and 5 times those if there are few.
 fn decade_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let first = low.log10().floor() as i32;
     let last = high.log10().ceil() as i32;

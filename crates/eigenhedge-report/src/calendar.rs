@@ -1,6 +1,6 @@
-//! Ticks of an axis over times: round dates and times of day, in UTC.
+//! Ticks of a time axis: round dates and times of day, in UTC.
 
-/// Steps between ticks that are fixed times, in seconds: up to two weeks.
+/// Fixed steps between ticks in seconds, up to two weeks.
 const STEPS: [f64; 16] = [
     1.0,
     5.0,
@@ -22,10 +22,10 @@ const STEPS: [f64; 16] = [
 const DAY: f64 = 86400.0;
 /// Steps between ticks in months.
 const MONTHS: [i64; 12] = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000, 12000];
-/// Times beyond this are no dates of ours: the years 0 and 10,000.
+/// Largest absolute time with a date: about the years -6000 to 9900.
 const LAST: f64 = 2.5e11;
 
-/// At most about `wanted` ticks between two times, with their labels.
+/// Returns at most about `wanted` ticks between two times, with their labels.
 pub fn ticks(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<String>) {
     if !(low.abs() < LAST && high.abs() < LAST) {
         return (vec![], vec![]);
@@ -55,12 +55,12 @@ pub fn ticks(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<String>) {
     ticks.map(|(tick, month)| (tick, name(month))).unzip()
 }
 
-/// A time to the second.
+/// Formats a time to the second.
 pub fn moment(seconds: f64) -> String {
     if seconds.abs() < LAST { label(seconds, 1.0, f64::INFINITY) } else { crate::number::short(seconds) }
 }
 
-/// A tick: its date, or its time of day if days are finer than the steps, with the date where there are several.
+/// Labels a tick: with its date, or its time of day if steps are shorter than a day, plus the date if there are several.
 fn label(seconds: f64, step: f64, span: f64) -> String {
     let (year, month, day) = date(seconds);
     let date = format!("{year:04}-{month:02}-{day:02}");
@@ -75,9 +75,9 @@ fn label(seconds: f64, step: f64, span: f64) -> String {
     if span <= DAY { time } else { format!("{date} {time}") }
 }
 
-/// Year, month and day in the Gregorian calendar.
+/// Returns the year, month and day in the Gregorian calendar.
 fn date(seconds: f64) -> (i64, i64, i64) {
-    // Years that begin in March, in eras of 400 years.
+    // Years that start in March, in eras of 400 years.
     let days = (seconds / DAY).floor() as i64 + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -87,7 +87,7 @@ fn date(seconds: f64) -> (i64, i64, i64) {
     (year + 400 * era + i64::from(month <= 2), month, of_year - (153 * shifted + 2) / 5 + 1)
 }
 
-/// Seconds at which a month begins, counted from the first of the year 0.
+/// Returns the start of a month in seconds. Months are counted from January of the year 0.
 fn beginning(month: i64) -> f64 {
     let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
     let year = if month <= 2 { year - 1 } else { year };

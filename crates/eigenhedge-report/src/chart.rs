@@ -1,56 +1,55 @@
-//! Charts as data, without how they are drawn.
+//! Charts as data, independent of their drawing.
 //!
 //! Values that cannot be drawn (not finite, beyond ±10³⁰⁰, not positive on a logarithmic axis) leave a gap in a line.
 
 use crate::axis::Extent;
 use crate::number::{grouped, short};
 
-/// One picture: curves over a common pair of axes.
+/// A chart: series with common axes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
-    /// Above the picture.
+    /// Title above the chart.
     pub title: String,
-    /// Below the horizontal axis.
+    /// Label of the horizontal axis.
     pub x_label: String,
-    /// Beside the vertical axis.
+    /// Label of the vertical axis.
     pub y_label: String,
     /// True if the horizontal axis is logarithmic.
     pub log_x: bool,
-    /// True if horizontal places are times, in seconds since 1970.
+    /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
     /// True if the vertical axis is logarithmic.
     pub log_y: bool,
-    /// True if a page has a switch between a plain and a logarithmic vertical axis; one that is logarithmic always has.
+    /// True if a page has a switch between a linear and a logarithmic vertical axis; a logarithmic axis always has one.
     pub scale_switch: bool,
-    /// Horizontal range that is shown first, if not all of it; the page has a switch to the whole.
+    /// Initial horizontal range; `None` for the whole range. The page has a switch to the whole range.
     pub focus_x: Option<(f64, f64)>,
-    /// The same, vertically: the range that a share can have, or that of all but a few outliers ([`crate::focus`]).
+    /// Initial vertical range: the possible range of a share, or the range without a few outliers ([`crate::focus`]).
     pub focus_y: Option<(f64, f64)>,
-    /// Vertical range of a logarithmic chart when it is switched to a plain axis, if not all of it.
+    /// Vertical range of a logarithmic chart when it is switched to a linear axis; `None` for the whole range.
     pub focus_plain: Option<(f64, f64)>,
-    /// Another horizontal axis that a page can switch to: its name, whether its places are times, and its places for the points
-    /// of every series and for the marks. All series must have as many points.
+    /// Alternative horizontal axis that a page can switch to. All series must have the same number of points.
     pub other_x: Option<OtherAxis>,
-    /// Curves, in the order of the legend.
+    /// Series, in the order of the legend.
     pub series: Vec<Series>,
-    /// Places on the horizontal axis, e.g. where one segment ends and the next begins.
+    /// Marked positions on the horizontal axis, e.g. the boundaries of segments.
     pub marks: Vec<Mark>,
-    /// Places in the picture that have a name.
+    /// Named positions in the chart.
     pub annotations: Vec<Annotation>,
-    /// A sentence below the picture that says what to see; may be empty.
+    /// Explanatory sentence below the chart; may be empty.
     pub caption: String,
 }
 
-/// Another horizontal axis of a chart.
+/// Alternative horizontal axis of a chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OtherAxis {
-    /// Below the axis.
+    /// Label of the axis.
     pub label: String,
-    /// True if its places are times.
+    /// True if the axis shows times.
     pub is_dated: bool,
-    /// Places of the points.
+    /// Positions of the points.
     pub places: Vec<f64>,
-    /// Places of the marks.
+    /// Positions of the marks.
     pub marks: Vec<f64>,
 }
 
@@ -61,18 +60,18 @@ pub struct Series {
     pub name: String,
     /// Points, in drawing order.
     pub points: Vec<Point>,
-    /// How it is drawn.
+    /// Kind of drawing.
     pub kind: Kind,
-    /// Which colour it takes.
+    /// Color.
     pub tint: Tint,
 }
 
-/// One place of a curve. Without a spread, `low` and `high` equal `y`.
+/// A point of a series. Without a spread, `low` and `high` equal `y`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Horizontal place.
+    /// Horizontal position.
     pub x: f64,
-    /// Vertical place.
+    /// Vertical position.
     pub y: f64,
     /// Lower end of the error bar or of the band.
     pub low: f64,
@@ -80,12 +79,12 @@ pub struct Point {
     pub high: f64,
 }
 
-/// How a series is drawn. A spread is drawn as error bars, except in a band.
+/// Kind of drawing of a series. A spread is drawn as error bars, except in a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A line; each series has its own dash pattern as well as its own colour.
+    /// A line. Each series has its own dash pattern and color.
     Line,
-    /// A line that is always dashed, for what is compared with: a bound, a promise.
+    /// A dashed line, for references such as a bound.
     Dashed,
     /// Points without a line.
     Points,
@@ -93,43 +92,43 @@ pub enum Kind {
     Band,
 }
 
-/// Which colour a series takes.
+/// Color of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tint {
-    /// That of its position in the chart.
+    /// Color given by the position of the series in the chart.
     Position,
-    /// That of a given position, e.g. so that a line and its band look alike.
+    /// Color of a given position, e.g. for a line and its band.
     Slot(usize),
-    /// A step on a scale from early to late, out of [`crate::palette::TIMES`].
+    /// A step on a scale from early to late, from [`crate::palette::TIMES`].
     Time(usize),
-    /// That of an alarm.
+    /// Color of alarms.
     Alarm,
-    /// That of a drift.
+    /// Color of drifts.
     Drift,
 }
 
 /// A vertical line with a label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Horizontal place.
+    /// Horizontal position.
     pub x: f64,
     /// Text at the top of the line; may be empty.
     pub label: String,
 }
 
-/// A named place.
+/// A named position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Annotation {
-    /// Horizontal place.
+    /// Horizontal position.
     pub x: f64,
-    /// Vertical place.
+    /// Vertical position.
     pub y: f64,
     /// Its name.
     pub label: String,
 }
 
 impl Chart {
-    /// Exchanges the horizontal axis and the other one, if there is one.
+    /// Exchanges the horizontal axis and the alternative one, if there is one.
     pub(crate) fn flip(&mut self) {
         let Some(other) = self.other_x.take() else { return };
         let places = self.series.first().map(|series| series.points.iter().map(|point| point.x).collect());
@@ -145,46 +144,46 @@ impl Chart {
 }
 
 impl Point {
-    /// A point without a spread.
+    /// Creates a point without a spread.
     pub fn new(x: f64, y: f64) -> Self {
         Self { x, y, low: y, high: y }
     }
 
-    /// True if it has a spread to draw.
+    /// Returns true if the point has a spread to draw.
     pub fn has_spread(&self) -> bool {
         self.low.is_finite() && self.high.is_finite() && self.low < self.high
     }
 }
 
 impl Series {
-    /// A series of the given kind. What is left over in the longer of the two slices is not drawn.
+    /// Creates a series of the given kind. Extra values of the longer slice are ignored.
     pub fn new(kind: Kind, name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
         let points = x.iter().zip(y).map(|(&x, &y)| Point::new(x, y)).collect();
         Self { name: name.into(), points, kind, tint: Tint::Position }
     }
 
-    /// A line.
+    /// Creates a line.
     pub fn line(name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
         Self::new(Kind::Line, name, x, y)
     }
 
-    /// A dashed line.
+    /// Creates a dashed line.
     pub fn dashed(name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
         Self::new(Kind::Dashed, name, x, y)
     }
 
-    /// Points.
+    /// Creates a set of points.
     pub fn points(name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
         Self::new(Kind::Points, name, x, y)
     }
 
-    /// The area between two curves.
+    /// Creates the area between two curves.
     pub fn band(name: impl Into<String>, x: &[f64], low: &[f64], high: &[f64]) -> Self {
         let middle: Vec<f64> = low.iter().zip(high).map(|(low, high)| 0.5 * low + 0.5 * high).collect();
         Self::new(Kind::Band, name, x, &middle).with_spread(low, high)
     }
 
-    /// The same series with a spread at each point.
+    /// Sets a spread at each point and returns the series.
     pub fn with_spread(mut self, low: &[f64], high: &[f64]) -> Self {
         for (point, (&low, &high)) in self.points.iter_mut().zip(low.iter().zip(high)) {
             (point.low, point.high) = (low, high);
@@ -192,31 +191,31 @@ impl Series {
         self
     }
 
-    /// The same series in another colour.
+    /// Sets the color and returns the series.
     pub fn with_tint(mut self, tint: Tint) -> Self {
         self.tint = tint;
         self
     }
 }
 
-/// The values of a point that are drawn.
+/// Returns the values of a point that are drawn.
 fn drawn(kind: Kind, point: &Point) -> [f64; 3] {
     [if kind == Kind::Band { point.low } else { point.y }, point.low, point.high]
 }
 
 impl Chart {
-    /// A chart without series.
+    /// Creates a chart without series.
     pub fn new(title: impl Into<String>, x_label: impl Into<String>, y_label: impl Into<String>) -> Self {
         Self { title: title.into(), x_label: x_label.into(), y_label: y_label.into(), ..Self::default() }
     }
 
-    /// The same chart with one more series.
+    /// Adds a series and returns the chart.
     pub fn with(mut self, series: Series) -> Self {
         self.series.push(series);
         self
     }
 
-    /// Range of what can be drawn, horizontally and vertically. Marks do not widen it; annotations do.
+    /// Returns the horizontal and vertical ranges of drawable values. Annotations extend them, marks do not.
     pub fn extents(&self) -> (Extent, Extent) {
         let (mut horizontal, mut vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let places = self.annotations.iter().map(|place| Point::new(place.x, place.y));
@@ -231,14 +230,14 @@ impl Chart {
         (horizontal, vertical)
     }
 
-    /// True if a series has a point that can be drawn.
+    /// Returns true if a series has a point that can be drawn.
     pub fn shows(&self, series: &Series) -> bool {
         let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let drawn = |point: &Point| drawn(series.kind, point).iter().any(|y| vertical.admits(*y));
         series.points.iter().any(|point| horizontal.admits(point.x) && drawn(point))
     }
 
-    /// The ranges that are shown first: those of the focus, or all that can be drawn.
+    /// Returns the initial ranges: those of the focus, or all drawable values.
     pub fn shown(&self) -> (Extent, Extent) {
         let (horizontal, vertical) = self.extents();
         let focused = |extent: Extent, focus: Option<(f64, f64)>| match focus.filter(|_| extent.range().is_some()) {
@@ -248,7 +247,7 @@ impl Chart {
         (focused(horizontal, self.focus_x), focused(vertical, self.focus_y))
     }
 
-    /// A sentence about the points that the focus leaves out, if there are any.
+    /// Describes the points outside the focus, if there are any.
     pub fn left_out(&self) -> Option<String> {
         let (horizontal, vertical) = self.extents();
         let beyond =
@@ -267,7 +266,7 @@ impl Chart {
         (count > 0).then(|| format!("{} {verb} outside the range that is shown first: {ends}.", grouped(count)))
     }
 
-    /// Number of values that were given but cannot be drawn. NaN is not counted: it is how a gap is asked for.
+    /// Returns the number of values that cannot be drawn, except NaN, which marks a gap.
     pub fn undrawable(&self) -> usize {
         let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let lost = |extent: &Extent, value: f64| !value.is_nan() && !extent.admits(value);

@@ -1,31 +1,31 @@
-//! Curves over streams of any length, in bounded memory.
+//! Downsampling of curves over streams of any length, in bounded memory.
 //!
-//! Update: rows are put into buckets of 2^s consecutive row numbers, s = 0 at first. Each bucket keeps one row: its first
-//! or its largest. When a row would need one bucket too many, s grows by one and neighbouring buckets merge. The first
-//! and the last row are kept besides.
+//! Update: rows are assigned to buckets of 2^s consecutive row numbers, with s = 0 at first. Each bucket keeps one row: its
+//! first or its largest. If a row would need one bucket too many, s grows by one and neighbouring buckets are merged. The first
+//! and the last row are also kept.
 //!
-//! Guarantee: at most `capacity` rows are given back, in increasing order; the first and the last row are among them; with
-//! [`Keep::Largest`] the largest of the whole stream is, too. What is kept depends on the rows alone, so a recorder that
-//! was saved and restored goes on as if nothing had happened.
+//! Guarantee: at most `capacity` rows are returned, in increasing order, including the first and the last row; with
+//! [`Keep::Largest`] also the largest of the whole stream. The result depends only on the rows, so that a saved and restored
+//! recorder continues identically.
 //!
-//! Cost: O(width) for a row, spread over the stream; memory `capacity × width`; nothing is allocated once warm.
+//! Cost: amortized O(width) per row; memory `capacity × width`; no allocation after warm-up.
 //!
-//! Not done: curves are not smoothed or averaged; each point is a row that was there.
+//! Not done: curves are not smoothed or averaged. Each point is an actual row.
 
 use serde::{Deserialize, Serialize};
 
-/// Which row stands for a bucket.
+/// Row that represents a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Keep {
-    /// The first: for what changes slowly, such as totals.
+    /// The first row, for slowly changing values such as totals.
     First,
-    /// The one whose first value is largest: for what must not be missed, such as the loss of a row.
+    /// The row with the largest first value, for values whose peaks matter, such as the loss of a row.
     Largest,
 }
 
-/// A recorder of one or more curves over the same rows.
+/// Recorder of one or more curves over the same rows.
 ///
-/// Values may be NaN (a curve that does not exist yet), which not every format can save: postcard can, JSON cannot.
+/// Values may be NaN (a curve that does not exist yet), which postcard can save but JSON cannot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Downsampler {
@@ -33,40 +33,39 @@ pub struct Downsampler {
     capacity: usize,
     width: usize,
     shift: u32,
-    /// One row for each bucket that is not empty, in order.
+    /// One row for each nonempty bucket, in order.
     rows: Vec<u64>,
     values: Vec<f64>,
-    /// The first and the last row; none before the first push.
+    /// First and last row; `None` before the first push.
     ends: Option<(u64, u64)>,
     first: Vec<f64>,
     last: Vec<f64>,
 }
 
-/// Fewest points that a curve can be thinned to.
+/// Minimum number of points of a curve.
 const LEAST: usize = 4;
-/// Limits on what a saved recorder may ask for.
+/// Limits for a deserialized recorder.
 const MOST: usize = 1 << 20;
 
 impl Downsampler {
-    /// A recorder of `width` curves that keeps at most `capacity` points of each (at least 4).
+    /// Creates a recorder of `width` curves with at most `capacity` points each (at least 4).
     pub fn new(keep: Keep, capacity: usize, width: usize) -> Self {
         let (capacity, width) = (capacity.clamp(LEAST, MOST), width.clamp(1, MOST));
         let (rows, values) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity * width));
         Self { keep, capacity, width, shift: 0, rows, values, ends: None, first: vec![], last: vec![] }
     }
 
-    /// True if the other recorder was made for the same number of curves and points.
+    /// Returns true if the other recorder has the same number of curves and points.
     pub fn is_like(&self, other: &Self) -> bool {
         (self.keep, self.capacity, self.width) == (other.keep, other.capacity, other.width)
     }
 
-    /// Number of curves.
+    /// Returns the number of curves.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Records a row. Missing values become NaN; values past the width are ignored, and so is a row whose number is not
-    /// above that of the row before.
+    /// Records a row. Missing values become NaN. Values beyond the width, and rows whose number does not increase, are ignored.
     pub fn push(&mut self, row: u64, values: &[f64]) {
         let first = match self.ends {
             Some((_, last)) if row <= last => return,
@@ -99,15 +98,15 @@ impl Downsampler {
         }
     }
 
-    /// True if a row of this number would begin a bucket, and so be kept whatever its values: the others need not be pushed
-    /// where the first of a bucket is kept, but for the last row of all.
+    /// Returns true if this row would start a bucket and be kept regardless of its values. With [`Keep::First`], other rows
+    /// except the last need not be pushed.
     pub fn would_keep(&self, row: u64) -> bool {
         let Some((first, last)) = self.ends else { return true };
         let bucket = |row: u64| (row - first) >> self.shift;
         row > last && self.rows.last().is_none_or(|kept| bucket(*kept) < bucket(row))
     }
 
-    /// Joins the rows that now share a bucket.
+    /// Merges the rows that now share a bucket.
     fn merge(&mut self, first: u64) {
         let mut length = 0;
         for i in 0..self.rows.len() {
@@ -128,7 +127,7 @@ impl Downsampler {
         self.values.truncate(length * self.width);
     }
 
-    /// The kept rows in increasing order, each with its values.
+    /// Returns the kept rows in increasing order, each with its values.
     pub fn points(&self) -> Vec<(u64, &[f64])> {
         let Some((first, last)) = self.ends else { return vec![] };
         let mut points: Vec<(u64, &[f64])> = self.rows.iter().copied().zip(self.values.chunks(self.width)).collect();
@@ -141,19 +140,19 @@ impl Downsampler {
         points
     }
 
-    /// One curve: row numbers and values.
+    /// Returns one curve: row numbers and values.
     pub fn curve(&self, index: usize) -> (Vec<f64>, Vec<f64>) {
         let value = |values: &[f64]| values.get(index).copied().unwrap_or(f64::NAN);
         self.points().into_iter().map(|(row, values)| (row as f64, value(values))).unzip()
     }
 }
 
-/// NaN is smaller than everything.
+/// Compares two values; NaN is smaller than everything.
 fn larger(value: f64, than: f64) -> bool {
     value > than || (than.is_nan() && !value.is_nan())
 }
 
-/// A saved recorder before it is checked.
+/// Serialized form of a recorder, before checks.
 #[derive(Deserialize)]
 struct Saved {
     keep: Keep,
@@ -167,7 +166,7 @@ struct Saved {
     last: Vec<f64>,
 }
 
-/// A saved recorder that no recorder could have saved.
+/// Error for an invalid serialized recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a saved curve must have {rule}")]
 pub struct Damaged {
@@ -211,7 +210,7 @@ mod tests {
         curve
     }
 
-    /// Rows with gaps, and values with ties and NaN.
+    /// Generates rows with gaps, and values with ties and NaN.
     fn stream() -> impl Strategy<Value = Vec<(u64, f64)>> {
         let value = prop_oneof![8 => -5.0f64..5.0, 2 => Just(1.0), 1 => Just(f64::NAN)];
         prop::collection::vec((1u64..9, value), 0..400).prop_map(|steps| {

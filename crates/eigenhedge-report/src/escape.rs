@@ -1,11 +1,11 @@
-//! Text that came from outside, made harmless for where it goes.
+//! Escaping of untrusted text.
 
 use std::fmt::Write as _;
 
-/// For the content of an element and for a quoted attribute, in HTML and in SVG.
+/// Escapes text for the content of an element or a quoted attribute, in HTML and SVG.
 ///
-/// Characters that XML does not allow become U+FFFD: a picture that holds one is refused as a whole. So do those that
-/// reverse the direction of text, because they would change what is read beside them.
+/// Characters that XML does not allow become U+FFFD, because a picture with one of them would be invalid as a whole. So do
+/// characters that reverse the direction of text, because they would change the surrounding text.
 pub fn markup(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -24,7 +24,7 @@ pub fn markup(text: &str) -> String {
     safe
 }
 
-/// For JSON inside a script element: no character that could end the element or the line.
+/// Escapes JSON for a script element, so that no character can end the element or the line.
 pub fn script(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for character in json.chars() {
@@ -38,7 +38,7 @@ pub fn script(json: &str) -> String {
     safe
 }
 
-/// Names that break what is written without care; tests of this crate and of its users put them everywhere.
+/// Names that break unescaped output, for tests of this crate and its users.
 pub const HOSTILE: &[&str] = &[
     "</script><script>window.broken=1</script>",
     "\"><img src=x onerror=window.broken=1>",

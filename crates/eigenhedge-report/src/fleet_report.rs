@@ -1,32 +1,32 @@
-//! The page of many monitors: a line for each key, which leads to its charts.
+//! Page of many monitors: one line per key, with a link to its charts.
 
 use crate::monitor_report::MonitorReport;
 use crate::page::{Block, Overview, Page, Section, Tile};
 
-/// The data of the page.
+/// Data of the page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FleetReport {
     /// Heading.
     pub title: String,
-    /// A line below the heading.
+    /// Line below the heading.
     pub subtitle: String,
     /// Findings, one sentence each.
     pub summary: Vec<String>,
-    /// A few numbers in large letters.
+    /// Key numbers in large type.
     pub tiles: Vec<Tile>,
-    /// A line for each key.
+    /// Overview with one line per key.
     pub overview: Overview,
-    /// The charts of keys, at the places that the overview names.
+    /// Charts of keys, by the anchors that the overview links to.
     pub keys: Vec<(String, MonitorReport)>,
 }
 
 impl FleetReport {
-    /// The page as an HTML file.
+    /// Returns the page as an HTML file.
     pub fn html(&self) -> String {
         self.page().html()
     }
 
-    /// The page.
+    /// Returns the page.
     pub fn page(&self) -> Page {
         let mut blocks = vec![Block::Tiles(self.tiles.clone()), Block::Overview(self.overview.clone())];
         blocks.extend(self.keys.iter().map(|(place, report)| {

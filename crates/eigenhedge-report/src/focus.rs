@@ -1,14 +1,13 @@
-//! Ranges that show most values well, where a few outliers would flatten the rest.
+//! Ranges without outliers, which would flatten the rest.
 
-/// Part of the values beyond which one may be an outlier, at each end.
+/// Maximum share of outliers at each end.
 const TAIL: f64 = 0.01;
-/// Distance from the other values at which one is, in ranges of those.
+/// Distance from the other values that makes an outlier, in ranges of those.
 const FAR: f64 = 2.0;
-/// Fewest values of which one can be an outlier.
+/// Minimum number of values for outliers to exist.
 const FEWEST: usize = 20;
 
-/// The range of all values but a few that lie far from the rest, at most a hundredth at each end; none if there are no
-/// such values.
+/// Returns the range without the values far from the rest, at most 1 % at each end; `None` if there are no such values.
 pub fn without_outliers(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -38,7 +37,7 @@ mod tests {
         assert_eq!(without_outliers(even(400)), None);
         assert_eq!(without_outliers(even(400).chain([1e6, 2e6])), Some((0.0, 399.0)));
         assert_eq!(without_outliers(even(400).chain([-1e6, f64::NAN])), Some((0.0, 399.0)));
-        // A tenth of all values is no outlier, a few of them are no crowd, and one value has no neighbours.
+        // A tenth of the values are not outliers, few values have none, and a single value has no neighbours.
         assert_eq!(without_outliers(even(400).chain([1e6; 40])), None);
         assert_eq!(without_outliers(even(10).chain([1e6])), None);
         assert_eq!(without_outliers([3.0; 100].into_iter().chain([9.0])), None);

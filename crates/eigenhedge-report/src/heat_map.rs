@@ -1,4 +1,4 @@
-//! Values of many columns over rows or times, as cells whose shade is the value or its logarithm.
+//! Heat maps: values of many columns over rows or times, shaded by value or logarithm.
 
 use crate::axis::{Axis, Ends, Extent};
 use crate::escape::markup;
@@ -10,43 +10,43 @@ use crate::text_layout;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Widths of the picture, on a screen or paper and on a phone.
+/// Widths of the picture, for screen or paper and for a phone.
 const WIDE: f64 = 720.0;
 const NARROW: f64 = 380.0;
 const TEXT_SIZE: f64 = 12.0;
 const MARGIN: f64 = 12.0;
 /// Height of a line of cells.
 const LINE: f64 = 16.0;
-/// Most room for the names of lines, as a part of the width.
+/// Maximum width of the line names, as a share of the width.
 const NAMES: f64 = 0.36;
-/// Shades, besides none at all.
+/// Number of shades, without the blank one.
 const SHADES: usize = 8;
-/// Size of a shade in the key.
+/// Size of a shade in the legend.
 const KEY: f64 = 12.0;
 
-/// Lines of cells over a common horizontal axis.
+/// Lines of cells with a common horizontal axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeatMap {
-    /// Above the picture.
+    /// Title above the picture.
     pub title: String,
-    /// Below the horizontal axis.
+    /// Label of the horizontal axis.
     pub x_label: String,
-    /// True if horizontal places are times, in seconds since 1970.
+    /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
-    /// Places at which cells begin, increasing; a cell ends where the next begins, and the last one at its own place.
+    /// Start positions of the cells, increasing. A cell ends where the next starts; the last one has no width.
     pub places: Vec<f64>,
     /// Name and values of each line, from the top.
     pub lines: Vec<(String, Vec<f64>)>,
-    /// Values without a shade, at most, and with the darkest one, at least.
+    /// Largest value without a shade, and smallest value with the darkest shade.
     pub range: (f64, f64),
-    /// True if shades are even steps of the value; otherwise they are steps of its logarithm.
+    /// True if shades are linear in the value; otherwise they are logarithmic.
     pub linear: bool,
-    /// A sentence below the picture; may be empty.
+    /// Sentence below the picture; may be empty.
     pub caption: String,
 }
 
 impl HeatMap {
-    /// Both pictures, of which a page shows the one that fits the screen.
+    /// Returns both pictures. A page shows the one that fits the screen.
     pub(crate) fn html(&self) -> String {
         let picture = |class: &str, page_width: f64| {
             let Panel { body, height, description } = self.panel(page_width, false);
@@ -67,7 +67,7 @@ impl HeatMap {
         )
     }
 
-    /// Left end and width of the cells.
+    /// Returns the left end and the width of the cells.
     fn across(&self, page_width: f64) -> (f64, f64) {
         let left = MARGIN + self.room_for_names(page_width) + 8.0;
         (left, page_width - left - 3.0 * MARGIN)
@@ -78,7 +78,7 @@ impl HeatMap {
         names.min(NAMES * page_width)
     }
 
-    /// The picture in this width.
+    /// Draws the picture in this width.
     pub(crate) fn panel(&self, page_width: f64, titled: bool) -> Panel {
         let names = self.room_for_names(page_width);
         let mut body = String::new();
@@ -118,7 +118,7 @@ impl HeatMap {
         Panel { body, height: bottom + 3.0 * MARGIN + 8.0, description }
     }
 
-    /// The horizontal axis, with as many ticks as have room.
+    /// Returns the horizontal axis, with as many ticks as fit.
     fn axis(&self, width: f64) -> Axis {
         let mut extent = Extent::empty(false);
         self.places.iter().for_each(|x| extent.include(*x));
@@ -132,7 +132,7 @@ impl HeatMap {
         (3..=8).rev().map(axis).find(fits).unwrap_or_else(|| axis(2))
     }
 
-    /// The shades with the values at both ends, flush right.
+    /// Draws the legend of shades with the values at both ends, aligned right.
     fn key(&self, right: f64, y: f64) -> String {
         let (low, high) = (short(self.range.0), short(self.range.1));
         let end = right - text_layout::width(&high, TEXT_SIZE) - 6.0;
@@ -145,7 +145,7 @@ impl HeatMap {
         body + &label(FAINT, "faint", (right, y), TEXT_SIZE, "text-anchor=\"end\"", &high)
     }
 
-    /// Cells of each shade, as paths; neighbours of one shade are one cell.
+    /// Returns the cells of each shade as paths. Adjacent cells of one shade are merged.
     fn cells(&self, place: impl Fn(f64) -> f64, top: f64) -> [String; SHADES] {
         let mut paths = [const { String::new() }; SHADES];
         for (i, (_, values)) in self.lines.iter().enumerate() {
@@ -172,7 +172,7 @@ impl HeatMap {
         let (low, high) = self.range;
         let part = if self.linear { (value - low) / (high - low) } else { (value / low).ln() / (high / low).ln() };
         let depth = SHADES as f64 * part;
-        // Even steps begin in the middle of the first: a value that is nearly nothing has no shade.
+        // Linear steps start in the middle of the first, so that values near zero have no shade.
         let least = if self.linear { 0.5 } else { 0.0 };
         (depth > least).then(|| (depth as usize).min(SHADES - 1))
     }

@@ -1,12 +1,13 @@
-//! Pictures and pages of runs: plain data in, text out.
+//! Plots and HTML pages of runs, from plain data to text.
 //!
-//! A [`Chart`] is what is to be seen. [`svg`] draws it as a picture that stands alone; [`Page`] puts charts, sentences and
-//! tables into one HTML file that needs no network; [`RunReport`] is the page of one run, [`MonitorReport`] that of a monitor. [`Downsampler`] and [`TopK`]
-//! record a stream of any length in bounded memory, so that a run of 10⁸ rows has a page of the same size as one of 10⁴.
+//! A [`Chart`] is the data of a plot. [`svg`] draws it as a self-contained picture. [`Page`] combines charts, sentences and
+//! tables in a self-contained HTML file. [`RunReport`] is the page of a run, [`MonitorReport`] that of a monitor.
+//! [`Downsampler`] and [`TopK`] record a stream of any length in bounded memory, so that the page of 10⁸ rows is as large as
+//! that of 10⁴.
 //!
-//! Nothing here knows a learner, reads a file or looks at a clock. The same data gives the same bytes.
+//! This crate knows no learners, reads no files and uses no clock. The same data gives the same bytes.
 //!
-//! Names, labels and titles may be anything, also `</script>`: whatever is written passes through [`escape`].
+//! Names, labels and titles may contain anything, such as `</script>`: all output passes through [`escape`].
 
 #![forbid(unsafe_code)]
 

@@ -1,88 +1,88 @@
-//! The page of a monitor: scores and their limits, what happened when, and which columns did it.
+//! Page of a monitor: scores and limits, events, and the columns that caused them.
 
 use crate::chart::{Chart, Mark, OtherAxis, Series, Tint};
 use crate::heat_map::HeatMap;
 use crate::page::{Block, Folded, Page, Table, Tile};
 use crate::run_report::Curve;
 
-/// Columns in the picture of contributions.
+/// Maximum number of columns in the heat map of contributions.
 const COLUMNS: usize = 30;
 
-/// A statistic over the rows, and its limit.
+/// A statistic over the rows, with its limit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Watched {
-    /// Title of its chart.
+    /// Title of the chart.
     pub title: String,
     /// Name in the legend.
     pub name: String,
-    /// A sentence below the chart.
+    /// Sentence below the chart.
     pub caption: String,
-    /// Its values.
+    /// Values of the statistic.
     pub values: Vec<f64>,
-    /// Its limits.
+    /// Limits of the statistic.
     pub limits: Vec<f64>,
-    /// Named points at these rows, NaN elsewhere. If there are none, the values over the limit are marked.
+    /// Named points at these rows, NaN elsewhere. If empty, the values above the limit are marked.
     pub marked: Vec<(String, Vec<f64>)>,
 }
 
 /// An event, a drift or a change in the charts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Moment {
-    /// Number of its row.
+    /// Number of the row.
     pub row: f64,
-    /// Its time in seconds since 1970, if it is known.
+    /// Time in seconds since 1970, if known.
     pub time: Option<f64>,
-    /// Text at the top of its line.
+    /// Text at the top of the line.
     pub label: String,
 }
 
-/// Gaps between points, in medians, from which a line over times is broken.
+/// Gap between points, in median steps, that breaks a line over times.
 const GAP: f64 = 10.0;
 
-/// The data of the page of a monitor.
+/// Data of the page of a monitor.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MonitorReport {
     /// Heading.
     pub title: String,
-    /// A line below the heading.
+    /// Line below the heading.
     pub subtitle: String,
-    /// Findings, one sentence each: the most important first.
+    /// Findings, one sentence each, most important first.
     pub summary: Vec<String>,
-    /// A few numbers in large letters.
+    /// Key numbers in large type.
     pub tiles: Vec<Tile>,
-    /// Names and values of the summary, for those who want all of it.
+    /// Names and values of the complete summary.
     pub facts: Vec<(String, String)>,
-    /// Numbers of the rows that charts show.
+    /// Numbers of the plotted rows.
     pub rows: Vec<f64>,
-    /// The numbers that the charts show at these rows.
+    /// Statistics at these rows.
     pub watched: Vec<Watched>,
     /// Events, drifts and changes.
     pub moments: Vec<Moment>,
-    /// Numbers of the rows of the picture of contributions.
+    /// Numbers of the rows of the heat map.
     pub cell_rows: Vec<f64>,
-    /// Contributions of each column to Q at these rows, in limits of Q.
+    /// Contributions of each column to Q at these rows, in units of the limit of Q.
     pub contributions: Vec<(String, Vec<f64>)>,
-    /// Values of the columns that caused most, at the same rows.
+    /// Values of the main causing columns at the same rows.
     pub signals: Vec<(String, Vec<f64>)>,
-    /// The strongest events, with their causes.
+    /// Strongest events with their causes.
     pub worst: Table,
-    /// Time of some of the rows, in seconds since 1970 and not decreasing: the axis of the charts, if it is known.
+    /// Times of some of the rows, in seconds since 1970, nondecreasing: the axis of the charts, if known.
     pub times: Option<Curve>,
 }
 
 impl MonitorReport {
-    /// The page as an HTML file.
+    /// Returns the page as an HTML file.
     pub fn html(&self) -> String {
         self.page().html()
     }
 
-    /// The page.
+    /// Returns the page.
     pub fn page(&self) -> Page {
         let (title, subtitle, summary) = (self.title.clone(), self.subtitle.clone(), self.summary.clone());
         Page { title, subtitle, summary, blocks: self.blocks() }
     }
 
-    /// The parts of the page below its heading.
+    /// Returns the parts of the page below its heading.
     pub fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         if !self.tiles.is_empty() {
@@ -107,7 +107,7 @@ impl MonitorReport {
         blocks
     }
 
-    /// Places of rows on the horizontal axis.
+    /// Returns the positions of rows on the horizontal axis.
     fn places(&self, rows: &[f64]) -> Vec<f64> {
         match self.dated() {
             None => rows.to_vec(),
@@ -123,7 +123,7 @@ impl MonitorReport {
         self.dated().map_or_else(|| "row".to_owned(), |times| times.name.clone())
     }
 
-    /// A chart over some of the rows; lines are broken at gaps in time.
+    /// Creates a chart over some of the rows. Lines are broken at gaps in time.
     fn over(
         &self,
         title: &str,
@@ -181,7 +181,7 @@ impl MonitorReport {
         chart
     }
 
-    /// The values of one column.
+    /// Plots the values of one column.
     fn signal(&self, name: &str, values: &[f64]) -> Chart {
         let line = |x: &[f64], from: &[Option<usize>]| vec![Series::line(name, x, &taken(values, from))];
         let mut chart = self.over(name, name, &self.cell_rows, line);
@@ -189,7 +189,7 @@ impl MonitorReport {
         chart
     }
 
-    /// The columns that contributed most at any moment, in their own order.
+    /// Returns the heat map of the columns with the largest contributions, in their own order.
     fn heat_map(&self) -> HeatMap {
         let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
         let mut order: Vec<usize> = (0..self.contributions.len()).collect();
@@ -214,13 +214,13 @@ impl MonitorReport {
     }
 }
 
-/// True if nothing happened in more than half of the time: an axis of rows then shows more.
+/// Returns true if a gap covers more than half of the time; an axis of rows is then clearer.
 fn has_long_gap(points: &[(f64, Option<usize>)]) -> bool {
     let range = points.last().map_or(0.0, |last| last.0) - points.first().map_or(0.0, |first| first.0);
     points.windows(3).any(|three| three[1].1.is_none() && three[2].0 - three[0].0 > 0.5 * range)
 }
 
-/// Places with their positions, and a place of its own without a position in each gap of times.
+/// Returns positions with their indices, and an additional position without an index in each gap of times.
 fn broken(places: &[f64], is_dated: bool) -> Vec<(f64, Option<usize>)> {
     let mut steps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
     steps.sort_by(f64::total_cmp);
@@ -238,7 +238,7 @@ fn broken(places: &[f64], is_dated: bool) -> Vec<(f64, Option<usize>)> {
     points
 }
 
-/// The values at these positions; NaN where there is none.
+/// Returns the values at these indices; NaN where there is none.
 fn taken(values: &[f64], from: &[Option<usize>]) -> Vec<f64> {
     from.iter().map(|from| from.and_then(|i| values.get(i).copied()).unwrap_or(f64::NAN)).collect()
 }
@@ -297,7 +297,7 @@ mod tests {
         for chart in [report.chart(&report.watched[0]), report.signal("s", &report.signals[0].1)] {
             let points = &chart.series[0].points;
             assert_eq!((points.len(), points[10].y.is_nan(), points[9].y.is_nan()), (21, true, false));
-            // Most of the time nothing happened: rows are the axis, and a button shows the times.
+            // A long gap: rows are the axis, and a button shows the times.
             assert_eq!((chart.dated_x, chart.marks[0].x, points[10].x), (false, 10.0, 9.5));
             assert_eq!(chart.other_x.unwrap().marks, [5.0]);
         }

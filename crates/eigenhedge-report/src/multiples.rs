@@ -1,4 +1,4 @@
-//! One small picture for each of many curves, on the same axes: each stands out from the others, which are drawn faintly.
+//! Small multiples: one plot per curve on common axes, with the other curves drawn faintly.
 
 use crate::number::short;
 use crate::palette::{Colour, FAINT, GRID, INK, SERIES};
@@ -15,22 +15,22 @@ const AREA: [f64; 4] = [6.0, 54.0, 234.0, 154.0];
 const NAME_SIZE: f64 = 14.0;
 const NOTE_SIZE: f64 = 12.0;
 
-/// Small pictures of curves over the same rows.
+/// Small plots of curves over the same rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Multiples {
-    /// Above the pictures.
+    /// Title above the plots.
     pub title: String,
-    /// A sentence below them.
+    /// Sentence below the plots.
     pub caption: String,
-    /// A curve for each picture, in order.
+    /// One curve per plot, in order.
     pub curves: Vec<Curve>,
-    /// A line below the name of each curve.
+    /// Line below the name of each curve.
     pub notes: Vec<String>,
-    /// A dashed curve in every picture.
+    /// Dashed reference curve in every plot.
     pub reference: Option<Curve>,
-    /// Largest value that is shown; curves leave the picture there. The least is zero.
+    /// Upper end of the vertical axis, where curves are cut off. The lower end is zero.
     pub top: f64,
-    /// True if rows are times, in seconds since 1970.
+    /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated: bool,
 }
 
@@ -127,7 +127,7 @@ mod tests {
             assert_eq!((paths("grid-stroke"), paths("s0-stroke"), paths("ink-stroke")), (2, 1, 1));
         }
         assert!(html.contains("&lt;good&gt;") && html.contains("lost 2"));
-        // The bad one leaves the picture; the others keep their room.
+        // The outlier leaves the plot; the others keep their scale.
         assert!(html.contains("M6 154L234 104"), "{html}");
     }
 }

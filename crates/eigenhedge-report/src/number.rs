@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Formatting of numbers for readers.
 
-/// A number with at most `digits` significant digits, without an exponent where that is short.
+/// Formats a number with at most `digits` significant digits, without an exponent if that is short.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return if value == 0.0 { "0".into() } else { value.to_string() };
@@ -16,7 +16,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
 }
 
-/// A short label for one value: `0.001`, `200`, `50k`, `3M`, `1e-7`.
+/// Returns a short label for one value: `0.001`, `200`, `50k`, `3M`, `1e-7`.
 pub fn short(value: f64) -> String {
     let size = value.abs();
     for (unit, suffix) in [(1e9, "G"), (1e6, "M"), (1e3, "k")] {
@@ -30,7 +30,7 @@ pub fn short(value: f64) -> String {
     significant(value, 4)
 }
 
-/// Labels for evenly spaced ticks: one unit and one number of decimals for all, enough to tell them apart.
+/// Returns labels for evenly spaced ticks, with a common unit and enough decimals to distinguish them.
 pub fn ticks(values: &[f64]) -> Vec<String> {
     let size = values.iter().fold(0.0f64, |size, value| size.max(value.abs()));
     let step = values.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
@@ -45,7 +45,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
         s if s >= 1e4 && step >= 1e1 => (1e3, "k"),
         _ => (1.0, ""),
     };
-    // A step that is not round (a clipped end) still needs its own digits.
+    // A step that is not round (a clipped end) needs its own digits.
     let decimals = (0..=8).find(|&decimals| {
         let scaled = step / unit * 10f64.powi(decimals);
         (scaled - scaled.round()).abs() < 1e-6 * scaled.max(1.0) && scaled.round() >= 1.0
@@ -57,7 +57,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
     values.iter().map(|&value| label(value)).collect()
 }
 
-/// A whole number in groups of three, for reading: `1 234 567` with thin, unbreakable spaces.
+/// Formats an integer in groups of three, `1 234 567`, with thin no-break spaces.
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();

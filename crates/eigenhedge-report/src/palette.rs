@@ -1,16 +1,16 @@
-//! Colours and dashes that stay apart: for eyes that do not tell red from green, on a dark screen, and on paper.
+//! Colors and dash patterns that are distinguishable with red-green color blindness, on dark screens and on paper.
 //!
-//! Eight colours, each with a dash pattern. From the ninth series on the colours repeat with other dashes, so that 64
-//! series differ in the pair. Every colour has a contrast of at least 3 to 1 with its background.
+//! There are eight colors, each with a dash pattern. From the ninth series on the colors repeat with other dashes, so that 64
+//! series have distinct combinations. Every color has a contrast of at least 3:1 with its background.
 
 use crate::chart::{Kind, Tint};
 
-/// A colour on a light and on a dark background.
+/// A color on a light and on a dark background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour {
-    /// On [`PAPER`]'s light.
+    /// Color on a light background.
     pub light: &'static str,
-    /// On [`PAPER`]'s dark.
+    /// Color on a dark background.
     pub dark: &'static str,
 }
 
@@ -27,7 +27,7 @@ pub const FAINT: Colour = colour("#57606a", "#a4adb8");
 /// Grid lines.
 pub const GRID: Colour = colour("#e3e6ea", "#2c323a");
 
-/// Colours of series.
+/// Colors of series.
 pub const SERIES: [Colour; 8] = [
     colour("#0072b2", "#58b4f0"),
     colour("#d55e00", "#ff9850"),
@@ -39,12 +39,12 @@ pub const SERIES: [Colour; 8] = [
     colour("#882255", "#f27fa5"),
 ];
 
-/// An alarm: red, and nothing else is.
+/// Color of alarms, the only red.
 pub const ALARM: Colour = colour("#cf1020", "#ff6b6b");
-/// A drift.
+/// Color of drifts.
 pub const DRIFT: Colour = colour("#b35c00", "#ffb454");
 
-/// Colours from early to late.
+/// Colors from early to late.
 pub const TIMES: [Colour; 5] = [
     colour("#440154", "#4a8fd0"),
     colour("#443a83", "#22a7b5"),
@@ -56,26 +56,26 @@ pub const TIMES: [Colour; 5] = [
 /// Dash patterns of series, in pixels; the first is solid.
 pub const DASHES: [&[u8]; 8] =
     [&[], &[8, 3], &[2, 3], &[9, 3, 2, 3], &[14, 4], &[5, 2, 1, 2, 1, 2], &[4, 4], &[14, 3, 4, 3]];
-/// Dash pattern of what is compared with.
+/// Dash pattern of references.
 const COMPARED: &[u8] = &[6, 4];
 
-/// How one series looks.
+/// Appearance of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// Its colour.
+    /// Color.
     pub colour: Colour,
-    /// Name of the colour in style sheets.
+    /// Name of the color in style sheets.
     pub class: &'static str,
-    /// Its dash pattern.
+    /// Dash pattern.
     pub dash: &'static [u8],
-    /// Which shape its points have.
+    /// Shape of the points.
     pub shape: usize,
 }
 
 const SERIES_CLASSES: [&str; 8] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
 const TIME_CLASSES: [&str; 5] = ["t0", "t1", "t2", "t3", "t4"];
 
-/// The look of a series at a position of its chart.
+/// Returns the appearance of a series at a position of its chart.
 pub fn look(position: usize, tint: Tint, kind: Kind) -> Look {
     let slot = match tint {
         Tint::Alarm => return Look { colour: ALARM, class: "alarm", dash: DASHES[0], shape: 0 },
@@ -91,7 +91,7 @@ pub fn look(position: usize, tint: Tint, kind: Kind) -> Look {
     Look { colour: SERIES[slot % 8], class: SERIES_CLASSES[slot % 8], dash, shape: slot }
 }
 
-/// Style rules for pictures on a dark screen; paper stays light.
+/// Returns style rules for pictures on a dark screen. Print stays light.
 pub fn dark_rules() -> String {
     let mut rules = String::from("@media screen and (prefers-color-scheme:dark){");
     let mut rule = |class: &str, colour: Colour| {
@@ -122,7 +122,7 @@ mod tests {
         0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
-    /// Contrast ratio of the Web Content Accessibility Guidelines.
+    /// Returns the contrast ratio of the Web Content Accessibility Guidelines.
     fn contrast(a: &str, b: &str) -> f64 {
         let (a, b) = (luminance(linear(a)), luminance(linear(b)));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// The rest of a colour for an eye without green cones (Viénot, Brettel & Mollon 1999).
+    /// Simulates a color for deuteranopia (Viénot, Brettel & Mollon 1999).
     fn without_green([red, green, blue]: [f64; 3]) -> [f64; 3] {
         let mixed = 0.29275 * red + 0.70725 * green;
         [mixed, mixed, (-0.02234 * red + 0.02234 * green + blue).clamp(0.0, 1.0)]

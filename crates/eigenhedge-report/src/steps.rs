@@ -1,5 +1,4 @@
-//! A line that follows points in the plane, row after row: with a slider and a button where scripts run, as a few pictures
-//! where they do not.
+//! A line that follows points in the plane, row by row: an animation with a slider where scripts run, otherwise a few pictures.
 
 use crate::escape::markup;
 use crate::palette::{Colour, FAINT, INK, SERIES};
@@ -8,31 +7,31 @@ use crate::svg::{self, number};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Pictures without scripts.
+/// Number of pictures without scripts.
 const FRAMES: usize = 4;
 const WIDTH: f64 = 260.0;
 const HEIGHT: f64 = 290.0;
-/// Points that are seen at once: the last ones.
+/// Number of visible points, the last ones.
 const SEEN: usize = 40;
-/// Pixels for a unit.
+/// Pixels per unit.
 const UNIT: f64 = 100.0;
 
-/// Points in the plane, one for each row, and the lines beside them.
+/// Points in the plane, one per row, and the lines.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Steps {
-    /// Above the picture.
+    /// Title above the picture.
     #[serde(skip)]
     pub title: String,
-    /// Below the picture.
+    /// Caption below the picture.
     #[serde(skip)]
     pub caption: String,
-    /// The points, within one unit of the origin.
+    /// Points, within one unit of the origin.
     pub points: Vec<(f64, f64)>,
-    /// Angle of the line that was committed to before each point.
+    /// Angle of the line committed to before each point.
     pub angles: Vec<f64>,
     /// Angle of the best fixed line.
     pub fixed: f64,
-    /// Losses up to each point of the line that follows, and of the best fixed line.
+    /// Cumulative losses of the adaptive line and of the best fixed line.
     pub lost: Vec<(f64, f64)>,
 }
 
@@ -41,7 +40,7 @@ impl Steps {
         let count = self.points.len().min(self.angles.len()).min(self.lost.len());
         let frames: String =
             (1..=FRAMES).filter_map(|i| (i * count / FRAMES).checked_sub(1)).map(|step| self.frame(step)).collect();
-        // Serialising finite numbers into memory does not fail; without data the pictures stay.
+        // Serializing finite numbers does not fail. Without data, the pictures remain.
         let data = serde_json::to_string(self).unwrap_or_default();
         format!(
             "<div class=\"steps\" data-steps=\"{}\"></div><div class=\"multiples steps-static\">{frames}</div>",
@@ -49,7 +48,7 @@ impl Steps {
         )
     }
 
-    /// The picture after a step.
+    /// Draws the picture after a step.
     fn frame(&self, step: usize) -> String {
         let centre = (WIDTH / 2.0, WIDTH / 2.0);
         let place = |(x, y): (f64, f64)| (centre.0 + UNIT * x, centre.1 - UNIT * y);

@@ -1,9 +1,9 @@
-//! How wide text is, near enough to keep it apart. Fonts differ, so widths are guessed on the large side.
+//! Approximate text widths for layout. Fonts differ, so widths are overestimated.
 
-/// Width in units of the font size.
+/// Returns the width of a character in units of the font size.
 fn character_width(character: char) -> f64 {
     match character {
-        // Written as a replacement character, which is wide.
+        // Drawn as a replacement character, which is wide.
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => 1.1,
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' | ' ' => 0.34,
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '-' | '/' => 0.44,
@@ -16,12 +16,12 @@ fn character_width(character: char) -> f64 {
     }
 }
 
-/// Width of a text in pixels.
+/// Returns the width of a text in pixels.
 pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(character_width).sum::<f64>() * size
 }
 
-/// The text, or as much of its beginning as fits, with an ellipsis.
+/// Returns the text, truncated with an ellipsis if it does not fit.
 pub fn fit(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.into();
@@ -37,7 +37,8 @@ pub fn fit(text: &str, size: f64, room: f64) -> String {
     fitted.trim_end().to_string() + "…"
 }
 
-/// The text, or its first letters and as much of its end as fits, with an ellipsis between: for names that begin alike.
+/// Returns the text, or its first letters and as much of its end as fits, with an ellipsis between; for names with a common
+/// start.
 pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     const FIRST: usize = 4;
     if width(text, size) <= room {
@@ -53,7 +54,7 @@ pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     start + "…" + end.into_iter().rev().collect::<String>().trim_start()
 }
 
-/// The text in at most `most` lines broken between words; the last ends with an ellipsis if there is more.
+/// Wraps the text into at most `most` lines between words. The last line ends with an ellipsis if text is left.
 pub fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

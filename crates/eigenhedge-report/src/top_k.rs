@@ -1,17 +1,17 @@
-//! The few rows with the largest values, out of a stream of any length.
+//! The rows with the largest values of a stream of any length.
 //!
-//! Cost: one comparison for most rows; memory for `capacity` entries. Of equal values the earlier row is kept.
+//! Cost: one comparison for most rows; memory for `capacity` entries. Among equal values the earlier row is kept.
 
 use serde::{Deserialize, Serialize};
 
-/// A row worth naming.
+/// A row with its value and label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Its number.
+    /// Number of the row.
     pub row: u64,
-    /// Its value.
+    /// Value of the row.
     pub value: f64,
-    /// Its name; may be empty.
+    /// Label of the row; may be empty.
     pub label: String,
 }
 
@@ -23,7 +23,7 @@ pub struct TopK {
     entries: Vec<Entry>,
 }
 
-/// A list as it is saved, before it is checked.
+/// Serialized form, before checks.
 #[derive(Deserialize)]
 struct Saved {
     capacity: usize,
@@ -42,19 +42,19 @@ impl TryFrom<Saved> for TopK {
 }
 
 impl Default for TopK {
-    /// The ten largest.
+    /// Keeps the ten largest.
     fn default() -> Self {
         Self::new(10)
     }
 }
 
 impl TopK {
-    /// Keeps at most `capacity` rows.
+    /// Creates a list of at most `capacity` rows.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, entries: vec![] }
     }
 
-    /// Offers a row; its label is made only if the row is kept. NaN is never kept.
+    /// Adds a row if its value is large enough. The label is created only then. NaN is never kept.
     pub fn offer(&mut self, row: u64, value: f64, label: impl FnOnce() -> String) {
         let full = self.entries.len() >= self.capacity;
         if value.is_nan() || (full && self.entries.last().is_none_or(|least| value <= least.value)) {
@@ -65,12 +65,12 @@ impl TopK {
         self.entries.truncate(self.capacity);
     }
 
-    /// Most rows that are kept.
+    /// Returns the maximum number of rows.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// The rows, largest first.
+    /// Returns the rows, largest first.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }

@@ -1,14 +1,4 @@
-//! Noisy digits, denoised by kernel PCA and by PCA with the same number of components.
-//!
-//! A noisy image is projected on the components of clean images. For plain PCA the projection is an image; for kernel
-//! PCA it is a combination of features, and the image shown is its pre-image (RBF kernel, fixed-point iteration).
-//! Noise: normal with deviation 0.5 on pixels in [-1, 1], as in Mika et al., *Kernel PCA and de-noising in feature spaces*,
-//! 1999.
-//!
-//! `EIGENHEDGE_DATA=folder cargo run --release -p eigenhedge --example denoise_digits [picture.png]`
-//!
-//! The folder holds `usps.npz` (USPS digits, 16×16, pixels in [0, 1]; arrays X_train, y_train, X_test, y_test). Without it
-//! the program draws digits of its own.
+//! Denoising of digit images by kernel PCA and by PCA with the same number of components.
 
 use eigenhedge::Random;
 use eigenhedge::batch::preimage::{Stop, fixed_point};
@@ -21,12 +11,12 @@ const SIDE: usize = 16;
 const PIXELS: usize = SIDE * SIDE;
 const NOISE: f64 = 0.5;
 const KEPT: usize = 128;
-/// One over twice the number of pixels: `|x - z|²` of two images is of that order.
+/// Half the reciprocal of the number of pixels: `|x - z|²` of two images is of the order of the number of pixels.
 const GAMMA: f64 = 0.5 / PIXELS as f64;
-/// Images of each digit.
+/// Number of training images per digit.
 const TRAIN: usize = 80;
 const TEST: usize = 15;
-/// The first test images of each digit served to choose k and γ; they are not scored.
+/// Number of test images per digit that served to choose k and γ; they are not scored.
 const TUNED_ON: usize = 15;
 
 type Image = Vec<f64>;
@@ -75,7 +65,7 @@ fn mean_squared_error(images: &[Image], wanted: &[Image]) -> f64 {
     images.iter().zip(wanted).map(square).sum::<f64>() / (images.len() * PIXELS) as f64
 }
 
-/// Images by PCA with k components, and the k that would have been best with its error.
+/// Denoises by PCA with k components. Also returns the best k in hindsight and its error.
 fn by_pca(digits: &Digits, noisy: &[Image]) -> Result<(Vec<Image>, (usize, f64)), eigenhedge::Error> {
     let clean = |kept: usize| {
         let pca = Pca::fit(&digits.train, kept, Center::Mean)?;
@@ -139,7 +129,7 @@ fn drawn() -> Digits {
     Digits { train: draw(TRAIN), test: draw(TEST) }
 }
 
-/// One digit, with a random place, size, slant and thickness.
+/// Draws one digit with random position, size, slant and thickness.
 fn one(strokes: &[[f64; 2]], random: &mut Random) -> Image {
     let size = 11.0 + random.normal();
     let (left, up) = (3.0 + 0.7 * random.normal(), 2.5 + 0.7 * random.normal());
@@ -156,7 +146,7 @@ fn one(strokes: &[[f64; 2]], random: &mut Random) -> Image {
         .collect()
 }
 
-/// Distance of a point from a line segment.
+/// Returns the distance of a point from a line segment.
 fn distance(at: [f64; 2], from: [f64; 2], to: [f64; 2]) -> f64 {
     let along = [to[0] - from[0], to[1] - from[1]];
     let aside = [at[0] - from[0], at[1] - from[1]];
@@ -165,7 +155,7 @@ fn distance(at: [f64; 2], from: [f64; 2], to: [f64; 2]) -> f64 {
     (aside[0] - share * along[0]).hypot(aside[1] - share * along[1])
 }
 
-/// One row of ten digits for each group of images, dark on light.
+/// Writes one row of ten digits per group of images, dark on light.
 fn write_picture(path: &Path, groups: &[&[Image]]) -> Result<(), Box<dyn Error>> {
     const ZOOM: usize = 4;
     const CELL: usize = (SIDE + 2) * ZOOM;

@@ -1,21 +1,21 @@
-//! The paths that every row takes, for counting instructions: `hot_paths CASE ROWS` learns from that many rows and prints
-//! the loss; without arguments it lists the cases.
+//! Instruction counts of the paths that every row takes: `hot_paths CASE ROWS` learns from `ROWS` rows and prints the loss.
+//! Without arguments it lists the cases.
 //!
-//! A case always makes its whole stream first, however few of the rows it learns from. So the difference between two
-//! numbers of rows is what the rows in between cost, and nothing else. `cargo xtask count` runs it that way.
+//! A case always generates its whole stream first. The difference between two numbers of rows is therefore the cost of the rows
+//! in between. `cargo xtask count` runs the program that way.
 
 use eigenhedge::options::Options;
 use eigenhedge::{Kind, Model, streams};
 use std::process::ExitCode;
 
-/// A learner over rows of this length; it first learns from `few` rows, which are not counted, then from the rest of `many`.
+/// A learner for rows of one length. It first learns from `few` rows, which are not counted, then from the rest of `many`.
 struct Case {
     name: &'static str,
     length: usize,
     few: usize,
     many: usize,
     hindsight: bool,
-    /// True if all rows are at hand.
+    /// True if the rows are passed as one block.
     together: bool,
     options: Options,
 }
@@ -42,7 +42,7 @@ fn cases() -> Vec<Case> {
         case("anchored-64", 64, 80, 130, learner(Kind::Anchored)),
         case("auto-64", 64, 30, 60, learner(Kind::Auto)),
         case("gha-64", 64, 200, 800, learner(Kind::Gha)),
-        // The budget is full from the start; atoms leave in batches, so that a few rows would not be a fair sample.
+        // The budget is full from the start. Atoms are removed in batches, so a sample of a few rows would be biased.
         case("kernel-budget-100", 16, 150, 250, kernel),
         Case { hindsight: true, ..case("hindsight-64", 64, 100, 200, tracking(10, "none")) },
     ]

@@ -1,5 +1,5 @@
-//! Losses and coordinates of every row, to compare processors: `processors [ROWS [TABLE…]]` prints a line for each row of
-//! streams that are made up, and of the first rows of tables.
+//! Losses and coordinates for comparing processors: `processors [ROWS [TABLE…]]` prints one line per row of synthetic streams
+//! and of the first rows of tables.
 //!
 //! `cargo xtask processors` runs it on this processor and on emulated ones with fewer vector instructions.
 
@@ -9,7 +9,7 @@ use std::error::Error;
 use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
-/// Rows in a subspace of this rank around a distant point: most of their directions are rounding.
+/// Generates rows in a subspace of this rank around a distant point: most of their directions are rounding.
 fn flat(length: usize, rank: usize, count: usize) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(5);
     let directions: Vec<Vec<f64>> = (0..rank).map(|_| (0..length).map(|_| random.normal()).collect()).collect();
@@ -24,7 +24,7 @@ fn flat(length: usize, rank: usize, count: usize) -> Vec<Vec<f64>> {
     (0..count).map(row).collect()
 }
 
-/// The first rows of a table: its columns of numbers that are not labels.
+/// Returns the first rows of a table: its numeric columns that are not labels.
 fn table(path: &str, rows: usize) -> Result<Vec<Vec<f64>>, Box<dyn Error>> {
     let mut layout = Layout::new(Format::of_path(Path::new(path)));
     layout.only_numeric = true;

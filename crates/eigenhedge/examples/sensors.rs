@@ -5,17 +5,17 @@
 use eigenhedge::{Limit, Monitor, MonitorOptions, streams};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Two factors drive eight sensors. x1 is off for 30 rows from row 1000 on, x2 is stuck from row 1400 on, x3 changes its
-    // level at row 1800.
+    // Two factors drive eight sensors. x1 has an offset for 30 rows from row 1000, x2 is stuck from row 1400, and the level of
+    // x3 changes at row 1800.
     let rows = streams::faults(8, 2, 0.3, 2000, 1);
     let names = (0..8).map(|j| format!("x{j}")).collect();
 
-    // The first 400 rows are the reference. One normal row in a thousand may be an alarm.
+    // The first 400 rows are the reference. One normal row in a thousand may raise an alarm.
     let options = MonitorOptions::default().with_warm_up(Some(400)).with_limit(Limit::Auto(0.001));
     let mut monitor = Monitor::new(options, 8)?.with_names(Some(names));
 
     for (t, row) in rows.iter().enumerate() {
-        // Stop and go on: the bytes hold the reference, the limits and the names, so nothing is learned twice.
+        // Save and restore: the bytes hold the reference, the limits and the column names, so nothing is learned twice.
         if t == 1200 {
             let path = std::env::temp_dir().join(format!("sensors-{}.monitor", std::process::id()));
             std::fs::write(&path, monitor.to_bytes())?;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("row {t}: saved and restored");
         }
         let verdict = monitor.step(row)?;
-        // An event is a stretch of alarms; it is reported once it is over.
+        // An event is a group of nearby alarms. It is reported when it ends.
         if let Some(event) = verdict.event {
             let causes: Vec<String> = event.causes.iter().flatten().map(|cause| format!("x{}", cause.column)).collect();
             println!("rows {} to {}: alarm, by {}", event.start, event.end, causes.join(", "));

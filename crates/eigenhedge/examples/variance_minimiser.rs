@@ -1,8 +1,8 @@
 //! The variance minimiser: tracking with k = n - 1 on covariance matrices.
 //!
-//! Each trial brings the covariance matrix of the day, with eigenvalues in [0, 1]. Before it is seen, the learner
-//! commits to one unit vector (the one direction that is dropped) and is charged the variance along it. The best
-//! vector in hindsight is the last eigenvector of the sum of all matrices.
+//! Each trial has a covariance matrix with eigenvalues in [0, 1]. Before the matrix is revealed, the learner commits to one
+//! unit vector (the dropped direction). Its loss is the variance along that vector. The best vector in hindsight is the last
+//! eigenvector of the sum of all matrices.
 //!
 //! `cargo run --release -p eigenhedge --example variance_minimiser`
 
@@ -14,11 +14,11 @@ use eigenhedge::{Error, Instance, Kind, Matrix, NormBound, Random, Spec, Symmetr
 const N: usize = 6;
 const DAYS: usize = 400;
 
-/// A covariance matrix with one quiet direction that all days share, and noise.
+/// Generates a covariance matrix with noise and a low-variance direction that all days share.
 fn day(random: &mut Random) -> Matrix {
     let mut covariance = Matrix::zeros(N, N);
     for _ in 0..3 {
-        // Factors avoid the direction (1, 1, …, 1), up to a little.
+        // Factors are nearly orthogonal to the direction (1, 1, …, 1).
         let mut factor: Vec<f64> = (0..N).map(|_| random.normal()).collect();
         let mean = 0.95 * factor.iter().sum::<f64>() / N as f64;
         factor.iter_mut().for_each(|x| *x -= mean);

@@ -1,31 +1,31 @@
-//! The theorems, one pure function each.
+//! Regret bounds, one pure function per theorem.
 //!
-//! Setting: `k` directions (or experts) are kept of `N`, `d = N - k` are dropped; `V` is how surely each is dropped.
-//! Losses are those of the dropped part, `zᵀ V z`. The papers write `W = V/d`; their inequalities are multiplied
-//! by `d` here. Rows of norm at most Q: a learner divides its rate by Q², and every term that does not come from a
-//! loss is multiplied by Q² (`scale` below).
+//! Setting: `k` of `N` directions (or experts) are kept and `d = N - k` are dropped. `V` holds the probabilities of being
+//! dropped. The loss is that of the dropped part, `zᵀ V z`. The papers write `W = V/d`; their inequalities are multiplied by
+//! `d` here. For rows of norm at most Q, a learner divides its rate by Q², and every term that does not come from a loss is
+//! multiplied by Q² (`scale` below).
 //!
-//! Guarantee: all of these hold for every sequence, and for the total *expected* loss.
+//! Guarantee: every bound holds for every sequence, and for the total *expected* loss.
 //!
-//! Proof of all bounds on subspaces, in short: for an instance S with eigenvalues in `[0, Q²]`, each trial has
+//! Outline of the proofs for subspaces: for an instance S with eigenvalues in `[0, Q²]`, each trial satisfies
 //!
 //! ```text
 //! (1 - e^{-η}) tr(V S) ≤ η tr(U S) + Q² (Δ(U, V) - Δ(U, V_after))        Δ(U, V) = -tr(U log V)
 //! ```
 //!
-//! for every projection U of rank d. Summed over trials, the divergences telescope to that from the uniform start,
-//! `D = d log(N/d)` ([`divergence`]). Whatever else moves `V` adds what it adds to `Δ`:
+//! for every projection U of rank d. Summed over the trials, the divergences telescope to the divergence from the uniform
+//! start, `D = d log(N/d)` ([`divergence`]). Other changes of `V` add to the divergence:
 //!
-//! - Mixing and folding replace `V` by `V'`, at a price of the positive eigenvalues of `log V - log V'`
+//! - Mixing and folding replace `V` by `V'`. This costs the sum of the positive eigenvalues of `log V - log V'`
 //!   ([`Setting::price`]).
-//! - A comparator that changes from U to U' costs `tr((U' - U)(-log V))`; the positive part of `U' - U` has rank at most k,
+//! - A change of the comparator from U to U' costs `tr((U' - U)(-log V))`. The positive part of `U' - U` has rank at most k,
 //!   and fixed share keeps `V ≥ α d/N` ([`shift_cost`]).
 //!
-//! Infinite `N`: the learner is the limit of those for finite N, trial by trial, and so are its losses; `d log(N/d)` grows to
-//! k. So kernels with features of infinite dimension are covered with `D = k`.
+//! Infinite `N`: the learner and its losses are the limits of those for finite N, trial by trial, and `d log(N/d)` tends to k.
+//! The bounds therefore cover kernels of infinite feature dimension with `D = k`.
 //!
-//! Batches: rows charged against one `V` are one instance, the sum of their dyads; Q² is then a bound on its largest eigenvalue,
-//! at most the number of rows times that of a row. A row with a weight w is the instance `w z zᵀ`.
+//! Batches: rows charged against one `V` form one instance, the sum of their dyads. Q² is then a bound on its largest
+//! eigenvalue, at most the number of rows times the bound for a single row. A row with weight w is the instance `w z zᵀ`.
 //!
 //! Not covered: forgetting, and the Hebbian learners.
 //!
@@ -34,7 +34,8 @@
 
 use crate::simplex::Multiplicity;
 
-/// `d log(N/d)`: how far the best projection can be from the uniform start; its limit k for infinite N. None unless `k < N`.
+/// Returns `d log(N/d)`, the divergence of a projection from the uniform start; its limit k for infinite N. `None` unless `k <
+/// N`.
 ///
 /// ```
 /// use eigenhedge::{bounds::divergence, simplex::Multiplicity};
@@ -45,12 +46,12 @@ pub fn divergence(kept: usize, dimension: Multiplicity) -> Option<f64> {
     let kept = kept as f64;
     let Multiplicity::Finite(n) = dimension else { return Some(kept) };
     let n = n as f64;
-    // By way of k/N, so that few kept among many keep their precision.
+    // Computed from k/N, to keep precision when k is much less than N.
     (kept < n).then(|| (n - kept) * -(-kept / n).ln_1p())
 }
 
-/// `k log(N/k)`: the larger and simpler term that the papers print in JMLR (4), (7) and ICML (6), (7). None unless
-/// `0 < k ≤ N/2`, where it bounds [`divergence`].
+/// Returns `k log(N/k)`, the larger and simpler term printed in JMLR (4), (7) and ICML (6), (7). `None` unless `0 < k ≤ N/2`,
+/// where it bounds [`divergence`].
 ///
 /// ```
 /// use eigenhedge::{bounds::{divergence, divergence_by_kept}, simplex::Multiplicity};
@@ -64,7 +65,7 @@ pub fn divergence_by_kept(kept: usize, dimension: Multiplicity) -> Option<f64> {
     (0.0 < kept && 2.0 * kept <= n).then(|| kept * (n / kept).ln())
 }
 
-/// `log C(n, k)`: how far one set of experts is from the uniform start over all sets of its size.
+/// Returns `log C(n, k)`, the divergence of one set of experts from the uniform start over all sets of its size.
 ///
 /// ```
 /// use eigenhedge::bounds::set_divergence;
@@ -75,15 +76,15 @@ pub fn set_divergence(kept: usize, experts: usize) -> f64 {
     (1..=smaller).map(|i| ((experts - smaller + i) as f64 / i as f64).ln()).sum()
 }
 
-/// The form that all bounds share: `(η L* + scale · divergence) / (1 - e^{-η})`.
+/// Evaluates the common form of the bounds: `(η L* + scale · divergence) / (1 - e^{-η})`.
 fn exponential(eta: f64, best: f64, divergence: f64, scale: f64) -> f64 {
     (eta * best + scale * divergence) / -(-eta).exp_m1()
 }
 
-/// JMLR Theorem 1, Hedge from the uniform start: total expected loss at most `(η L* + log n) / (1 - e^{-η})`.
+/// Bound of Hedge from the uniform start (JMLR Theorem 1): total expected loss at most `(η L* + log n) / (1 - e^{-η})`.
 ///
-/// Hypotheses: losses in `[0, 1]`; `best` is the loss of any one expert. Also in expectation for the perturbed leader
-/// with one expert dropped, whose choices have the same distribution.
+/// Hypotheses: losses in `[0, 1]`; `best` is the loss of any single expert. The bound also holds in expectation for the
+/// perturbed leader with one dropped expert, whose choices have the same distribution.
 ///
 /// ```
 /// use eigenhedge::bounds::{capped_hedge, hedge};
@@ -95,8 +96,8 @@ pub fn hedge(eta: f64, best: f64, experts: usize) -> f64 {
     exponential(eta, best, (experts as f64).ln(), 1.0)
 }
 
-/// JMLR Theorem 3, capped Hedge from the uniform start: total expected loss at most
-/// `(η L* + d log(n/d)) / (1 - e^{-η})`. None unless `k < n`.
+/// Bound of capped Hedge from the uniform start (JMLR Theorem 3): total expected loss at most `(η L* + d log(n/d)) / (1 -
+/// e^{-η})`. `None` unless `k < n`.
 ///
 /// Hypotheses: losses in `[0, 1]`; no mixing; `best` is the loss of any set of `d` experts.
 pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<f64> {
@@ -104,13 +105,12 @@ pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<
     Some(exponential(eta, best, divergence, 1.0))
 }
 
-/// Hedge over all sets of `d` experts (JMLR section 4.1): total expected loss at most
-/// `d (η L* + log C(n, d)) / (1 - e^{-ηd})`, with `η` the rate on the losses of single experts.
+/// Bound of Hedge over all sets of `d` experts (JMLR section 4.1): total expected loss at most `d (η L* + log C(n, d)) / (1 -
+/// e^{-ηd})`, where `η` is the rate for the losses of single experts.
 ///
-/// Hypotheses: losses in `[0, 1]`, so that those of sets lie in `[0, d]`. Tuned, with
-/// `tuned_rate(set_divergence(k, n), ceiling, d) / d`, it is JMLR (5):
-/// `tuned_regret(set_divergence(k, n), ceiling, d)`. The paper prints `k log(n/k)` for `log C(n, k)`, which is
-/// larger (by at most `k`), and closes the root too late.
+/// Hypotheses: losses in `[0, 1]`, so that the losses of sets are in `[0, d]`. With the rate `tuned_rate(set_divergence(k, n),
+/// ceiling, d) / d` it becomes JMLR (5), `tuned_regret(set_divergence(k, n), ceiling, d)`. The paper prints `k log(n/k)`
+/// instead of `log C(n, k)`, which is larger by at most `k`, and extends the root too far.
 ///
 /// ```
 /// use eigenhedge::bounds::set_experts;
@@ -122,10 +122,10 @@ pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
     exponential(eta * dropped, best, set_divergence(kept, experts) * dropped, 1.0)
 }
 
-/// Pairs of rows (JMLR section 9): the total expected gain is at least this, `Q² (d T - 2 B)`, with B the bound of
-/// [`uncentered`] for rows of norm one and a best loss of `(d T - G*/Q²)/2`. None for infinite N.
+/// Lower bound on the gain for pairs of rows (JMLR section 9): the total expected gain is at least `Q² (d T - 2 B)`, where B is
+/// the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`. `None` for infinite N.
 ///
-/// Hypotheses: no mixing; `|x| |y| ≤ Q²` for all of the T pairs, Q known from the start; the dimension N is the sum of the
+/// Hypotheses: no mixing; `|x| |y| ≤ Q²` for all T pairs, with Q known from the start; the dimension N is the sum of the
 /// lengths of the two rows; `best` is the gain of any k-dimensional subspace.
 ///
 /// ```
@@ -141,24 +141,24 @@ pub fn pair(setting: &Setting, best: f64, rows: u64) -> Option<f64> {
     Some(setting.norm_square * (most - 2.0 * lost))
 }
 
-/// What the theorems over subspaces need to know about a learner.
+/// Parameters of a subspace learner that the bounds depend on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
-    /// Learning rate, for rows of norm at most one.
+    /// Learning rate, for rows of norm at most 1.
     pub eta: f64,
     /// Number of directions kept.
     pub kept: usize,
     /// Dimension N of the space.
     pub dimension: Multiplicity,
-    /// Square of the bound Q on the norm of rows (of centered rows, when the learner centers).
+    /// Squared bound Q² on the norms of rows, after centering if the learner centers.
     pub norm_square: f64,
-    /// What approximations have cost: for each replacement of `V` by `V'`, the sum of the positive eigenvalues of
-    /// `log V - log V'`. It adds to the divergence, because that is how far the telescoping sum of the proof slips.
+    /// Total cost of approximations, which adds to the divergence. Each replacement of `V` by `V'` costs the sum of the
+    /// positive eigenvalues of `log V - log V'`.
     pub price: f64,
 }
 
 impl Setting {
-    /// Rows of norm at most one and no approximations.
+    /// Creates the setting for rows of norm at most 1 and no approximations.
     pub fn new(eta: f64, kept: usize, dimension: Multiplicity) -> Self {
         Self { eta, kept, dimension, norm_square: 1.0, price: 0.0 }
     }
@@ -169,8 +169,8 @@ impl Setting {
     }
 }
 
-/// `k log(N/(α d))`: what one change of the comparator adds to the divergence under fixed share of rate `alpha`; `k log(1/α)`
-/// for infinite N. None unless `k < N` and `0 < α ≤ 1`.
+/// Returns `k log(N/(α d))`, the cost of one change of the comparator under fixed share with rate `alpha`; `k log(1/α)` for
+/// infinite N. `None` unless `k < N` and `0 < α ≤ 1`.
 ///
 /// ```
 /// use eigenhedge::{bounds::shift_cost, simplex::Multiplicity};
@@ -187,11 +187,11 @@ pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f6
     (alpha > 0.0 && alpha <= 1.0 && lowest.is_finite()).then(|| -kept * (alpha.ln() + lowest))
 }
 
-/// Tracking with fixed share beside a comparator that changes its subspace `changes` times (S): total expected loss at most
-/// `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. The price has that of fixed share itself in it.
+/// Bound of tracking with fixed share against a comparator that changes its subspace `changes` times (S): total expected loss
+/// at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. The price includes that of fixed share itself.
 ///
-/// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition of
-/// the trials into S + 1 stretches with any subspace for each.
+/// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition
+/// of the trials into S + 1 segments with any subspace for each.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, shifting, uncentered}, simplex::Multiplicity};
@@ -206,16 +206,17 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
     Setting { price: setting.price + changes as f64 * cost, ..*setting }.bound(best)
 }
 
-/// Gradient descent on the expected projection (the learner `additive`) beside a comparator that changes its subspace `changes`
-/// times (S): total expected loss at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. `squares_norm` is
-/// the root of the last sum, or of that of the squared Frobenius norms of matrix instances. `k(N-k)/N` is k for infinite N. None unless `k < N`.
+/// Bound of gradient descent on the expected projection (the learner `additive`) against a comparator that changes its subspace
+/// `changes` times (S): total expected loss at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`.
+/// `squares_norm` is the square root of the last sum, or of the sum of squared Frobenius norms for matrix instances. `k(N-k)/N`
+/// is k for infinite N. `None` unless `k < N`.
 ///
-/// Hypotheses: no centering; the rate was divided by the same Q² all along. `best` is the loss of any S + 1 subspaces.
+/// Hypotheses: no centering; the rate was divided by the same Q² in all trials. `best` is the loss of any S + 1 subspaces.
 ///
-/// Proof: a projection onto a convex set brings `P̄` no further from any point of it, so that a trial has `2 (η/Q²) tr((P - P̄) S)
-/// ≤ |P - P̄|² - |P - P̄_after|² + (η/Q²)² |S|²` for every projection P of rank k, in Frobenius norms; `tr((P - P̄) S)` is the
-/// regret of the trial. At the start `|P - (k/N) I|² = k(N-k)/N`. A change from P to P' costs `|P' - P̄|² - |P - P̄|² =
-/// 2 tr((P - P') P̄)`, at most 2 for each positive eigenvalue of `P - P'`.
+/// Proof: projecting `P̄` onto a convex set does not increase its distance from any point of the set. For every projection P of
+/// rank k a trial therefore satisfies `2 (η/Q²) tr((P - P̄) S) ≤ |P - P̄|² - |P - P̄_after|² + (η/Q²)² |S|²` in Frobenius
+/// norms, where `tr((P - P̄) S)` is the regret of the trial. At the start `|P - (k/N) I|² = k(N-k)/N`. A change from P to P'
+/// costs `|P' - P̄|² - |P - P̄|² = 2 tr((P - P') P̄)`, at most 2 for each positive eigenvalue of `P - P'`.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, additive}, simplex::Multiplicity};
@@ -236,7 +237,7 @@ pub fn additive(setting: &Setting, best: f64, changes: usize, squares_norm: f64)
     Some(best + norm_square * path / (2.0 * eta) + eta / 2.0 * (squares_norm / norm_square) * squares_norm)
 }
 
-/// `k(N-k)/N`: the squared distance of every projection from the uniform start; k for infinite N.
+/// Returns `k(N-k)/N`, the squared distance of every projection from the uniform start; k for infinite N.
 fn additive_distance(kept: usize, dimension: Multiplicity) -> Option<f64> {
     let kept = kept as f64;
     match dimension {
@@ -245,8 +246,8 @@ fn additive_distance(kept: usize, dimension: Multiplicity) -> Option<f64> {
     }
 }
 
-/// The rate of `additive` for so many rows of norm at most Q: `√(k(N-k)/(N T))`, for rows of norm at most one. [`additive`] is
-/// then at most `L* + Q² √(k T (N-k)/N)`. None unless `0 < k < N` and there are rows.
+/// Returns the rate `√(k(N-k)/(N T))` of `additive` for T = `rows` rows of norm at most Q; the learner divides it by Q². The
+/// bound [`additive`] is then at most `L* + Q² √(k T (N-k)/N)`. `None` unless `0 < k < N` and `rows > 0`.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, additive, additive_rate}, simplex::Multiplicity};
@@ -260,11 +261,11 @@ pub fn additive_rate(kept: usize, dimension: Multiplicity, rows: u64) -> Option<
     (rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// JMLR Theorem 6 (ICML Theorem 1), with the price of approximations: total expected loss at most
-/// `(η L* + Q² (D + price)) / (1 - e^{-η})`, with `D` the [`divergence`]. None unless `k < N`.
+/// Bound without centering (JMLR Theorem 6, ICML Theorem 1), including the price of approximations: total expected loss at most
+/// `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the [`divergence`]. `None` unless `k < N`.
 ///
-/// For infinite N the limit `D = k` gives a bound without a dimension. It is ours: the proof is that of the theorem in the
-/// span of the rows and any further N directions, whose bound and losses tend to these as N grows.
+/// For infinite N the limit `D = k` gives a dimension-free bound. This extension is ours. The proof applies the theorem in the
+/// span of the rows and N further directions, whose bound and losses converge as N grows.
 ///
 /// Hypotheses: tracking without mixing, or anchored; no centering; rows of norm at most Q, or symmetric instances with
 /// eigenvalues in `[0, Q²]`; Q known from the start. `best` is the loss of any k-dimensional subspace.
@@ -280,18 +281,17 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
     setting.bound(best)
 }
 
-/// JMLR Theorem 8, anchored with a running center: total expected loss at most
-/// `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, with `D` the [`divergence`].
-/// None unless `k < N`.
+/// Bound of anchored with a running center (JMLR Theorem 8): total expected loss at most `(η L* + Q² D + η ε offset) / (1 -
+/// e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`]. `None` unless `k < N`.
 ///
 /// - `best`: loss of any subspace around any center m;
-/// - `prior`: `ε = 1/η̃`, the imaginary rows at the first center `m0`;
-/// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the way from `m0` to m; `|m - m0|²` will do;
+/// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`;
+/// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the displacement from `m0` to m, or its upper bound `|m - m0|²`;
 /// - `rows`: `T ≥ 1`.
 ///
-/// Hypotheses: every row within Q/2 of `m0`; all that the proof uses is that a row is within Q of the center of its
-/// trial, which a learner with a given norm bound checks. The last term has no factor `d`: the proof charges
-/// `zᵀ V z / (ε + t)` for trial t, and `zᵀ V z ≤ Q²` because the eigenvalues of V are at most one.
+/// Hypotheses: every row is within Q/2 of `m0`. The proof only needs each row to be within Q of the center of its trial, which
+/// a learner with a given norm bound checks. The last term has no factor `d`: the proof charges `zᵀ V z / (ε + t)` for trial t,
+/// and `zᵀ V z ≤ Q²` because the eigenvalues of V are at most 1.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, centered, uncentered}, simplex::Multiplicity};
@@ -304,11 +304,11 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
     Some(setting.bound(best + prior * offset)? + setting.norm_square * harmonic)
 }
 
-/// JMLR Corollary 9, anchored around the running mean (`ε = 0`): total expected loss at most
-/// `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, with `D` the [`divergence`]. None unless `k < N`.
+/// Bound of anchored around the running mean, `ε = 0` (JMLR Corollary 9): total expected loss at most `(η L* + Q² D) / (1 -
+/// e^{-η}) + Q² log T + R²`, where `D` is the [`divergence`]. `None` unless `k < N`.
 ///
-/// Hypotheses: no two rows further apart than Q; `first_square` is the squared distance of the first row from the
-/// first center, or any `R²` above it. Where the ball lies need not be known.
+/// Hypotheses: no two rows are further apart than Q; `first_square` is the squared distance of the first row from the initial
+/// center, or any `R²` above it. The location of the ball need not be known.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, centered_on_the_mean, uncentered}, simplex::Multiplicity};
@@ -320,14 +320,14 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
     Some(setting.bound(best)? + setting.norm_square * (rows.max(1) as f64).ln() + first_square)
 }
 
-/// Anchored with the rate `√(D/(L + Q²))/Q`, L its own loss so far: total expected loss at most
-/// `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. None unless `k < N`.
+/// Bound of anchored with the self-confident rate `√(D/(L + Q²))/Q`, where L is its own loss so far: total expected loss at
+/// most `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. `None` unless `k < N`.
 ///
-/// Hypotheses: as for [`uncentered`], with a rate that is tuned to the [`divergence`].
+/// Hypotheses: as for [`uncentered`], with a rate tuned to the [`divergence`].
 ///
-/// Proof: follow the regularised leader with rates that never grow has `Σ m_t ≤ L* + D/η_T` for the mix losses m_t; the
-/// loss of a trial is at most `m_t + (η_t Q²/2) loss_t`; and `Σ loss_t/√(L_{t-1} + Q²) ≤ 2 √L_T`. So
-/// `L_T ≤ L* + 2 Q √(D (L_T + Q²))`, which is solved for `L_T`. (After Auer, Cesa-Bianchi & Gentile 2002.)
+/// Proof: follow the regularized leader with nonincreasing rates satisfies `Σ m_t ≤ L* + D/η_T` for the mix losses m_t. The
+/// loss of a trial is at most `m_t + (η_t Q²/2) loss_t`, and `Σ loss_t/√(L_{t-1} + Q²) ≤ 2 √L_T`. Hence `L_T ≤ L* + 2 Q √(D
+/// (L_T + Q²))`, which is solved for `L_T` (after Auer, Cesa-Bianchi & Gentile 2002).
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, divergence, self_confident, tuned_regret}, simplex::Multiplicity};
@@ -342,10 +342,10 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
     Some(best + 2.0 * square * divergence + 2.0 * (square * divergence).sqrt() * root)
 }
 
-/// The rate `η = log(1 + √(2 scale D / L̂))` for a best loss of at most `ceiling` L̂ (JMLR (3), ICML (6)), for rows of
-/// norm at most one: a learner divides it by the `scale`, Q². None unless `ceiling` and `divergence` are positive.
+/// Returns the rate `η = log(1 + √(2 scale D / L̂))` for a best loss of at most `ceiling` L̂ (JMLR (3), ICML (6)) and rows of
+/// norm at most 1. A learner divides it by `scale`, which is Q². `None` unless `ceiling` and `divergence` are positive.
 ///
-/// ICML (6) prints the root without the scale; with rows longer than one, (7) follows only with it.
+/// ICML (6) prints the root without the scale. For rows of norm above 1, ICML (7) follows only with it.
 ///
 /// ```
 /// use eigenhedge::bounds::tuned_rate;
@@ -357,10 +357,10 @@ pub fn tuned_rate(divergence: f64, ceiling: f64, scale: f64) -> Option<f64> {
     (rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// Regret with the [`tuned_rate`]: at most `√(2 scale L̂ D) + scale D` (JMLR (3), (4), (5), (7); ICML (7)).
+/// Returns the regret bound with the [`tuned_rate`], `√(2 scale L̂ D) + scale D` (JMLR (3), (4), (5), (7); ICML (7)).
 ///
-/// Hypotheses: those of the theorem the divergence belongs to, and a best loss of at most `ceiling`. With
-/// [`centered_on_the_mean`], add its last two terms.
+/// Hypotheses: those of the theorem that uses the divergence, and a best loss of at most `ceiling`. With
+/// [`centered_on_the_mean`], add the last two terms of that bound.
 ///
 /// ```
 /// use eigenhedge::bounds::{hedge, tuned_rate, tuned_regret};
@@ -372,8 +372,9 @@ pub fn tuned_regret(divergence: f64, ceiling: f64, scale: f64) -> f64 {
     (2.0 * scale * ceiling * divergence).sqrt() + scale * divergence
 }
 
-/// JMLR (19): for every learner there are sequences with regret of at least `(1 - o(1)) √(scale L* D)`, as the number
-/// of experts or directions for each one dropped and then the number of trials grow.
+/// Returns the lower bound `√(scale L* D)` on the regret (JMLR (19)). For every learner some sequences have a regret of at
+/// least `(1 - o(1))` times this value, as the number of experts or directions per dropped one grows, and then the number of
+/// trials.
 ///
 /// Hypotheses: losses in `[0, scale]`; for subspaces, symmetric instances with eigenvalues in `[0, scale]`. See
 /// [`coins`](crate::streams::coins) for the sequences.

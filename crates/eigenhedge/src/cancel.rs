@@ -1,7 +1,7 @@
-//! Ends a long batch computation from another thread.
+//! Cancellation of long batch computations from another thread.
 //!
-//! A flag belongs to the thread that computes. The loops of batch methods look at it once for each kernel row, and end with
-//! [`Error::Cancelled`] when it is set. A single dense decomposition does not look.
+//! Each computing thread has its own flag. The loops of batch methods check it once per kernel row and return
+//! [`Error::Cancelled`] when it is set. A single dense decomposition does not check it.
 
 use crate::error::Error;
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ thread_local! {
     static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Does the work on this thread; batch methods within it end early once the flag is set.
+/// Runs `work` on this thread. Batch methods inside it stop early once the flag is set.
 ///
 /// ```
 /// use eigenhedge::batch::{Center, KernelPca, Solver};
@@ -35,7 +35,7 @@ pub fn cancellable<T>(flag: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// An error once the flag of this thread is set.
+/// Returns an error once the flag of this thread is set.
 pub(crate) fn check() -> Result<(), Error> {
     let is_set = FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)));
     if is_set { Err(Error::Cancelled) } else { Ok(()) }

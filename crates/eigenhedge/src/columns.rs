@@ -1,7 +1,7 @@
-//! The columns of rows: names and scale.
+//! Names and scale of the columns of a table.
 //!
-//! They are saved with what was learned from the rows, so that it can be used on other tables, in units of the input. Coordinates
-//! and losses are in standard units when columns are standardized, rows always in units of the input.
+//! They are saved with the model, so that it can be applied to other tables in the units of the input. If columns are
+//! standardized, coordinates and losses are in standard units. Rows are always in the units of the input.
 
 use crate::error::Error;
 use crate::registry::Missing;
@@ -11,29 +11,29 @@ use crate::state::{ensure, length};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// The columns of the rows that are learned from.
+/// Names and scale of the columns of the input rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Columns {
-    /// Their names, each another one; none if they have no names.
+    /// Distinct column names; `None` if the columns are unnamed.
     pub names: Option<Vec<String>>,
-    /// Their scale.
+    /// Scale of the columns.
     pub standardizer: Standardizer,
 }
 
 impl Default for Columns {
-    /// Columns without names that are taken as they are.
+    /// Returns unnamed columns that are not scaled.
     fn default() -> Self {
         Self::new(None, Standardizer::new(Standardize::None, 0))
     }
 }
 
 impl Columns {
-    /// Columns with these names and this scale. Names of which one stands for two columns are no names.
+    /// Creates columns with these names and this scale. Duplicate names are discarded, and the columns are then unnamed.
     pub fn new(names: Option<Vec<String>>, standardizer: Standardizer) -> Self {
         Self { names: names.filter(|names| are_distinct(names)), standardizer }
     }
 
-    /// Brings a row to standard units. An error names the entry that has no place on the scale.
+    /// Converts a row to standard units. The error names the entry that cannot be scaled.
     pub(crate) fn scaled(&self, raw: &[f64], width: usize, row: &mut Vec<f64>) -> Result<(), Error> {
         if self.standardizer.is_warming_up() {
             return Err(Error::Unsupported("a warm-up must set the scale of the columns before a row is learned from"));
@@ -45,8 +45,8 @@ impl Columns {
         self.standardizer.apply(raw, row).map_err(|index| cannot_standardize(raw, index))
     }
 
-    /// Takes the scale of a warm-up from rows before any of them is learned from; true if it needs more of
-    /// them. Rows that will be passed over do not count. An error leaves everything as it was; it names the row.
+    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if more rows are needed. Rows that
+    /// `missing` skips do not count. On an error nothing changes; the error names the row.
     pub fn warm_up<R: AsRef<[f64]>>(
         &mut self,
         rows: impl IntoIterator<Item = R>,
@@ -75,7 +75,7 @@ impl Columns {
         Ok(needs_more)
     }
 
-    /// An error if others have other names or another kind of scale; names that one of them lacks are those of the other.
+    /// Returns an error unless both have the same names and the same kind of scale. Missing names are taken from the other.
     pub(crate) fn agree(&mut self, other: &Self) -> Result<(), Error> {
         if let (Some(own), Some(found)) = (&self.names, &other.names) {
             length("the columns of the other model", found.len(), own.len())?;
@@ -94,13 +94,13 @@ impl Columns {
         Err(Error::Merge(format!("standardize must be {own} as in the first model, got {found}")))
     }
 
-    /// The columns of rows of both: names and scale must be the same.
+    /// Merges with the columns of another model. Names and scale must match.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.agree(other)?;
         self.standardizer.merge(&other.standardizer)
     }
 
-    /// Checks what was read from bytes: it belongs to the model.
+    /// Checks a deserialized state against the width of the model.
     pub(crate) fn check_state(&self, width: usize, has_rows: bool) -> Result<(), Error> {
         if let Some(names) = &self.names {
             length("the names of columns", names.len(), width)?;

@@ -1,25 +1,25 @@
-//! The one error type: what was wrong, the rule it broke, and the value that broke it.
+//! The error type of the crate. Each error names the item, the rule it violates and the offending value.
 
 use crate::num::LARGEST_TOTAL;
 use std::{fmt, io, sync::Arc};
 
-/// Everything that user data or parameters can do wrong.
+/// Error caused by user data or parameters.
 ///
-/// Whoever returns one of these has left its state unchanged.
+/// A function that returns an error leaves its state unchanged.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A parameter breaks its rule.
+    /// A parameter violates its rule.
     #[error("{name} must be {rule}, got {value}")]
     Parameter {
-        /// Name of the parameter as users know it.
+        /// Name of the parameter, as users type it.
         name: &'static str,
-        /// What it must be, e.g. "positive and finite".
+        /// Rule for the value, e.g. "positive and finite".
         rule: &'static str,
         /// The value given.
         value: f64,
     },
-    /// k does not fit the dimension.
+    /// k is out of range for the dimension.
     #[error("k must be at least 1 and less than the dimension {dimension}, got {kept}")]
     Kept {
         /// The k given.
@@ -30,7 +30,7 @@ pub enum Error {
     /// A row, weight vector or matrix has the wrong length.
     #[error("{what} must have {expected} entries, got {found}")]
     Length {
-        /// What was measured, e.g. "row".
+        /// Item that was measured, e.g. "row".
         what: &'static str,
         /// Entries required.
         expected: usize,
@@ -40,26 +40,26 @@ pub enum Error {
     /// A matrix has the wrong shape.
     #[error("{what} must be {} × {}, got {} × {}", expected.0, expected.1, found.0, found.1)]
     Shape {
-        /// The thing that was measured, e.g. "basis".
+        /// Item that was measured, e.g. "basis".
         what: &'static str,
         /// Rows and columns required.
         expected: (usize, usize),
         /// Rows and columns found.
         found: (usize, usize),
     },
-    /// One entry of a row, weight vector or matrix breaks a rule.
+    /// An entry of a row, weight vector or matrix violates a rule.
     #[error("entry {index} of the {what} must be {rule}, got {value}")]
     Entry {
-        /// What holds the entry, e.g. "row".
+        /// Item that contains the entry, e.g. "row".
         what: &'static str,
         /// Zero-based position of the entry.
         index: usize,
-        /// What it must be, e.g. "finite".
+        /// Rule for the entry, e.g. "finite".
         rule: &'static str,
         /// The value found.
         value: f64,
     },
-    /// The row is longer than the bound the user promised.
+    /// The norm of the row exceeds the bound given by the user.
     #[error("the norm of the row must not exceed the norm bound {bound}, got {norm}")]
     Norm {
         /// Euclidean norm of the row (after centering, when the learner centers).
@@ -67,13 +67,13 @@ pub enum Error {
         /// The bound given.
         bound: f64,
     },
-    /// The squared norm of the row is not representable.
+    /// The squared norm of the row overflows.
     #[error("the squared norm of the row must be finite, got a row whose largest entry is {largest}")]
     Overflow {
         /// Largest absolute entry of the row.
         largest: f64,
     },
-    /// The row is not zero, but its squared norm is, or has lost its digits.
+    /// The row is not zero, but its squared norm underflows to zero or to a subnormal number.
     #[error(
         "the squared norm of the row must be zero or at least 2.3e-308, got a row (less the center, if there is one) whose \
          largest entry is {largest:e}: multiply all rows by a constant"
@@ -82,103 +82,103 @@ pub enum Error {
         /// Largest absolute entry of the row, after centering.
         largest: f64,
     },
-    /// The squared norms of all rows together are not representable.
+    /// The sum of the squared norms of all rows overflows.
     #[error("the squared norms of all rows must add up to less than 4.4e304, got {square:e} more than {total:e}")]
     Total {
         /// Squared norm of the row (after centering, when the learner centers).
         square: f64,
-        /// Sum of those before it.
+        /// Sum over the previous rows.
         total: f64,
     },
-    /// A kernel value that no inner product can have.
+    /// The kernel returned a value that is impossible for an inner product.
     #[error("the kernel of the row with {} must be {rule}, got {value}", partner(atom))]
     KernelValue {
-        /// The other argument: an atom, or none for the row itself.
+        /// Index of the atom that was the other argument; `None` for the kernel of the row with itself.
         atom: Option<usize>,
-        /// What the value must be, e.g. "finite".
+        /// Rule for the value, e.g. "finite".
         rule: &'static str,
         /// The value found.
         value: f64,
     },
-    /// One entry of a matrix breaks a rule.
+    /// An entry of a matrix violates a rule.
     #[error("entry ({row}, {column}) of the {what} must be {rule}, got {value}")]
     MatrixEntry {
-        /// What holds the entry, e.g. "Gram matrix".
+        /// Matrix that contains the entry, e.g. "Gram matrix".
         what: &'static str,
-        /// Zero-based row.
+        /// Zero-based row of the entry.
         row: usize,
-        /// Zero-based column.
+        /// Zero-based column of the entry.
         column: usize,
-        /// What it must be, e.g. "finite".
+        /// Rule for the entry, e.g. "finite".
         rule: &'static str,
         /// The value found.
         value: f64,
     },
-    /// A point that is an index lies outside its range.
+    /// A point given by its index is out of range.
     #[error("the index must be less than {size}, got {index}")]
     Index {
         /// The index given.
         index: usize,
-        /// Number of points there are.
+        /// Number of points.
         size: usize,
     },
-    /// Too few rows to begin with.
+    /// There are too few rows to start.
     #[error("the warm-up must have at least {least} rows, got {rows}")]
     TooFewRows {
-        /// Rows there are.
+        /// Number of rows found.
         rows: usize,
-        /// Rows there must be.
+        /// Number of rows required.
         least: usize,
     },
-    /// A combination of choices that has no meaning.
+    /// A combination of settings is unsupported.
     #[error("{0}")]
     Unsupported(&'static str),
-    /// Two states that do not fit together, or one that depends on the order of its rows.
+    /// Two states cannot be merged: they are incompatible, or one depends on the order of its rows.
     #[error("cannot be merged: {0}")]
     Merge(String),
-    /// The learner of a key could not be put away, or not be fetched. The reason is the [source](std::error::Error::source).
+    /// The store of a fleet could not save or load a learner. The cause is the [source](std::error::Error::source).
     #[error("a learner that was put away cannot be read or written")]
     Store(#[source] StoreError),
-    /// A text that is none of the names there are.
+    /// A text is not a known name.
     #[error("{what} must be {rule}, got '{text}'")]
     Name {
-        /// What the text should name, e.g. "mode".
+        /// Kind of name that was expected, e.g. "mode".
         what: &'static str,
-        /// The names there are.
+        /// List of the valid names.
         rule: String,
         /// The text given.
         text: String,
     },
-    /// Something does not fit into memory.
+    /// An object does not fit into memory.
     #[error("{what} would take {gigabytes:.3} GB of memory, more than there is")]
     Memory {
-        /// The thing that would take it.
+        /// Object that needs the memory.
         what: &'static str,
-        /// Units of 10⁹ bytes.
+        /// Size of the object in units of 10⁹ bytes.
         gigabytes: f64,
     },
-    /// The computation was asked to end.
+    /// The computation was cancelled.
     #[error("the computation was cancelled")]
     Cancelled,
-    /// A saved state that nothing can have come to.
+    /// A saved state is invalid.
     #[error("{0}")]
     State(&'static str),
-    /// One of many points is wrong.
+    /// One point of a list is invalid.
     #[error("point {point}: {error}")]
     At {
         /// Zero-based position of the point.
         point: usize,
-        /// The error. It is part of the sentence, so it is not the source as well.
+        /// Error of the point. `Display` includes it, so it is not also the source.
         error: Box<Error>,
     },
 }
 
-/// Why a [`Store`](crate::Store) failed.
+/// I/O error of a [`Store`](crate::Store).
 #[derive(Debug, Clone)]
 pub struct StoreError(Arc<io::Error>);
 
 impl StoreError {
-    /// The error of the store.
+    /// Returns the I/O error.
     pub fn io(&self) -> &io::Error {
         &self.0
     }
@@ -209,7 +209,7 @@ impl std::error::Error for StoreError {
 }
 
 impl Error {
-    /// The same error, with the position of the point that caused it; no point causes [`Self::Cancelled`].
+    /// Adds the position of the point that caused the error. [`Self::Cancelled`] is returned unchanged.
     pub fn at(self, point: usize) -> Self {
         if self == Self::Cancelled {
             return self;
@@ -217,7 +217,7 @@ impl Error {
         Self::At { point, error: Box::new(self) }
     }
 
-    /// The error about a text that is none of these names.
+    /// Returns the error for a text that is not one of `names`.
     pub(crate) fn name(what: &'static str, names: &[&str], text: &str) -> Self {
         let rule = match names {
             [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
@@ -227,7 +227,7 @@ impl Error {
     }
 }
 
-/// Implements `Display` and `FromStr` for an enum whose `ALL` lists its values and whose `name` gives their names.
+/// Implements `Display` and `FromStr` for an enum with a list `ALL` of its values and a method `name`.
 macro_rules! by_name {
     ($type:ty, $what:literal) => {
         impl std::fmt::Display for $type {
@@ -252,7 +252,7 @@ fn partner(atom: &Option<usize>) -> String {
     atom.map_or_else(|| "itself".into(), |atom| format!("atom {atom}"))
 }
 
-/// `Ok` when the value is positive and finite; NaN fails.
+/// Returns `Ok` if the value is positive and finite. NaN fails.
 pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() {
         Ok(value)
@@ -261,12 +261,12 @@ pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     }
 }
 
-/// `Ok` when the count is not zero.
+/// Returns `Ok` if the count is not zero.
 pub(crate) fn at_least_one(name: &'static str, count: usize) -> Result<(), Error> {
     if count > 0 { Ok(()) } else { Err(Error::Parameter { name, rule: "at least 1", value: 0.0 }) }
 }
 
-/// `Ok` when every entry of a list satisfies the rule; names the first that does not.
+/// Returns `Ok` if every entry satisfies the rule. The error names the first entry that does not.
 pub(crate) fn every(
     what: &'static str,
     list: &[f64],
@@ -279,7 +279,7 @@ pub(crate) fn every(
     }
 }
 
-/// `Ok` when the square of a bound on norms is a normal number; NaN fails.
+/// Returns `Ok` if the square of the norm bound is a normal number. NaN fails.
 pub fn norm_bound(bound: f64) -> Result<f64, Error> {
     if positive("norm-bound", bound)?.powi(2).is_normal() {
         Ok(bound)
@@ -289,12 +289,12 @@ pub fn norm_bound(bound: f64) -> Result<f64, Error> {
     }
 }
 
-/// The square of a row added to the total of those before it, unless sums over all rows could overflow; NaN fails.
+/// Adds the squared norm of a row to the total. Fails if sums over all rows could overflow, and on NaN.
 pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
     if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }
 
-/// `Ok` when the value is finite and not negative; NaN fails.
+/// Returns `Ok` if the value is finite and not negative. NaN fails.
 pub fn not_negative(name: &'static str, value: f64) -> Result<f64, Error> {
     if value >= 0.0 && value.is_finite() {
         Ok(value)
@@ -303,7 +303,7 @@ pub fn not_negative(name: &'static str, value: f64) -> Result<f64, Error> {
     }
 }
 
-/// `Ok` when the value lies in `(0, 1]`; NaN fails.
+/// Returns `Ok` if the value is in `(0, 1]`. NaN fails.
 pub fn factor(name: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value <= 1.0 {
         Ok(value)
@@ -312,7 +312,7 @@ pub fn factor(name: &'static str, value: f64) -> Result<f64, Error> {
     }
 }
 
-/// `Ok` when the value lies in `[0, 1)`; NaN fails.
+/// Returns `Ok` if the value is in `[0, 1)`. NaN fails.
 pub fn fraction(name: &'static str, value: f64) -> Result<f64, Error> {
     if (0.0..1.0).contains(&value) {
         Ok(value)
@@ -326,7 +326,7 @@ mod tests {
     use super::*;
     use std::error::Error as _;
 
-    /// The sentence with those of its sources, as programs print it.
+    /// Joins the message with those of its sources, as programs print it.
     fn chain(error: &Error) -> String {
         let sources = std::iter::successors(error.source(), |error| (*error).source());
         sources.fold(error.to_string(), |text, source| format!("{text}: {source}"))

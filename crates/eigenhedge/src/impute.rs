@@ -1,47 +1,48 @@
-//! Missing cells, from the directions that are kept.
+//! Imputation of missing cells from the kept directions.
 //!
-//! Setting: a row, measured from the center, of which only the cells in Ω were seen; orthonormal directions B.
+//! Setting: a centered row of which only the cells in Ω are observed; orthonormal directions B.
 //!
-//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`; the other cells become those of `B c`. With noise of variance δ in each
-//! cell and coordinates of variance s² this is the most likely row when `r = δ/s²`.
+//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`. The missing cells are those of `B c`. For noise of variance δ in each cell
+//! and coordinates of variance s², this is the most likely row when `r = δ/s²`.
 //!
-//! How well that works is seen on the cells of Ω: the error of a cell, had it been missing too, is `e/(1 - h)`, with e its
-//! residual and h its own part in its fit, an entry of the diagonal of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
+//! The accuracy is estimated on the cells of Ω. The leave-one-out error of a cell is `e/(1 - h)`, where e is its residual and h
+//! its leverage, an entry of the diagonal of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
 //!
 //! Guarantee: none.
 //!
-//! Cost: O(n w²) for w directions, and O(w³).
+//! Cost: O(n w² + w³) for w directions.
 //!
-//! Numerics: the normal equations are solved by Cholesky's factors. The columns of B_Ω have at most unit length and r is at
-//! least [`LEAST_RIDGE`], so that no pivot is rounding; a direction that was not seen keeps the coordinate zero.
+//! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have at most unit length and r is
+//! at least [`LEAST_RIDGE`], so that every pivot is well above rounding. A direction without observed cells has the coordinate
+//! zero.
 
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 
-/// Working space.
+/// Scratch space of the imputation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Imputation {
-    /// The directions on the cells that were seen.
+    /// Directions restricted to the observed cells.
     seen: Matrix,
-    /// The normal equations, then the factor below the diagonal.
+    /// Normal equations; then the Cholesky factor below the diagonal.
     normal: Matrix,
     coefficients: Vec<f64>,
 }
 
-/// Least and largest factor on the squared coordinates.
+/// Smallest ridge factor on a squared coordinate; the largest follows.
 const LEAST_RIDGE: f64 = 1e-12;
 const LARGEST_RIDGE: f64 = 1e12;
-/// Least part of a cell that its own fit leaves to others.
+/// Smallest value of `1 - h`.
 const LEAST_LEFT: f64 = 1e-3;
 
-/// The factor on a squared coordinate: noise in a cell over the energy along the direction, both for each row.
+/// Returns the ridge factor of a coordinate: noise variance per cell divided by the energy per row along the direction.
 pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
     let ratio = noise / energy;
     if energy > 0.0 && ratio >= 0.0 { ratio.clamp(LEAST_RIDGE, LARGEST_RIDGE) } else { LARGEST_RIDGE }
 }
 
 impl Imputation {
-    /// Fills the cells of the row that are NaN, given a direction in each column of `basis`, and the factor on each squared
+    /// Fills the NaN cells of the row. The columns of `basis` are the directions; `ridge` holds the factor on each squared
     /// coordinate.
     pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
         let Self { seen, normal, coefficients } = self;
@@ -69,11 +70,11 @@ impl Imputation {
 }
 
 impl Imputation {
-    /// Errors of the cells of the row that was filled in last, each fitted without itself; `row` has NaN where the others were,
-    /// which have none. Needs [`Self::fill`] with the same basis just before.
+    /// Writes the leave-one-out errors of the observed cells of the row filled in last. `row` has NaN in the missing cells,
+    /// which have no error. Requires a preceding [`Self::fill`] with the same basis.
     pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64]) {
         let Self { seen, normal, coefficients } = self;
-        // The factor L of the normal equations: rows of B_Ω become L⁻¹ times them, whose squares are the parts h.
+        // L is the Cholesky factor. Rows of B_Ω are multiplied by L⁻¹; their squared lengths are the leverages h.
         for i in 0..coefficients.len() {
             for p in 0..i {
                 let (factor, (before, column)) = (normal.column(p)[i], seen.column_pair_mut(p, i));
@@ -94,7 +95,7 @@ impl Imputation {
     }
 }
 
-/// Solves `A x = b` for a positive definite matrix, of which the lower triangle is read and overwritten.
+/// Solves `A x = b` for a positive definite matrix. Reads and overwrites its lower triangle.
 pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
     let size = x.len();
     for j in 0..size {
@@ -148,7 +149,7 @@ mod tests {
                 assert!(sum(&other) > sum(&c));
             }
         }
-        // Each cell that was seen, fitted without itself by another call.
+        // Leave-one-out oracle: each observed cell is fitted by a separate call.
         let mut errors = vec![0.0; length];
         imputation.errors_without(&basis, &row, &mut errors);
         for j in (0..length).filter(|j| !row[*j].is_nan()) {

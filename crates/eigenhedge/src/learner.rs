@@ -1,31 +1,31 @@
-//! What a learner is, and the order of a trial.
+//! The trait of learners, and the order of steps in a trial.
 
 use crate::error::Error;
 use crate::random::Random;
 
-/// What one trial cost, in the (squared) units of the input.
+/// Loss of one trial, in squared units of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Loss {
-    /// Mean over the learner's own randomness.
+    /// Expected loss over the learner's own randomness.
     pub expected: f64,
-    /// Of the choice that was actually made.
+    /// Loss of the choice that was drawn.
     pub realised: f64,
 }
 
-/// Something that commits to a choice before it sees an instance, pays, and learns.
+/// An online learner: it commits to a choice before it sees an instance, incurs a loss, and updates.
 ///
-/// The methods are called in the order of [`trial`], which is the only place that knows it.
+/// [`trial`] calls the methods in the required order.
 pub trait Learner<I: ?Sized> {
-    /// Rejects an instance that breaks a rule. Changes nothing but scratch space.
+    /// Returns an error for an invalid instance. Changes only scratch space.
     fn check(&mut self, instance: &I) -> Result<(), Error>;
-    /// Commits to a choice, drawn from the learner's distribution.
+    /// Draws the next choice from the learner's distribution.
     fn choose(&mut self, random: &mut Random);
-    /// What the distribution and the committed choice lose on the instance.
+    /// Returns the expected loss and the loss of the drawn choice on the instance.
     fn incur(&mut self, instance: &I) -> Loss;
-    /// Learns from the instance.
+    /// Updates the state with the instance.
     fn update(&mut self, instance: &I);
-    /// Does at once what can be done at once for instances that come next; none cancels that. Losses do not change, to the
-    /// last bit.
+    /// Precomputes work shared by the next instances. An empty list cancels it. Results are bit-identical with and without
+    /// prefetching.
     fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,
@@ -33,15 +33,20 @@ pub trait Learner<I: ?Sized> {
     }
 }
 
-/// Instances of the next trials, in this order.
+/// Instances of the next trials, in order.
 ///
-/// Only [`trials`] and [`Model::step_each`](crate::Model::step_each) make it. They borrow the instances until the trials are over,
-/// give each trial the next one, and cancel what was prefetched when a trial fails: a learner may take every instance that it
-/// is given for the one that was announced.
+/// Only [`trials`] and [`Model::step_each`](crate::Model::step_each) create this type. They borrow the instances until the
+/// trials are over, pass each trial the next instance, and cancel the prefetch when a trial fails. A learner may therefore
+/// assume that each instance it receives is the next one of the list.
 #[derive(Debug)]
 pub struct Upcoming<'a, I>(&'a [I]);
 
 impl<'a, I> Upcoming<'a, I> {
+    /// Instances of which the caller answers for the order of their trials.
+    pub(crate) fn of(instances: &'a [I]) -> Self {
+        Self(instances)
+    }
+
     /// The instances; none when what was prefetched is cancelled.
     pub fn instances(&self) -> &'a [I] {
         self.0
@@ -56,7 +61,7 @@ impl<I> Clone for Upcoming<'_, I> {
 
 impl<I> Copy for Upcoming<'_, I> {}
 
-/// One trial: check, choose, incur, update. On an error neither the learner nor the generator has moved.
+/// Runs one trial: check, choose, incur, update. On an error the learner and the generator are unchanged.
 pub fn trial<I: ?Sized>(
     learner: &mut (impl Learner<I> + ?Sized),
     instance: &I,
@@ -65,7 +70,7 @@ pub fn trial<I: ?Sized>(
     trial_with(learner, instance, random, |_| ())
 }
 
-/// The same; between the charge and the update, the last argument is shown the learner.
+/// Runs one [`trial`] and calls `charged` with the learner between the loss and the update.
 pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
     learner: &mut L,
     instance: &I,
@@ -80,9 +85,9 @@ pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
     Ok(loss)
 }
 
-/// Trials over instances that are all at hand, in order: the same as one [`trial`] after another, and faster when
-/// instances are long. The last argument is told the loss of each, with the learner. On an error it stops: everything
-/// before the instance in question has been learned, and its position is given.
+/// Runs a [`trial`] for each instance, in order. Long instances are faster than with separate calls. The last argument is
+/// called with the learner and the loss after each trial. The first error stops the loop and is returned with the position of
+/// its instance; earlier instances have been learned.
 ///
 /// ```
 /// use eigenhedge::{Instance, Kind, Random, Spec, streams, trials};
@@ -109,8 +114,8 @@ pub fn trials<I, L: Learner<I>>(
     )
 }
 
-/// Runs `step(owner, i)`, which makes one trial of the learner over `instances[i]`, for each instance. Stops at the first
-/// error and returns its index.
+/// Runs `step(owner, i)`, one trial of the learner on `instances[i]`, for each instance. Stops at the first error and returns
+/// its index.
 pub(crate) fn block<T, I, L: Learner<I>>(
     owner: &mut T,
     learner: fn(&mut T) -> &mut L,

@@ -1,39 +1,39 @@
 //! Online PCA and online kernel PCA with guarantees.
 //!
-//! PCA finds the k directions that explain most of the variance of a set of rows. Here the rows arrive one at a time, in
-//! any order and from any source. Before each row a learner commits to k directions, is charged the squared
-//! reconstruction error of the row (its squared distance from their span), and only then learns. The account at the end
-//! says how much was lost, how much the best k directions would have lost with all rows known, and what a theorem
-//! guarantees for *every* sequence of rows.
+//! PCA finds the k directions that explain most of the variance of a set of rows. Online PCA receives the rows one at a time,
+//! in any order. Before each row a learner commits to k directions. The row arrives, its squared reconstruction error (the
+//! squared distance from the span of the directions) is recorded as the loss, and then the learner updates. The [`Summary`] of
+//! a run reports the total loss, the loss of the best k directions in hindsight, and a bound on the difference that holds for
+//! *every* sequence of rows.
 //!
-//! A learner never bets on one subspace. It holds a probability over all of them, as a *spectrum* (how surely each
-//! direction is dropped) over a *span* (the directions), and draws its choice from it.
+//! A learner maintains a probability distribution over subspaces and draws its choice from it. The distribution is a *spectrum*
+//! (the probability that each direction is dropped) over a *span* (the directions).
 //!
 //! | I want to | use |
 //! |---|---|
-//! | run a learner over rows and get the account | [`Model`], [`Spec`], [`Kind`] |
-//! | have nothing to tune | [`Kind::Auto`] |
-//! | follow change | [`Kind::Auto`]; [`Kind::Tracking`] with [`Mixing`] |
+//! | run a learner over rows and summarize the run | [`Model`], [`Spec`], [`Kind`] |
+//! | avoid tuning | [`Kind::Auto`] |
+//! | follow drift | [`Kind::Auto`]; [`Kind::Tracking`] with [`Mixing`] |
 //! | subtract a running mean | [`Spec::center`] |
-//! | bring columns to a common scale, and use a run on rows as they come | [`Columns`], [`Model`], [`Standardize`] |
-//! | compress rows, or score how unusual they are | [`Model::coordinates`], [`Loss`]; [`Embedding`] to stop learning |
-//! | know what was lost, and the bound | [`Summary`], [`comparators`], [`bounds`] |
+//! | standardize columns and apply a model to raw rows | [`Columns`], [`Model`], [`Standardize`] |
+//! | compress rows, or compute anomaly scores | [`Model::coordinates`], [`Loss`]; [`Embedding`] to stop learning |
+//! | compare the loss with the best subspace and the bound | [`Summary`], [`comparators`], [`bounds`] |
 //! | find nonlinear features | [`Spec::kernel`](field@Spec::kernel), [`kernel::VectorKernel`] |
 //! | learn from strings, sets, rankings or a Gram matrix | [`kernel`], [`Spec::features`] |
-//! | stop and go on later, bit for bit | [`Model`] |
-//! | follow many entities, one learner for each key | [`Fleet`] |
-//! | merge models of parts of a table, or fold the parts on many machines | [`Model::merge`], [`Moments`] |
-//! | watch sensors: scores, limits, alarms, causes, change points | [`Monitor`], [`MonitorOptions`], [`Verdict`]; `examples/sensors.rs` |
-//! | let users name learners and options | [`registry`], [`options`] |
-//! | drive a learner trial by trial | [`Learner`], [`trial`], [`trials`] |
+//! | stop and resume with identical results | [`Model`] |
+//! | run one model per key | [`Fleet`] |
+//! | merge models of parts of a table, or compute the parts on many machines | [`Model::merge`], [`Moments`] |
+//! | monitor sensors: scores, limits, alarms, causes, change points | [`Monitor`], [`MonitorOptions`], [`Verdict`]; `examples/sensors.rs` |
+//! | select learners and options by name | [`registry`], [`options`] |
+//! | drive a learner one trial at a time | [`Learner`], [`trial`], [`trials`] |
 //! | learn from covariance matrices, or from pairs of rows | [`Symmetric`], [`Pair`] |
 //! | fit all rows at once: PCA, kernel PCA, ridge regression, pre-images | [`batch`] |
 //! | use Oja's rule, GHA or APEX | [`hebbian`] |
-//! | choose among experts, or sets of them | [`experts`], [`simplex`] |
-//! | test against streams with a known truth | [`streams`] |
-//! | limit threads or memory, or end a computation | [`set_threads`], [`set_max_memory`], [`cancellable`] |
+//! | choose experts, or sets of experts | [`experts`], [`simplex`] |
+//! | test on synthetic streams with known parameters | [`streams`] |
+//! | limit threads or memory, or cancel a computation | [`set_threads`], [`set_max_memory`], [`cancellable`] |
 //!
-//! # Rows, and the account
+//! # Run a model over rows
 //!
 //! ```
 //! use eigenhedge::{Kind, Model, Spec, streams};
@@ -67,7 +67,7 @@
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
 //!
-//! # A run that is saved and restored
+//! # Save and load a model
 //!
 //! ```
 //! use eigenhedge::{Kind, Model, Spec, streams};
@@ -81,7 +81,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # All rows at once
+//! # Monitor sensors
+//!
+//! ```
+//! use eigenhedge::{Monitor, MonitorOptions, streams};
+//!
+//! let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(400)), 8)?;
+//! for row in streams::faults(8, 2, 0.3, 2000, 1) {
+//!     let verdict = monitor.step(&row)?;
+//!     if let Some(event) = verdict.event {
+//!         println!("alarms from row {} to row {}", event.start, event.end);
+//!     }
+//! }
+//! assert!(monitor.totals().alarms > 0);
+//! # Ok::<(), eigenhedge::Error>(())
+//! ```
+//!
+//! [`Fleet`] has an example with one model per key, [`Fleet::of_monitors`] one with one monitor per key.
+//!
+//! # Batch PCA
 //!
 //! ```
 //! use eigenhedge::batch::{Center, Pca};
@@ -91,13 +109,13 @@
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
 //!
-//! # A kernel of your own
+//! # A custom kernel
 //!
-//! [`kernel`] has an example: a function of two points of any type, and a learner over it.
+//! The module [`kernel`] has an example: a function of two points of any type, and a learner that uses it.
 //!
-//! # A learner of your own
+//! # A custom learner
 //!
-//! Whatever implements [`Learner`] is driven in the one order of a [`trial`]: check, choose, pay, learn.
+//! A [`trial`] calls the methods of a [`Learner`] in this order: check, choose, incur, update.
 //!
 //! ```
 //! use eigenhedge::{Error, Learner, Loss, Random, trial};
@@ -169,6 +187,7 @@ mod state;
 pub mod streams;
 mod subspace;
 mod threads;
+mod workers;
 
 pub use cancel::cancellable;
 pub use columns::Columns;
@@ -193,7 +212,8 @@ pub use standardize::{Standardize, Standardizer};
 pub use subspace::{Average, Instance, NormBound, Pair, PairGain, RunningCenter, Subspace, Symmetric};
 pub use threads::{set_threads, threads};
 
-/// Parts that only the tests, benches, figures and Python package of this project use. They change without notice: do not use them.
+/// Internal items for the tests, benchmarks, figures and Python package of this project. They change without notice. Do not use
+/// them.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::hebbian::weights::Weights;
@@ -208,7 +228,7 @@ pub mod internals {
     pub use crate::subspace::{AnyRule, Rule};
 }
 
-/// The examples of the README, so that they are tests.
+/// Runs the examples of the README as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

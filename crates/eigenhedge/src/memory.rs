@@ -1,20 +1,20 @@
-//! Sizes that memory cannot hold: an error before the allocator is asked, because a failed allocation ends the process.
+//! Memory checks before large allocations. They return an error, because a failed allocation ends the process.
 
 use crate::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Bytes that are not worth a question.
+/// Size in bytes below which no check is made.
 const LITTLE: u128 = 1 << 20;
 
-/// Refuses sizes that would take more than this many bytes, in this process from now on. A process starts without a limit
-/// other than what the system would refuse.
+/// Sets the maximum size in bytes of a single object, for this process from now on. Without a call, only the system limits the
+/// size.
 pub fn set_max_memory(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// An error if this many float64 numbers would take more memory than allowed, or than the system would give.
+/// Returns an error if this many float64 numbers exceed the memory limit or what the system can allocate.
 ///
 /// ```
 /// use eigenhedge::internals::check_numbers;
@@ -27,7 +27,7 @@ pub fn check_numbers(what: &'static str, numbers: u128) -> Result<(), Error> {
     if bytes <= LITTLE {
         return Ok(());
     }
-    // What is asked for and given back at once costs nothing, and tells what the system would say.
+    // Reserving and releasing at once costs nothing, and shows whether the system would allow it.
     let is_given = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
     if bytes <= LIMIT.load(Ordering::Relaxed).into() && usize::try_from(bytes).is_ok_and(is_given) {
         return Ok(());
@@ -35,7 +35,7 @@ pub fn check_numbers(what: &'static str, numbers: u128) -> Result<(), Error> {
     Err(Error::Memory { what, gigabytes: bytes as f64 / 1e9 })
 }
 
-/// The product of sizes; as large as it may be, it does not overflow.
+/// Returns the product of the sizes, saturating on overflow.
 pub fn product(sizes: &[usize]) -> u128 {
     sizes.iter().fold(1, |product: u128, size| product.saturating_mul(*size as u128))
 }

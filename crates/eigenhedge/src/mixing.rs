@@ -1,12 +1,12 @@
-//! Mixing: what is added to a distribution after each trial so that it can recover when the stream changes.
+//! Mixing: a share added to the distribution after each trial, so that it can recover when the stream changes.
 //!
-//! With `v` the probabilities of being dropped (total `d` over `N` directions or experts), after trial `t`:
+//! Let `v` be the probabilities of being dropped, with sum `d` over `N` directions or experts. After trial `t`:
 //!
 //! - fixed share: `v ← (1-α) v + α d/N`,
-//! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution and the
-//!   others are the ones that were played.
+//! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution and the others are those of
+//!   the previous trials.
 //!
-//! Both keep `v` in the capped simplex. `α` bounds how far a weight can sink, hence how long recovery takes.
+//! Both keep `v` in the capped simplex. `α` bounds the weights from below and thereby the time to recover.
 //!
 //! # References
 //! Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors);
@@ -17,20 +17,20 @@ use serde::{Deserialize, Serialize};
 use crate::error::{self, Error};
 use crate::num;
 
-/// The mixing rule and its rate. The default is no mixing.
+/// Mixing rule and its rate. The default is no mixing.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Mixing {
-    /// Weights are left as the update made them.
+    /// No mixing.
     #[default]
     None,
-    /// Mix in the uniform distribution.
+    /// Mixes in the uniform distribution.
     FixedShare {
         /// Share of the uniform distribution, in `[0, 1)`.
         alpha: f64,
     },
-    /// Mix in the mean of all earlier distributions.
+    /// Mixes in the mean of all earlier distributions.
     PastAverage {
         /// Share of the mean, in `[0, 1)`.
         alpha: f64,
@@ -38,7 +38,7 @@ pub enum Mixing {
 }
 
 impl Mixing {
-    /// The rule itself when its rate lies in `[0, 1)`.
+    /// Returns the rule if its rate is in `[0, 1)`.
     ///
     /// ```
     /// use eigenhedge::Mixing;
@@ -49,7 +49,7 @@ impl Mixing {
         error::fraction("alpha", self.alpha()).map(|_| self)
     }
 
-    /// The name users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -58,7 +58,7 @@ impl Mixing {
         }
     }
 
-    /// The rate; 0 for no mixing.
+    /// Returns the rate; 0 for no mixing.
     pub fn alpha(self) -> f64 {
         match self {
             Self::None => 0.0,
@@ -67,29 +67,29 @@ impl Mixing {
     }
 }
 
-/// `log((1-α) e^a + α e^b)` for `a, b ≤ 0`, precise in `1 - e^result` when both weights are near 1 and in
-/// `e^result` when they are not. With `α = 0` it is `a`, bit for bit; two zeros give exactly zero.
+/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`, with full precision of `1 - e^result` if both weights are near 1 and of
+/// `e^result` otherwise. For `α = 0` it is exactly `a`; two zeros give exactly zero.
 pub fn blend(a: f64, b: f64, alpha: f64) -> f64 {
     Blend::with(b, alpha).of(a)
 }
 
-/// A share of one weight that many others are blended with: what they have in common is computed once.
+/// A share of one weight that is blended into many others. Shared terms are computed once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blend {
     b: f64,
     alpha: f64,
-    /// `α (1 - e^b)` and `α e^b`.
+    /// Precomputed `α (1 - e^b)` and `α e^b`.
     kept: f64,
     dropped: f64,
 }
 
 impl Blend {
-    /// The share `alpha` of `e^b`.
+    /// Creates the share `alpha` of `e^b`.
     pub fn with(b: f64, alpha: f64) -> Self {
         Self { b, alpha, kept: alpha * num::kept(b), dropped: alpha * b.exp() }
     }
 
-    /// [`blend`] of `a` with it.
+    /// Returns [`blend`] of `a` with the stored weight.
     pub fn of(&self, a: f64) -> f64 {
         let Self { b, alpha, kept, dropped } = *self;
         if alpha == 0.0 {
@@ -99,7 +99,7 @@ impl Blend {
         if kept < 0.5 {
             return (-kept).ln_1p() + 0.0;
         }
-        // Positive terms, of which one is no denormal: no digits are lost.
+        // Both terms are positive and one is a normal number, so no digits are lost.
         if dropped > f64::MIN_POSITIVE {
             return ((1.0 - alpha) * a.exp() + dropped).ln();
         }

@@ -1,30 +1,30 @@
-//! Median of the last numbers of a sequence, and rows that are too long beside it.
+//! Running median of the last numbers of a sequence, and clipping of long rows.
 //!
-//! Cost: a search and a move among [`WINDOW`] numbers for each new one.
+//! Cost: one search and one move among [`WINDOW`] numbers per new number.
 
 use crate::error::Error;
 use crate::scratch::Scratch;
 use crate::state::{LARGEST, count, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Numbers that are remembered.
+/// Window length.
 const WINDOW: usize = 101;
-/// Numbers before there is a median.
+/// Numbers required before the median is defined.
 const ENOUGH: usize = 10;
 
-/// The last numbers of a sequence of numbers that are not negative, and their median.
+/// The last numbers of a nonnegative sequence, and their median.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct RecentMedian {
-    /// The last numbers; from the window's length on, a ring whose oldest number is at `oldest`.
+    /// The last numbers. Once the window is full, a ring whose oldest number is at `oldest`.
     ring: Vec<f64>,
     oldest: usize,
-    /// The same, smallest first; empty after a restart.
+    /// The same numbers, ascending; empty after deserialization.
     #[serde(skip)]
     sorted: Scratch<Vec<f64>>,
 }
 
 impl RecentMedian {
-    /// The median; none before ten numbers.
+    /// Returns the median; `None` before ten numbers.
     pub fn value(&self) -> Option<f64> {
         match (self.ring.len(), self.sorted.0.len()) {
             (0..ENOUGH, _) => None,
@@ -37,7 +37,7 @@ impl RecentMedian {
         }
     }
 
-    /// Adds a number; the oldest one goes when there are enough.
+    /// Adds a number. If the window is full, the oldest number is removed.
     pub fn push(&mut self, number: f64) {
         let sorted = &mut self.sorted.0;
         if sorted.len() != self.ring.len() {
@@ -55,8 +55,8 @@ impl RecentMedian {
         sorted.insert(place(sorted, number), number);
     }
 
-    /// Factor that brings a number down to so many times the median of those before it; 1 if there is nothing to do, or if
-    /// the median is zero.
+    /// Returns the factor that limits `number` to `times` the median of the previous numbers. It is 1 if the number is within
+    /// the limit or if the median is zero or undefined.
     pub fn shortening(&self, number: f64, times: f64) -> f64 {
         match self.value() {
             Some(median) if median > 0.0 && number > times * median => times * median / number,
@@ -64,13 +64,13 @@ impl RecentMedian {
         }
     }
 
-    /// Multiplies all numbers.
+    /// Multiplies all numbers by a factor.
     pub fn rescale(&mut self, factor: f64) {
         self.ring.iter_mut().for_each(|number| *number *= factor);
         self.sorted.0.clear();
     }
 
-    /// Checks what was read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self) -> Result<(), Error> {
         let fits = self.ring.len() <= WINDOW && self.oldest < WINDOW.min(self.ring.len().max(1));
         ensure(fits, "a median must be that of the last 101 numbers")?;
@@ -78,7 +78,7 @@ impl RecentMedian {
     }
 }
 
-/// The norms of the last rows, for learners that shorten long ones.
+/// Norms of the last rows, for learners that clip long rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Clip {
     norms: RecentMedian,
@@ -86,12 +86,12 @@ pub(crate) struct Clip {
 }
 
 impl Clip {
-    /// Factor on a row of this norm as it is learned, when rows count as at most `times` as long as the median.
+    /// Returns the factor on a row of this norm when rows are clipped to `times` the median norm.
     pub fn factor(&self, times: Option<f64>, norm: f64) -> f64 {
         times.map_or(1.0, |times| self.norms.shortening(norm, times))
     }
 
-    /// Counts a row in, which was learned with this factor.
+    /// Records a row that was learned with this factor.
     pub fn count_in(&mut self, times: Option<f64>, norm: f64, factor: f64) {
         if times.is_some() {
             self.norms.push(norm);
@@ -99,12 +99,12 @@ impl Clip {
         }
     }
 
-    /// Rows that were learned from a shorter copy.
+    /// Returns the number of clipped rows.
     pub fn clipped(&self) -> u64 {
         self.clipped
     }
 
-    /// Checks what was read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self) -> Result<(), Error> {
         count("the number of rows that were shortened", self.clipped)?;
         self.norms.check_state()
@@ -125,11 +125,11 @@ mod tests {
             sorted.sort_by(f64::total_cmp);
             assert_eq!(median.value(), (t >= ENOUGH).then(|| sorted[sorted.len() / 2]));
             if t == 250 {
-                // As after a restart.
+                // As after deserialization.
                 median.sorted = Scratch::default();
                 assert_eq!(median.value(), Some(sorted[sorted.len() / 2]));
             }
-            // Many equal ones.
+            // Many equal numbers.
             let number = (8.0 * random.uniform()).floor();
             median.push(number);
             all.push(number);

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, every};
 
-/// Rejects a row of the wrong length or with an entry that is not finite.
+/// Returns an error for a wrong length or a non-finite entry.
 pub(crate) fn check_row(what: &'static str, row: &[f64], length: usize) -> Result<(), Error> {
     if row.len() != length {
         return Err(Error::Length { what, expected: length, found: row.len() });
@@ -10,7 +10,7 @@ pub(crate) fn check_row(what: &'static str, row: &[f64], length: usize) -> Resul
     every(what, row, "finite", f64::is_finite)
 }
 
-/// Rejects a row of the wrong length or with an entry that is infinite: one that is NaN is a missing cell.
+/// Returns an error for a wrong length or an infinite entry. NaN entries are missing cells.
 pub(crate) fn check_cells(what: &'static str, row: &[f64], length: usize) -> Result<(), Error> {
     if row.len() != length {
         return Err(Error::Length { what, expected: length, found: row.len() });

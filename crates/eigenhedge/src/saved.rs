@@ -1,4 +1,4 @@
-//! The one form of saved files.
+//! The file format of saved objects.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -9,17 +9,17 @@
 //! | 4 | CRC-32 (IEEE) of version, kind, length and body, little-endian |
 //! | the rest | the body in postcard's wire format |
 //!
-//! A fleet has parts in place of a body (`fleet/saved.rs`), each of which is a file of this form.
+//! A fleet has several parts instead of a body (`fleet/saved.rs`). Each part is a file of this format.
 //!
-//! Reading refuses what is damaged, cut short, foreign or of another version or kind with a sentence, and a state that nobody can
-//! have come to: a checksum is no proof of origin. It allocates no more than a small multiple of the bytes given.
+//! Reading returns an error for files that are damaged, truncated, foreign, or of another version or kind. It also rejects
+//! invalid states, because a checksum is no proof of origin. The memory allocated is at most a small multiple of the file size.
 
 use crate::error::Error;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// What a saved file holds.
+/// Kind of object in a saved file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SavedKind {
@@ -35,12 +35,12 @@ pub enum SavedKind {
     Monitors,
 }
 
-/// The kinds, by their numbers from 1.
+/// Kinds in the order of their numbers, from 1.
 const KINDS: [SavedKind; 5] =
     [SavedKind::Model, SavedKind::Monitor, SavedKind::Moments, SavedKind::Models, SavedKind::Monitors];
 
 impl SavedKind {
-    /// The kind of a file that begins with these bytes; [`Self::HEAD`] of them are enough.
+    /// Returns the kind of the file from its first [`Self::HEAD`] bytes.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         let head = bytes.get(..8).ok_or(Refusal::Foreign)?;
         if head != MAGIC {
@@ -56,10 +56,10 @@ impl SavedKind {
         KINDS.get((kind as usize).wrapping_sub(1)).copied().ok_or(Refusal::Content)
     }
 
-    /// Bytes that tell the kind of a file.
+    /// Number of bytes that identify the kind of a file.
     pub const HEAD: usize = 16;
 
-    /// The first bytes of a file of this kind.
+    /// Returns the first bytes of a file of this kind.
     pub(crate) fn head(self) -> [u8; Self::HEAD] {
         let number = KINDS.iter().position(|kind| *kind == self).map_or(0, |place| place as u32 + 1);
         let mut head = [0; Self::HEAD];
@@ -69,7 +69,7 @@ impl SavedKind {
         head
     }
 
-    /// An error if bytes begin like a file of another kind.
+    /// Returns an error unless the bytes start like a file of this kind.
     pub(crate) fn expect(self, bytes: &[u8]) -> Result<(), Refusal> {
         match Self::of(bytes)? {
             found if found == self => Ok(()),
@@ -90,49 +90,49 @@ impl fmt::Display for SavedKind {
     }
 }
 
-/// Why bytes cannot be read back.
+/// Reason why saved bytes cannot be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Something else.
-    #[error("is no file that eigenhedge has saved")]
+    /// Not a file of this format.
+    #[error("is not a file saved by eigenhedge")]
     Foreign,
-    /// Of another kind.
-    #[error("holds {found}, and not {wanted}")]
+    /// The file holds another kind of object.
+    #[error("holds {found}, not {wanted}")]
     Kind {
-        /// The kind of the file.
+        /// Kind found in the file.
         found: SavedKind,
-        /// The kind that was to be read.
+        /// Kind that was requested.
         wanted: SavedKind,
     },
-    /// Of another version.
+    /// The file has another version.
     #[error("is a file of version {0}, and this program reads version {VERSION}")]
     Version(u32),
-    /// Cut short, or with something appended.
+    /// The file is truncated or has trailing bytes.
     #[error("must have {expected} bytes after its head, got {found}: it is damaged or incomplete")]
     Length {
-        /// Bytes that the head promises.
+        /// Length given in the header.
         expected: u64,
-        /// Bytes that are there.
+        /// Actual length.
         found: u64,
     },
-    /// Changed.
+    /// The checksum does not match.
     #[error("is damaged: its checksum does not match")]
     Checksum,
-    /// Not what a program of this version writes.
+    /// The body cannot be decoded.
     #[error("is damaged: its content makes no sense")]
     Content,
-    /// A state that no run can have come to.
+    /// The state is invalid.
     #[error("is damaged: {0}")]
     State(Error),
 }
 
-/// The version that is written.
+/// Format version that this crate writes.
 pub const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
 const HEAD: usize = 28;
 
-/// Of everything but the magic number and itself; the bytes of a whole head are there.
+/// Computes the checksum of all bytes except the magic number and the checksum itself. Requires a complete header.
 fn checksum(bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&bytes[8..24]);
@@ -140,7 +140,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// The bytes of a file of this kind; an error if the content has no form as bytes.
+/// Serializes the content into a file of this kind.
 pub(crate) fn framed(kind: SavedKind, content: &impl Serialize) -> Result<Vec<u8>, postcard::Error> {
     let mut bytes = postcard::to_extend(content, vec![0; HEAD])?;
     let length = (bytes.len() - HEAD) as u64;
@@ -151,7 +151,7 @@ pub(crate) fn framed(kind: SavedKind, content: &impl Serialize) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// Reads what [`framed`] has written; the state is not checked yet. Also the length of the body.
+/// Reads the bytes written by [`framed`]. Returns the content, whose state is not checked yet, and the length of the body.
 pub(crate) fn unframed<T: DeserializeOwned>(kind: SavedKind, bytes: &[u8]) -> Result<(T, usize), Refusal> {
     kind.expect(bytes)?;
     let short = || Refusal::Length { expected: HEAD as u64, found: bytes.len() as u64 };
@@ -233,7 +233,7 @@ mod tests {
         let mut other = bytes.clone();
         other[12] = 2;
         let refusal = Model::from_bytes(&other).unwrap_err();
-        assert_eq!(refusal.to_string(), "holds one monitor, and not one model");
+        assert_eq!(refusal.to_string(), "holds one monitor, not one model");
         other[12] = 77;
         assert_eq!(Model::from_bytes(&other), Err(Refusal::Content));
         let mut changed = bytes.clone();

@@ -1,9 +1,9 @@
-//! Working space that is no part of what a learner knows.
+//! Scratch space that is not part of a learner's state.
 
-/// Working space kept between trials so that they allocate nothing.
+/// Scratch space that is reused between trials to avoid allocation.
 ///
-/// It is never saved (`#[serde(skip)]`), and two of them always compare equal, so a learner can derive
-/// equality and mean its parameters and state.
+/// It is never saved (`#[serde(skip)]`), and two values always compare equal. Learners can therefore derive equality over
+/// parameters and state only.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch<T>(pub T);
 

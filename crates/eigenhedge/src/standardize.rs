@@ -1,40 +1,40 @@
-//! Columns brought to mean 0 and standard deviation 1, without looking ahead.
+//! Standardization of columns to mean 0 and standard deviation 1, without looking ahead.
 //!
-//! **Running.** A row `x` becomes `(x - mean) / deviation`, both of the rows before it. A few rows say little about a
-//! deviation, and a column may hardly have moved in them: its square is `(S + c d²) / (t + c)` with t rows, S the sum of
-//! their squared distances from the mean, and c = 4 imaginary rows at the largest distance d of the first rows. They are
-//! over when `S ≥ c d²`; until then d counts the row at hand too, so that no cell exceeds `√(1 + t/c)`. Beyond them this is
-//! the root of the mean squared distance, but for a share of order 1/t. A column that has been constant gives 0, and its rows
-//! count as one. Neither a shift of a column nor a change of its unit changes anything.
+//! **Running.** A row `x` becomes `(x - mean) / deviation`, where both come from the previous rows. Because a few rows
+//! determine a deviation poorly, the variance is regularized: it is `(S + c d²) / (t + c)`, where t is the number of rows, S
+//! the sum of their squared distances from the mean, d the largest distance among the first rows and c = 4 the number of prior
+//! rows at distance d. The first rows end when `S ≥ c d²`. Until then d includes the current row, so that no cell exceeds `√(1
+//! + t/c)`. Later the scale is the root mean squared distance up to a relative term of order 1/t. A column that has been
+//! constant so far gives 0, and its rows count as one. Shifting a column or changing its unit changes nothing.
 //!
-//! **Warm-up.** The first rows are kept until there are enough of them; then all rows, the first ones too, are
-//! measured by the mean and deviation of those. A column that was constant is only shifted. A shorter stream is
-//! measured by all of it.
+//! **Warm-up.** The first rows are buffered until there are enough of them. Then all rows, including the buffered ones, are
+//! scaled by the mean and deviation of the buffered rows. A constant column is only shifted. A stream shorter than the warm-up
+//! is scaled by all its rows.
 //!
-//! **Missing cells.** A cell that is NaN stays NaN, and is not counted.
+//! **Missing cells.** NaN cells stay NaN and are not counted.
 //!
-//! **Cost.** A root and a quotient for each cell; four numbers for each column, and the rows of the warm-up while it lasts.
+//! **Cost.** One square root and one division per cell. Four numbers per column, and the buffered rows during the warm-up.
 //!
-//! **Numerics.** Welford's updates: no cancellation when the mean is large. A row whose squared distance from the
-//! mean overflows is a bad row, and leaves the statistics alone.
+//! **Numerics.** Welford's updates avoid cancellation when the mean is large. A row whose squared distance from the mean
+//! overflows is rejected and leaves the statistics unchanged.
 //!
-//! Losses are then in squared standardized units, no longer in those of the input.
+//! Losses are then in squared standard units, not in those of the input.
 
 use crate::error::Error;
 use crate::state::{LARGEST, count, energy, ensure, length, within};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// How columns are brought to a common scale.
+/// Method of scaling the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Standardize {
-    /// Not at all.
+    /// No scaling.
     #[default]
     None,
-    /// By the rows before.
+    /// Mean and deviation of all previous rows.
     Running,
-    /// By the first so many rows.
+    /// Mean and deviation of this many first rows.
     Warmup(u64),
 }
 
@@ -62,40 +62,40 @@ impl fmt::Display for Standardize {
     }
 }
 
-/// Statistics of the columns.
+/// Statistics and scale of the columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Standardizer {
     how: Standardize,
-    /// Rows that have been counted in.
+    /// Number of rows counted.
     rows: u64,
-    /// One for each column.
+    /// Statistics of each column.
     columns: Vec<Column>,
-    /// Nothing is counted in any more.
+    /// True if the scale is final and further rows are not counted.
     settled: bool,
 }
 
 /// Statistics of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Column {
-    /// Cells that have been counted in; those of a column that has been constant count as one while running.
+    /// Number of cells counted. While running, the cells of a constant column count as one.
     count: u64,
     mean: f64,
     /// Sum of squared distances from the mean.
     squares: f64,
-    /// Largest squared distance from the mean, while running, of the first rows.
+    /// Largest squared distance from the mean among the first rows, while running.
     spread: f64,
 }
 
-/// Imaginary rows at the largest distance of the first rows.
+/// Number of prior rows at the largest distance of the first rows.
 const IMAGINARY: f64 = 4.0;
 
 impl Column {
-    /// The spread if it is measured by one more squared distance.
+    /// Returns the spread including one more squared distance.
     fn spread_with(&self, square: f64) -> f64 {
         if self.squares < IMAGINARY * self.spread || self.spread == 0.0 { self.spread.max(square) } else { self.spread }
     }
 
-    /// Counts a cell in.
+    /// Adds a cell to the statistics.
     fn count_in(&mut self, x: f64, running: bool) {
         let distance = x - self.mean;
         if running && self.count > 0 {
@@ -109,7 +109,7 @@ impl Column {
         self.squares += distance * (x - self.mean);
     }
 
-    /// Adds the cells of another one.
+    /// Adds the cells of another column.
     fn merge(&mut self, other: &Self) {
         if other.count > 0 {
             let (here, there) = (self.count as f64, other.count as f64);
@@ -120,28 +120,28 @@ impl Column {
         }
     }
 
-    /// A cell in running units.
+    /// Scales a cell with the running scale.
     fn running(&self, x: f64) -> f64 {
         let distance = x - self.mean;
         match self.running_scale(x) {
-            // NaN stays.
+            // NaN stays NaN.
             0.0 => 0.0 * distance,
             scale => distance / scale,
         }
     }
 
-    /// The number by which a cell is divided in running units; 0 if it gives 0.
+    /// Returns the divisor of a cell under the running scale; 0 if the scaled cell is 0.
     fn running_scale(&self, x: f64) -> f64 {
         let spread = self.spread_with((x - self.mean).powi(2));
         if self.count == 0 || spread == 0.0 { 0.0 } else { Self { spread, ..*self }.scale(true) }
     }
 
-    /// A cell in units of what has been counted in.
+    /// Scales a cell with the final scale.
     fn settled(&self, x: f64) -> f64 {
         (x - self.mean) / self.scale(false)
     }
 
-    /// The number by which a cell is divided; the cell itself does not count.
+    /// Returns the divisor of a cell, without counting the cell itself.
     fn scale(&self, running: bool) -> f64 {
         match running {
             true => ((self.squares + IMAGINARY * self.spread) / (self.count as f64 + IMAGINARY)).sqrt(),
@@ -152,29 +152,29 @@ impl Column {
 }
 
 impl Standardizer {
-    /// No rows seen yet.
+    /// Creates a standardizer that has seen no rows.
     pub fn new(how: Standardize, width: usize) -> Self {
         let width = if how == Standardize::None { 0 } else { width };
         Self { how, rows: 0, columns: vec![Column::default(); width], settled: how == Standardize::None }
     }
 
-    /// The way in which columns are brought to a common scale.
+    /// Returns the method of scaling.
     pub fn how(&self) -> Standardize {
         self.how
     }
 
-    /// Mean of each column; empty if columns are taken as they are.
+    /// Returns the mean of each column; empty if columns are not scaled.
     pub fn mean(&self) -> impl ExactSizeIterator<Item = f64> {
         self.columns.iter().map(|column| column.mean)
     }
 
-    /// The number by which each column is divided: 1 for one that is only shifted, 0 for one that gives 0 whatever it
-    /// holds; empty if columns are taken as they are. In the first rows of a running scale the row at hand counts too.
+    /// Returns the divisor of each column: 1 if it is only shifted, 0 if its scaled value is always 0. Empty if columns are not
+    /// scaled. During the first rows of a running scale, [`Self::apply`] also counts the current row.
     pub fn scale(&self) -> impl Iterator<Item = f64> {
         self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }
 
-    /// Checks what was read from bytes, for rows of this width.
+    /// Checks a deserialized state for rows of this width.
     pub(crate) fn check_state(&self, width: usize) -> Result<(), Error> {
         let width = if self.how == Standardize::None { 0 } else { width };
         length("the statistics of columns", self.columns.len(), width)?;
@@ -194,7 +194,7 @@ impl Standardizer {
         )
     }
 
-    /// The scale of so many rows with these means and variances, by which all rows are measured.
+    /// Creates the final scale of `rows` rows with these means and variances.
     pub(crate) fn settled(rows: u64, means: &[f64], variances: &[f64]) -> Self {
         let column = |(mean, variance): (&f64, &f64)| Column {
             count: rows,
@@ -206,8 +206,8 @@ impl Standardizer {
         Self { how: Standardize::Warmup(rows), rows, columns, settled: true }
     }
 
-    /// Adds the rows that another one has counted in: exactly, for a warm-up that has not ended. Scales that are in use must be the
-    /// same; those that change from row to row are not merged.
+    /// Adds the rows of another standardizer. The result is exact for a warm-up that has not ended. Scales in use must be
+    /// equal. Running scales cannot be merged.
     ///
     /// ```
     /// use eigenhedge::{Standardize, Standardizer};
@@ -238,17 +238,17 @@ impl Standardizer {
         Err(Error::Merge(sentence.to_owned()))
     }
 
-    /// True if rows must still be kept.
+    /// Returns true if rows must still be buffered.
     pub fn is_warming_up(&self) -> bool {
         matches!(self.how, Standardize::Warmup(rows) if !self.settled && self.rows < rows)
     }
 
-    /// Ends the warm-up.
+    /// Ends the warm-up and fixes the scale.
     pub fn settle(&mut self) {
         self.settled = matches!(self.how, Standardize::Warmup(_) | Standardize::None);
     }
 
-    /// Counts a row in.
+    /// Adds a row to the statistics.
     pub fn count_in(&mut self, raw: &[f64]) {
         if self.settled {
             return;
@@ -259,7 +259,7 @@ impl Standardizer {
         seen.for_each(|(column, x)| column.count_in(*x, running));
     }
 
-    /// The first column, if any, whose statistics the row would spoil.
+    /// Returns the first column whose statistics would overflow with this row.
     pub fn spoiled(&self, raw: &[f64]) -> Option<usize> {
         let spoils = |i: &usize| {
             let distance = raw[*i] - self.columns[*i].mean;
@@ -269,7 +269,7 @@ impl Standardizer {
         if self.settled { None } else { (0..raw.len()).find(spoils) }
     }
 
-    /// The row in standard units; the first column that overflows, if one does.
+    /// Writes the row in standard units. Returns the index of the first column that overflows as an error.
     pub fn apply(&self, raw: &[f64], row: &mut Vec<f64>) -> Result<(), usize> {
         row.clear();
         if self.how == Standardize::None {
@@ -282,16 +282,16 @@ impl Standardizer {
         row.iter().zip(raw).position(overflows).map_or(Ok(()), Err)
     }
 
-    /// Brings a row in standard units back to units of the input, once the first rows are over. A column that gives 0
-    /// whatever it holds is at its mean.
+    /// Converts a row from standard units to units of the input, after the first rows. A column whose scaled value is always 0
+    /// is set to its mean.
     pub fn undo(&self, row: &mut [f64]) {
         for ((x, mean), scale) in row.iter_mut().zip(self.mean()).zip(self.scale()) {
             *x = mean + scale * *x;
         }
     }
 
-    /// The same with the scale that the row `raw`, which is not counted in, was given: in the first rows of a running scale it
-    /// counts too.
+    /// Converts a row like [`Self::undo`], but with the scale that [`Self::apply`] used for `raw`. The two differ in the first
+    /// rows of a running scale.
     pub fn undo_like(&self, raw: &[f64], row: &mut [f64]) {
         if self.how != Standardize::Running {
             return self.undo(row);
@@ -307,7 +307,7 @@ impl Standardizer {
 mod tests {
     use super::*;
 
-    /// Mean and standard deviation in two passes.
+    /// Computes mean and standard deviation in two passes.
     fn by_definition(rows: &[[f64; 2]], column: usize) -> (f64, f64) {
         let count = rows.len() as f64;
         let mean = rows.iter().map(|row| row[column]).sum::<f64>() / count;
@@ -318,7 +318,7 @@ mod tests {
         (0..50u32).map(|i| [f64::from(i * i % 17), 1e6 + f64::from(i * 7 % 11)]).collect()
     }
 
-    /// Rows in running units.
+    /// Scales rows with the running scale.
     fn running(rows: &[[f64; 2]]) -> Vec<Vec<f64>> {
         let mut standardizer = Standardizer::new(Standardize::Running, 2);
         let each = |raw: &[f64; 2]| {
@@ -337,7 +337,7 @@ mod tests {
             for column in 0..2 {
                 let (mean, deviation) = by_definition(&rows[..t], column);
                 let wanted = if deviation > 0.0 { (rows[t][column] - mean) / deviation } else { 0.0 };
-                // Four rows at a few deviations, and the last bits of the mean divided by the deviation.
+                // The four prior rows are a few deviations away; the mean divided by the deviation adds rounding.
                 let slack = 30.0 / t as f64 * wanted.abs().max(1.0) + 1e-8;
                 assert!((row[column] - wanted).abs() <= slack, "{t} {column}: {} {wanted}", row[column]);
             }
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn the_first_rows_are_not_divided_by_almost_nothing() {
-        // Hardly anything happens at first, and the second column begins late.
+        // The cells hardly vary at first, and the second column starts late.
         let cell = |i: u32| if i < 8 { 1e-3 * f64::from(i % 3) } else { f64::from(i * i % 17) };
         let rows: Vec<[f64; 2]> = (0..200).map(|i| [cell(i), if i < 100 { 5.0 } else { cell(i) }]).collect();
         for (t, row) in running(&rows).iter().enumerate() {

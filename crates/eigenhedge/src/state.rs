@@ -1,36 +1,36 @@
-//! Checks of a state that was read from bytes: nothing is used that no learner could have become.
+//! Checks of deserialized states. They reject states that no learner can reach.
 //!
-//! Whoever makes the checksum of a snapshot fit can write any number where a number was. So every type with a state says,
-//! next to its definition, what holds for it between two rows ([`State`]): shapes agree with each other and with the
-//! parameters, numbers are finite and in range, probabilities total k, bases are orthonormal. Parameters are not judged
-//! again: they must be those of a twin that is built afresh, by the functions that judge them.
+//! A file with a valid checksum can still contain any numbers. Each type with a state therefore checks the invariants that hold
+//! between two rows ([`State`]): shapes match each other and the parameters, numbers are finite and in range, probabilities sum
+//! to k, bases are orthonormal. Parameters are not checked again. They must equal those of a newly built learner, whose
+//! constructor checks them.
 //!
-//! Cost: that of a few rows, and O(n w²) for a basis of w columns.
+//! Cost: a few rows, plus O(n w²) for a basis of w columns.
 
 use crate::error::{Error, every};
 use std::ops::RangeInclusive;
 
-/// A state that can be checked.
+/// A type whose deserialized state can be checked.
 pub(crate) trait State {
-    /// Checks the state of something that was built like `built`, which is as it was built.
+    /// Checks the state. `built` is a newly built object with the same parameters.
     fn check_state(&self, built: &Self) -> Result<(), Error>;
 }
 
-/// Largest energy: sums of several are still finite.
+/// Largest energy for which a sum of several is still finite.
 pub(crate) const LARGEST: f64 = 1e306;
-/// Largest logarithm of a weight, in size.
+/// Largest absolute value of a log-weight.
 pub(crate) const LARGEST_LOG: f64 = 1e100;
-/// Numbers of rows that are exact as floating-point numbers.
+/// Largest number of rows that is exact as a floating-point number.
 const MOST_ROWS: u64 = 1 << 53;
-/// Deviation of a total of probabilities or of a trace that rounding can cause, as a share.
+/// Relative error that rounding can cause in a sum of probabilities or a trace.
 pub(crate) const TRACE: f64 = 1e-6;
 
-/// `Ok` when the condition holds; the sentence says what must be.
+/// Returns `Ok` if the condition holds. The sentence states the condition.
 pub(crate) fn ensure(condition: bool, sentence: &'static str) -> Result<(), Error> {
     if condition { Ok(()) } else { Err(Error::State(sentence)) }
 }
 
-/// `Ok` when the number lies in the range; NaN fails.
+/// Returns `Ok` if the number is in the range. NaN fails.
 pub(crate) fn within(name: &'static str, value: f64, range: RangeInclusive<f64>) -> Result<(), Error> {
     if range.contains(&value) {
         return Ok(());
@@ -38,7 +38,7 @@ pub(crate) fn within(name: &'static str, value: f64, range: RangeInclusive<f64>)
     Err(Error::Parameter { name, rule: "within its range", value })
 }
 
-/// `Ok` when the energy is finite and not negative.
+/// Returns `Ok` if the energy is finite and not negative.
 pub(crate) fn energy(name: &'static str, value: f64) -> Result<(), Error> {
     if (0.0..=LARGEST).contains(&value) {
         return Ok(());
@@ -46,7 +46,7 @@ pub(crate) fn energy(name: &'static str, value: f64) -> Result<(), Error> {
     Err(Error::Parameter { name, rule: "finite and not negative", value })
 }
 
-/// `Ok` when the number of rows, or of events that rows cause, is one that can be counted further.
+/// Returns `Ok` if the number of rows or events is at most 2^53.
 pub(crate) fn count(name: &'static str, value: u64) -> Result<(), Error> {
     if value <= MOST_ROWS {
         return Ok(());
@@ -54,12 +54,12 @@ pub(crate) fn count(name: &'static str, value: u64) -> Result<(), Error> {
     Err(Error::Parameter { name, rule: "at most 2^53", value: value as f64 })
 }
 
-/// `Ok` when the list has this many entries.
+/// Returns `Ok` if the list has `expected` entries.
 pub(crate) fn length(what: &'static str, found: usize, expected: usize) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
 }
 
-/// `Ok` when every entry lies in the range; NaN fails.
+/// Returns `Ok` if every entry is in the range. NaN fails.
 pub(crate) fn entries(what: &'static str, list: &[f64], range: RangeInclusive<f64>) -> Result<(), Error> {
     every(what, list, "within its range", |x| range.contains(&x))
 }

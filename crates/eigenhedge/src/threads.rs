@@ -1,4 +1,4 @@
-//! How many threads the passes over long rows may use. No result depends on it, not by a bit.
+//! Number of threads for passes over long rows. Results are bit-identical for every number.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -6,30 +6,29 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
-/// Numbers in a pass that are worth a second thread: starting one takes as long as reading so many.
+/// Numbers per pass that justify a second thread. Starting a thread takes about as long as reading them.
 const WORTHWHILE: usize = 1 << 20;
 
-/// Most threads of a pass: systems refuse to start any number of them.
+/// Maximum number of threads per pass.
 const MOST: usize = 256;
 
-/// Lets passes over long rows use so many threads, at most 256, in this process from now on. One is what a process starts
-/// with.
+/// Sets the number of threads for passes over long rows, at most 256, for this process from now on. The default is 1.
 pub fn set_threads(count: NonZeroUsize) {
     THREADS.store(count.get().min(MOST), Ordering::Relaxed);
 }
 
-/// How many threads passes over long rows may use.
+/// Returns the number of threads for passes over long rows.
 pub fn threads() -> usize {
     THREADS.load(Ordering::Relaxed)
 }
 
-/// Threads worth having for so many pieces of a pass over so many numbers.
+/// Returns the number of threads worth using for `pieces` parts of a pass over `numbers` values.
 pub(crate) fn worthwhile(pieces: usize, numbers: usize) -> usize {
     if numbers < WORTHWHILE { 1 } else { threads().min(pieces) }
 }
 
-/// Deals so many pieces of a pass over so many numbers out to as many threads as are worth it. What `deal` makes of a share
-/// is done by one of them.
+/// Splits `pieces` across threads if the pass reads at least `WORTHWHILE` values. Each thread runs the closure that `deal`
+/// returns for its range.
 pub(crate) fn share_out<W: FnOnce() + Send>(pieces: usize, numbers: usize, mut deal: impl FnMut(Range<usize>) -> W) {
     let count = worthwhile(pieces, numbers);
     if count < 2 {

@@ -1,13 +1,13 @@
 """Learners on Apache Spark: ``pip install eigenhedge[spark]``.
 
 - :func:`fit`, :func:`fold`: one model over a large table.
-- :func:`score`, :func:`score_udf`: coordinates, losses and alarms of rows by a model that is there already.
-- :func:`fit_by_key`: one learner for each key of a table.
-- :func:`stream_by_key`, :func:`models`: one learner for each key of a stream, exact across restarts.
-- :func:`learn_stream`, :func:`stream_model`: one learner over a stream, a trial for each micro-batch.
-- :func:`session`: Spark on this machine.
+- :func:`score`, :func:`score_udf`: coordinates, losses and alarms of rows by an existing model.
+- :func:`fit_by_key`: one model per key of a table.
+- :func:`stream_by_key`, :func:`models`: one model per key of a stream, exact across restarts.
+- :func:`learn_stream`, :func:`stream_model`: one model over a stream, one trial per micro-batch.
+- :func:`session`: a local Spark session.
 
-The package must be installed where the workers run. Nothing here uses ``rdd``, so that it works over Spark Connect too.
+The package must be installed on the workers. Nothing here uses ``rdd``, so it also works over Spark Connect.
 """
 
 from ._session import check_pyspark, session

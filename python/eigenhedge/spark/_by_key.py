@@ -1,4 +1,4 @@
-"""One learner for each key of a table."""
+"""One model per key of a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._recipes import Recipe, recipe
 
 @dataclass(frozen=True)
 class KeyedColumns:
-    """The columns that learners of keys need: keys, order values, features, and others that are copied into the answers."""
+    """Columns for models by key: keys, order values, features, and columns copied to the output."""
 
     keys: list[str]
     order: list[str]
@@ -46,23 +46,23 @@ class KeyedColumns:
 
     @property
     def copied(self) -> list[str]:
-        """Columns that go into the answers as they are."""
+        """Columns copied to the output unchanged."""
         return list(dict.fromkeys([*self.keys, *self.order, *self.copy_columns]))
 
     @property
     def selected(self) -> list[str]:
-        """Names of the columns that :meth:`select` gives, in their order."""
+        """Names of the columns returned by :meth:`select`, in order."""
         return [*self.copied, ROW, *(f"{ORDER}{i}" for i in range(len(self.order)))]
 
     def select(self, df: DataFrame) -> DataFrame:
-        """The columns that are copied, the numbers of each row as one array, and the order values in comparable form."""
+        """Select the copied columns, the numbers of each row as one array, and the order values in comparable form."""
         order = [order_expression(df, name) for name in self.order]
         made = [self.features.packed(), *order]
         names = self.selected[len(self.copied) :]
         return df.select(*(column(name) for name in self.copied), *(x.alias(name) for x, name in zip(made, names)))
 
     def orders(self, table: Any) -> list[NDArray[Any]]:
-        """The order values of a table of Arrow or pandas; an error if one is missing."""
+        """Return the order values of an Arrow or pandas table. Raises ``ValueError`` if one is missing."""
         values = [table[f"{ORDER}{i}"].to_numpy() for i in range(len(self.order))]
         for name, found in zip(self.order, values):
             if (found.dtype.kind == "O" and any(value is None for value in found)) or (found != found).any():
@@ -70,7 +70,7 @@ class KeyedColumns:
         return values
 
     def check_key(self, key: tuple[Any, ...]) -> str:
-        """The key as a text for errors; an error if it is null."""
+        """Return the key as a text for messages. Raises ``ValueError`` if it is null."""
         if any(value is None or value != value for value in key):
             raise ValueError(f"key: the column {self.keys[0]!r} must have a value in every row, got a null")
         return ", ".join(f"{name}={value!r}" for name, value in zip(self.keys, key))
@@ -84,30 +84,40 @@ def fit_by_key(
     order_by: str | Sequence[str],
     **options: Any,
 ) -> DataFrame:
-    """Run one learner for each key over its rows, in order: to the bit as :class:`eigenhedge.Model` on one machine.
+    """Fit one model per key to its rows, in order, with exactly the same bits as :class:`eigenhedge.Model` on one machine.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        The rows of all keys. Those of one key must fit into the memory of a worker.
+        Rows of all keys. The rows of one key must fit into the memory of a worker.
     key : str or list of str
-        The column or columns that tell the learners apart; no value may be null.
+        Key column or columns; no value may be null.
     k : int or None
-        Number of directions kept. None, with ``learner="monitor"``, lets each monitor choose.
+        Number of directions kept. With ``learner="monitor"``, None lets each monitor choose.
     features : str or list of str
-        Columns of numbers, or the name of one column of arrays or ML vectors.
+        Numeric columns, or the name of one column of arrays or ML vectors.
     order_by : str or list of str
-        The order in which a key's rows are learned. Rows with the same values are learned in the order of their numbers, so that
-        the result does not depend on the partitions.
+        Columns that determine the order of the rows of a key. Ties are ordered by the values of the rows, so that the result does
+        not depend on the partitions.
     **options
-        The options of :func:`eigenhedge.run`, any learner; ``standardize`` and ``hindsight`` as for :class:`eigenhedge.Model`.
-        With ``learner="monitor"`` those of :class:`eigenhedge.Monitor`.
+        Options of :func:`eigenhedge.run`, for any learner; ``standardize`` and ``hindsight`` as for :class:`eigenhedge.Model`.
+        With ``learner="monitor"``, options of :class:`eigenhedge.Monitor`.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        A row for each key: the key, ``model`` (the bytes that :func:`eigenhedge.load` takes), ``rows`` and the numbers of its
-        summary.
+        One row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), ``rows``, and the values of its summary.
+
+    Examples
+    --------
+    >>> from eigenhedge import load
+    >>> from eigenhedge.spark import fit_by_key, session
+    >>> spark = session("local[1]")
+    >>> rows = [("pump", t, t % 3, t % 5, 1.0) for t in range(60)]
+    >>> df = spark.createDataFrame(rows, "key string, t int, a int, b int, c double")
+    >>> fitted = fit_by_key(df, "key", 1, ["a", "b", "c"], order_by="t")
+    >>> load(bytes(fitted.first().model)).rows
+    60
     """
     columns = KeyedColumns.of(df, key, features, order_by)
     made = recipe(k, columns.features.names, columns.features.width, options)
@@ -135,7 +145,7 @@ def _learned(columns: KeyedColumns, made: Recipe, key: tuple[Any, ...], table: p
 
 
 def learn_rows(made: Recipe, model: Any, rows: Floats, where: str) -> tuple[Any, dict[str, Any]]:
-    """Learn from rows with a model, or with a new one; errors name the key."""
+    """Learn from rows with the given model, or a new one. Errors name the key."""
     try:
         if model is None:
             model = made.begin(rows.shape[1])

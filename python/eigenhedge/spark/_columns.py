@@ -1,4 +1,4 @@
-"""Columns of a DataFrame: found by name, checked by type, and turned into rows of numbers."""
+"""Columns of a DataFrame: lookup by name, type checks, and conversion to rows of numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 
 from .._types import Floats
 
-#: Names of the columns that hold order values in comparable form, and of one that holds all numbers of a row.
+#: Names of the columns with comparable order values, and of the column with all numbers of a row.
 ORDER = "__order_"
 ROW = "__row"
 WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
@@ -25,12 +25,12 @@ NUMBERS = (*WHOLE, T.FloatType, T.DoubleType, T.DecimalType, T.BooleanType)
 
 
 def column(name: str) -> Column:
-    """The column with exactly this name, dots included."""
+    """Return the column with exactly this name, including dots."""
     return F.col("`" + name.replace("`", "``") + "`")
 
 
 def as_names(given: str | Sequence[str], what: str) -> list[str]:
-    """One name or several as a list of different names."""
+    """Return one or several names as a list of distinct names."""
     names = [given] if isinstance(given, str) else list(given)
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(f"{what} must be the name of a column or a list of names, got {given!r}")
@@ -51,7 +51,7 @@ def check_present(df: DataFrame, names: Iterable[str], what: str) -> None:
 
 @dataclass(frozen=True)
 class Features:
-    """The numbers of a row: several columns of numbers, or one column of arrays or ML vectors."""
+    """Feature columns: several numeric columns, or one column of arrays or ML vectors."""
 
     columns: tuple[str, ...]
     is_array: bool
@@ -78,16 +78,16 @@ class Features:
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the columns of the model; none for arrays."""
+        """Names of the columns of the model; None for arrays."""
         return None if self.is_array else list(self.columns)
 
     @property
     def width(self) -> int | None:
-        """Numbers in a row; for arrays the rows say it."""
+        """Number of columns; None for arrays, whose rows determine it."""
         return None if self.is_array else len(self.columns)
 
     def expressions(self) -> list[Column]:
-        """Expressions that select the columns; vectors become arrays."""
+        """Return expressions that select the columns, with vectors converted to arrays."""
         if self.is_vector:
             from pyspark.ml.functions import vector_to_array
 
@@ -95,7 +95,7 @@ class Features:
         return [column(name) for name in self.columns]
 
     def of_arrow(self, table: pa.RecordBatch | pa.Table) -> Floats:
-        """The rows of a table of Arrow; what is null is NaN."""
+        """Return the rows of an Arrow table, with NaN for null."""
         if self.is_array:
             return stacked(table.column(self.columns[0]), self.columns[0])
         rows = np.empty((table.num_rows, len(self.columns)))
@@ -104,14 +104,14 @@ class Features:
         return rows
 
     def packed(self) -> Column:
-        """All numbers of a row as one array."""
+        """Return an expression for all numbers of a row as one array."""
         if self.is_array:
             return self.expressions()[0].cast("array<double>")
         return F.array(*(column(name).cast("double") for name in self.columns))
 
 
 def of_cells(cells: Any, name: str) -> Floats:
-    """The rows of a column of arrays of pandas; what is null is NaN."""
+    """Return the rows of a pandas column of arrays, with NaN for null."""
     return stacked(pa.array(cells, type=pa.list_(pa.float64()), from_pandas=True), name)
 
 
@@ -122,7 +122,7 @@ def _numbers(cells: pa.Array | pa.ChunkedArray) -> Floats:
 
 
 def stacked(lists: pa.Array | pa.ChunkedArray, name: str) -> Floats:
-    """The rows of a column of arrays of Arrow; what is null is NaN."""
+    """Return the rows of an Arrow column of arrays, with NaN for null."""
     if isinstance(lists, pa.ChunkedArray):
         lists = lists.combine_chunks()
     lengths = pc.list_value_length(lists).drop_null().to_numpy(zero_copy_only=False)
@@ -139,7 +139,7 @@ def stacked(lists: pa.Array | pa.ChunkedArray, name: str) -> Floats:
 
 
 def order_expression(df: DataFrame, name: str) -> Column:
-    """The order column as a whole number, a number or a text, so that values compare alike in every process."""
+    """Return the order column as an integer, a number or a text, so that values compare alike in every process."""
     kind = df.schema[name].dataType
     it = column(name)
     if isinstance(kind, WHOLE):
@@ -160,9 +160,9 @@ def order_expression(df: DataFrame, name: str) -> Column:
 
 
 def arranged(order: list[NDArray[Any]], rows: Floats) -> NDArray[np.int64]:
-    """Positions of rows sorted by their order values; rows with the same values are sorted by their numbers.
+    """Return the positions of rows sorted by their order values. Ties are sorted by the values of the rows.
 
-    So the outcome does not depend on the order in which Spark hands the rows over.
+    The result therefore does not depend on the order in which Spark delivers the rows.
     """
     keys = [np.unique(values, return_inverse=True)[1] if values.dtype.kind in "OUT" else values for values in order]
     positions = np.lexsort(keys[::-1])
@@ -179,7 +179,7 @@ def arranged(order: list[NDArray[Any]], rows: Floats) -> NDArray[np.int64]:
 
 
 def is_before(order: list[NDArray[Any]], last: Sequence[Any]) -> NDArray[np.bool_]:
-    """True for each row whose order values come before ``last``."""
+    """Return True for each row whose order values come before ``last``."""
     before = np.zeros(len(order[0]), dtype=bool)
     equal = np.ones(len(order[0]), dtype=bool)
     for values, limit in zip(order, last):

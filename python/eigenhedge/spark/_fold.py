@@ -1,4 +1,4 @@
-"""One model over a large table: partitions are folded into moments, and these are merged in a tree."""
+"""One model over a large table: partitions are reduced to moments, which are merged in a tree."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ._columns import Features, check_present, column
 if TYPE_CHECKING:
     from .._pca import OnlinePCA
 
-#: The state of a partition, or of several: the number of the first of them in its level, and the bytes of its moments.
+#: State of one or several partitions: number of the first one in its level, and bytes of the moments.
 STATE = "part long, state binary"
-#: States that one task merges; all of them are in its memory at once.
+#: Number of states merged by one task; all of them are in memory at once.
 FAN_IN = 16
-#: Name of the column of weights.
+#: Name of the weight column.
 WEIGHT = "__weight"
-#: Most bytes of rows that a worker gets at once.
+#: Maximum size in bytes of the rows sent to a worker at once.
 BATCH_BYTES = 1 << 26
 BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 MERGEABLE = ("leader", "anchored", "product-sets")
@@ -42,22 +42,30 @@ def fit(
     levels: int = 2,
     **options: Any,
 ) -> OnlinePCA:
-    """Fit one model to all rows, in one pass over the partitions: :func:`fold`, then :meth:`eigenhedge.Moments.finish`.
+    """Fit one model to all rows in one pass over the partitions, with :func:`fold` and :meth:`eigenhedge.Moments.finish`.
 
     Parameters
     ----------
     df, k, features, weight, missing, levels
         As for :func:`fold`.
     standardize : bool, default=False
-        Bring columns to mean 0 and deviation 1, by all rows.
+        Standardize columns to mean 0 and deviation 1 by all rows.
     **options
-        The options of :func:`eigenhedge.run`, such as ``center="none"``. The learner is ``"leader"``, whose directions are those
-        of PCA, unless it is given; it may be ``"anchored"`` or ``"product-sets"``. Others depend on the order of rows.
+        Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, whose directions are
+        those of PCA; ``"anchored"`` and ``"product-sets"`` are also supported. Other learners depend on the order of rows.
 
     Returns
     -------
     OnlinePCA
-        Fitted, and able to go on learning.
+        Fitted estimator, which can continue learning.
+
+    Examples
+    --------
+    >>> from eigenhedge.spark import fit, session
+    >>> spark = session("local[1]")
+    >>> df = spark.createDataFrame([(t % 3, t % 5, 1.0) for t in range(60)], "a int, b int, c double")
+    >>> fit(df, 1, ["a", "b", "c"]).n_samples_seen_
+    60
     """
     learner = options.get("learner") or "leader"
     if learner not in MERGEABLE:
@@ -80,27 +88,35 @@ def fold(
     missing: str = "fail",
     levels: int = 2,
 ) -> Moments:
-    """Fold all rows into count, mean and scatter matrix, exactly; or into a sketch, if they have more than 4096 numbers.
+    """Compute the moments of all rows: exact, or a sketch if rows have more than 4096 numbers.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
         The rows.
     k : int
-        Number of directions that models keep at most.
+        Maximum number of directions kept by models.
     features : str or list of str
-        Columns of numbers, or the name of one column of arrays or ML vectors: the better way for more than some hundred numbers.
+        Numeric columns, or the name of one column of arrays or ML vectors, which is faster for more than some hundred numbers.
     weight : str, optional
-        Column that says how many times a row counts.
+        Column with the weight of each row.
     missing : {"fail", "skip"}, default="fail"
-        Rows with null or NaN cells are an error, or are passed over and counted.
+        Rows with null or NaN cells are an error, or are skipped and counted.
     levels : int, default=2
-        Levels of the tree of merges on the cluster. Each makes one state of 16; those that are left are merged on the driver.
+        Number of levels of the merge tree on the cluster. Each level merges 16 states into one; the rest is merged on the driver.
 
     Returns
     -------
     eigenhedge.Moments
-        The same for every split of the rows, to rounding. ``best_loss`` brackets the loss of the best subspace.
+        Equal for every partitioning of the rows, up to rounding. ``best_loss`` brackets the loss of the best subspace.
+
+    Examples
+    --------
+    >>> from eigenhedge.spark import fold, session
+    >>> spark = session("local[1]")
+    >>> df = spark.createDataFrame([(t % 3, t % 5) for t in range(60)], "a int, b int")
+    >>> fold(df, 1, ["a", "b"]).rows
+    60
     """
     columns = Features.of(df, features)
     check_present(df, [] if weight is None else [weight], "weight")
@@ -115,7 +131,7 @@ def fold(
 
 
 def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weighted: bool, levels: int) -> Moments | None:
-    """The moments of rows that were selected already; None if there are none. Parts are merged in their order."""
+    """Return the moments of selected rows; None if there are no rows. Parts are merged in order."""
 
     def state(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         moments: Moments | None = None
@@ -145,7 +161,7 @@ def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weig
 
 
 def _explained(error: ValueError, rows: Floats, columns: Features) -> str:
-    """The error, or for a missing cell a sentence with its column: the number of a row in its batch tells nothing."""
+    """Return the message, with the column of a missing cell instead of the row number in the batch."""
     missing = np.argwhere(np.isnan(rows))
     if not len(missing):
         return str(error)
@@ -166,14 +182,14 @@ def _merged(rows: list[dict[str, Any]]) -> Moments:
 
 
 def _width(df: DataFrame, columns: Features) -> int:
-    """Length of the first array."""
+    """Return the length of the first array."""
     first = df.select(F.size(columns.packed())).first()
     return max(1, first[0]) if first is not None else 1
 
 
 @contextmanager
 def _small_batches(df: DataFrame, width: int) -> Iterator[None]:
-    """Let Spark send long rows in smaller batches than its ten thousand."""
+    """Make Spark send long rows in batches of fewer than ten thousand rows."""
     conf = df.sparkSession.conf
     before = conf.get(BATCH_ROWS)
     conf.set(BATCH_ROWS, str(min(int(before or 10_000), max(1, BATCH_BYTES // (8 * width)))))

@@ -1,4 +1,4 @@
-"""One learner over a stream: a trial for each micro-batch."""
+"""One model over a stream, with one trial per micro-batch."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def learn_stream(
     weight: str | None = None,
     **options: Any,
 ) -> DataStreamWriter:
-    """Learn one model from a stream, one trial for each micro-batch.
+    """Learn one model from a stream, with one trial per micro-batch.
 
-    All rows of a micro-batch are charged against the subspace that was chosen before it; workers sum their dyads, and the learner
-    on the driver takes one step. The summary's bound holds with the largest eigenvalue of such a sum in place of the squared
-    norm of a row: small micro-batches learn faster, large ones cost less.
+    The loss of all rows of a micro-batch is computed for the subspace chosen before it. Workers sum the dyads of the rows, and
+    the model on the driver makes one step. The bound of the summary holds with the largest eigenvalue of such a sum instead of
+    the squared norm of a row. Small micro-batches learn faster, large ones cost less.
 
-    The learner is saved in the checkpoint with the number of the micro-batch, so that one that Spark runs again after a failure
-    is not learned twice.
+    The model is saved in the checkpoint with the number of the micro-batch, so that a micro-batch that Spark repeats after a
+    failure is not learned twice.
 
     Parameters
     ----------
@@ -45,22 +45,31 @@ def learn_stream(
     k : int
         Number of directions kept.
     features : str or list of str
-        Columns of numbers, or the name of one column of arrays or ML vectors.
+        Numeric columns, or the name of one column of arrays or ML vectors.
     checkpoint : str
-        The checkpoint location of the query, on storage that driver and workers share.
+        Checkpoint location of the query, on storage shared by driver and workers.
     first_batch : {"none", "center", "standardize"}, default="none"
-        What the first micro-batch fixes for all rows: nothing, the point from which rows are measured (the means of its
-        columns), or that and the units of the columns (their deviations).
+        Use of the first micro-batch: none, the means of its columns as the center of all rows, or its means and standard
+        deviations to standardize all rows.
     weight : str, optional
-        Column that says how many times a row counts.
+        Column with the weight of each row.
     **options
-        The options of :func:`eigenhedge.run` but for ``center``; ``missing`` may be ``"fail"`` or ``"skip"``.
+        Options of :func:`eigenhedge.run` except ``center``; ``missing`` may be ``"fail"`` or ``"skip"``.
 
     Returns
     -------
     pyspark.sql.streaming.DataStreamWriter
-        The query before it is started: ``learn_stream(…).trigger(availableNow=True).start()``. :func:`stream_model` reads what
-        it has learned.
+        The query before it is started: ``learn_stream(…).trigger(availableNow=True).start()``. :func:`stream_model` reads the
+        learned model.
+
+    Examples
+    --------
+    >>> from eigenhedge.spark import learn_stream, session, stream_model
+    >>> spark = session("local[1]")
+    >>> rows = spark.readStream.schema("a double, b double, c double").parquet("rows")
+    >>> query = learn_stream(rows, 1, ["a", "b", "c"], "checkpoint").trigger(availableNow=True).start()
+    >>> query.awaitTermination()
+    >>> model = stream_model(spark, "checkpoint")
     """
     if first_batch not in FIRST:
         raise ValueError(f"first_batch must be one of {', '.join(FIRST)}, got {first_batch!r}")
@@ -89,19 +98,24 @@ def learn_stream(
 
 
 def stream_model(spark: SparkSession, checkpoint: str) -> Model:
-    """Read the model of a query of :func:`learn_stream` as of its last micro-batch.
+    """Read the model of a query of :func:`learn_stream` after its last micro-batch.
 
     Parameters
     ----------
     spark : pyspark.sql.SparkSession
         The session.
     checkpoint : str
-        The checkpoint location of the query, running or not.
+        Checkpoint location of the query, running or not.
 
     Returns
     -------
     Model
-        Its summary covers all micro-batches; its coordinates are those of rows as they come.
+        The model. Its summary covers all micro-batches, and it takes rows in input units.
+
+    Examples
+    --------
+    >>> from eigenhedge.spark import session, stream_model
+    >>> model = stream_model(session(), "checkpoint")
     """
     found = _saved(spark, _folder(checkpoint))
     if found is None:
@@ -110,7 +124,7 @@ def stream_model(spark: SparkSession, checkpoint: str) -> Model:
 
 
 class MicroBatches:
-    """The model on the driver, and where it is saved."""
+    """The model on the driver, and its folder."""
 
     def __init__(self, recipe: LearnerRecipe, features: Features, is_weighted: bool, first_batch: str, folder: str) -> None:
         self.recipe = recipe
@@ -118,11 +132,11 @@ class MicroBatches:
         self.is_weighted = is_weighted
         self.first_batch = first_batch
         self.folder = folder
-        #: Number of the last micro-batch, its model and the settings, once they have been saved or read.
+        #: Number of the last micro-batch, its model and settings, once saved or read.
         self.last: tuple[int, bytes, str] | None = None
 
     def learn(self, df: DataFrame, batch_id: int) -> None:
-        """Take one step, unless this micro-batch was learned before the query was started again."""
+        """Make one step, unless this micro-batch was learned before a restart of the query."""
         spark = df.sparkSession
         self.last = self.last or _saved(spark, self.folder)
         if self.last is not None and self.last[0] >= batch_id:
@@ -138,7 +152,7 @@ class MicroBatches:
         if self.first_batch != "none":
             if self.last is None:
                 spread = np.sqrt(np.diag(scatter) / moments.weight) if self.first_batch == "standardize" else np.ones_like(mean)
-                # Two rows with this mean and this deviation.
+                # Two rows with this mean and deviation.
                 model._warm_up(np.stack([mean + spread, mean - spread]))
             mean, scatter = (mean - model.center) / model.scale, scatter / np.outer(model.scale, model.scale)
         model._step_standard_matrix(scatter + moments.weight * np.outer(mean, mean), moments.rows)
@@ -153,7 +167,7 @@ def _folder(checkpoint: str) -> str:
 
 
 def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str] | None:
-    """Number and model of the last micro-batch that was saved."""
+    """Return the number, model and settings of the last saved micro-batch."""
     rows: list[Any] = []
     for slot in (0, 1):
         try:
@@ -165,6 +179,6 @@ def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str] | None:
 
 
 def _save(spark: SparkSession, folder: str, batch_id: int, data: bytes, made_with: str) -> None:
-    """Write over the older of two places, so that a failure in the middle leaves the newer one."""
+    """Overwrite the older of two copies, so that a failure during writing leaves the newer one."""
     frame = spark.createDataFrame([(batch_id, bytearray(data), made_with)], SAVED)
     frame.coalesce(1).write.mode("overwrite").parquet(f"{folder}/{batch_id % 2}")

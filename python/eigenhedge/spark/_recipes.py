@@ -1,4 +1,4 @@
-"""Models of keys: how they are made, resumed, stepped and summarized. Models and monitors differ in nothing else here."""
+"""Models by key: construction, resumption, steps and summaries of models and monitors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._alarms import states
 from .._core import Model
 from .._types import Floats
 
-#: Columns of the summary of a model, and of a monitor.
+#: Summary columns of a model, and of a monitor.
 BRACKET = "struct<low: double, high: double>"
 SUMMARY = f"expected_loss double, loss double, best_loss {BRACKET}, regret {BRACKET}, bound double, bound_holds boolean"
 TOTALS = (
@@ -32,18 +32,18 @@ class LearnerRecipe:
     summary = SUMMARY
 
     def begin(self, dim: int) -> Model:
-        """A model before its first row."""
+        """Return a new model."""
         model = Model(dim, self.k, **self.options)
         if self.names is not None:
             model._set_feature_names(self.names)
         return model
 
     def resume(self, data: bytes) -> Model:
-        """The model of a snapshot."""
+        """Load a saved model."""
         return Model.from_bytes(data)
 
     def step_each(self, model: Model, rows: Floats) -> dict[str, Any]:
-        """Learn from rows; return the columns of the answers."""
+        """Learn from rows and return the output columns."""
         expected, losses, coordinates = model.step_each(rows)
         return {"expected_loss": expected, "loss": losses, "coordinates": list(coordinates)}
 
@@ -54,13 +54,13 @@ class LearnerRecipe:
         return {**columns, **{name: _bracket(summary[name]) for name in ("best_loss", "regret")}}
 
     def rows(self, model: Model) -> int:
-        """Rows learned from."""
+        """Return the number of rows learned."""
         return model.rows
 
 
 @dataclass(frozen=True)
 class MonitorRecipe:
-    """The monitor of a :class:`Monitor` with these options."""
+    """A :class:`Monitor` with these options."""
 
     k: int | None
     names: list[str] | None
@@ -73,18 +73,18 @@ class MonitorRecipe:
     summary = TOTALS
 
     def begin(self, dim: int) -> _core.Monitor:
-        """A monitor before its first row."""
-        # Here: workers that do not monitor need no scikit-learn, which takes a second to import.
+        """Return a new monitor."""
+        # Imported here, because workers without monitors do not need scikit-learn, which takes a second to import.
         from .._monitor import Monitor
 
         return _core.Monitor(dim, names=self.names, **Monitor(self.k, **self.options).get_params(deep=False))
 
     def resume(self, data: bytes) -> _core.Monitor:
-        """The monitor of a snapshot."""
+        """Load a saved monitor."""
         return _core.Monitor.from_bytes(data)
 
     def step_each(self, monitor: _core.Monitor, rows: Floats) -> dict[str, Any]:
-        """Give the verdicts on rows, which the recent level follows; return the columns of the answers."""
+        """Score rows, update the recent level, and return the output columns."""
         return alarm_columns(monitor.update(rows, False), self.names)
 
     def totals(self, monitor: _core.Monitor) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class MonitorRecipe:
         return {name: count for name, count in monitor.totals.items() if name != "rows"}
 
     def rows(self, monitor: _core.Monitor) -> int:
-        """Rows looked at."""
+        """Return the number of rows seen."""
         return monitor.totals["rows"]
 
 
@@ -100,7 +100,7 @@ Recipe: TypeAlias = LearnerRecipe | MonitorRecipe
 
 
 def recipe(k: int | None, names: list[str] | None, dim: int | None, options: dict[str, Any]) -> Recipe:
-    """The recipe for these options; ``learner="monitor"`` is a monitor. Options are checked if the length of a row is known."""
+    """Return the recipe for these options, a monitor for ``learner="monitor"``. Checks the options if the row length is known."""
     made: Recipe
     if options.get("learner") == "monitor":
         made = MonitorRecipe(k, names, {name: value for name, value in options.items() if name != "learner"})
@@ -114,12 +114,12 @@ def recipe(k: int | None, names: list[str] | None, dim: int | None, options: dic
 
 
 def settings(made: Recipe) -> str:
-    """Settings that must not change between two runs of a query, beside the columns."""
+    """Return the settings, besides the columns, that must not change between two runs of a query."""
     return json.dumps({"k": made.k, **made.options}, sort_keys=True, default=repr)
 
 
 def resumed(made: Recipe, data: bytes, saved_settings: str, width: int | None) -> Any:
-    """The model of a snapshot; an error if it was made with other columns or options than the query has."""
+    """Load a saved model. Raises ``ValueError`` if its columns or options differ from those of the query."""
     model: Any = made.resume(data)
     saved, given = json.loads(saved_settings), json.loads(settings(made))
     differences = [(name, saved.get(name), given.get(name)) for name in sorted({*saved, *given})]
@@ -134,7 +134,7 @@ def resumed(made: Recipe, data: bytes, saved_settings: str, width: int | None) -
 
 
 def alarm_columns(found: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
-    """Answers of a monitor as columns; causes are names of columns, or positions as texts."""
+    """Return the results of a monitor as columns. Causes are column names, or positions as texts."""
     causes = found["causes"].reshape(-1, 3)
     texts = [[_named(place, names) for place in row if place >= 0] for row in causes.tolist()]
     shares = [[float(x) for x, place in zip(row, places) if place >= 0] for row, places in zip(found["shares"], causes)]
@@ -148,7 +148,7 @@ def _named(place: int, names: list[str] | None) -> str:
 
 
 def _bracket(value: Any) -> dict[str, float] | None:
-    """A number or a bracket as a bracket."""
+    """Return a number or a bracket as a bracket."""
     if value is None or isinstance(value, dict):
         return value
     return {"low": value, "high": value}

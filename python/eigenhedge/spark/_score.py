@@ -1,4 +1,4 @@
-"""Coordinates, losses and alarms of rows by a model that is there already. Nothing is learned."""
+"""Coordinates, losses and alarms of rows by an existing model, without learning."""
 
 from __future__ import annotations
 
@@ -25,25 +25,33 @@ OF_MONITORS = "score double, q double, t2 double, limit double, alarm boolean, c
 
 
 def score(df: DataFrame, model: Any, features: str | Sequence[str] | None = None, *, prefix: str = "") -> DataFrame:
-    """Add what a model says about each row: coordinates and loss, or score, alarm and causes. Learns nothing.
+    """Append the results of a model for each row, without learning: coordinates and loss, or score, alarm and causes.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
         The rows; streaming or not.
-    model : Model, estimator, Monitor, or bytes of a snapshot
-        What :func:`eigenhedge.load` or a function of this module returns. A monitor must have neither lags nor differences,
-        because the row before is in another place of the cluster.
+    model : Model, estimator, Monitor, or bytes of a model file
+        Result of :func:`eigenhedge.load` or of a function of this module. A monitor must have neither lags nor differences,
+        because the previous row may be on another machine.
     features : str or list of str, optional
-        Columns of numbers in the order of the model, or one column of arrays; the names that the model knows if left out.
+        Numeric columns in the order of the model, or one column of arrays; default the column names of the model.
     prefix : str, default=""
-        Put before the names of the new columns.
+        Prefix of the names of the new columns.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        The columns of ``df`` and, behind them, ``coordinates`` and ``loss``; of a monitor ``score``, ``q``, ``t2``, ``limit``,
-        ``alarm``, ``causes`` and ``shares``, null where a row has no score.
+        The columns of ``df``, followed by ``coordinates`` and ``loss``; for a monitor by ``score``, ``q``, ``t2``, ``limit``,
+        ``alarm``, ``causes`` and ``shares``, with null for rows without a score.
+
+    Examples
+    --------
+    >>> from eigenhedge.spark import fit, score, session
+    >>> spark = session("local[1]")
+    >>> df = spark.createDataFrame([(t % 3, t % 5, 1.0) for t in range(60)], "a int, b int, c double")
+    >>> score(df, fit(df, 1, ["a", "b", "c"])).columns
+    ['a', 'b', 'c', 'coordinates', 'loss']
     """
     fields, names, judge = _judge_of(model)
     features = names if features is None else features
@@ -75,20 +83,29 @@ def score(df: DataFrame, model: Any, features: str | Sequence[str] | None = None
 
 
 def score_udf(model: Any) -> Callable[..., Any]:
-    """Make the function of :func:`score` for SQL and column expressions.
+    """Return :func:`score` as a function for SQL and column expressions.
 
-    It takes one column of arrays, or the columns of the model in their order, and returns a struct of the columns that
-    :func:`score` adds.
+    The function takes one column of arrays, or the columns of the model in order, and returns a struct of the columns that
+    :func:`score` appends.
 
     Parameters
     ----------
-    model : Model, estimator, Monitor, or bytes of a snapshot
+    model : Model, estimator, Monitor, or bytes of a model file
         As for :func:`score`.
 
     Returns
     -------
     callable
         A pandas UDF: ``spark.udf.register("score", score_udf(model))``, then ``SELECT score(a, b, c).loss FROM …``.
+
+    Examples
+    --------
+    >>> from eigenhedge.spark import fit, score_udf, session
+    >>> spark = session("local[1]")
+    >>> df = spark.createDataFrame([(t % 3, t % 5, 1.0) for t in range(60)], "a int, b int, c double")
+    >>> judge = score_udf(fit(df, 1, ["a", "b", "c"]))
+    >>> df.select(judge("a", "b", "c").loss.alias("loss")).columns
+    ['loss']
     """
     fields, _, judge = _judge_of(model)
     names = [field.name for field in fields]
@@ -107,7 +124,7 @@ def score_udf(model: Any) -> Callable[..., Any]:
 
 
 def _judge_of(model: Any) -> tuple[list[Any], list[str] | None, Callable[[Floats], dict[str, Any]]]:
-    """The columns that a model adds, the names of those it reads, and a function from rows to the former."""
+    """Return the columns that a model appends, the names of its input columns, and a function from rows to the former."""
     if isinstance(model, (bytes, bytearray)):
         model = load(bytes(model))
     from .._monitor import Monitor

@@ -1,4 +1,4 @@
-"""PySpark and Java: present, new enough, and a session on this machine."""
+"""Checks of PySpark and Java, and a local session."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 OLDEST_PYSPARK = (4, 0)
 #: Oldest Java that it runs on.
 OLDEST_JAVA = 17
-#: The state store that learners of keys need.
+#: State store required by models by key.
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
 def check_pyspark() -> None:
-    """Raise an ``ImportError`` that says what to install if PySpark or what it needs is missing or too old."""
+    """Raise an ``ImportError`` with advice if PySpark or one of its dependencies is missing or too old."""
     wanted = "install it with: pip install 'eigenhedge[spark]'"
     try:
         import pyspark
@@ -40,7 +40,7 @@ def check_pyspark() -> None:
 
 
 def _is_installed(name: str) -> bool:
-    """Whether a module can be found. It is not imported: each worker would wait for it."""
+    """Return True if a module can be found, without importing it, which would delay each worker."""
     try:
         return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError):
@@ -62,17 +62,17 @@ def java_version() -> int | None:
 
 
 def session(master: str = "local[*]", config: Mapping[str, str] | None = None) -> SparkSession:
-    """Start Spark on this machine, or return the session that is running.
+    """Start a local Spark session, or return the running one.
 
-    For notebooks, tests and tables that outgrow memory but not the machine. On a cluster use the session that the cluster
-    gives; every function of this module takes its DataFrames.
+    For notebooks, tests and tables larger than memory on one machine. On a cluster use the session of the cluster; every
+    function of this module takes its DataFrames.
 
     Parameters
     ----------
     master : str, default="local[*]"
-        ``"local[N]"``: N cores; ``*``: all of them.
+        ``"local[N]"`` for N cores, ``"local[*]"`` for all.
     config : mapping, optional
-        Settings of Spark by name, in place of those chosen here.
+        Spark settings by name, which override the defaults chosen here.
 
     Returns
     -------
@@ -81,7 +81,14 @@ def session(master: str = "local[*]", config: Mapping[str, str] | None = None) -
     Raises
     ------
     RuntimeError
-        When there is no Java, or one that is too old.
+        If Java is missing or too old.
+
+    Examples
+    --------
+    >>> from eigenhedge.spark import session
+    >>> spark = session("local[2]", {"spark.driver.memory": "2g"})
+    >>> spark.range(3).count()
+    3
     """
     found = java_version()
     if found is None or found < OLDEST_JAVA:

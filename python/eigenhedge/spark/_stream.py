@@ -1,4 +1,4 @@
-"""One learner for each key of a stream, with its state in the store of the query."""
+"""One model per key of a stream, with its state in the state store of the query."""
 
 from __future__ import annotations
 
@@ -33,30 +33,38 @@ def stream_by_key(
     copy_columns: Sequence[str] = (),
     **options: Any,
 ) -> DataFrame:
-    """Run one learner for each key of a stream; start and stop the query as any other, exactly once.
+    """Run one model per key of a stream, with exactly-once semantics.
 
-    The state of a key is the snapshot of its learner, in the state store of the query's checkpoint: a query that is stopped, or
-    killed, and started again with the same checkpoint goes on where it was, and gives the bits of a run that never stopped.
-    Within a micro-batch the rows of a key are sorted by ``order_by``.
+    The state of a key is its saved model, in the state store of the checkpoint of the query. A query that is stopped or killed
+    and restarted with the same checkpoint continues, and gives exactly the results of an uninterrupted run. Within a micro-batch
+    the rows of a key are sorted by ``order_by``.
 
     Parameters
     ----------
     streaming_df : pyspark.sql.DataFrame
-        A streaming DataFrame; a plain one works too, as one micro-batch.
+        A streaming DataFrame; a static one counts as one micro-batch.
     key, k, features, order_by, **options
-        As for :func:`fit_by_key`; not ``standardize="warmup:ROWS"``.
+        As for :func:`fit_by_key`, except ``standardize="warmup:ROWS"``.
     late : {"drop", "learn"}, default="drop"
-        Rows whose order value is less than the last one that was learned for the key in an earlier micro-batch: pass them over
-        (their answers are null), or learn from them when they come. Both mark and count them. Rows with the same value as the
-        last one are not late.
+        Handling of rows whose order value is less than the last one learned for the key in an earlier micro-batch: skip them
+        (their results are null), or learn from them on arrival. Both mark and count them. Rows with the same value as the last
+        one are not late.
     copy_columns : list of str
-        Columns that are copied into the answers, beside those of ``key`` and ``order_by``.
+        Columns copied to the output, in addition to those of ``key`` and ``order_by``.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        An answer for each row: the copied columns, ``late``, and losses and coordinates, or with ``learner="monitor"`` score,
-        alarm, state, drift and causes. :func:`models` reads the learners.
+        One result per row: the copied columns, ``late``, and losses and coordinates, or with ``learner="monitor"`` score, alarm,
+        state, drift and causes. :func:`models` reads the models.
+
+    Examples
+    --------
+    >>> from eigenhedge.spark import session, stream_by_key
+    >>> spark = session("local[1]")
+    >>> rows = spark.readStream.schema("key string, t int, a double, b double, c double").parquet("rows")
+    >>> results = stream_by_key(rows, "key", 1, ["a", "b", "c"], order_by="t")
+    >>> query = results.writeStream.option("checkpointLocation", "checkpoint").start("results")
     """
     if late not in LATE:
         raise ValueError(f"late must be one of {', '.join(LATE)}, got {late!r}")
@@ -71,7 +79,7 @@ def stream_by_key(
     output = StructType([*(selected.schema[name] for name in columns.copied), *answers])
     spark = streaming_df.sparkSession
     if spark.conf.get(PROVIDER, "") != ROCKSDB:
-        # Queries with other state keep what their checkpoints say.
+        # Other queries keep the provider stored in their checkpoints.
         spark.conf.set(PROVIDER, ROCKSDB)
     processor = KeyedProcessor(columns, made, state, late, [field.name for field in answers[1:]])
     grouped = selected.groupBy(*(column(name) for name in columns.keys))
@@ -79,27 +87,33 @@ def stream_by_key(
 
 
 def models(spark: SparkSession, checkpoint: str) -> DataFrame:
-    """Read the learners of a query of :func:`stream_by_key` from its checkpoint.
+    """Read the models of a query of :func:`stream_by_key` from its checkpoint.
 
     Parameters
     ----------
     spark : pyspark.sql.SparkSession
         The session.
     checkpoint : str
-        The checkpoint location of the query, running or not.
+        Checkpoint location of the query, running or not.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        A row for each key: the key, ``model`` (the bytes that :func:`eigenhedge.load` takes), ``rows`` that were learned, and
+        One row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), number of learned ``rows``, and number of
         ``late`` rows.
+
+    Examples
+    --------
+    >>> from eigenhedge.spark import models, session
+    >>> models(session(), "checkpoint").columns
+    ['key', 'model', 'rows', 'late']
     """
     store = spark.read.format("statestore").option("path", checkpoint).option("stateVarName", STATE).load()
     return store.select("key.*", "value.model", "value.rows", "value.late")
 
 
 class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
-    """The learners of the keys of one task."""
+    """Models of the keys of one task."""
 
     def __init__(self, columns: KeyedColumns, made: Recipe, state: StructType, late: str, answers: list[str]) -> None:
         self.columns = columns
@@ -116,7 +130,7 @@ class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
         """Learn from the rows of a key in a micro-batch."""
         where = self.columns.check_key(key)
         frame = pd.concat(list(rows), ignore_index=True)
-        # Spark makes tuples of the rows, and changes names that are no identifiers of Python.
+        # Spark converts the rows to tuples and changes names that are not Python identifiers.
         frame.columns = self.columns.selected
         numbers = of_cells(frame[ROW], self.columns.features.columns[0])
         order = self.columns.orders(frame)
@@ -146,11 +160,11 @@ class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
         yield told
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because nothing is open."""
 
 
 def _spread(values: Any, learned: NDArray[np.bool_]) -> Any:
-    """Answers to the rows that were learned, and None for the others."""
+    """Return the results of the learned rows, and None for the others."""
     if learned.all():
         return values
     cells = np.full(len(learned), None, dtype=object)

@@ -1,4 +1,4 @@
-//! The command line as typed. What the values mean together is decided in [`crate::plan`].
+//! The command line as typed. [`crate::plan`] interprets the combination of values.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -30,68 +30,68 @@ pub use table::{BadRow, BesideArgs, TableArgs};
 
 /// Online PCA with guarantees.
 ///
-/// Rows arrive one at a time. Before each row a learner commits to a k-dimensional subspace, is charged for what
-/// that subspace loses of the row, and then learns.
+/// Rows arrive one at a time. Before each row a learner commits to a k-dimensional subspace. The row arrives, its squared
+/// reconstruction error is recorded as the loss, and then the learner updates.
 #[derive(Debug, Parser)]
 #[command(name = "eigenhedge", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The commands.
+/// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run every learner on a made-up stream that changes twice, and compare their losses
+    /// Run every learner on a synthetic stream that changes twice, and compare their losses
     Demo(DemoArgs),
-    /// Run a learner over a table: one trial for each row
+    /// Run a learner over a table, one trial per row
     Run(Box<RunArgs>),
-    /// Scores, limits, alarms, causes and change points for rows of sensors
+    /// Compute scores, limits, alarms, causes and change points for rows of sensors
     Monitor(Box<MonitorArgs>),
-    /// Several learners and the batch baselines on one stream
+    /// Compare several learners and the batch baselines on one stream
     Compare(Box<CompareArgs>),
-    /// How much every number of directions loses, to choose k by
+    /// Show the loss for every number of directions, to choose k
     Scree(ScreeArgs),
-    /// Coordinates of rows in the directions of a saved model, without learning
+    /// Compute coordinates of rows in the directions of a saved model, without learning
     Transform(TransformArgs),
-    /// Rows from coordinates, by a saved model
+    /// Compute rows from coordinates with a saved model
     Reconstruct(ReconstructArgs),
-    /// What a saved model holds
+    /// Show the contents of a saved model
     Inspect(InspectArgs),
-    /// One model out of saved models of the parts of a table
+    /// Merge saved models of the parts of a table
     Merge(MergeArgs),
-    /// Components, mean, scale and names of columns of a saved model, for other programs
+    /// Export components, mean, scale and column names of a saved model for other programs
     Export(ExportArgs),
-    /// Make a stream with a known truth, to try things on
+    /// Generate a synthetic stream with known subspaces
     Make(MakeArgs),
-    /// Two streams side by side: subspaces of one that go with subspaces of the other
+    /// Find directions of one stream that correlate with directions of another
     Pair(PairArgs),
-    /// Losses of experts, one column each: keep k of them
+    /// Keep k experts, given a table with the losses of one expert per column
     Experts(ExpertsArgs),
     /// Batch PCA
     Pca(PcaArgs),
     /// Batch kernel PCA
     KernelPca(KernelPcaArgs),
-    /// Kernel ridge regression, with the deviation of its Gaussian-process reading
+    /// Kernel ridge regression, with Gaussian-process standard deviations
     KernelRidge(KernelRidgeArgs),
-    /// Rows cleaned by batch kernel PCA: pre-images of their projections
+    /// Denoise rows by batch kernel PCA: pre-images of their projections
     Preimage(KernelPcaArgs),
-    /// Maximum mean discrepancy: whether the rows of two tables come from one source
+    /// Test whether the rows of two tables come from one distribution (maximum mean discrepancy)
     Mmd(MmdArgs),
-    /// Completions for a shell, on standard output
+    /// Print completions for a shell
     Completions {
-        /// Which shell
+        /// Name of the shell
         shell: clap_complete::Shell,
     },
-    /// Manual pages, one for each command
+    /// Write manual pages, one per command
     #[command(hide = true)]
     Man {
-        /// Folder to write them to
+        /// Output folder
         #[arg(long, value_name = "FOLDER")]
         out: PathBuf,
     },
-    /// Make the papers' figures again, and check what they claim
+    /// Reproduce the figures of the papers and check their claims
     Reproduce(ReproduceArgs),
     /// Models and monitors by name over HTTP, with a store that survives the program
     #[cfg(feature = "serve")]
@@ -117,21 +117,21 @@ Examples:
   eigenhedge demo
   eigenhedge demo --seed 7 --draws 200 --no-report")]
 pub struct DemoArgs {
-    /// Which stream to make; the learners' draws follow from it too
+    /// Seed of the stream and of the learners' draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Over how many independent draws the realised loss is measured
+    /// Number of independent draws for the realized loss
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub draws: u32,
-    /// Where to write the page with the pictures
+    /// File for the HTML page
     #[arg(long, value_name = "FILE.html", default_value = "eigenhedge-demo.html")]
     pub report: PathBuf,
-    /// Write no page
+    /// Do not write a page
     #[arg(long, conflicts_with = "report")]
     pub no_report: bool,
 }
 
-// A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
+// A backslash ends a line of the source, not of the text, because paragraphs are wrapped to the terminal.
 const RUN_NOTES: &str = "\
 Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm; compressed ones \
 end in .gz or .zst, such as data.csv.gz. The first \
@@ -167,60 +167,60 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = RUN_NOTES)]
 pub struct RunArgs {
-    /// Table to read, one row for each trial; `-` reads rows from standard input as they arrive. Several files are read as
-    /// one table, columns matched by name
+    /// Table to read, one trial per row; `-` reads rows from standard input as they arrive. Several files are read as one
+    /// table, with columns matched by name
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Directions to keep
+    /// Number of directions to keep
     #[arg(short, value_name = "K", required_unless_present = "start_from", value_parser = directions)]
     pub k: Option<usize>,
 
-    /// The options of the learner.
+    /// Options of the learner.
     #[command(flatten)]
     pub options: OptionArgs<OfRun>,
 
-    /// Where to write each row's answer; `-` is standard output
+    /// File for the result of each row; `-` for standard output
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
-    /// Form of the summary (on standard error with `--out -`, else on standard output)
+    /// Format of the summary (on standard error with `--out -`, otherwise on standard output)
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
     /// Print no text summary and no progress
     #[arg(long)]
     pub quiet: bool,
 
-    /// Form of the answers [default: by the end of the file's name, else csv]
+    /// Format of the results [default: by the file extension, otherwise csv]
     #[arg(long, value_name = "FORM", value_parser = forms())]
     pub out_format: Option<Form>,
 
-    /// Where to write each row's projection on the subspace that was drawn for it, in units and under the names of the input;
-    /// the form is that of the file's name
+    /// File for the projection of each row on the subspace drawn for it, in the units and with the names of the input; the
+    /// format follows from the extension
     #[arg(long, value_name = "FILE")]
     pub reconstruct: Option<PathBuf>,
 
-    /// What is kept of the run.
+    /// Snapshots, plots and threads.
     #[command(flatten)]
     pub keep: KeepArgs,
 
-    /// The table.
+    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 
-    /// Columns that go along with each row.
+    /// Columns that are copied with each row.
     #[command(flatten)]
     pub beside: BesideArgs,
 }
 
-/// The form of the summary.
+/// Format of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SummaryForm {
-    /// A few lines for people
+    /// A few lines of text
     Text,
-    /// One object for programs
+    /// A JSON object
     Json,
 }
 
-/// A number of directions, or the sentence that says how to find one.
+/// Parses a number of directions. The error explains how to find one.
 fn directions(text: &str) -> Result<usize, String> {
     let is_share = text.parse().is_ok_and(|share: f64| share > 0.0 && share < 1.0);
     match text.parse() {
@@ -232,7 +232,7 @@ fn directions(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Reads a value by its name.
+/// Parses a value by its name.
 fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error| match error {
         eigenhedge::Error::Name { rule, .. } => format!("must be {rule}"),

@@ -8,7 +8,7 @@ use eigenhedge::{Choose, Limit, Missing, Mode, Rebaseline};
 use eigenhedge_io::{Form, TimeFormat};
 use std::path::PathBuf;
 
-// A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
+// A backslash ends a line of the source, not of the text, because paragraphs are wrapped to the terminal.
 const NOTES: &str = "\
 The first rows (--warm-up), or those of --train, are taken as normal: they are the reference. Every later row has a score: how \
 unlikely its distance from the directions that normal rows lie along (q), its place along them (t2), and its worst column are.
@@ -44,125 +44,125 @@ pub struct MonitorArgs {
     /// Table to read; `-` reads rows from standard input as they arrive. Several files are read as one table
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Directions to keep [default: as many as hold --share of the energy]
+    /// Number of directions to keep [default: as many as explain --share of the energy]
     #[arg(short, value_name = "K", value_parser = directions, conflicts_with = "share")]
     pub k: Option<usize>,
-    /// Share of the energy of normal rows that the directions hold
+    /// Share of the energy of normal rows that the directions explain
     #[arg(long, value_name = "F", default_value_t = 0.85, value_parser = proper_share)]
     pub share: f64,
-    /// adapt (the limit of alarms follows the last rows), or freeze:ROWS (nothing changes after the first ROWS)
+    /// adapt (the alarm limit follows the last rows), or freeze:ROWS (nothing changes after the first ROWS rows)
     #[arg(long, value_name = "MODE", default_value = "adapt", value_parser = named::<Mode>)]
     pub mode: Mode,
-    /// Limit of alarms: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows pass
+    /// Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows exceed
     #[arg(long, value_name = "RULE", default_value = "auto:0.01", value_parser = named::<Limit>)]
     pub limit: Limit,
-    /// Earlier rows to append to each row, or auto: about 5 for 10 columns, 2 for 50
+    /// Number of earlier rows to append to each row, or auto: about 5 for 10 columns, 2 for 50
     #[arg(long, value_name = "W|auto", default_value = "0", value_parser = lags)]
     pub lags: Choose<usize>,
-    /// A second score of the differences between rows; auto: where levels are strongly autocorrelated
+    /// Also score the differences between rows; auto: if levels are strongly autocorrelated
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub differences: When,
-    /// First rows that are taken as normal and have no score [default: 400, or 3 for each column and lag if that is more]
+    /// Number of first rows that count as normal and have no score [default: 400, or 3 per column and lag if that is more]
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "train")]
     pub warm_up: Option<u64>,
-    /// A table of normal rows to learn from first; every row of INPUT then has a score
+    /// Table of normal rows to learn from first; every row of INPUT then has a score
     #[arg(long, value_name = "TABLE")]
     pub train: Option<PathBuf>,
-    /// Empty, NaN or null cells: fail, skip (pass the row over), or fill (from the other cells and the directions)
+    /// Handling of empty, NaN or null cells: fail, skip the row, or fill (from the other cells and the directions)
     #[arg(long, value_name = "WHAT", value_parser = missing(), default_value_t = Missing::Fill)]
     pub missing: Missing,
     /// Alarms with at most this many rows between them form one event
     #[arg(long, value_name = "ROWS", default_value_t = 5)]
     pub event_gap: u64,
-    /// Rows between two false reports of a change, on average
+    /// Average number of rows between false reports of a change
     #[arg(long, value_name = "ROWS", default_value_t = 10_000.0)]
     pub change_time: f64,
-    /// Rows between two false reports of drift, on average
+    /// Average number of rows between false reports of drift
     #[arg(long, value_name = "ROWS", default_value_t = 2_000.0)]
     pub drift_time: f64,
-    /// When a drift becomes the new reference by itself: never, or after:ROWS
+    /// When a drift becomes the new reference automatically: never, or after:ROWS
     #[arg(long, value_name = "WHEN", default_value = "never", value_parser = named::<Rebaseline>)]
     pub rebaseline: Rebaseline,
-    /// Accept the state at this row as the new reference: the rows since the drift began, or as many as the warm-up had
+    /// Accept the state at this row as the new reference: the rows since the start of the drift, or as many as the warm-up had
     #[arg(long, value_name = "ROW", conflicts_with = "group_by")]
     pub accept: Option<u64>,
 
-    /// Where to write each row's answer; `-` is standard output
+    /// File for the result of each row; `-` for standard output
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
-    /// Form of the answers [default: by the end of the file's name, else csv]
+    /// Format of the results [default: by the file extension, otherwise csv]
     #[arg(long, value_name = "FORM", value_parser = forms(), requires = "out")]
     pub out_format: Option<Form>,
-    /// List events, drifts and changes in this file; the form is that of its name. `-` is standard output, as JSON lines
+    /// File for the list of events, drifts and changes; the format follows from the extension. `-` prints JSON lines to
+    /// standard output
     #[arg(long, value_name = "FILE|-")]
     pub events: Option<PathBuf>,
-    /// Run this command of the shell at the first alarm of each event, and when a drift is reported or over. What happened stands
-    /// on its standard input, as a line of JSON. The stream does not wait for it
+    /// Shell command to run at the first alarm of each event, and when a drift is reported or ends. It receives a line of JSON
+    /// on its standard input. The stream does not wait for it
     #[arg(long, value_name = "COMMAND")]
     pub on_alarm: Option<String>,
-    /// Write the numbers of rows, alarms and drifts in Prometheus' text form, every ten seconds and at the end
+    /// File for the numbers of rows, alarms and drifts in the Prometheus text format, written every ten seconds and at the end
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
-    /// Draw scores, alarms, drift, changes and causes: a self-contained HTML page
+    /// File for a self-contained HTML page with scores, alarms, drift, changes and causes
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// End with status 3 if there was an alarm or a drift
+    /// Exit with status 3 if there was an alarm or a drift
     #[arg(long)]
     pub fail_on_alarm: bool,
-    /// Form of the summary (on standard error with `--out -`, else on standard output)
+    /// Format of the summary (on standard error with `--out -`, otherwise on standard output)
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
     /// Print no text summary and no progress
     #[arg(long)]
     pub quiet: bool,
 
-    /// Save the monitor here at its end, and when it is stopped by a signal
+    /// File to save the monitor to, at the end and when a signal stops it
     #[arg(long, value_name = "FILE", help_heading = "Snapshots")]
     pub snapshot: Option<PathBuf>,
-    /// Also save it each time so many rows have been read
+    /// Also save the monitor each time this many rows have been read
     #[arg(long, value_name = "ROWS", requires = "snapshot", help_heading = "Snapshots",
           value_parser = clap::value_parser!(u64).range(1..))]
     pub snapshot_every: Option<u64>,
-    /// Go on where this snapshot was saved; all that decides the outcome must be as it was then
+    /// Continue from this snapshot; settings that affect the result must match
     #[arg(long, value_name = "FILE", help_heading = "Snapshots", conflicts_with = "start_from")]
     pub resume: Option<PathBuf>,
-    /// Begin with this saved monitor, or with those of each key, on a new table: columns are found by name, options hold, and every
-    /// row has a score
+    /// Start with this saved monitor, or with one per key, on a new table: columns are matched by name, its options apply, and
+    /// every row has a score
     #[arg(long, value_name = "FILE", help_heading = "Snapshots",
           conflicts_with_all = ["k", "share", "mode", "limit", "lags", "differences", "warm_up", "train", "missing", "event_gap",
                                 "change_time", "drift_time", "rebaseline", "standardize"])]
     pub start_from: Option<PathBuf>,
 
-    /// The table.
+    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
-    /// Columns to copy into the answers as text; they are features only if --columns names them too
+    /// Columns to copy to the results as text; they are features only if --columns names them too
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Table")]
     pub copy_columns: Vec<String>,
-    /// The column that says when a row was. It is copied into the answers [default: the first column, if its cells are dates]
+    /// Time column, which is copied to the results [default: the first column, if its cells are dates]
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub time: Option<String>,
-    /// The form of its cells: iso; s, ms, us or ns since 1970; or as strftime has it, such as `%d.%m.%Y %H:%M` [default: by
-    /// the first rows, if they leave no doubt]
+    /// Format of the time column: iso; s, ms, us or ns since 1970; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by
+    /// the first rows, if unambiguous]
     #[arg(long, value_name = "FORM", value_parser = time_format, help_heading = "Table")]
     pub time_format: Option<TimeFormat>,
-    /// In csv and tsv answers, put an apostrophe before texts that begin with =, +, - or @, which a spreadsheet would take for
-    /// formulas
+    /// Put an apostrophe before csv and tsv texts that start with =, +, - or @, which a spreadsheet would interpret as formulas
     #[arg(long, help_heading = "Table")]
     pub safe_cells: bool,
-    /// One monitor for each value of this column, which is copied into the answers
+    /// Run one monitor per value of this column, which is copied to the results
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub group_by: Option<String>,
-    /// With --group-by: at most this many monitors in memory; those that have not been used for longest wait in a file [default: 4096]
+    /// With --group-by: maximum number of monitors in memory; the least recently used ones are moved to a file [default: 4096]
     #[arg(long, value_name = "N", requires = "group_by", help_heading = "Table",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub max_groups: Option<u32>,
 }
 
-/// A switch that the data can decide.
+/// A setting that can be chosen automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum When {
-    /// By the data
+    /// Depending on the data
     Auto,
     /// Always
     On,

@@ -1,4 +1,4 @@
-//! The options of a learner, as typed: arguments made from the library's table.
+//! Options of a learner as typed, derived from the table of the library.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
@@ -8,28 +8,28 @@ use eigenhedge::registry::{REGISTRY, defaults};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// Options of a command that were given, by name.
+/// Given options of a command, by name.
 #[derive(Debug, Clone)]
 pub struct OptionArgs<C> {
     given: Vec<(&'static str, Value)>,
     command: PhantomData<C>,
 }
 
-/// A command that has options of the table.
+/// A command with options from the table.
 pub trait HasOptions: Debug + Clone + Send + Sync + 'static {
-    /// The argument for an option; none if the command does not have it.
+    /// Returns the argument for an option; `None` if the command does not have it.
     fn argument(option: &'static OptionEntry) -> Option<Arg>;
 }
 
-/// `run`: all of them.
+/// Options of `run`: all.
 #[derive(Debug, Clone)]
 pub struct OfRun;
 
-/// `compare`: those that all learners read.
+/// Options of `compare`: those that have an effect with all learners.
 #[derive(Debug, Clone)]
 pub struct OfCompare;
 
-/// The batch methods: those that say which kernel.
+/// Options of the batch methods: those of kernels.
 #[derive(Debug, Clone)]
 pub struct OfKernels;
 
@@ -56,7 +56,7 @@ impl HasOptions for OfKernels {
     }
 }
 
-/// An option as it is typed.
+/// Returns an option as typed.
 pub fn typed(name: &str) -> String {
     if name == "k" { "-k".into() } else { format!("--{name}") }
 }
@@ -88,7 +88,7 @@ fn possible(choices: Vec<Choice>) -> PossibleValuesParser {
     PossibleValuesParser::new(choices.into_iter().map(value))
 }
 
-/// A parser for names of learners.
+/// Returns a parser for learner names.
 pub fn learners() -> impl TypedValueParser<Value = Kind> {
     let choices =
         REGISTRY.iter().map(|entry| Choice { name: entry.name, alias: None, help: entry.summary, number: None });
@@ -96,12 +96,12 @@ pub fn learners() -> impl TypedValueParser<Value = Kind> {
 }
 
 impl<C> OptionArgs<C> {
-    /// Names of the options that were given.
+    /// Returns the names of the given options.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.given.iter().map(|(name, _)| *name)
     }
 
-    /// A learner that keeps k directions, with these options.
+    /// Returns the options for a learner that keeps k directions.
     pub fn options(&self, learner: Kind, k: usize) -> Options {
         let with = |options: Options, (name, value): &(&'static str, Value)| options.with(name, value.clone());
         self.given.iter().fold(Options::new(learner, k), with)

@@ -1,4 +1,4 @@
-//! The commands besides `demo` and `run`, as typed.
+//! Arguments of the commands other than `demo`, `run` and `monitor`.
 
 use super::options::{OfCompare, OfKernels, OptionArgs, learners};
 use super::{SummaryForm, TableArgs};
@@ -8,7 +8,7 @@ use eigenhedge::Kind;
 use eigenhedge::registry::{ExpertKind, defaults};
 use std::path::PathBuf;
 
-/// The center of rows, for commands that see all of them.
+/// Center of the rows, for commands that read all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CenterArg {
     /// The mean
@@ -24,32 +24,32 @@ Examples:
   eigenhedge compare data.csv -k 3
   eigenhedge compare data.csv -k 3 --learners auto,tracking,leader --plot losses.svg")]
 pub struct CompareArgs {
-    /// Table to read; several files are read as one
+    /// Table to read; several files are read as one table
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Directions to keep
+    /// Number of directions to keep
     #[arg(short, value_name = "K")]
     pub k: usize,
-    /// Who learns
+    /// Learners to compare
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = learners(),
           default_value = "auto,tracking,anchored,leader,forgetting-leader,additive")]
     pub learners: Vec<Kind>,
-    /// Center that is subtracted from each row: the running mean, or nothing
+    /// Center to subtract from each row: the running mean, or none
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
     pub center: CenterArg,
     /// Options of all learners.
     #[command(flatten)]
     pub options: OptionArgs<OfCompare>,
-    /// Rows that the frozen PCA is fitted to; everybody is charged for the rows behind them
+    /// Number of rows to fit the frozen PCA to; all losses are counted after them
     #[arg(long, value_name = "ROWS", default_value_t = 100)]
     pub warm_up: usize,
-    /// Draw the cumulated losses
+    /// File for a plot of the cumulative losses (SVG)
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
-    /// The same and the table, as one page for a browser
+    /// File for an HTML page with the plot and the table
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// The table.
+    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -77,16 +77,16 @@ pub struct ScreeArgs {
     /// Table to read; several files are read as one table
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Most directions to try [default: 20, or one less than there are columns]
+    /// Maximum number of directions to try [default: 20, or one less than the number of columns]
     #[arg(long, value_name = "K", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     pub max_k: Option<usize>,
-    /// Share of the energy that the suggestion must keep
+    /// Share of the energy that the suggested k must keep
     #[arg(long, value_name = "F", default_value_t = 0.95, value_parser = share)]
     pub share: f64,
-    /// Draw the shares that are kept
+    /// File for a plot of the shares kept (SVG)
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
-    /// The table.
+    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -102,14 +102,14 @@ fn share(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[command(after_help = MODEL_NOTES)]
 pub struct TransformArgs {
-    /// Snapshot to use
+    /// Model file
     pub model: PathBuf,
     /// Table to read
     pub input: PathBuf,
-    /// Where to write row, loss, z0, …; standard output if not given
+    /// File for row, loss, z0, … [default: standard output]
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
-    /// The table.
+    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -120,14 +120,14 @@ pub struct TransformArgs {
 The coordinates are those of `transform` with the same model, not those of `run --out`: each of these belongs to a subspace \
 that was left behind. Rows come out in units of the input, under the names of the model's columns.")]
 pub struct ReconstructArgs {
-    /// Snapshot to use
+    /// Model file
     pub model: PathBuf,
-    /// Table of coordinates, as `transform` writes it
+    /// Table of coordinates written by `transform`
     pub coordinates: PathBuf,
-    /// Where to write the rows; standard output if not given
+    /// File for the rows [default: standard output]
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
-    /// The table.
+    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -135,9 +135,9 @@ pub struct ReconstructArgs {
 /// Options of `inspect`.
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// Snapshot to look into: a model, learners of `run --group-by`, or a monitor
+    /// File to inspect: a model, models of `run --group-by`, or a monitor
     pub model: PathBuf,
-    /// Form of the summary
+    /// Format of the summary
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
 }
@@ -155,13 +155,13 @@ Examples:
   eigenhedge run tuesday.csv -k 3 --learner leader --snapshot tuesday.snap
   eigenhedge merge monday.snap tuesday.snap --out week.snap")]
 pub struct MergeArgs {
-    /// Snapshots of parts of a table: models, or the learners of `run --group-by`
+    /// Models of parts of a table, or fleets of `run --group-by`
     #[arg(required = true, num_args = 2.., value_name = "MODEL")]
     pub models: Vec<PathBuf>,
-    /// File for the model of all parts
+    /// File for the merged model
     #[arg(long, value_name = "MODEL")]
     pub out: PathBuf,
-    /// Form of the summary
+    /// Format of the summary
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
     /// Print no text summary
@@ -177,30 +177,30 @@ The coordinates of a row x are components * ((x - mean) / scale), and the row of
 Examples:
   eigenhedge export model.snap --out model.json")]
 pub struct ExportArgs {
-    /// Snapshot to use
+    /// Model file
     pub model: PathBuf,
-    /// File to write; the end of its name says its form
+    /// Output file; the format follows from the extension
     #[arg(long, value_name = "FILE.json|FILE.csv|FILE.npz")]
     pub out: PathBuf,
 }
 
-/// Streams that can be made.
+/// Synthetic streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Made {
     /// A subspace that changes twice (JMLR figure 3)
     ThreeSubspaces,
     /// One subspace under noise
     Iid,
-    /// A subspace that turns all the time
+    /// A rotating subspace
     Drift,
-    /// Three subspaces that come back
+    /// Three subspaces that recur
     Recurring,
     /// Two strong directions, then many weaker rows in a third
     Starvation,
-    /// What fools follow the leader
+    /// An adversary of follow the leader
     LeaderTrap,
-    /// Sensors with three faults: x1 is off for 30 rows from the middle on, x2 is stuck for 40 from seven tenths on, x3 changes its
-    /// level in the last tenth
+    /// Sensors with three faults: x1 has an offset for 30 rows from the middle on, x2 is stuck for 40 rows from 70 % on, x3
+    /// changes its level in the last tenth
     Faults,
 }
 
@@ -211,28 +211,28 @@ Examples:
   eigenhedge make three-subspaces --out stream.csv
   eigenhedge make drift --rows 10000 --dim 50 -k 3 | eigenhedge run - -k 3")]
 pub struct MakeArgs {
-    /// Which stream
+    /// Kind of stream
     #[arg(value_enum)]
     pub stream: Made,
-    /// Rows
+    /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 1500)]
     pub rows: usize,
-    /// Numbers in a row
+    /// Number of columns
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub dim: usize,
     /// Dimension of the subspaces
     #[arg(short, value_name = "K", default_value_t = 2)]
     pub k: usize,
-    /// Size of the noise (iid, faults)
+    /// Level of the noise (iid, faults)
     #[arg(long, value_name = "F", default_value_t = 0.3)]
     pub noise: f64,
-    /// Angle by which the subspace turns at each row (drift)
+    /// Rotation angle per row in radians (drift)
     #[arg(long, value_name = "F", default_value_t = 0.01)]
     pub turn: f64,
-    /// Which one of its kind
+    /// Seed of the stream
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Where to write it; standard output if not given
+    /// Output file [default: standard output]
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
 }
@@ -242,30 +242,30 @@ pub struct MakeArgs {
 pub struct PairArgs {
     /// First table
     pub left: PathBuf,
-    /// Second table, as many rows
+    /// Second table, with as many rows
     pub right: PathBuf,
-    /// Pairs of directions to keep
+    /// Number of pairs of directions to keep
     #[arg(short, value_name = "K")]
     pub k: usize,
-    /// Learning rate, for rows of norm at most one
+    /// Learning rate, for rows of norm at most 1
     #[arg(long, value_name = "F", default_value_t = defaults::PAIR_ETA)]
     pub eta: f64,
-    /// Share of the uniform distribution that is mixed in; the theorem covers 0
+    /// Share of the uniform distribution that is mixed in; the theorem covers only 0
     #[arg(long, value_name = "F", default_value_t = defaults::PAIR_ALPHA)]
     pub alpha: f64,
-    /// Q with |x| |y| at most Q² for all pairs; the theorem needs it [default: the largest so far]
+    /// Q with |x| |y| at most Q² for all pairs; required by the theorem [default: the largest so far]
     #[arg(long, value_name = "F")]
     pub norm_bound: Option<f64>,
-    /// Seed of the draws
+    /// Seed of the random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write row, expected_gain, gain
+    /// File for row, expected_gain, gain
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
-    /// Where to write the directions that were learned: the probability of being kept, the left part and the right part of each
+    /// File for the learned directions: probability of being kept, left part and right part
     #[arg(long, value_name = "FILE")]
     pub directions: Option<PathBuf>,
-    /// The tables.
+    /// Options of the tables.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -273,35 +273,35 @@ pub struct PairArgs {
 /// Options of `experts`.
 #[derive(Debug, Args)]
 pub struct ExpertsArgs {
-    /// Table of losses in [0, 1], one column for each expert
+    /// Table of losses in [0, 1], one column per expert
     pub losses: PathBuf,
-    /// Experts to keep: the others pay their losses
+    /// Number of experts to keep; the losses of the others are charged
     #[arg(short, value_name = "K")]
     pub k: usize,
-    /// Who learns
+    /// Algorithm
     #[arg(long, value_name = "NAME", default_value = "capped-hedge",
           value_parser = PossibleValuesParser::new(ExpertKind::ALL.map(ExpertKind::name)))]
     pub learner: String,
     /// Learning rate; has no effect with the leader
     #[arg(long, value_name = "F", default_value_t = defaults::EXPERTS_ETA)]
     pub eta: f64,
-    /// What capped Hedge mixes in after each row [default: fixed-share if there is an alpha, else none]
+    /// Distribution that capped Hedge mixes in after each row [default: fixed-share if --alpha is given, otherwise none]
     #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["none", "fixed-share", "past-average"]))]
     pub mixing: Option<String>,
-    /// Share that is mixed in [default: 0.001 if there is a rule]
+    /// Share that is mixed in [default: 0.001 with mixing]
     #[arg(long, value_name = "F")]
     pub alpha: Option<f64>,
-    /// How capped Hedge draws the sets
+    /// Sampling method of capped Hedge
     #[arg(long, value_name = "HOW", default_value = "systematic",
           value_parser = PossibleValuesParser::new(["systematic", "corners", "top"]))]
     pub select: String,
-    /// Seed of the draws
+    /// Seed of the random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Where to write row, expected_loss, loss and, if the learner has them, the probabilities of being kept
+    /// File for row, expected_loss, loss and, if available, the probabilities of being kept
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
-    /// The table.
+    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -311,19 +311,19 @@ pub struct ExpertsArgs {
 pub struct PcaArgs {
     /// Table to read
     pub input: PathBuf,
-    /// Components
+    /// Number of components
     #[arg(short, value_name = "K")]
     pub k: usize,
-    /// Center that is subtracted from each row
+    /// Center to subtract from each row
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
     pub center: CenterArg,
-    /// Where to write the coordinates of the rows
+    /// File for the coordinates of the rows
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
-    /// Where to write the components, one in each row
+    /// File for the components, one per row
     #[arg(long, value_name = "FILE")]
     pub components: Option<PathBuf>,
-    /// The table.
+    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -333,19 +333,19 @@ pub struct PcaArgs {
 pub struct KernelPcaArgs {
     /// Table to read
     pub input: PathBuf,
-    /// Components
+    /// Number of components
     #[arg(short, value_name = "K")]
     pub k: usize,
-    /// Center that is subtracted from the features of each row
+    /// Center to subtract from the features of each row
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
     pub center: CenterArg,
-    /// The kernel.
+    /// Options of the kernel.
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
-    /// Where to write the coordinates (kernel-pca) or the rows (preimage)
+    /// File for the coordinates (kernel-pca) or the rows (preimage)
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
-    /// The table.
+    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -365,19 +365,19 @@ pub struct MmdArgs {
     pub first: PathBuf,
     /// Second table
     pub second: PathBuf,
-    /// The kernel.
+    /// Options of the kernel.
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
-    /// Random splits of all rows to compare with
+    /// Number of random splits of all rows
     #[arg(long, value_name = "N", default_value_t = defaults::MMD_SPLITS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub splits: u32,
     /// Seed of the splits
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Form of the result
+    /// Format of the result
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
-    /// The tables.
+    /// Options of the tables.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -387,22 +387,22 @@ pub struct MmdArgs {
 pub struct KernelRidgeArgs {
     /// Table to learn from
     pub input: PathBuf,
-    /// The column to predict: a name or a position
+    /// Column to predict: a name or a position
     #[arg(long, value_name = "COLUMN")]
     pub target: String,
     /// Table to predict for, with or without the target [default: the same table]
     #[arg(long, value_name = "FILE")]
     pub predict: Option<PathBuf>,
-    /// Weight of the squared norm: the variance of the noise in the Gaussian-process reading
+    /// Regularization weight; the noise variance of the Gaussian process
     #[arg(long, value_name = "F", default_value_t = defaults::RIDGE_ALPHA)]
     pub alpha: f64,
-    /// The kernel.
+    /// Options of the kernel.
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
-    /// Where to write predictions and deviations; standard output if not given
+    /// File for predictions and standard deviations [default: standard output]
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
-    /// The table.
+    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }

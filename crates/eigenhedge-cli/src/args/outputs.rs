@@ -1,33 +1,34 @@
-//! Outputs of a run besides its answers, as typed: snapshots and pictures.
+//! Outputs of a run other than its results: snapshots and plots.
 
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Snapshots, pictures, threads.
+/// Snapshots, plots and threads.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Snapshots and reports")]
 pub struct KeepArgs {
-    /// Draw what happened: one page for a browser, which needs no network
+    /// File for a self-contained HTML page with plots of the run
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// The same pictures as one SVG file
+    /// File for the same plots as SVG
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
-    /// Save the run here at its end, and when it is stopped by a signal; `transform` and others use it as a model
+    /// File to save the run to, at the end and when a signal stops it; `transform` and other commands use it as a model
     #[arg(long, value_name = "FILE")]
     pub snapshot: Option<PathBuf>,
-    /// Also save it each time so many rows have been learned
+    /// Also save the run each time this many rows have been learned
     #[arg(long, value_name = "ROWS", requires = "snapshot", value_parser = clap::value_parser!(u64).range(1..))]
     pub snapshot_every: Option<u64>,
-    /// Go on where this snapshot was saved; all that decides the outcome must be as it was then
+    /// Continue from this snapshot; settings that affect the result must match
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Begin with this model on a new table: its columns are found by name, its options hold, and its scale, draws and
-    /// account go on. Options that are typed must agree with it
+    /// Start with this model on a new table: columns are matched by name, its options apply, and its scale, draws and summary
+    /// continue. Given options must match the model
     #[arg(long, value_name = "MODEL")]
     pub start_from: Option<PathBuf>,
-    /// Threads for passes over long rows (some 30,000 numbers and more); no result depends on it [default: 1]
+    /// Threads for the members of `auto` and for passes over long rows (some 30,000 numbers and more) [default: 1]; reading and
+    /// writing have threads of their own unless it is 1. No result depends on it
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }

@@ -1,4 +1,4 @@
-//! The command `reproduce`, as typed.
+//! Arguments of the command `reproduce`.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -15,19 +15,19 @@ Examples:
   eigenhedge reproduce jmlr-figure-4
   eigenhedge reproduce all --quick")]
 pub struct ReproduceArgs {
-    /// A figure, `all`, or `list` for their names
+    /// Name of a figure, `all`, or `list` to list the names
     #[arg(value_name = "list|all|NAME", default_value = "list", value_parser = reproductions(), hide_possible_values = true)]
     pub name: String,
-    /// Folder with real data (yaleb32_images.npy, yaleb32_labels.npy); synthetic streams take its place
+    /// Folder with real data (yaleb32_images.npy, yaleb32_labels.npy) [default: synthetic streams]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Fewer draws and rows: seconds in place of minutes
+    /// Use fewer draws and rows: seconds instead of minutes
     #[arg(long)]
     pub quick: bool,
-    /// Which streams and draws are made
+    /// Seed of the streams and draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Folder that the folders of the figures are made in
+    /// Output folder
     #[arg(long, value_name = "DIR", default_value = "reproduce")]
     pub out: PathBuf,
 }

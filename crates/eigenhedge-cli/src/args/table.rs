@@ -1,4 +1,4 @@
-//! How a table is laid out, as typed: shared by all commands that read one.
+//! Options of tables, shared by all commands that read one.
 
 use super::named;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -10,81 +10,80 @@ use eigenhedge_io::{Format, MaxMemory, TimeFormat};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Table")]
 pub struct TableArgs {
-    /// Format of the table [default: by the end of the file's name, else csv]
+    /// Format of the table [default: by the file extension, otherwise csv]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub format: Option<Format>,
-    /// Take the first line as a row, whatever it holds
+    /// Read the first line as a row, not as a header
     #[arg(long)]
     pub no_header: bool,
-    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; a whole number is always a position. The
-    /// word `numeric` alone stands for all that hold a number in the first rows [default: numeric]
+    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; an integer is always a position. The word
+    /// `numeric` alone selects all columns with a number in the first rows [default: numeric]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Columns to leave out, in the same form
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub exclude: Vec<String>,
-    /// Delimiter of cells: one character, or `tab` [default: comma, semicolon, tab or bar, by the first lines]
+    /// Delimiter of cells: one character, or `tab` [default: comma, semicolon, tab or bar, detected from the first lines]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<u8>,
-    /// Decimal sign: `.` or `,` [default: by the first lines]
+    /// Decimal sign: `.` or `,` [default: detected from the first lines]
     #[arg(long, value_name = "SIGN", value_parser = decimal)]
     pub decimal: Option<u8>,
-    /// Cells that stand for a missing number, besides empty ones and NaN, such as `-999,off` [default: NA, N/A, #N/A, n.a., null,
-    /// none, -, --, ---, ?, in small or capital letters]
+    /// Cells that mean a missing number, in addition to empty ones and NaN, such as `-999,off` [default: NA, N/A, #N/A, n.a.,
+    /// null, none, -, --, ---, ?, ignoring case]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     pub na_values: Option<Vec<String>>,
-    /// Which array of an npz archive [default: its only one]
+    /// Name of the array in an npz archive [default: its only one]
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
     /// Number of columns of a libsvm table [default: the largest index of the file]
     #[arg(long, value_name = "N")]
     pub dim: Option<usize>,
-    /// Bring columns to mean 0 and deviation 1: none, running (by the rows before), or warmup:ROWS (by the first ROWS
-    /// rows, which wait for that). Losses are then in standardized units [default: none]
+    /// Standardize columns to mean 0 and deviation 1: none, running (by the previous rows), or warmup:ROWS (by the first ROWS
+    /// rows, which are buffered). Losses are then in standard units [default: none]
     #[arg(long, value_name = "HOW", value_parser = named::<Standardize>)]
     pub standardize: Option<Standardize>,
-    /// What a bad row does: infinity, too few cells, a row that the learner must refuse; or a missing cell, if nothing else
-    /// is said about those. A pipe that never ends wants `skip`
+    /// Handling of bad rows: infinity, too few cells, a row that the learner rejects; also a missing cell, unless another
+    /// option handles it. Use `skip` for an endless pipe
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,
-    /// Memory that reading the table may take, in bytes or with a unit: 500M, 2G. What would take more is refused; a
-    /// line of text may have a sixteenth of it [default: half of the machine's, and 64M for a line]
+    /// Memory limit for reading the table, in bytes or with a unit: 500M, 2G. A line of text may take a sixteenth of it
+    /// [default: half of the machine's memory, and 64M for a line]
     #[arg(long, value_name = "SIZE", value_parser = max_memory)]
     pub max_memory: Option<MaxMemory>,
 }
 
-/// Columns that are no features, and go along with each row.
+/// Columns that are not features and are copied with each row.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Table")]
 pub struct BesideArgs {
-    /// Columns to copy into the answers as text; they are features only if --columns names them too
+    /// Columns to copy to the results as text; they are features only if --columns names them too
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub copy_columns: Vec<String>,
-    /// The column that says when a row was. It is copied into the answers, and is the axis of the pictures [default: the
-    /// first column, if its cells are dates]
+    /// Time column, which is copied to the results and is the axis of the plots [default: the first column, if its cells are
+    /// dates]
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<String>,
-    /// The form of its cells: iso; s, ms, us or ns since 1970; or as strftime has it, such as `%d.%m.%Y %H:%M` [default: by
-    /// the first rows, if they leave no doubt]
+    /// Format of the time column: iso; s, ms, us or ns since 1970; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by
+    /// the first rows, if unambiguous]
     #[arg(long, value_name = "FORM", value_parser = time_format)]
     pub time_format: Option<TimeFormat>,
-    /// In csv and tsv answers, put an apostrophe before texts that begin with =, +, - or @, which a spreadsheet would take for
-    /// formulas
+    /// Put an apostrophe before csv and tsv texts that start with =, +, - or @, which a spreadsheet would interpret as formulas
     #[arg(long)]
     pub safe_cells: bool,
-    /// One learner for each value of this column, which is copied into the answers. The summary has a line for each, and a
-    /// snapshot holds all of them
+    /// Run one model per value of this column, which is copied to the results. The summary has a line per key, and a snapshot
+    /// contains all models
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "reconstruct"])]
     pub group_by: Option<String>,
-    /// With --group-by: at most this many models in memory; those that have not been used for longest wait in a file [default: 4096]
+    /// With --group-by: maximum number of models in memory; the least recently used ones are moved to a file [default: 4096]
     #[arg(long, value_name = "N", requires = "group_by", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_groups: Option<u32>,
 }
 
-/// What a bad row does.
+/// Handling of bad rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BadRow {
-    /// End the run
+    /// Stop with an error
     Fail,
     /// Count it, and list the first few at the end
     Skip,

@@ -1,4 +1,4 @@
-//! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`, `mmd`. All rows are read before anything is said.
+//! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`, `mmd`. All rows are read before any output.
 
 use crate::args::{
     CenterArg, KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs,
@@ -21,17 +21,17 @@ use std::path::{Path, PathBuf};
 struct Rows {
     names: Vec<String>,
     rows: Vec<Vec<f64>>,
-    /// Texts of the kept columns of each row.
+    /// Texts of the copied columns of each row.
     kept: Vec<Vec<String>>,
     source: String,
 }
 
-/// Reads all rows; `by_pairs` if there will be a number for each pair of them.
+/// Reads all rows. `by_pairs` is true if a number will be computed for each pair of rows.
 fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
     all_rows(table::open(path, args)?, by_pairs.then_some(0))
 }
 
-/// The same for a kernel, which may take texts or sets.
+/// Reads all rows for a kernel, which may take texts or sets.
 fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Result<Rows> {
     match plan::setup(&kernel.options(Kind::Auto, 1))?.text_items() {
         None => read(path, args, true),
@@ -39,7 +39,8 @@ fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Re
     }
 }
 
-/// All rows of a table. If there will be a number for each pair of them, `others` says how many rows of other tables take part.
+/// Reads all rows of a table. If a number will be computed for each pair of rows, `others` is the number of rows of other
+/// tables.
 fn all_rows(mut stream: Stream, others: Option<usize>) -> Result<Rows> {
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
     let (mut numbers, keeps) = (0, !stream.kept_columns().is_empty());
@@ -50,7 +51,7 @@ fn all_rows(mut stream: Stream, others: Option<usize>) -> Result<Rows> {
             kept.push(stream.kept().to_vec());
         }
         let bytes = 8 * numbers.div_ceil(rows.len()) + size_of::<Vec<f64>>();
-        // Up to twice as many before the next time, and again as many numbers for what is made of them.
+        // Up to twice as many before the next check, plus as many numbers for the results.
         if rows.len().is_power_of_two() {
             stream.allow("all rows", 4 * rows.len() as u128 * bytes as u128)?;
         }
@@ -69,7 +70,7 @@ fn center(center: CenterArg) -> Center {
     }
 }
 
-/// Eigenvalues on standard output, coordinates in a file.
+/// Prints eigenvalues, and writes coordinates to a file.
 pub fn pca(args: &PcaArgs) -> Result<()> {
     let table = read(&args.input, &args.table, false)?;
     let pca = Pca::fit(&table.rows, args.k, center(args.center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
@@ -109,7 +110,7 @@ fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vector
         .map_err(|error| anyhow!("{}: {error}", table.source))
 }
 
-/// The same in a feature space.
+/// Prints the eigenvalues of kernel PCA, and writes coordinates to a file.
 pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     let table = read_for(&args.kernel, &args.input, &args.table)?;
     let model = fit_kernel_pca(args, &table)?;
@@ -121,7 +122,7 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Rows whose features are near the projections of the rows' features: what kernel PCA takes for the signal in them.
+/// Writes pre-images of the projections of the rows, i.e. denoised rows.
 pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let table = read_for(&args.kernel, &args.input, &args.table)?;
     let mut model = fit_kernel_pca(args, &table)?;
@@ -139,7 +140,7 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Predictions with their standard deviations.
+/// Writes predictions with their standard deviations.
 pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     if let Some(items) = plan::setup(&args.kernel.options(Kind::Auto, 1))?.text_items() {
         return ridge_of_texts(args, items);
@@ -167,7 +168,7 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     predict(args, &table.source, length, (&points, &targets), &asked)
 }
 
-/// The same for texts or sets: the target is a column beside them.
+/// Writes predictions for texts or sets; the target is another column of the table.
 fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems) -> Result<()> {
     let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, Some(0));
     let table = read(&args.input, std::slice::from_ref(&args.target))?;
@@ -182,7 +183,7 @@ fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems) -> Result<()> {
     predict(args, &table.source, 1, (&table.rows, &targets), asked)
 }
 
-/// Fits to rows of this length from a table, and writes predictions for others.
+/// Fits the regression to rows of this length and writes predictions for others.
 fn predict(
     args: &KernelRidgeArgs,
     source: &str,
@@ -202,7 +203,7 @@ fn predict(
     sheet.finish()
 }
 
-/// A test of whether the rows of two tables come from one source.
+/// Tests whether the rows of two tables come from one distribution.
 pub fn mmd(args: &MmdArgs) -> Result<()> {
     if args.table.standardize.is_some_and(|how| how != Standardize::None) {
         return Err(

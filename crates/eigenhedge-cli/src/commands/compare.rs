@@ -15,7 +15,7 @@ use eigenhedge_report::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page,
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// One learner at work, and what it was charged.
+/// A learner and its losses.
 struct Contestant {
     name: String,
     run: Model,
@@ -24,7 +24,7 @@ struct Contestant {
     spent: Duration,
 }
 
-/// PCA of the first rows, then left alone.
+/// PCA fitted to the first rows and then frozen.
 struct Frozen {
     rows: Vec<Vec<f64>>,
     wanted: usize,
@@ -33,8 +33,7 @@ struct Frozen {
     curve: Downsampler,
 }
 
-/// The rows that everybody is charged for: those behind the ones that the PCA is fitted to, or all that can be charged
-/// when there are too few for that.
+/// Rows whose losses count for all learners: those after the rows that PCA is fitted to, or all rows if there are too few.
 struct Charged {
     from: u64,
     rows: u64,
@@ -47,7 +46,7 @@ fn curve() -> Downsampler {
     Downsampler::new(Keep::First, POINTS, 1)
 }
 
-/// Runs, prints a table, draws a plot.
+/// Runs the comparison, prints a table, and draws a plot.
 pub fn compare(args: &CompareArgs) -> Result<()> {
     table::judge_plot(args.plot.as_deref())?;
     [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
@@ -77,7 +76,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     let mut number = 0;
     while let Some(row) = stream.next_row()? {
         let row = row.to_vec();
-        // The first row fixes the center of those that center: nobody is charged for it.
+        // The first row sets the center of centered learners, so its loss is not counted.
         let fixes_center = centered && number == 0;
         for contestant in &mut contestants {
             let start = Instant::now();
@@ -122,7 +121,8 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
 }
 
 impl Frozen {
-    /// Charges a row, or puts it by for the fit; true when that was the last row of the fit. `number` counts the rows.
+    /// Counts the loss of a row, or stores it for the fit. Returns true after the last row of the fit. `number` counts the
+    /// rows.
     fn take(&mut self, row: &[f64], kept: usize, centered: bool, number: u64) -> Result<bool> {
         if let Some(pca) = &self.pca {
             self.total += pca.loss(row)?;
@@ -145,7 +145,7 @@ impl Frozen {
 }
 
 impl Charged {
-    /// Which rows were charged, and why those.
+    /// Explains which rows count.
     fn sentence(&self, frozen: &Frozen) -> String {
         let rows = if self.rows == 1 { "1 row".to_owned() } else { format!("{} rows", self.rows) };
         let from = if self.from == 0 { String::new() } else { format!(", from row {} on", self.from) };
@@ -158,7 +158,7 @@ impl Charged {
     }
 }
 
-/// A contender of the table: the best fixed subspace first, then the PCA, then the learners by their losses.
+/// Line of the table: the best fixed subspace first, then PCA, then the learners by loss.
 struct Line<'a> {
     name: String,
     loss: f64,
@@ -181,7 +181,7 @@ fn lines<'a>(contestants: &'a [Contestant], frozen: &'a Frozen, best: Best) -> V
     lines
 }
 
-/// Names of the columns of the table, and its cells.
+/// Returns the header and the cells of the table.
 fn cells(lines: &[Line<'_>], best: Best, charged: &Charged) -> ([&'static str; 5], Vec<[String; 5]>) {
     let energy = charged.hindsight.best(0).map_or(0.0, Best::high);
     let share = |loss: f64| if energy > 0.0 { format!("{:.2} %", 100.0 * (loss / energy)) } else { "-".into() };
@@ -221,7 +221,7 @@ fn page(source: &str, chart: Chart, lines: &[Line<'_>], frozen: &Frozen, best: B
     }
 }
 
-/// The largest loss that is not far from the others: one bad contender must not hide the rest.
+/// Returns the largest loss that is not far from the others, so that one outlier does not hide the rest.
 fn top(lines: &[Line<'_>]) -> f64 {
     const FAR: f64 = 4.0;
     let mut losses: Vec<f64> = lines.iter().map(|line| line.loss).collect();
@@ -246,7 +246,7 @@ fn multiples(lines: &[Line<'_>], best: Best) -> Multiples {
     }
 }
 
-/// The first and the last row that are drawn.
+/// Returns the first and the last row of the plot.
 fn ends(lines: &[Line<'_>]) -> Option<(f64, f64)> {
     let rows = lines.iter().find_map(|line| line.curve)?.curve(0).0;
     Some((*rows.first()?, *rows.last()?))

@@ -1,4 +1,4 @@
-//! `make`: a stream with a known truth, to try things on.
+//! `make`: a synthetic stream with known subspaces.
 
 use crate::args::{Made, MakeArgs};
 use crate::csv_writer::CsvWriter;
@@ -6,10 +6,10 @@ use anyhow::{Result, anyhow};
 use eigenhedge::streams;
 use eigenhedge_io::MaxMemory;
 
-/// Writes the rows of a made-up stream.
+/// Writes the rows of a synthetic stream.
 pub fn make(args: &MakeArgs) -> Result<()> {
     let (n, k, rows, seed) = (args.dim, args.k, args.rows, args.seed);
-    // All rows are made before the first is written.
+    // All rows are generated before the first is written.
     let bytes = 16u128.saturating_mul(n as u128).saturating_mul(rows.saturating_add(k) as u128);
     let most = MaxMemory::of_machine();
     if bytes > most.bytes().into() {

@@ -1,4 +1,4 @@
-//! `man`: manual pages out of the same definitions as the help.
+//! `man`: manual pages from the definitions of the help.
 
 use crate::args::Cli;
 use anyhow::{Context, Result};
@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use std::fs;
 use std::path::Path;
 
-/// Writes one page for each command.
+/// Writes one page per command.
 pub fn man(folder: &Path) -> Result<()> {
     let unwritable = || format!("{} cannot be written", eigenhedge_io::printable_path(folder));
     fs::create_dir_all(folder).with_context(unwritable)?;

@@ -1,4 +1,4 @@
-//! `merge`: one model out of models of the parts of a table.
+//! `merge`: merges models of the parts of a table.
 
 use crate::args::{MergeArgs, SummaryForm};
 use crate::files::{judge_place, kind_of, read_model};
@@ -10,12 +10,12 @@ use eigenhedge_io::{open_fleet, printable_path, save_fleet, write_whole};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Members of a fleet in memory, at most.
+/// Maximum number of members of a fleet in memory.
 const MOST: usize = 1024;
-/// The part of the first model's memory that is true of all of them.
+/// Keys of the resume state of the first model that apply to the merged model.
 const SHARED: [&str; 2] = ["options", "python"];
 
-/// Merges and says what came of it.
+/// Merges the models and prints a summary.
 pub fn merge(args: &MergeArgs) -> Result<()> {
     judge_place(&args.out)?;
     let [first, others @ ..] = &args.models[..] else { return Err(anyhow!("two models are needed to be merged")) };
@@ -70,7 +70,7 @@ fn fleets<T: FleetMember>(
     })
 }
 
-/// The parts of a resume state that are true of all models: there is no table to go on with.
+/// Returns the parts of a resume state that apply to all models. There is no table to continue.
 fn shared(resume_state: &[u8]) -> Result<Vec<u8>> {
     let mut around: Map<String, Value> = serde_json::from_slice(resume_state).unwrap_or_default();
     around.retain(|key, _| SHARED.contains(&key.as_str()));

@@ -1,4 +1,4 @@
-//! One file for each command, or for a few that belong together.
+//! One file per command, or for a few related ones.
 
 mod batch;
 mod compare;

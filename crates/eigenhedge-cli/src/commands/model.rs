@@ -12,7 +12,7 @@ use eigenhedge::{Model, SavedKind, Standardize};
 use eigenhedge_io::{Stream, printable, printable_path, write_linear_map};
 use serde_json::{Value, json};
 
-/// Coordinates of rows in the directions that a model would keep, and what these lose.
+/// Writes coordinates of rows in the directions of a model, and their losses.
 pub fn transform(args: &TransformArgs) -> Result<()> {
     let (source, layout) = open_for_model("transform", &args.input, &args.table)?;
     let mut model = read_model(&args.model)?;
@@ -34,7 +34,7 @@ pub fn transform(args: &TransformArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Rows from coordinates.
+/// Writes rows computed from coordinates.
 pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     let (source, layout) = open_for_model("reconstruct", &args.coordinates, &args.table)?;
     let mut model = read_model(&args.model)?;
@@ -55,7 +55,8 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Places of the k coordinates in a row: columns z0, z1, … in this order, or all columns if none is called so.
+/// Returns the positions of the k coordinates in a row: columns z0, z1, … in this order, or all columns if none has such a
+/// name.
 fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     let source = stream.source();
     if stream.names().is_some_and(|names| names.iter().any(|name| name == "expected_loss")) {
@@ -81,12 +82,12 @@ fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     }
 }
 
-/// The number after `z`.
+/// Returns the number after `z`.
 fn coordinate(name: &str) -> Option<usize> {
     name.strip_prefix('z')?.parse().ok()
 }
 
-/// Prints the contents of a snapshot.
+/// Prints the contents of a model file.
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let (path, json) = (&args.model, args.summary == SummaryForm::Json);
     let shown = match (kind_of(path)?, json) {
@@ -99,10 +100,10 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
 }
 
 fn as_json(model: &mut Model) -> Result<String> {
-    // Other programs put other things there; that is no reason to refuse the model.
+    // Other programs store other data there; this is not an error.
     let mut resume_state: Value = serde_json::from_slice(&model.resume_state).unwrap_or_default();
     if let Some(around) = resume_state.as_object_mut() {
-        // Long, and in no form for people.
+        // Long, and not readable.
         around.remove("report");
     }
     let mut value = serde_json::to_value(model.summary())?;
@@ -137,7 +138,7 @@ fn as_text(model: &mut Model) -> String {
     shown
 }
 
-/// Writes a model as plain numbers.
+/// Exports a model as plain numbers.
 pub fn export(args: &ExportArgs) -> Result<()> {
     judge_place(&args.out)?;
     let mut model = read_model(&args.model)?;

@@ -1,4 +1,4 @@
-//! `pair` and `experts`: the asymmetric and the expert setting.
+//! `pair` and `experts`: pairs of rows, and experts.
 
 use crate::args::{ExpertsArgs, PairArgs};
 use crate::csv_writer::CsvWriter;
@@ -14,7 +14,7 @@ use eigenhedge::{Kind, Mixing, NormBound, Pair, Random, trial};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Two streams side by side: directions of one that go with directions of the other.
+/// Runs the learner over pairs of rows of two tables.
 pub fn pair(args: &PairArgs) -> Result<()> {
     let (mut left, mut right) = (table::open(&args.left, &args.table)?, table::open(&args.right, &args.table)?);
     let (n, m) = (left.columns().len(), right.columns().len());
@@ -79,7 +79,7 @@ fn verdict(holds: bool) -> &'static str {
     if holds { "it holds" } else { "IT DOES NOT HOLD" }
 }
 
-/// One line for each direction: the probability of being kept, the left part, the right part.
+/// Writes one line per direction: probability of being kept, left part, right part.
 fn write_directions(learner: &mut Pair, path: &Path, columns: [&[String]; 2]) -> Result<()> {
     let sides = ["left_", "right_"].into_iter().zip(columns);
     let names = sides.flat_map(|(side, names)| names.iter().map(move |name| format!("{side}{name}")));
@@ -93,7 +93,7 @@ fn write_directions(learner: &mut Pair, path: &Path, columns: [&[String]; 2]) ->
     sheet.finish()
 }
 
-/// Losses of experts, one column each: k of them are kept, the others pay.
+/// Runs an expert learner over a table with one column of losses per expert.
 pub fn experts(args: &ExpertsArgs) -> Result<()> {
     let mut stream = table::open(&args.losses, &args.table)?;
     let count = stream.columns().len();
@@ -138,7 +138,7 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     if let Some(sheet) = sheet {
         sheet.finish()?;
     }
-    // The best set keeps those that lose most.
+    // The best set keeps the experts with the largest losses.
     totals.sort_by(f64::total_cmp);
     let best: f64 = totals[..count - args.k].iter().sum();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! `reproduce`: the papers' figures, with their claims checked.
+//! `reproduce`: the figures of the papers, with checks of their claims.
 
 use crate::args::ReproduceArgs;
 use crate::stdout;
@@ -8,7 +8,7 @@ use eigenhedge_lab::{REPRODUCTIONS, Reproduction, Setting, Tally, run_all};
 use std::io::{self, IsTerminal, Write as _};
 use std::path::PathBuf;
 
-/// Where real data may be found when nothing is said.
+/// Environment variable with the folder of real data.
 const DATA: &str = "EIGENHEDGE_DATA";
 
 /// Lists reproductions, or runs them, writes their files and prints their claims.
@@ -32,7 +32,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
     let shown = io::stderr().is_terminal();
     let progress = |name: &str, done: f64| {
         if shown {
-            // What is drawn over is as wide as what was drawn.
+            // The text that overwrites a line is as wide as the line.
             let line = if done < 1.0 { format!("{name}: {:3.0} %", 100.0 * done) } else { " ".repeat(name.len() + 7) };
             eprint!("\r{line}\r");
         }
@@ -46,7 +46,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
     verdict(tally)
 }
 
-/// A claim that does not hold is a failure.
+/// Returns an error if a claim does not hold.
 fn verdict(tally: Tally) -> Result<()> {
     match tally.failed {
         0 => Ok(()),

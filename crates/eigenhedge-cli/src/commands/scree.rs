@@ -1,7 +1,7 @@
-//! `scree`: how much every number of directions loses, to choose k by.
+//! `scree`: the loss for every number of directions, to choose k.
 //!
-//! One pass. Online: the leader over the rows so far keeps its first k directions for the next row, for every k at once, because
-//! its directions come in the order of their energy. In hindsight: the best k directions for all rows.
+//! One pass. Online: the leader over the previous rows keeps its first k directions for the next row, for every k at once,
+//! because its directions are ordered by energy. In hindsight: the best k directions for all rows.
 
 use crate::args::ScreeArgs;
 use crate::files::judge_place;
@@ -17,10 +17,10 @@ use eigenhedge_io::write_whole;
 use eigenhedge_report::{Chart, Series, svg};
 use std::fmt::Write;
 
-/// Directions that are tried if not said otherwise.
+/// Default number of directions to try.
 const USUAL: usize = 20;
 
-/// The losses for every k.
+/// Losses for every k.
 struct Losses {
     /// Energy of the rows around the running mean, and around their mean.
     online_energy: f64,
@@ -31,7 +31,7 @@ struct Losses {
     rows: u64,
 }
 
-/// Reads, prints a table and a suggestion, draws a plot.
+/// Reads the table, prints the losses and a suggestion, and draws a plot.
 pub fn scree(args: &ScreeArgs) -> Result<()> {
     table::judge_plot(args.plot.as_deref())?;
     args.plot.iter().try_for_each(|path| judge_place(path))?;
@@ -72,7 +72,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     while let Some(row) = stream.next_row()? {
         let row = row.to_vec();
         if losses.rows == 0 {
-            // It fixes the center: nobody is charged for it.
+            // The first row sets the center, so its loss is not counted.
             hindsight.begin_at(&row);
         } else {
             let mut lost = run.embedding().transform(&row, &mut coordinates)?;
@@ -92,7 +92,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     Ok(losses)
 }
 
-/// The smallest k that keeps the share, and the reason.
+/// Returns the smallest k that keeps the share, with an explanation.
 fn suggestion(share: f64, kept: &[(f64, f64)], rows: u64) -> String {
     let wanted = format!("{:.4}", 100.0 * share);
     let wanted = wanted.trim_end_matches('0').trim_end_matches('.');

@@ -1,13 +1,13 @@
-//! The data of a page of a run, recorded on the way in bounded memory.
+//! Data for the page of a run, recorded in bounded memory.
 //!
-//! Curves are thinned to a fixed number of points. What costs more than a few operations (probabilities, weights) is asked
-//! for only at the rows that a curve keeps. The best in hindsight and the bound cost a few products with a matrix of n × n
-//! numbers on the way ([`LeadingDirections`]): they are asked for at no more than [`CHECKPOINTS`] rows at a time, evenly
-//! spaced and at least n rows apart, and not on the way in the space of a kernel. At the end they are those of the
-//! summary. Directions are looked at in the same way, at [`LOOKS`] rows at most.
+//! Curves are downsampled to a fixed number of points. Values that cost more than a few operations (probabilities, weights) are
+//! computed only at the rows that a curve keeps. The best subspace in hindsight and the bound cost a few products with an n × n
+//! matrix ([`LeadingDirections`]). They are computed at no more than [`CHECKPOINTS`] rows, evenly spaced and at least n rows
+//! apart, and for kernels only at the end. At the end they are those of the summary. Directions are recorded in the same way,
+//! at [`LOOKS`] rows at most.
 //!
-//! The record depends on the rows alone, no clock among them, and can be saved: the page of a run that was stopped
-//! and resumed is the same bytes.
+//! The record depends only on the rows, not on the clock, and can be saved: the page of a stopped and resumed run has the same
+//! bytes.
 
 mod ledger;
 mod page;
@@ -21,54 +21,54 @@ use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Points of a curve.
+/// Maximum number of points of a curve.
 const POINTS: usize = 750;
-/// Points of a curve that is one of many.
+/// Maximum number of points of one of many curves.
 const FEWER_POINTS: usize = 400;
-/// Kept probabilities that are drawn.
+/// Number of plotted probabilities of being kept.
 const PROBABILITIES: usize = 10;
-/// Most rows at which the best in hindsight is known.
+/// Maximum number of rows at which the best subspace in hindsight is computed.
 const CHECKPOINTS: usize = 64;
-/// Fewest rows between two checkpoints: the comparator takes in rows by as many.
+/// Minimum number of rows between checkpoints, because the comparator processes rows in blocks.
 const CLOSEST: u64 = 64;
-/// Most looks at the directions on the way.
+/// Maximum number of recorded sets of directions during the run.
 const LOOKS: usize = 40;
-/// Most numbers of the directions at a look: with more of them, those at the end alone are shown.
+/// Maximum number of values in recorded directions. For larger ones, only those at the end are shown.
 const NUMBERS: usize = 2048;
 
-/// Records a run.
+/// Recorder of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorder {
     totals: Downsampler,
     losses: Downsampler,
     plane: Downsampler,
     kept: Downsampler,
-    /// Present weights of the members of a portfolio.
+    /// Current weights of the members of a portfolio.
     weights: Option<Downsampler>,
     largest: TopK,
     checkpoints: Vec<Checkpoint>,
-    /// The directions most surely kept, now and then.
+    /// Recorded directions most likely kept.
     looks: Vec<Look>,
-    /// Rows between looks; none when there are none on the way.
+    /// Number of rows between recorded directions; `None` if there are none during the run.
     look_stride: Option<u64>,
-    /// Rows between checkpoints; none when there are none on the way.
+    /// Number of rows between checkpoints; `None` if there are none during the run.
     stride: Option<u64>,
-    /// For the best in hindsight on the way.
+    /// Best subspace in hindsight during the run.
     leading: LeadingDirections,
     /// Time of each row, in seconds since 1970.
     times: Option<Downsampler>,
-    /// False once a row was earlier than the one before: rows are then the axis.
+    /// False once a row was earlier than the previous one; the axis then shows rows.
     is_in_order: bool,
-    /// Time of the row before.
+    /// Time of the previous row.
     last_time: f64,
 }
 
-/// How the run stood after some row.
+/// State of the run after some row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Checkpoint {
     /// Number of the row in its table.
     row: u64,
-    /// Rows charged.
+    /// Number of rows charged.
     rows: u64,
     expected_loss: f64,
     low: f64,
@@ -76,18 +76,18 @@ struct Checkpoint {
     bound: Option<f64>,
 }
 
-/// The directions most surely kept after some row, one behind the other.
+/// Directions most likely kept after some row, concatenated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Look {
     /// Number of the row in its table.
     row: u64,
-    /// Rows charged.
+    /// Number of rows charged.
     rows: u64,
     numbers: Vec<f32>,
 }
 
 impl Recorder {
-    /// For a run that has not begun.
+    /// Creates a recorder for a new run.
     pub fn new(run: &Model, has_time: bool) -> Self {
         let members = run.learner().member_weights().len();
         Self {
@@ -100,7 +100,7 @@ impl Recorder {
             checkpoints: Vec::new(),
             looks: Vec::new(),
             look_stride: (run.spec().kernel.is_none() && run.length() * run.spec().kept <= NUMBERS).then_some(CLOSEST),
-            // A checkpoint costs O(n²) for each direction, a row O(n).
+            // A checkpoint costs O(n²) per direction, a row O(n).
             stride: run.spec().kernel.is_none().then(|| (run.length() as u64).next_power_of_two().max(CLOSEST)),
             leading: LeadingDirections::default(),
             times: has_time.then(|| Downsampler::new(Keep::First, POINTS, 1)),
@@ -109,8 +109,8 @@ impl Recorder {
         }
     }
 
-    /// After each row; `number` is that of the row in its table, and `moment` its time and the text of it. A first row that only fixes the center is in no picture:
-    /// where it lies says nothing about the others.
+    /// Records a row. `number` is its number in the table, and `moment` its time and time text. A first row that only sets the
+    /// center is not plotted, because its position is arbitrary.
     pub fn enter(&mut self, number: u64, moment: Option<(f64, &str)>, loss: Loss, run: &Model) {
         let totals = run.totals();
         if totals.charged() == 0 {
@@ -119,7 +119,9 @@ impl Recorder {
         self.totals.push(number, &[totals.expected_loss, totals.loss + totals.kept_energy]);
         self.losses.push(number, &[loss.realised]);
         let z = run.coordinates();
-        self.plane.push(number, &[z.first().copied().unwrap_or(0.0), z.get(1).copied().unwrap_or(0.0)]);
+        if self.wants_coordinates(number) {
+            self.plane.push(number, &[z.first().copied().unwrap_or(0.0), z.get(1).copied().unwrap_or(0.0)]);
+        }
         self.largest.offer(number, loss.realised, || moment.map_or(String::new(), |(_, text)| text.to_owned()));
         if let (Some(times), Some((time, _))) = (&mut self.times, moment) {
             times.push(number, &[time]);
@@ -137,6 +139,11 @@ impl Recorder {
         if self.look_stride.is_some_and(|stride| totals.charged().is_multiple_of(stride)) {
             self.look(number, run);
         }
+    }
+
+    /// True if the coordinates of the row of this number are drawn.
+    pub fn wants_coordinates(&self, number: u64) -> bool {
+        self.plane.would_keep(number)
     }
 
     fn sample(&mut self, number: u64, learner: &AnyLearner) {
@@ -159,7 +166,7 @@ impl Recorder {
         });
     }
 
-    /// Finding directions is no part of learning: a copy of the learner does it. Every other look goes when there are too many.
+    /// Records the directions, computed by a copy of the learner. Every second record is removed when there are too many.
     fn look(&mut self, number: u64, run: &Model) {
         let (kept, rows) = (run.spec().kept, run.totals().charged());
         if let Some(matrix) = run.learner().clone().embedding(kept).components() {
@@ -174,7 +181,7 @@ impl Recorder {
         }
     }
 
-    /// Every other one goes when there are too many.
+    /// Removes every second checkpoint when there are too many.
     fn thin_checkpoints(&mut self) {
         if self.checkpoints.len() >= CHECKPOINTS
             && let Some(stride) = &mut self.stride
@@ -188,24 +195,24 @@ impl Recorder {
         }
     }
 
-    /// After the last row: what must be known of it in any case. Recording does not go on after that.
+    /// Records the values after the last row. Recording ends here.
     pub fn close(&mut self, number: u64, run: &Model, summary: &Summary) {
         self.sample(number, run.learner());
         self.check(number, summary);
     }
 
-    /// Total expected loss after each row.
+    /// Returns the total expected loss after each row.
     pub fn totals(&self, name: &str) -> Curve {
         Curve::of(name, &self.totals, 0)
     }
 
-    /// Weights of these members.
+    /// Returns the weights of these members.
     pub fn weights(&self, members: &[Member]) -> Vec<Curve> {
         let weights = self.weights.as_ref();
         (0..).zip(members).filter_map(|(i, member)| Some(Curve::of(&member.name, weights?, i))).collect()
     }
 
-    /// As text, for a snapshot.
+    /// Serializes the record as text, for a snapshot.
     pub fn to_text(&self) -> String {
         to_text(self)
     }
@@ -215,7 +222,7 @@ impl Recorder {
         from_text(text).filter(|recorder: &Self| recorder.fits(run))
     }
 
-    /// True if it is what a recorder of this run can have become.
+    /// Returns true if a recorder of this run can have this state.
     fn fits(&self, run: &Model) -> bool {
         let built = &Self::new(run, self.times.is_some());
         let curves = |recorder: &Self| {
@@ -250,7 +257,7 @@ impl Recorder {
     }
 }
 
-/// A record as text. Its numbers may be infinite or missing, which JSON has no words for.
+/// Serializes a record as text. Its numbers may be infinite or NaN, which JSON cannot represent.
 pub fn to_text(record: &impl Serialize) -> String {
     let bytes = postcard::to_allocvec(record).unwrap_or_default();
     BASE64_STANDARD.encode(bytes)

@@ -1,4 +1,4 @@
-//! The page of a run, out of what was recorded.
+//! The page of a run, from the recorded data.
 
 use super::{Checkpoint, PROBABILITIES, Recorder, ledger};
 use crate::number::readable;
@@ -7,19 +7,19 @@ use eigenhedge::{Model, Summary};
 use eigenhedge_report::number::{grouped, significant};
 use eigenhedge_report::{Best, Curve, Directions, Look, Mark, Placed, RunReport, Tile};
 
-/// Facts on the page that the run does not know.
+/// Page data that the model does not know.
 pub struct Heading<'a> {
     /// Name of the table.
     pub source: &'a str,
     /// Names of the columns.
     pub columns: &'a [String],
-    /// True if columns were standardized, and with them the losses.
+    /// True if columns, and therefore losses, are standardized.
     pub standardized: bool,
-    /// The account in sentences.
+    /// Summary in sentences.
     pub account: Vec<String>,
 }
 
-/// The page of a run with this summary.
+/// Creates the page of a run with this summary.
 pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Model, summary: &Summary) -> RunReport {
     let name = run.spec().learner.entry().name;
     let cuts = summary.partitions.last().into_iter().flat_map(|partition| &partition.cuts);
@@ -52,7 +52,7 @@ pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Model, summary: &Su
     }
 }
 
-/// Part of the energy that directions chosen at random lose.
+/// Returns the share of the energy that random directions lose.
 fn chance(run: &Model) -> f64 {
     match run.spec().space(run.length()) {
         Multiplicity::Finite(dimension) => 1.0 - (run.spec().kept as f64 / dimension as f64).min(1.0),
@@ -68,7 +68,7 @@ fn percent(part: f64) -> String {
     format!("{} %", significant(100.0 * part, 3))
 }
 
-/// The few numbers that come first.
+/// Returns the key numbers at the top of the page.
 fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
     let (lost, energy) = (summary.expected_loss, energy(summary));
     let tile =
@@ -99,7 +99,7 @@ fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
     tiles
 }
 
-/// Facts that must not be overlooked.
+/// Returns important notes.
 fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     let rows = |count: u64| if count == 1 { "1 row was".into() } else { format!("{} rows were", grouped(count)) };
@@ -135,12 +135,12 @@ fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
 }
 
 impl Recorder {
-    /// Rows that were charged, to the last that was recorded.
+    /// Returns the number of rows charged up to the last checkpoint.
     fn charged(&self) -> u64 {
         self.checkpoints.last().map_or(0, |checkpoint| checkpoint.rows)
     }
 
-    /// Loss of directions that were chosen at random.
+    /// Returns the loss of random directions.
     fn no_learning(&self, run: &Model) -> Curve {
         let mut curve = Curve::of("no learning", &self.totals, 1);
         curve.values.iter_mut().for_each(|energy| *energy *= chance(run));
@@ -148,35 +148,35 @@ impl Recorder {
     }
 }
 
-/// Pieces that a curve of stretches of rows has, at most.
+/// Maximum number of segments of a curve.
 const STRETCHES: usize = 150;
 
-/// The same curve at some of its rows: the ends of stretches of rows.
+/// Returns the curve at some of its rows, the ends of segments.
 fn thinned(curve: Curve) -> Curve {
     let step = curve.rows.len().div_ceil(STRETCHES).max(1);
     let some = |values: Vec<f64>| values.into_iter().step_by(step).collect();
     Curve { rows: some(curve.rows), values: some(curve.values), ..curve }
 }
 
-/// Gains of a curve from each of its rows to the next, divided by what `over` says about the two rows.
+/// Returns the increases of a curve between consecutive rows, divided by `over` of the two rows.
 fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
     let pairs = curve.rows.windows(2).zip(curve.values.windows(2));
     let gain = |(rows, values): (&[f64], &[f64])| (values[1] - values[0]) / over(rows[0], rows[1]);
     Curve { name: name.into(), rows: curve.rows[1.min(curve.rows.len())..].to_vec(), values: pairs.map(gain).collect() }
 }
 
-/// Loss per row in stretches of rows: of the learner, of the best fixed directions, and of no learning.
+/// Returns the loss per row in segments of rows: of the learner, of the best fixed directions, and without learning.
 fn loss_per_row(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     let rows = |from: f64, to: f64| to - from;
     let learner = gains(run.spec().learner.entry().name, &thinned(recorder.totals("")), rows);
     let without = gains("no learning", &thinned(recorder.no_learning(run)), rows);
     let best = curve("", &recorder.checkpoints, |checkpoint| Some(checkpoint.high));
-    // Ends of brackets do not grow with the rows.
+    // Ends of brackets need not increase with the rows.
     let best = is_exact(&recorder.checkpoints).then(|| gains("best fixed directions", &best, rows));
     [Some(learner), best, Some(without)].into_iter().flatten().collect()
 }
 
-/// Shares of the energy, in per cent: in stretches of rows, up to each row, of the best fixed directions, and of chance.
+/// Returns shares of the energy in percent: in segments of rows, cumulative, of the best fixed directions, and of random ones.
 fn kept_share(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     let (lost, energy) = (recorder.totals(""), Curve::of("", &recorder.totals, 1));
     let share = |lost: f64| 100.0 * (1.0 - lost).clamp(0.0, 1.0);
@@ -200,7 +200,7 @@ fn kept_share(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     ]
 }
 
-/// The directions at the end and on the way; none for features.
+/// Returns the directions at the end and during the run; `None` for kernels.
 fn directions(heading: &Heading<'_>, recorder: &Recorder, run: &Model) -> Option<Directions> {
     let kept = run.spec().kept;
     let embedding = run.learner().clone().embedding(kept);
@@ -224,7 +224,7 @@ fn curve(name: &str, checkpoints: &[Checkpoint], value: impl Fn(&Checkpoint) -> 
     Curve { name: name.into(), rows, values }
 }
 
-/// True if no picture would show the difference between the ends.
+/// Returns true if the width of the brackets is invisible in a plot.
 fn is_exact(checkpoints: &[Checkpoint]) -> bool {
     const PIXEL: f64 = 2e-3;
     checkpoints.iter().all(|checkpoint| checkpoint.high - checkpoint.low <= PIXEL * checkpoint.high)
@@ -261,7 +261,7 @@ fn regret(checkpoints: &[Checkpoint]) -> Vec<Curve> {
     ]
 }
 
-/// Directions that were ever explicit, from the surest.
+/// Returns the probabilities of all directions that were ever explicit, highest first.
 fn kept(recorder: &Recorder) -> Vec<Curve> {
     let curves = (0..PROBABILITIES).map(|i| Curve::of(format!("direction {}", i + 1), &recorder.kept, i));
     curves.filter(|curve| curve.values.iter().any(|value| value.is_finite())).collect()

@@ -1,16 +1,16 @@
-//! Tables of every format, through the reader that all share.
+//! Fuzz targets for tables of every format, read through `Stream`.
 
 use crate::{Outcome, Target, common, mutate};
 use eigenhedge::{Random, Standardize};
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, Source, Stream, StreamState, TimeFormat};
 use std::path::{Path, PathBuf};
 
-/// Most rows that are read.
+/// Maximum number of rows read per case.
 const MOST_ROWS: usize = 20_000;
-/// Memory that the readers are allowed: less than the limit of the whole process.
+/// Memory limit of the readers in bytes, below the limit of the whole process.
 const MAX_MEMORY: u64 = 100 << 20;
 
-/// Lines of text tables as people have them.
+/// Lines of irregular text tables.
 const MESSY: [&str; 4] = [
     "Zeit;T \u{b0}C;p;Kommentar\n29.02.2024 12:00;1,5;2,25;\n01.03.2024 12:00;-1,5;\"2;5\";ok\n",
     "date,a,b\n02/13/2024 1:30 PM,N/A,1e3\n02/14/2024 1:30 PM,---,-999\n",
@@ -18,16 +18,16 @@ const MESSY: [&str; 4] = [
     "t\ta\tb\n1709164800123\t1.234,5\t=1+2\n1709164800124\t1 234\t\"x\ny\"\n",
 ];
 
-/// Good files of one format.
+/// Valid files of one format.
 struct Tables {
     format: Format,
     ending: &'static str,
     seeds: Vec<Vec<u8>>,
-    /// Good arrays, for archives.
+    /// Valid arrays, for archives.
     arrays: Vec<Vec<u8>>,
 }
 
-/// One for every ending.
+/// Returns one target per file extension.
 pub fn targets() -> Vec<Box<dyn Target>> {
     let matrices = [common::matrix(23, 5), common::matrix(300, 3)];
     let endings =
@@ -52,7 +52,7 @@ pub fn targets() -> Vec<Box<dyn Target>> {
     targets
 }
 
-/// Arrow files whose buffers are compressed.
+/// Returns Arrow files with compressed buffers.
 fn compressed(matrix: &common::Matrix) -> Vec<Vec<u8>> {
     use arrow_ipc::CompressionType;
     use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
@@ -117,7 +117,7 @@ impl Target for Tables {
     }
 }
 
-/// Reads all rows; from a saved state on after so many of them.
+/// Reads all rows. After `stop` rows, saves the state of the stream and resumes from it.
 fn read(source: &Source, layout: &Layout, stop: Option<usize>) -> Result<Outcome, String> {
     let Ok(mut stream) = Stream::open(source, layout) else { return Ok(Outcome::Refused) };
     let width = stream.columns().len();
@@ -145,7 +145,7 @@ fn check_row(row: &[f64], width: usize) -> Result<(), String> {
     row.iter().all(|x| x.is_finite()).then_some(()).ok_or_else(|| "a row that is not finite".into())
 }
 
-/// An archive whose member was changed before it was put there.
+/// Returns an archive with a mutated member.
 fn archive(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut array = seed.to_vec();
     if random.below(2) == 0 {
@@ -156,7 +156,7 @@ fn archive(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     common::zipped(&array, random.below(2) == 0)
 }
 
-/// The array under another header.
+/// Returns the array with another header.
 fn header(seed: &[u8], random: &mut Random) -> Vec<u8> {
     let sizes = ["0", "1", "3", "5", "23", "300", "4294967296", "1152921504606846976", "18446744073709551615", "-1"];
     let mut size = || sizes[random.below(sizes.len())];
@@ -170,7 +170,7 @@ fn header(seed: &[u8], random: &mut Random) -> Vec<u8> {
     common::npy_raw(elements[random.below(elements.len())], shape, order, data)
 }
 
-/// States of streams over good tables.
+/// Saved states of streams over valid tables.
 struct States {
     seeds: Vec<(&'static str, Layout, Vec<u8>, String)>,
 }

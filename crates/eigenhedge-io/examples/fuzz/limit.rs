@@ -1,9 +1,9 @@
-//! A limit on memory: an allocation beyond it fails, which ends the process unless the program can do without.
+//! A memory limit: an allocation beyond the limit fails, which ends the process unless the caller handles the failure.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that a case may use at a time.
+/// Memory limit of a case in bytes.
 pub const LARGEST: usize = 400 << 20;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
@@ -29,7 +29,7 @@ unsafe impl GlobalAlloc for Limited {
 #[global_allocator]
 static ALLOCATOR: Limited = Limited;
 
-/// A case begins: what is in use is not its own.
+/// Starts a case: memory in use now is not counted for the case.
 pub fn begin() {
     BEFORE.store(IN_USE.load(Ordering::Relaxed), Ordering::Relaxed);
 }

@@ -1,11 +1,11 @@
-//! Hostile files and snapshots: every outcome must be a sentence or a finite answer of the right shape.
+//! Fuzzing of readers and snapshots: every case must end with an error or with a finite result of the right shape.
 //!
-//! `fuzz --seconds N | --cases N [--seed S] [--only TARGET] [--out FOLDER]` changes good files of every format, and good
-//! snapshots with their checksums repaired, and uses what comes out of it. A panic, an abort, a case that takes too long,
-//! more memory than the limit, a number that is not finite: each is a failure, and its input is kept in the folder.
+//! `fuzz --seconds N | --cases N [--seed S] [--only TARGET] [--out FOLDER]` mutates valid files of every format, and valid
+//! snapshots with repaired checksums, and reads the result. A panic, an abort, a timeout, too much memory or a non-finite
+//! number is a failure. The input of a failure is saved in the folder.
 //!
-//! Case i of a seed is always the same. A child works through the cases and says one line about each; whoever started it
-//! notes what it says, and starts another one after the case that killed it or took too long.
+//! A seed determines every case. A child process works through the cases and prints one line per case. The parent reads these
+//! lines and starts a new child after a case that crashed or timed out.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../tests/common/mod.rs"]
@@ -22,26 +22,26 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Longest time for one case.
+/// Timeout of a case.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Failures after which it is no use to go on.
+/// Number of failures after which the run stops.
 const ENOUGH: u64 = 200;
 
-/// How a case ended well.
+/// Successful result of a case.
 pub enum Outcome {
-    /// By a sentence.
+    /// The input was rejected with an error.
     Refused,
-    /// By answers.
+    /// The input was read.
     Accepted,
 }
 
-/// Something to change and to use.
+/// A kind of input to mutate and read.
 pub trait Target {
-    /// Its name in the table.
+    /// Name in the table.
     fn name(&self) -> String;
-    /// A changed input.
+    /// Returns a mutated input.
     fn input(&self, random: &mut Random) -> Vec<u8>;
-    /// Uses an input; what was wrong with the answers, if anything was.
+    /// Reads an input. Returns an error if the result is invalid.
     fn try_input(&self, input: &[u8], folder: &Path, random: &mut Random) -> Result<Outcome, String>;
 }
 
@@ -53,7 +53,7 @@ struct Plan {
     seconds: Option<f64>,
     only: Option<String>,
     out: PathBuf,
-    /// First case of a child.
+    /// First case of a child process.
     child: Option<u64>,
 }
 
@@ -88,7 +88,7 @@ impl Plan {
         targets
     }
 
-    /// The generator of a case: first it changes the input, then it says how that is used.
+    /// Returns the random generator of a case, which determines the mutation and the way the input is read.
     fn random(&self, case: u64) -> Random {
         Random::seeded(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(case))
     }
@@ -116,7 +116,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The child: works through the cases and says one line about each.
+/// Runs the child process: works through the cases and prints one line per case.
 fn work(plan: &Plan, targets: &[Box<dyn Target>], first: u64) {
     std::panic::set_hook(Box::new(|_| {}));
     let folder = plan.out.join(format!("work-{}", std::process::id()));
@@ -155,7 +155,7 @@ struct Counts {
     failed: u64,
 }
 
-/// Starts children, notes what they say, and prints the table.
+/// Runs the parent process: starts children, counts their results, and prints the table.
 fn lead(plan: &Plan, targets: &[Box<dyn Target>]) -> ExitCode {
     let mut counts = vec![Counts::default(); targets.len()];
     let start = Instant::now();
@@ -197,7 +197,7 @@ fn lead(plan: &Plan, targets: &[Box<dyn Target>]) -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A child from this case on, and its lines.
+/// Starts a child process at case `first`; returns the process and its output lines.
 fn spawn(plan: &Plan, first: u64) -> (Child, Receiver<String>) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--seed", &plan.seed.to_string(), "--cases", &plan.cases.to_string(), "--child", &first.to_string()]);
@@ -218,7 +218,7 @@ fn spawn(plan: &Plan, first: u64) -> (Child, Receiver<String>) {
     (child, receiver)
 }
 
-/// Keeps the input of a failure, and says which it was.
+/// Saves the input of a failed case and reports it.
 fn keep(plan: &Plan, target: &dyn Target, case: u64, reason: &str) {
     let input = target.input(&mut plan.random(case));
     let path = plan.out.join(format!("{}-{}-{case}", target.name(), plan.seed));

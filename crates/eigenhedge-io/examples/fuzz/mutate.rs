@@ -1,8 +1,8 @@
-//! Changes to bytes.
+//! Mutations of bytes.
 
 use eigenhedge::Random;
 
-/// Whole numbers at which programs break.
+/// Integers at the limits of common types.
 const INTEGERS: [u64; 18] = [
     0,
     1,
@@ -24,7 +24,7 @@ const INTEGERS: [u64; 18] = [
     u64::MAX,
 ];
 
-/// Numbers at which computations break.
+/// Floating-point numbers at the limits of computations.
 const NUMBERS: [f64; 16] = [
     0.0,
     -0.0,
@@ -44,7 +44,7 @@ const NUMBERS: [f64; 16] = [
     f64::NEG_INFINITY,
 ];
 
-/// Texts that formats give a meaning to, or that look like numbers.
+/// Texts with a meaning in some format, or that look like numbers.
 const TOKENS: [&str; 30] = [
     "0",
     "-1",
@@ -82,7 +82,7 @@ fn one<T: Copy>(list: &[T], random: &mut Random) -> T {
     list[random.below(list.len())]
 }
 
-/// A place in the bytes; half of the time near the beginning or the end, where headers and footers are.
+/// Returns a random position: half of the time near the start or the end, where headers and footers are.
 fn place(length: usize, random: &mut Random) -> usize {
     let near = |random: &mut Random| random.below(length.clamp(1, 256));
     match random.below(4) {
@@ -96,7 +96,7 @@ fn overwrite(bytes: &mut [u8], at: usize, new: &[u8]) {
     bytes.iter_mut().skip(at).zip(new).for_each(|(byte, new)| *byte = *new);
 }
 
-/// A few changes; `other` is another good file of the same kind.
+/// Applies a few mutations. `other` is another valid file of the same kind.
 pub fn change(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     for _ in 0..1 + random.below(4) * random.below(3) {
         change_once(bytes, other, random);
@@ -138,7 +138,7 @@ fn change_once(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     }
 }
 
-/// An integer of two, four or eight bytes in either order becomes another one.
+/// Replaces an integer of two, four or eight bytes, in either byte order.
 fn change_integer(bytes: &mut [u8], at: usize, random: &mut Random) {
     let near = (bytes.len() as u64).wrapping_add(random.below(17) as u64).wrapping_sub(8);
     let value = if random.below(4) == 0 { near } else { one(&INTEGERS, random) };
@@ -152,7 +152,7 @@ fn change_integer(bytes: &mut [u8], at: usize, random: &mut Random) {
     overwrite(bytes, at, &new);
 }
 
-/// A number of eight bytes, looked for from here on, becomes another one.
+/// Replaces the first ordinary eight-byte number at or after `at`.
 pub fn change_number(bytes: &mut [u8], at: usize, random: &mut Random) {
     let number = |i: usize| bytes.get(i..i + 8).and_then(|b| b.try_into().ok()).map(f64::from_le_bytes);
     let usual = |i: &usize| number(*i).is_some_and(|x| (1e-9..1e9).contains(&x.abs()));
@@ -166,7 +166,7 @@ pub fn change_number(bytes: &mut [u8], at: usize, random: &mut Random) {
     overwrite(bytes, at, &new.to_le_bytes());
 }
 
-/// Digits, looked for from here on, become other ones.
+/// Replaces the first run of digits at or after `at`.
 fn change_digits(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let Some(from) = (at..bytes.len()).find(|i| bytes[*i].is_ascii_digit()) else { return };
     let to = (from..bytes.len()).find(|i| !bytes[*i].is_ascii_digit()).unwrap_or(bytes.len());
@@ -178,7 +178,7 @@ fn change_digits(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     drop(bytes.splice(from..to, new.into_bytes()));
 }
 
-/// A byte becomes a whole number in the form of as many bytes as it takes.
+/// Replaces a byte by a variable-length integer.
 fn change_varint(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let mut value = if random.below(2) == 0 { random.below(300) as u64 } else { one(&INTEGERS, random) };
     let mut new = Vec::new();

@@ -1,4 +1,4 @@
-//! Snapshots of learners of every family, with length and checksum made to fit.
+//! Fuzz targets for snapshots of every family of learners, with repaired length and checksum.
 
 use crate::{Outcome, Target, mutate};
 use eigenhedge::kernel::VectorKernel;
@@ -10,10 +10,10 @@ use eigenhedge::{
 use std::path::Path;
 
 const HEAD: usize = 28;
-/// Rows that a run goes on for.
+/// Number of rows that a restored model learns.
 const STEPS: usize = 50;
 
-/// Good models of one kind.
+/// Valid models of one kind.
 struct Saved {
     name: &'static str,
     seeds: Vec<Vec<u8>>,
@@ -29,7 +29,7 @@ fn saved(spec: &Spec, length: usize, rows: usize, comparators: Comparators) -> V
     model.to_bytes().unwrap()
 }
 
-/// One for every kind of state.
+/// Returns one target per kind of state.
 pub fn targets() -> Vec<Box<dyn Target>> {
     let rbf = || Some(VectorKernel::Rbf { gamma: 1.0 }.plus(VectorKernel::Linear.scaled(0.5)));
     let quadratic = || Some(VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 1.0 });
@@ -67,7 +67,7 @@ pub fn targets() -> Vec<Box<dyn Target>> {
         Saved { name, seeds }
     };
     let long = vec![
-        // Columns that wait, factors that are not multiplied out, a sketch.
+        // Covers pending columns, unmultiplied factors, and a sketch.
         saved(&centered(Spec::bare(Kind::Auto, 1)), 520, 12, Comparators::new(false, 0)),
         saved(&Spec::bare(Kind::ForgettingLeader, 2), 160, 150, Comparators::new(false, 0)),
         saved(&centered(Spec::bare(Kind::Tracking, 1)), 4100, 3, Comparators::default()),
@@ -87,7 +87,7 @@ pub fn targets() -> Vec<Box<dyn Target>> {
     ]
 }
 
-/// Makes length and checksum those of the body, so that the change reaches the reader of the body.
+/// Repairs length and checksum, so that the mutation reaches the reader of the body.
 fn seal(bytes: &mut [u8]) {
     if bytes.len() >= HEAD {
         let length = (bytes.len() - HEAD) as u64;
@@ -131,7 +131,7 @@ impl Target for Saved {
         for step in 0..STEPS {
             let size = if step % 10 == 0 { 3.0 } else { 0.5 };
             let row: Vec<f64> = (0..length).map(|_| size * random.normal()).collect();
-            // A sentence leaves the run as it was.
+            // An error leaves the model unchanged.
             let Ok(loss) = model.step(&row) else { continue };
             finite("a loss", &[loss.expected, loss.realised])?;
             finite("a coordinate", model.coordinates())?;
@@ -140,13 +140,13 @@ impl Target for Saved {
             }
         }
         inspect(&mut model)?;
-        // What lay at the edge of the possible may have left it: then the sentence comes now.
+        // The model may have left the valid range since; loading then returns an error.
         let again = Model::from_bytes(&model.to_bytes().map_err(|error| error.to_string())?);
         Ok(if again.is_ok() { Outcome::Accepted } else { Outcome::Refused })
     }
 }
 
-/// Good moments.
+/// Valid moments.
 struct Folded(Saved);
 
 impl Target for Folded {
@@ -163,7 +163,7 @@ impl Target for Folded {
         let (length, standardize) = (moments.length(), random.below(2) == 0);
         let row: Vec<f64> = (0..length).map(|_| random.normal()).collect();
         let mut merged = moments.clone();
-        // A sentence leaves them as they were.
+        // An error leaves the moments unchanged.
         let _ = merged.update(&[&row], None);
         let Ok(merged) = merged.merge(moments) else { return Ok(Outcome::Refused) };
         let best = merged.best(1, true, standardize);
@@ -178,7 +178,7 @@ impl Target for Folded {
     }
 }
 
-/// Queries that `inspect` and `transform` make.
+/// Makes the queries of `inspect` and `transform`.
 fn inspect(model: &mut Model) -> Result<(), String> {
     let summary = model.summary();
     finite("a total", &[summary.expected_loss, summary.loss, summary.rank_mean])?;

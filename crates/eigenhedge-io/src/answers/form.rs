@@ -1,5 +1,6 @@
-//! The forms an answer can take.
+//! Output formats.
 
+use super::number::write_number;
 use super::{Answer, Cell, CellKind};
 use crate::error::Fault;
 use crate::format::Format;
@@ -7,25 +8,25 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// How answers are written down.
+/// Format of an output table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// Cells between commas, under a header.
+    /// Comma-separated cells with a header.
     Csv,
-    /// Cells between tabs, under a header.
+    /// Tab-separated cells with a header.
     Tsv,
-    /// One JSON object on each line.
+    /// One JSON object per line.
     Jsonl,
-    /// Apache Parquet; until the end, plain records in the staging file.
+    /// Apache Parquet; plain records in the staging file until the end.
     Parquet,
 }
 
 impl Form {
-    /// Every form.
+    /// All values, in order.
     pub const ALL: [Self; 4] = [Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet];
 
-    /// The name that users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         let format = match self {
             Self::Csv => Format::Csv,
@@ -36,17 +37,17 @@ impl Form {
         format.name()
     }
 
-    /// The form of this name.
+    /// Returns the format with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// The one that the end of the file's name says; an unknown end says CSV.
+    /// Returns the format for the extension of the file name; CSV for an unknown extension.
     pub fn of_path(path: &Path) -> Self {
         Self::from_name(Format::of_path(path).name()).unwrap_or(Self::Csv)
     }
 
-    /// True if this build can write it.
+    /// Returns an error if this build cannot write the format.
     pub(crate) fn judge(self) -> Result<(), Fault> {
         match self {
             Self::Parquet if !cfg!(feature = "parquet") => Err(Fault::NotBuilt(self.name())),
@@ -54,7 +55,7 @@ impl Form {
         }
     }
 
-    /// Writes the header, if there is one.
+    /// Writes the header, if the format has one.
     pub(crate) fn header(self, names: &[String], kept: usize, out: &mut dyn Write) -> io::Result<()> {
         let Some(comma) = self.comma() else { return Ok(()) };
         write!(out, "row")?;
@@ -64,7 +65,7 @@ impl Form {
         writeln!(out)
     }
 
-    /// One answer. The shortest text that reads back as the same number is used for each.
+    /// Writes one answer. Each number is written as the shortest text that reads back as the same number.
     pub(crate) fn write(self, answer: &Answer<'_>, names: &[String], out: &mut dyn Write) -> io::Result<()> {
         let Answer { row, expected_loss, loss, coordinates, texts } = *answer;
         match self {
@@ -72,17 +73,25 @@ impl Form {
                 let comma = self.comma().unwrap_or(',');
                 write!(out, "{row}")?;
                 texts.iter().try_for_each(|text| write!(out, "{comma}{}", quoted_cell(text, comma)))?;
-                write!(out, "{comma}{expected_loss:?}{comma}{loss:?}")?;
-                coordinates.iter().try_for_each(|z| write!(out, "{comma}{z:?}"))?;
-                writeln!(out)
+                for number in [expected_loss, loss].iter().chain(coordinates) {
+                    out.write_all(&[comma as u8])?;
+                    write_number(*number, out)?;
+                }
+                out.write_all(b"\n")
             }
             Self::Jsonl => {
                 write!(out, "{{\"row\":{row}")?;
                 for (name, text) in names.iter().zip(texts) {
                     write!(out, ",{}:{}", serde_json::to_string(name)?, serde_json::to_string(text)?)?;
                 }
-                write!(out, ",\"expected_loss\":{expected_loss:?},\"loss\":{loss:?}")?;
-                (0..).zip(coordinates).try_for_each(|(i, z): (usize, _)| write!(out, ",\"z{i}\":{z:?}"))?;
+                out.write_all(b",\"expected_loss\":")?;
+                write_number(expected_loss, out)?;
+                out.write_all(b",\"loss\":")?;
+                write_number(loss, out)?;
+                for (i, z) in (0usize..).zip(coordinates) {
+                    write!(out, ",\"z{i}\":")?;
+                    write_number(*z, out)?;
+                }
                 writeln!(out, "}}")
             }
             Self::Parquet => {
@@ -94,20 +103,25 @@ impl Form {
         }
     }
 
-    /// Writes the header of a table with these columns, if there is one.
+    /// Writes the header of a table with these columns, if the format has one.
     pub(crate) fn names<'a>(self, names: impl Iterator<Item = &'a String>, out: &mut dyn Write) -> io::Result<()> {
         let Some(comma) = self.comma() else { return Ok(()) };
         let cells: Vec<Cow<'_, str>> = names.map(|name| quoted_cell(name, comma)).collect();
         writeln!(out, "{}", cells.join(&comma.to_string()))
     }
 
-    /// One row of a table with these columns, in numbers that read back the same.
+    /// Writes one row of a table with these columns. Numbers read back bit for bit.
     pub(crate) fn row(self, names: &[String], row: &[f64], out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Csv | Self::Tsv => {
-                let comma = self.comma().unwrap_or(',').to_string();
-                let cells: Vec<String> = row.iter().map(|x| format!("{x:?}")).collect();
-                writeln!(out, "{}", cells.join(&comma))
+                let comma = self.comma().unwrap_or(',');
+                for (i, x) in row.iter().enumerate() {
+                    if i > 0 {
+                        out.write_all(&[comma as u8])?;
+                    }
+                    write_number(*x, out)?;
+                }
+                out.write_all(b"\n")
             }
             Self::Jsonl => {
                 let cell = |(name, x): (&String, &f64)| Ok(format!("{}:{x:?}", serde_json::to_string(name)?));
@@ -118,7 +132,7 @@ impl Form {
         }
     }
 
-    /// One row of a table with columns of several kinds. A number that is not there is an empty cell, or null.
+    /// Writes one row of a table with columns of several types. A missing number is an empty cell or null.
     pub(crate) fn cells(self, columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Csv | Self::Tsv => {
@@ -129,7 +143,7 @@ impl Form {
                     }
                     match *cell {
                         Cell::Whole(Some(number)) => write!(out, "{number}")?,
-                        Cell::Number(number) if !number.is_nan() => write!(out, "{number:?}")?,
+                        Cell::Number(number) if !number.is_nan() => write_number(number, out)?,
                         Cell::Text(text) => write!(out, "{}", quoted_cell(text, comma))?,
                         Cell::Whole(None) | Cell::Number(_) => {}
                     }
@@ -141,7 +155,7 @@ impl Form {
                     write!(out, "{}{}:", if i == 0 { '{' } else { ',' }, serde_json::to_string(name)?)?;
                     match *cell {
                         Cell::Whole(Some(number)) => write!(out, "{number}")?,
-                        Cell::Number(number) if number.is_finite() => write!(out, "{number:?}")?,
+                        Cell::Number(number) if number.is_finite() => write_number(number, out)?,
                         Cell::Text(text) => write!(out, "{}", serde_json::to_string(text)?)?,
                         Cell::Whole(None) | Cell::Number(_) => write!(out, "null")?,
                     }
@@ -156,7 +170,7 @@ impl Form {
         }
     }
 
-    /// Lines of a file with so many answers; none when it has no lines.
+    /// Returns the number of lines of a file with this many answers; `None` for formats without lines.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {
             Self::Csv | Self::Tsv => Some(answers + 1),
@@ -174,17 +188,17 @@ impl Form {
     }
 }
 
-/// Stands for a whole number that is not there in a record.
+/// Code for a missing integer in a record.
 pub(super) const NO_NUMBER: u64 = u64::MAX;
 
-/// A text as it stands in a record: its length before it.
+/// Writes a text as a record: its length, then its bytes.
 fn text_record(text: &str, out: &mut dyn Write) -> io::Result<()> {
     let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
     out.write_all(&length.to_le_bytes())?;
     out.write_all(text.as_bytes())
 }
 
-/// A cell as it stands between separators: in quotes if it must be.
+/// Returns a cell in quotes if necessary.
 fn quoted_cell(text: &str, comma: char) -> Cow<'_, str> {
     let is_plain = !text.contains([comma, '"', '\n', '\r']) && text.trim() == text;
     if is_plain { Cow::Borrowed(text) } else { Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))) }

@@ -1,20 +1,23 @@
-//! The answers to rows: complete, or absent.
+//! Output of answers to rows. Files are either complete or absent.
 //!
-//! A file is written under another name beside its own, and renamed when everything has been said (see
-//! [`crate::WholeFile`]). That other name follows from the target's, so that a run that was killed finds what it had written: [`Answers::sync`] makes what was written
-//! durable and says how much that is, and [`Answers::resume`] cuts the rest off and goes on. The result is
-//! byte for byte what one run would have written. After a sync the staging file stays when a run fails; before, and when
-//! the run is complete, it goes. Should a run be taken up from before its end although it was complete, its answers are
-//! cut from the target; not those in Parquet, whose file cannot be cut.
+//! A file is written under a temporary name in the same folder and renamed when it is complete (see [`crate::WholeFile`]). The
+//! temporary name is derived from that of the target, so that a killed run finds its partial output: [`Answers::sync`] flushes
+//! the output to disk and returns its size, and [`Answers::resume`] truncates to that size and continues. The result is byte
+//! for byte that of a single run. After a sync, the staging file is kept when a run fails. Before that, and after a complete
+//! run, it is removed. If a complete run is resumed from an earlier state, its answers are truncated in the target. This is
+//! impossible for Parquet.
 //!
-//! The staging file is locked while a run writes it: a second run to the same target is refused.
+//! The staging file is locked during a run: a second run with the same target is refused.
 //!
-//! Answers to standard output or to a device are flushed row by row when the caller wants it, and cannot be taken back:
-//! a resumed run continues after the last synced row.
+//! Answers to standard output or to a device are flushed after each row on request and cannot be withdrawn. A resumed run
+//! continues after the last synced row.
 
+mod behind;
 mod form;
+mod number;
 mod parquet;
 
+pub use behind::Output;
 pub use form::Form;
 
 use crate::error::{Error, Fault};
@@ -22,13 +25,13 @@ use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-/// Where answers go.
+/// Destination of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// They are not wanted.
+    /// No output.
     Nowhere,
     /// Standard output.
     Standard,
@@ -36,18 +39,18 @@ pub enum Target {
     File(PathBuf),
 }
 
-/// The answer to one row.
+/// Answer to one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer<'a> {
     /// Number of the row in its table, from 0.
     pub row: u64,
-    /// Mean loss over the learner's own randomness.
+    /// Expected loss over the learner's own randomness.
     pub expected_loss: f64,
-    /// Loss of the choice that was made.
+    /// Loss of the choice that was drawn.
     pub loss: f64,
-    /// Coordinates in the directions that were kept.
+    /// Coordinates in the kept directions.
     pub coordinates: &'a [f64],
-    /// Texts that go along with the row, one for each name of [`Answers::with_texts`].
+    /// Texts copied from the row, one for each name of [`Answers::with_texts`].
     pub texts: &'a [String],
 }
 
@@ -63,36 +66,36 @@ pub fn json_cells(columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut Ve
     let _ = Form::Jsonl.cells(columns, row, out);
 }
 
-/// The part of the answers that is safe.
+/// Amount of output that is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Position {
-    /// Answers.
+    /// Number of answers.
     pub rows: u64,
-    /// Bytes of the staging file; zero where there is none.
+    /// Bytes of the staging file; zero if there is none.
     pub bytes: u64,
 }
 
-/// Writes answers as a table.
+/// Writer of a table of answers.
 pub struct Answers {
     sink: Sink,
     form: Form,
     kept: usize,
-    /// Names of the texts; of all columns, for a table of rows.
+    /// Names of the copied texts; for a table of rows, names of all columns.
     names: Vec<String>,
     is_of_rows: bool,
-    /// Names and kinds of columns, for a table of cells.
+    /// Names and types of the columns, for a table of cells.
     cells: Columns,
-    /// True if each answer must be out before the next row is read.
+    /// True to flush each answer before the next row is read.
     at_once: bool,
-    /// True if texts that a spreadsheet would take for a formula are quoted.
+    /// True to quote texts that a spreadsheet would interpret as a formula.
     is_safe: bool,
     rows: u64,
 }
 
-/// The kind of a column of answers.
+/// Type of an output column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellKind {
-    /// Whole numbers, some of which may not be there.
+    /// Integers; some may be missing.
     Whole,
     /// Numbers.
     Number,
@@ -100,35 +103,35 @@ pub enum CellKind {
     Text,
 }
 
-/// A cell of a table with columns of several kinds.
+/// Cell of a table with columns of several types.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// A whole number, if there is one.
+    /// An integer, or missing.
     Whole(Option<u64>),
-    /// A number; NaN stands for none.
+    /// A number; NaN if missing.
     Number(f64),
     /// A text.
     Text(&'a str),
 }
 
-/// Names and kinds of the columns of a table.
+/// Names and types of the columns of a table.
 type Columns = Vec<(String, CellKind)>;
 
 enum Sink {
     Nowhere,
-    Standard(BufWriter<StdoutLock<'static>>),
+    Standard(BufWriter<Stdout>),
     /// Something that is not a regular file, such as a device, and must not be replaced by one.
     Device(BufWriter<File>, PathBuf),
     File(Staging),
 }
 
 impl Answers {
-    /// Makes sure that the target can be written; nothing is visible there yet. `kept` is the number of coordinates.
+    /// Checks that the target is writable. Nothing is visible there yet. `kept` is the number of coordinates.
     pub fn open(target: &Target, form: Form, kept: usize, at_once: bool) -> Result<Self, Error> {
         Self::start(target, form, kept, at_once, None)
     }
 
-    /// Goes on after a position that [`Answers::sync`] gave for the same target.
+    /// Continues after a position returned by [`Answers::sync`] for the same target.
     pub fn resume(target: &Target, form: Form, kept: usize, at_once: bool, position: &Position) -> Result<Self, Error> {
         Self::start(target, form, kept, at_once, Some(position))
     }
@@ -143,7 +146,7 @@ impl Answers {
         form.judge().map_err(|fault| Error::at(form.name(), fault))?;
         let sink = match target {
             Target::Nowhere => Sink::Nowhere,
-            Target::Standard => Sink::Standard(BufWriter::new(io::stdout().lock())),
+            Target::Standard => Sink::Standard(BufWriter::new(io::stdout())),
             Target::File(path) => {
                 let lines = |position: &Position| form.lines(position.rows);
                 open_file(path, position.map(|position| (position.bytes, lines(position))))?
@@ -163,8 +166,8 @@ impl Answers {
         })
     }
 
-    /// A table of rows with columns of these names, which [`Self::write_row`] writes; it goes on after a position, if there is
-    /// one.
+    /// Opens a table of rows with these column names, written by [`Self::write_row`]. Continues after a position if one is
+    /// given.
     pub fn of_rows(
         target: &Target,
         form: Form,
@@ -172,15 +175,15 @@ impl Answers {
         at_once: bool,
         position: Option<&Position>,
     ) -> Result<Self, Error> {
-        // Positions are no names: a header of numbers would be read as a row.
+        // Positions are not names: a header of numbers would be read as a row.
         let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
         let name = |name: &String| if are_positions { format!("x{name}") } else { name.clone() };
         let names = names.iter().map(name).collect();
         Ok(Self { names, is_of_rows: true, ..Self::start(target, form, 0, at_once, position)? })
     }
 
-    /// A table with columns of these names and kinds, which [`Self::write_cells`] writes; it goes on after a position, if there
-    /// is one. A name that stands for two columns is an error.
+    /// Opens a table with columns of these names and types, written by [`Self::write_cells`]. Continues after a position if one
+    /// is given. Duplicate names are an error.
     pub fn of_cells(
         target: &Target,
         form: Form,
@@ -210,7 +213,7 @@ impl Answers {
         [("row".to_owned(), CellKind::Whole)].into_iter().chain(texts).chain(numbers(&losses)).collect()
     }
 
-    /// The same answers with texts of these names in each, behind the number of the row.
+    /// Adds text columns with these names after the row number.
     pub fn with_texts(self, names: Vec<String>) -> Result<Self, Error> {
         let is_coordinate = |name: &str| (0..self.kept).any(|i| name == format!("z{i}"));
         let is_taken =
@@ -221,14 +224,14 @@ impl Answers {
         }
     }
 
-    /// The same answers, in CSV and TSV with an apostrophe before texts that a spreadsheet would take for a formula: those that
-    /// begin with `=`, `+`, `-` or `@` and are not numbers.
+    /// Sets whether CSV and TSV texts that a spreadsheet would interpret as a formula get a leading apostrophe. These are texts
+    /// that start with `=`, `+`, `-` or `@` and are not numbers.
     pub fn with_safe_cells(self, is_safe: bool) -> Self {
         let is_safe = is_safe && matches!(self.form, Form::Csv | Form::Tsv);
         Self { is_safe, ..self }
     }
 
-    /// One row's answer. Numbers read back bit for bit.
+    /// Writes the answer to one row. Numbers read back bit for bit.
     pub fn write(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
         self.rows += 1;
@@ -251,7 +254,7 @@ impl Answers {
         written
     }
 
-    /// One row of a table of rows.
+    /// Writes one row of a table of rows.
     pub fn write_row(&mut self, row: &[f64]) -> Result<(), Error> {
         let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
         self.rows += 1;
@@ -267,7 +270,7 @@ impl Answers {
         written
     }
 
-    /// One row of a table of cells.
+    /// Writes one row of a table of cells.
     pub fn write_cells(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
         let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
         self.rows += 1;
@@ -297,7 +300,7 @@ impl Answers {
         written
     }
 
-    /// Makes durable what was written, and says how much that is.
+    /// Flushes the output to disk and returns its size.
     pub fn sync(&mut self) -> Result<Position, Error> {
         self.hand_over(|out| out.flush())?;
         let bytes = match &mut self.sink {
@@ -307,7 +310,7 @@ impl Answers {
         Ok(Position { rows: self.rows, bytes })
     }
 
-    /// Makes the answers visible.
+    /// Completes the output and makes it visible.
     pub fn finish(mut self) -> Result<(), Error> {
         self.hand_over(|out| out.flush())?;
         let columns = self.columns();
@@ -320,6 +323,11 @@ impl Answers {
         }
     }
 
+    /// True if answers are not wanted.
+    fn is_nowhere(&self) -> bool {
+        matches!(self.sink, Sink::Nowhere)
+    }
+
     fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         match &mut self.sink {
             Sink::Nowhere => Ok(()),
@@ -330,7 +338,7 @@ impl Answers {
     }
 }
 
-/// A text that no spreadsheet takes for a formula.
+/// Returns a text that no spreadsheet interprets as a formula.
 fn safe_cell(text: &str) -> Cow<'_, str> {
     match text.trim_start().starts_with(['=', '+', '-', '@']) && text.trim().parse::<f64>().is_err() {
         true => Cow::Owned(format!("'{text}")),

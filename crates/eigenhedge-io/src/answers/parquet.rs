@@ -1,7 +1,7 @@
-//! A Parquet file out of plain records.
+//! Conversion of plain records to a Parquet file.
 //!
-//! A Parquet file cannot be cut off at a row and continued, so answers wait as plain records and are turned into
-//! one at the end. Row groups are small enough to be held in memory while they are written.
+//! A Parquet file cannot be truncated at a row and continued, so answers are stored as plain records and converted at the end.
+//! Row groups are small enough to fit in memory during writing.
 
 #[cfg(feature = "parquet")]
 use super::CellKind;
@@ -14,7 +14,8 @@ pub fn convert(_: impl Read, _: &Columns, _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Writes the records as a table: whole numbers, texts with their lengths before them, and numbers, as the columns say.
+/// Converts the records to a table. Records contain integers, numbers, and texts with their lengths, as specified by the
+/// columns.
 #[cfg(feature = "parquet")]
 pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<File> {
     use super::form::NO_NUMBER;
@@ -26,7 +27,7 @@ pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<F
     use parquet::schema::types::Type;
     use std::sync::Arc;
 
-    /// A column of a row group. Whole numbers that are missing have the level 0.
+    /// A column of a row group. Missing integers have level 0.
     enum Values {
         Whole(Vec<i64>, Vec<i16>),
         Number(Vec<f64>),

@@ -1,4 +1,4 @@
-//! NumPy's files.
+//! NumPy files.
 
 mod npy;
 mod npy_header;
@@ -12,20 +12,20 @@ use crate::reader::Opened;
 pub use npy::Array;
 use std::path::Path;
 
-/// Opens one array.
+/// Opens an NPY file.
 pub fn open_npy(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     npy::Npy::open(input, npy::Origin::File, layout)
 }
 
-/// Opens an array in an archive.
+/// Opens an array of an NPZ archive.
 pub fn open_npz(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let member = npz_member::find(input, layout.array.as_deref())?;
     npy::Npy::open(input, npy::Origin::Member(member), layout)
 }
 
-/// Reads an NPY file, or the array of this name in an NPZ archive, into memory.
+/// Reads an NPY file, or the named array of an NPZ archive, into memory.
 ///
-/// The array must be in C order. [`Stream`](crate::Stream) reads tables of any order and size, a row at a time.
+/// The array must be in C order. [`Stream`](crate::Stream) reads tables of any order and size, one row at a time.
 pub fn read_array(path: &Path, name: Option<&str>) -> Result<Array, Error> {
     let format = Format::of_path(path);
     let input = InputSource::new(&Source::File(path.to_path_buf()), &Layout::new(format))?;

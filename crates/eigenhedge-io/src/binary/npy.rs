@@ -1,43 +1,43 @@
-//! NPY arrays: a block of rows at a time.
+//! Reader of NPY arrays, one block of rows at a time.
 //!
-//! **Order.** In C order, rows are read as they come. In Fortran order a column's elements are together, so of a regular
-//! file a piece of each selected column is read for a block of rows; out of a pipe or an archive that is impossible, and
-//! the whole array is kept in memory.
+//! **Order.** In C order, rows are read sequentially. In Fortran order the elements of a column are contiguous. From a regular
+//! file, a piece of each selected column is read for each block of rows. From a pipe or an archive that is impossible, and the
+//! whole array is read into memory.
 //!
-//! **Trust.** The header's numbers are not believed: a file must be as long as they say, a member of an archive must be
-//! able to hold as much, and a pipe must deliver its first row, before memory of that size is asked for. A row, or an
-//! array that is kept as a whole, takes no more than reading may.
+//! **Trust.** The header is validated before memory is allocated: a file must have the stated length, a member of an archive
+//! must be able to contain it, and a pipe must deliver its first row. A row, or an array read as a whole, is subject to the
+//! memory limit.
 
 use super::npy_header::{Element, Header};
 use super::npz_member::Member;
 use crate::columns::{Columns, allow_columns};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Bytes of a block, unless a row is longer.
+/// Size of a block in bytes, unless a row is longer.
 const BLOCK: u64 = 1 << 20;
 
-/// Where the array's bytes are.
+/// Location of the bytes of the array.
 pub enum Origin {
-    /// They are all of the source.
+    /// The whole source.
     File,
-    /// They are a part of it.
+    /// A member of an archive.
     Member(Member),
 }
 
-/// How bytes are had.
+/// Access to the bytes.
 enum Feed {
-    /// One after the other.
+    /// Sequential access.
     Forward(Box<dyn Read>),
-    /// In any order.
+    /// Random access.
     Anywhere(File),
 }
 
-/// An array that is being read.
+/// Reader of an array.
 pub struct Npy {
     input: InputSource,
     format: &'static str,
@@ -49,7 +49,7 @@ pub struct Npy {
     data_start: u64,
     columns: Columns,
     block: Vec<u8>,
-    /// The row that the block starts with, and how many it holds.
+    /// First row of the block, and its number of rows.
     block_first: u64,
     block_rows: u64,
     most_block_rows: u64,
@@ -125,7 +125,7 @@ impl Npy {
                 data.into(),
             )?;
         }
-        // A row of a pipe must have come before its length is believed.
+        // A row of a pipe must have arrived before the stated length is trusted.
         if !in_file {
             array.fill()?;
         }
@@ -134,7 +134,7 @@ impl Npy {
         Ok(Opened { reader: Box::new(array), columns })
     }
 
-    /// Reads the block that starts with the next row.
+    /// Reads the block that starts at the next row.
     fn fill(&mut self) -> Result<(), Error> {
         let (first, rows) = (self.next, self.most_block_rows.min(self.rows - self.next));
         let size = self.element.size() as u64;
@@ -166,7 +166,7 @@ impl Npy {
     }
 }
 
-/// A whole array of real numbers, with any number of axes.
+/// An array of real numbers with any number of axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array {
     /// Lengths of the axes.
@@ -196,13 +196,13 @@ pub fn read_whole(input: &InputSource, format: &'static str, source: &mut dyn Re
     Ok(Array { shape: header.shape, numbers })
 }
 
-/// Appends so many bytes. Memory grows with what comes, not with what was promised.
+/// Appends `size` bytes. Memory grows with the bytes received, not with the stated size.
 fn read_onto(source: &mut impl Read, size: u64, block: &mut Vec<u8>) -> io::Result<()> {
     let found = source.by_ref().take(size).read_to_end(block)?;
     if found as u64 == size { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Bytes that cannot be had: because of the disk, or because an archive is damaged.
+/// Returns the error for bytes that cannot be read, because of the disk or a damaged archive.
 fn broken(input: &InputSource, format: &'static str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
@@ -242,8 +242,8 @@ impl Reader for Npy {
         }
     }
 
-    fn place(&self) -> String {
-        format!("{}, row {}", self.input.name(), self.next.saturating_sub(1))
+    fn place(&self) -> RowPlace {
+        self.input.row(self.next.saturating_sub(1))
     }
 
     fn position(&self) -> ReadPosition {

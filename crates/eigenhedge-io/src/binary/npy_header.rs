@@ -1,28 +1,28 @@
-//! The header of an NPY file: a Python dictionary of three entries.
+//! The header of an NPY file: a Python dictionary with three entries.
 //!
-//! Read by hand: the grammar that can occur is a dozen lines, and a general reader of Python literals would let a broken
-//! file ask for any amount of memory.
+//! The parser is handwritten: the grammar takes a dozen lines, and a general parser of Python literals would let a damaged file
+//! request any amount of memory.
 
 use std::io::{self, Read};
 
-/// The type and shape of an array.
+/// Type and shape of an array.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     /// Type of the elements, as NumPy writes it.
     pub element: String,
-    /// True if columns, not rows, are together.
+    /// True for Fortran order (columns are contiguous).
     pub by_column: bool,
     /// Lengths of the axes.
     pub shape: Vec<u64>,
-    /// Bytes of the header.
+    /// Size of the header in bytes.
     pub size: u64,
 }
 
-/// Longest header that is read. That of a plain array has about a hundred characters.
+/// Maximum length of a header. That of a plain array has about a hundred characters.
 const LONGEST: u64 = 1 << 16;
 
 impl Header {
-    /// Reads the header; the reason if it is not one.
+    /// Reads the header, or returns the reason why it is invalid.
     pub fn read(source: &mut dyn Read) -> io::Result<Result<Self, String>> {
         let mut start = [0; 8];
         if let Err(error) = source.read_exact(&mut start) {
@@ -69,7 +69,7 @@ fn parse(text: &str, size: u64) -> Option<Header> {
         let value = after.trim_start().strip_prefix(':')?.trim_start();
         rest = match key {
             "descr" if value.starts_with('[') => {
-                // A record: not numbers, but its type can be named.
+                // A record type: not numbers, but the type can be named.
                 let end = value.rfind(']')? + 1;
                 element = Some(value[..end].to_owned());
                 &value[end..]
@@ -97,13 +97,13 @@ fn parse(text: &str, size: u64) -> Option<Header> {
     Some(Header { element: element?, by_column: by_column?, shape: shape?, size })
 }
 
-/// A text in either kind of quotes, and what follows it.
+/// Returns a text in single or double quotes, and the remainder.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|first| matches!(first, '\'' | '"'))?;
     text[1..].split_once(quote)
 }
 
-/// How an element becomes a double.
+/// Numeric type of an element.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     I8,
@@ -118,17 +118,17 @@ pub enum Kind {
     F64,
 }
 
-/// Type of the elements and order of their bytes.
+/// Type and byte order of the elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Element {
-    /// The type.
+    /// Numeric type.
     pub kind: Kind,
-    /// True if the first byte is the largest.
+    /// True for big-endian numbers.
     pub big: bool,
 }
 
 impl Element {
-    /// The type that NumPy calls so; none if it is not one of real numbers.
+    /// Returns the type with this NumPy name; `None` if it is not a type of real numbers.
     pub fn from_name(name: &str) -> Option<Self> {
         let (order, kind) = name.split_at_checked(1)?;
         let kind = match kind {
@@ -153,7 +153,7 @@ impl Element {
         Some(Self { kind, big })
     }
 
-    /// Bytes of one.
+    /// Returns the size of an element in bytes.
     pub fn size(self) -> usize {
         match self.kind {
             Kind::I8 | Kind::U8 => 1,
@@ -163,7 +163,7 @@ impl Element {
         }
     }
 
-    /// The elements that start at these bytes, as doubles.
+    /// Decodes the elements at these offsets to doubles.
     pub fn decode(self, bytes: &[u8], starts: impl Iterator<Item = usize>, row: &mut Vec<f64>) {
         macro_rules! all {
             ($type:ty) => {

@@ -1,7 +1,7 @@
 //! One array of an NPZ archive, as a stream of bytes.
 //!
-//! The archive's directory says where the member's bytes are; they are read from the file directly and inflated on the
-//! way, so that memory does not depend on their number. The checksum is compared when the last byte has been read.
+//! The directory of the archive contains the location of the member. Its bytes are read from the file directly and inflated on
+//! the fly, so that memory use does not depend on their number. The checksum is verified after the last byte.
 
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
@@ -9,7 +9,7 @@ use flate2::read::DeflateDecoder;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::{CompressionMethod, ZipArchive};
 
-/// Where a member is.
+/// Location of a member of an archive.
 #[derive(Debug, Clone)]
 pub struct Member {
     start: u64,
@@ -21,10 +21,10 @@ pub struct Member {
 
 const FORMAT: &str = "npz";
 
-/// Most bytes that a deflated byte can hold: a match of 258 bytes takes 2 bits.
+/// Maximum compression ratio of deflate: a match of 258 bytes takes 2 bits.
 const DEFLATE_RATIO: u64 = 1032;
 
-/// The array of this name, or the only one.
+/// Finds the array with this name, or the only one.
 pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
     let unsound = |reason: String| input.fault(Fault::Unsound { format: FORMAT, reason });
     let sound = |error: zip::result::ZipError| match error {
@@ -57,7 +57,7 @@ pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
         other => return Err(unsound(format!("the array {name:?} is compressed by {other}, which NumPy does not do"))),
     };
     let (compressed, size) = (member.compressed_size(), member.size());
-    // More than that cannot come out of so few bytes.
+    // The compressed bytes cannot contain more than that.
     if size > if deflated { compressed.saturating_mul(DEFLATE_RATIO) } else { compressed } {
         return Err(unsound(format!("the array {name:?} has {compressed} bytes, which cannot hold {size}")));
     }
@@ -76,12 +76,12 @@ fn no_array(arrays: &[(usize, String)], got: String) -> Fault {
 }
 
 impl Member {
-    /// Bytes of the array and its header, as the directory says.
+    /// Returns the size of the array with its header, as stated in the directory.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The bytes of the array.
+    /// Opens the bytes of the array.
     pub fn open(&self, input: &InputSource) -> Result<Box<dyn Read>, Error> {
         let mut file = input.file(FORMAT)?;
         file.seek(SeekFrom::Start(self.start)).map_err(|error| input.unreadable(error))?;
@@ -91,7 +91,7 @@ impl Member {
     }
 }
 
-/// Bytes whose checksum is known.
+/// A reader that verifies a checksum.
 struct Checked {
     bytes: Box<dyn Read>,
     left: u64,

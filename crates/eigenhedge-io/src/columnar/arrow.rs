@@ -1,11 +1,11 @@
 //! Arrow IPC: files (which Feather version 2 is too) and streams.
 //!
-//! A file starts with `ARROW1`; anything else is taken for a stream, which a pipe always is. How many rows a batch holds
-//! was decided by its writer, and one batch is in memory at a time. Batches of dictionaries are passed over: columns of
-//! numbers need none.
+//! A file starts with `ARROW1`. Anything else, including every pipe, is read as a stream. The writer determines the number of
+//! rows per batch, and one batch is in memory at a time. Dictionary batches are skipped, because numeric columns do not need
+//! them.
 //!
-//! **Trust.** Messages are read here and decoded by the library. Lengths that a file states are compared with its own
-//! length, and those of compressed buffers with what their bytes can hold at all, before either of us allocates.
+//! **Trust.** Messages are read here and decoded by the library. Lengths stated in a file are compared with its actual length,
+//! and those of compressed buffers with the maximum that their bytes can contain, before anything is allocated.
 
 use super::batches::{Batches, Table, choose};
 use super::unsound;
@@ -48,14 +48,14 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     };
     let schema = Arc::new(schema);
     let chosen = choose(input, layout, &schema)?;
-    // Projecting takes time in proportion to the square of the number of columns.
+    // Projection takes time proportional to the square of the number of columns.
     let projection = (chosen.1.len() < schema.fields().len()).then(|| chosen.1.clone());
     let columns = chosen.0.clone();
     let batches: Batches = Box::new(Decoder { messages, schema, projection });
     Ok(Opened { reader: Box::new(Table::new(input, format, chosen, batches, None, None)?.filling(layout)), columns })
 }
 
-/// Messages of a file or a stream, one after the other.
+/// Sequence of messages of a file or a stream.
 struct Messages {
     input: InputSource,
     format: &'static str,
@@ -63,7 +63,7 @@ struct Messages {
 }
 
 enum Source {
-    /// A file, and the places of its batches.
+    /// A file, and the positions of its batches.
     File(File, std::vec::IntoIter<Place>),
     Stream(BufReader<Box<dyn Read>>),
 }
@@ -75,7 +75,7 @@ struct Place {
     body: u64,
 }
 
-/// A message: a description, and the bytes of the buffers that it describes.
+/// A message: its metadata, and the bytes of the buffers it describes.
 struct Parts {
     metadata: Vec<u8>,
     body: Vec<u8>,
@@ -115,7 +115,7 @@ impl Messages {
         Ok((schema, Self { input: input.clone(), format, source: Source::File(file, places.into_iter()) }))
     }
 
-    /// Reads the schema that a stream starts with.
+    /// Reads the schema at the start of a stream.
     fn of_stream(input: &InputSource, format: &'static str) -> Result<(Schema, Self), Error> {
         let source = Source::Stream(BufReader::new(input.open()?));
         let mut messages = Self { input: input.clone(), format, source };
@@ -128,7 +128,7 @@ impl Messages {
         Ok((understood(input, format, schema)?, messages))
     }
 
-    /// The next message and its body; none at the end.
+    /// Returns the next message and its body; `None` at the end.
     fn advance(&mut self) -> Result<Option<Parts>, Error> {
         let Self { input, format, source } = self;
         match source {
@@ -136,7 +136,7 @@ impl Messages {
                 let Some(Place { start, metadata, body }) = places.next() else { return Ok(None) };
                 file.seek(SeekFrom::Start(start)).map_err(|error| input.unreadable(error))?;
                 let mut message = read_bounded(input, format, file, metadata)?;
-                // The length, of which the footer knows already, after a mark that old files do not have.
+                // The length, already known from the footer, follows a marker that old files lack.
                 let prefix = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
                 message.drain(..prefix.min(message.len()));
                 Ok(Some(Parts { metadata: message, body: read_bounded(input, format, file, body)? }))
@@ -160,7 +160,7 @@ impl Messages {
     }
 }
 
-/// The schema, if its numbers have the order of bytes of this machine.
+/// Returns the schema if its numbers have the byte order of this machine.
 fn understood(input: &InputSource, format: &'static str, schema: arrow_ipc::Schema<'_>) -> Result<Schema, Error> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(unsound(input, format, "its numbers have another order of bytes than this machine's"));
@@ -173,7 +173,7 @@ fn read_at(file: &mut File, start: u64, bytes: &mut [u8]) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// Length of the message that follows; none at the end, which may be marked or not.
+/// Returns the length of the next message; `None` at the end, with or without a marker.
 fn message_length(stream: &mut impl Read) -> io::Result<Option<i32>> {
     let mut length = [0; 4];
     let mut next = || match stream.read_exact(&mut length) {
@@ -186,7 +186,7 @@ fn message_length(stream: &mut impl Read) -> io::Result<Option<i32>> {
     }
 }
 
-/// Reads so many bytes. Memory grows with what comes, not with what was promised.
+/// Reads `length` bytes. Memory grows with the bytes received, not with the stated size.
 fn read_bounded(
     input: &InputSource,
     format: &'static str,
@@ -206,16 +206,16 @@ fn read_bounded(
     if found as u64 == length { Ok(bytes) } else { Err(too_short()) }
 }
 
-/// Batches out of messages.
+/// Decoder of messages to batches.
 struct Decoder {
     messages: Messages,
     schema: SchemaRef,
-    /// Positions of the columns that are wanted, unless all are.
+    /// Positions of the selected columns; `None` for all.
     projection: Option<Vec<usize>>,
 }
 
 impl Decoder {
-    /// The next batch; none at the end.
+    /// Returns the next batch; `None` at the end.
     fn decode(&mut self) -> Result<Option<RecordBatch>, Error> {
         while let Some(Parts { metadata, body }) = self.messages.advance()? {
             let (input, format) = (&self.messages.input, self.messages.format);
@@ -245,7 +245,7 @@ impl Iterator for Decoder {
     }
 }
 
-/// Refuses a batch whose buffers cannot be what they say, or would take too much memory.
+/// Returns an error for a batch whose buffers are inconsistent or exceed the memory limit.
 fn judge_buffers(
     input: &InputSource,
     format: &'static str,
@@ -263,7 +263,7 @@ fn judge_buffers(
         let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
         let bytes = place.and_then(|(start, length)| body.get(start..start.checked_add(length)?));
         let bytes = bytes.ok_or_else(|| unsound(input, format, "a buffer lies outside of its batch"))?;
-        // Compressed bytes follow their number once they are not; -1 says that they are not compressed.
+        // Compressed bytes start with their uncompressed length; -1 means that they are not compressed.
         let unpacked = match (ratio, bytes.split_first_chunk()) {
             (Ratio::Plain, _) | (_, None) => bytes.len() as u64,
             (_, Some((length, packed))) => match u64::try_from(i64::from_le_bytes(*length)) {

@@ -1,10 +1,10 @@
-//! Rows out of batches of columns.
+//! Conversion of batches of columns to rows.
 
 use super::catch_panics::guarded;
 use super::cell_text::{can_be_text, text_of};
 use super::{BATCH_CELLS, unsound};
 use crate::columns::Columns;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Progress, ReadPosition, Reader};
@@ -16,35 +16,35 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
-/// Batches one after the other; from some row on when that is cheap.
+/// Sequence of batches.
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>>>;
 
-/// Opens the batches again so that they start after so many rows.
+/// Function that reopens the batches after this many rows.
 pub type Reopen = Box<dyn Fn(u64) -> Result<Batches, Error>>;
 
-/// A table that is being read.
+/// Reader of a table in batches.
 pub struct Table {
     input: InputSource,
     format: &'static str,
     batches: Batches,
     reopen: Option<Reopen>,
     columns: Columns,
-    /// Where the selected columns are in a batch, which has them in the order of the file.
+    /// Positions of the selected columns in a batch, whose columns are in file order.
     order: Vec<usize>,
-    /// Places of the kept columns in a batch.
+    /// Positions of the copied columns in a batch.
     kept: Vec<usize>,
     batch: Option<RecordBatch>,
-    /// Some rows of the batch, one after the other, and the number of the first.
+    /// Rows of part of the batch in row-major order, and the number of the first.
     block: Vec<f64>,
     block_first: usize,
-    /// The next row within the batch.
+    /// Next row within the batch.
     at: usize,
     rows: u64,
     total: Option<u64>,
     fills: bool,
 }
 
-/// The selected columns, and their positions in the order of the file. Columns of other types are refused by name.
+/// Returns the selected columns, and their positions in file order. Columns of unsupported types are reported by name.
 pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let holds_text = |position: usize| !is_number(schema.field(position).data_type());
@@ -79,7 +79,7 @@ fn is_number(kind: &DataType) -> bool {
 }
 
 impl Table {
-    /// Rows of these batches, which hold the columns of the projection.
+    /// Creates a reader of these batches, which contain the projected columns.
     pub fn new(
         input: &InputSource,
         format: &'static str,
@@ -114,13 +114,13 @@ impl Table {
         Ok(table)
     }
 
-    /// Delivers missing cells as NaN if the layout says so.
+    /// Enables missing cells as NaN if the layout requests it.
     pub fn filling(mut self, layout: &Layout) -> Self {
         self.fills = layout.fills();
         self
     }
 
-    /// Takes the next batch that has rows; false at the end.
+    /// Moves to the next nonempty batch. Returns false at the end.
     fn advance(&mut self) -> Result<bool, Error> {
         loop {
             let next = guarded(|| self.batches.next()).map_err(|reason| unsound(&self.input, self.format, reason))?;
@@ -139,7 +139,7 @@ impl Table {
         }
     }
 
-    /// Turns the next rows of the batch from columns into rows.
+    /// Transposes the next rows of the batch.
     fn transpose(&mut self) -> Result<(), Error> {
         let Some(batch) = &self.batch else { return Ok(()) };
         let width = self.order.len();
@@ -167,7 +167,7 @@ impl Table {
     }
 }
 
-/// Writes a column of numbers into every `width`-th cell; missing ones as NaN. False if it does not hold numbers.
+/// Writes a numeric column into every `width`-th cell, with NaN for missing values. Returns false if the column is not numeric.
 fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
     macro_rules! as_double {
         ($type:ty, $convert:expr) => {{
@@ -203,7 +203,7 @@ impl Reader for Table {
             return Ok(false);
         }
         let width = self.order.len();
-        // The block is empty, or behind, also after rows have been passed over.
+        // The block is empty or exhausted, also after rows have been skipped.
         if (self.at - self.block_first + 1) * width > self.block.len() {
             self.transpose()?;
         }
@@ -223,8 +223,8 @@ impl Reader for Table {
         texts.extend(self.kept.iter().map(|place| column(place).map_or(String::new(), |a| text_of(a, self.at - 1))));
     }
 
-    fn place(&self) -> String {
-        format!("{}, row {}", self.input.name(), self.rows.saturating_sub(1))
+    fn place(&self) -> RowPlace {
+        self.input.row(self.rows.saturating_sub(1))
     }
 
     fn position(&self) -> ReadPosition {

@@ -1,7 +1,7 @@
-//! Damaged files must give a sentence. The libraries that decode Arrow panic on some of them, so their panics are
-//! caught where they are called, and nothing is printed about them.
+//! Conversion of panics to errors. The libraries that decode Arrow panic on some damaged files. Their panics are caught at the
+//! call, and nothing is printed.
 //!
-//! Nothing that a panic leaves behind is used again: the caller gives the file up.
+//! No state is reused after a panic: the caller stops reading the file.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -11,7 +11,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does it; the reason if it panics.
+/// Calls `decode`. Returns the reason if it panics.
 pub fn guarded<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {

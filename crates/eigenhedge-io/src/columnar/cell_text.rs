@@ -1,4 +1,4 @@
-//! Cells of a column as text.
+//! Text of the cells of a column.
 
 use crate::dates;
 use arrow_array::cast::AsArray;
@@ -10,7 +10,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
-/// True if [`text_of`] knows the type.
+/// Returns true if [`text_of`] supports the type.
 pub fn can_be_text(kind: &DataType) -> bool {
     let plain = matches!(
         kind,
@@ -25,7 +25,7 @@ pub fn can_be_text(kind: &DataType) -> bool {
     plain || kind.is_integer() || kind.is_floating()
 }
 
-/// The text of a cell: as it stands, the shortest digits, or an ISO 8601 date; empty where it is missing.
+/// Returns the text of a cell: a string, the shortest digits of a number, or an ISO 8601 date; empty if missing.
 pub fn text_of(array: &ArrayRef, row: usize) -> String {
     if row >= array.len() || array.is_null(row) {
         return String::new();
@@ -70,7 +70,7 @@ pub fn text_of(array: &ArrayRef, row: usize) -> String {
     text.unwrap_or_default()
 }
 
-/// A number of units since 1970, of which there are so many in a second.
+/// Formats a timestamp given in units since 1970, with `in_second` units per second.
 fn moment(units: i64, in_second: i64) -> String {
     let nanoseconds = units.rem_euclid(in_second) * (1_000_000_000 / in_second);
     dates::text(units.div_euclid(in_second), nanoseconds as u32, true)

@@ -1,7 +1,7 @@
-//! Parquet and Arrow files: batches of columns, turned into rows.
+//! Parquet and Arrow files: batches of columns, converted to rows.
 //!
-//! Only the selected columns are decoded. A batch is what is held in memory: of a Parquet file, at most as many rows as
-//! make about [`BATCH_CELLS`] cells (beside the pages being decoded); of an Arrow file, whatever its writer put together.
+//! Only the selected columns are decoded. One batch is in memory at a time. For Parquet it has about [`BATCH_CELLS`] cells at
+//! most (plus the pages being decoded); for Arrow it is a batch as written.
 
 mod arrow;
 mod batches;
@@ -17,10 +17,10 @@ use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::Opened;
 
-/// Cells that are decoded at a time.
+/// Number of cells decoded at a time.
 const BATCH_CELLS: usize = 1 << 17;
 
-/// Opens the file.
+/// Opens a Parquet or Arrow file.
 pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let open = || match layout.format {
         Format::Parquet => parquet::open(input, layout),
@@ -29,9 +29,9 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     catch_panics::guarded(open).unwrap_or_else(|reason| Err(unsound(input, layout.format.name(), reason)))
 }
 
-/// A library's complaint about a file.
+/// Wraps an error message of a library.
 fn unsound(input: &InputSource, format: &'static str, reason: impl std::fmt::Display) -> Error {
-    // One sentence, whatever the library wrote.
+    // One sentence, regardless of the line breaks of the library.
     let reason = reason.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     input.fault(Fault::Unsound { format, reason })
 }

@@ -1,38 +1,38 @@
-//! The headers of Parquet pages, as far as they say how much memory a page takes.
+//! Headers of Parquet pages, for memory checks.
 //!
-//! The library allocates what a header states before it looks at the page. So the headers of a row group's selected
-//! columns are read here first, and compared with what the bytes of the pages can hold at all.
+//! The library allocates the size stated in a header before it reads the page. The headers of the selected columns of a row
+//! group are therefore read here first and compared with the maximum that the bytes of the pages can contain.
 //!
-//! A header is a structure of Thrift's compact protocol; what is not needed is passed over.
+//! A header is a structure of Thrift's compact protocol. Fields that are not needed are skipped.
 
 use std::io::{self, Read};
 
 /// Sizes of one page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageHeader {
-    /// Bytes of the page in the file.
+    /// Size of the page in the file, in bytes.
     pub packed: u64,
-    /// Bytes of the page once it is not compressed.
+    /// Uncompressed size of the page in bytes.
     pub unpacked: u64,
-    /// Values of a dictionary; zero for other pages.
+    /// Number of dictionary values; zero for other pages.
     pub dictionary_values: u64,
-    /// Bytes of the header itself.
+    /// Size of the header itself in bytes.
     pub size: u64,
 }
 
-/// Numbers of fields in Thrift's definition.
+/// Field numbers in the Thrift definition.
 const UNPACKED: i16 = 2;
 const PACKED: i16 = 3;
 const DICTIONARY: i16 = 7;
 const DICTIONARY_VALUES: i16 = 1;
 
-/// Types of fields in the compact protocol.
+/// Field types of the compact protocol.
 const STOP: u8 = 0;
 const STRUCT: u8 = 12;
 const INTEGERS: std::ops::RangeInclusive<u8> = 4..=6;
 
 impl PageHeader {
-    /// Reads the header that the source starts with.
+    /// Reads the header at the start of the source.
     pub fn read(source: impl Read) -> io::Result<Self> {
         let mut thrift = Thrift { source, size: 0 };
         let mut sizes = [None, None, Some(0)];
@@ -84,7 +84,7 @@ impl<R: Read> Thrift<R> {
         Ok((coded >> 1) as i64 ^ -((coded & 1) as i64))
     }
 
-    /// Goes to the next field and gives its type; none at the end of the structure.
+    /// Moves to the next field and returns its type; `None` at the end of the structure.
     fn field(&mut self, field: &mut i16) -> io::Result<Option<u8>> {
         let byte = self.byte()?;
         let (step, kind) = (i16::from(byte >> 4), byte & 0x0f);
@@ -115,12 +115,12 @@ impl<R: Read> Thrift<R> {
         if found == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     fn skip(&mut self, kind: u8, depth: u32) -> io::Result<()> {
         const DEEPEST: u32 = 16;
         match kind {
             _ if depth > DEEPEST => Err(senseless()),
-            // Truth values are part of the type.
+            // Booleans are part of the type.
             1 | 2 => Ok(()),
             3 => self.pass(1),
             4..=6 => self.unsigned().map(drop),
@@ -130,7 +130,7 @@ impl<R: Read> Thrift<R> {
                 let byte = self.byte()?;
                 let (short, element) = (byte >> 4, byte & 0x0f);
                 let length = if short == 15 { self.unsigned()? } else { short.into() };
-                // A truth value in a list takes a byte.
+                // A Boolean in a list takes a byte.
                 let element = if matches!(element, 1 | 2) { 3 } else { element };
                 (0..length).try_for_each(|_| self.skip(element, depth + 1))
             }
@@ -159,7 +159,7 @@ mod tests {
         for end in 0..18 {
             assert!(PageHeader::read(&bytes[..end]).is_err(), "{end}");
         }
-        // A negative size, and a list that says it is endless.
+        // A negative size, and a list with an excessive length.
         assert!(PageHeader::read(&[0x25, 3, 0x15, 2, 0][..]).is_err());
         assert!(PageHeader::read(&[0x19, 0xf5, 0xff, 0xff, 0xff, 0xff, 0x0f][..]).is_err());
     }

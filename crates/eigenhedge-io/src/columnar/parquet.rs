@@ -1,4 +1,4 @@
-//! Parquet files. Rows before those that are wanted are passed over by page and row group.
+//! Parquet files. Rows before the requested ones are skipped by page and row group.
 
 use super::batches::{Batches, Reopen, Table, choose};
 use super::page_header::PageHeader;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 const FORMAT: &str = "parquet";
 
-/// Opens a file.
+/// Opens a Parquet file.
 pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     if input.size() == Some(0) {
         return Err(input.fault(Fault::Empty));
@@ -57,18 +57,18 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     Ok(Opened { reader: Box::new(table), columns })
 }
 
-/// Batches of one row group after the other, each judged before it is decoded.
+/// Batches of successive row groups, each checked before it is decoded.
 struct RowGroups {
     input: InputSource,
     file: Arc<SerializedFileReader<File>>,
-    /// The columns that are wanted, and their leaves.
+    /// Selected columns, and their leaves.
     schema: SchemaRef,
     leaves: Vec<usize>,
-    /// The row group after that which is being read.
+    /// Next row group.
     next: usize,
-    /// Rows to pass over before the first that is wanted.
+    /// Number of rows to skip before the first requested one.
     to_skip: u64,
-    /// A reader of each column, and the rows that are left for it.
+    /// Reader of each column, and its remaining rows.
     readers: Vec<ColumnReader>,
     left: u64,
 }
@@ -95,7 +95,7 @@ impl RowGroups {
         batch.map(Some).map_err(|error| unsound(&self.input, FORMAT, error))
     }
 
-    /// A reader of each column of a row group, behind so many of its rows.
+    /// Opens a reader for each column of a row group after `offset` of its rows.
     fn open(&self, group: usize, offset: u64) -> Result<Vec<ColumnReader>, Error> {
         let broken = |error: parquet::errors::ParquetError| unsound(&self.input, FORMAT, error);
         let chunks = self.file.metadata().row_group(group).columns();
@@ -120,8 +120,8 @@ impl Iterator for RowGroups {
     }
 }
 
-/// Refuses a row group whose pages cannot be what they say, or would take too much memory: of each selected column, a
-/// dictionary and the largest page are held at a time.
+/// Returns an error for a row group whose pages are inconsistent or exceed the memory limit. For each selected column, a
+/// dictionary and the largest page are in memory at a time.
 fn judge_pages<'a>(
     input: &InputSource,
     file: &File,
@@ -143,11 +143,11 @@ fn judge_pages<'a>(
     input.allow("the pages of a row group", total)
 }
 
-/// Bytes of the dictionary and of the largest page of a column.
+/// Returns the size of the dictionary plus the largest page of a column, in bytes.
 fn largest_page(mut file: &File, range: std::ops::Range<u64>, ratio: Ratio) -> io::Result<u64> {
-    /// Bytes that a value of a dictionary takes in memory.
+    /// Memory of a dictionary value in bytes.
     const VALUE: u64 = 24;
-    /// Bytes that it takes in the page, at least: those of a 16-bit number.
+    /// Minimum size of a dictionary value in the page: that of a 16-bit number.
     const LEAST: u64 = 2;
     let broken = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
     let (mut at, mut largest, mut dictionary) = (range.start, 0, 0);

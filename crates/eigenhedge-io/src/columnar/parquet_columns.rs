@@ -1,7 +1,7 @@
-//! Columns of a Parquet file as arrays of Arrow.
+//! Columns of a Parquet file as Arrow arrays.
 //!
-//! The library has a reader of its own for that, which covers nested columns and takes longer to compile than all else that
-//! reads files here. Rows of numbers need flat columns only.
+//! The library has its own reader for that. It supports nested columns and takes longer to compile than all other readers here.
+//! Rows of numbers need only flat columns.
 
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Float32Array, Float64Array, Int32Array, Int64Array, StringArray,
@@ -17,7 +17,7 @@ use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescriptor, Type};
 use std::sync::Arc;
 
-/// The columns, each with the type of its array. Types that hold neither numbers nor texts are there to be named.
+/// Returns the columns with their array types. Columns without numbers or texts are included so that messages can name them.
 pub fn schema_of(file: &FileMetaData) -> Schema {
     let told = told_schema(file);
     let duration = |name: &str| {
@@ -34,13 +34,13 @@ pub fn schema_of(file: &FileMetaData) -> Schema {
     Schema::new(file.schema_descr().root_schema().get_fields().iter().map(field).collect::<Vec<_>>())
 }
 
-/// The schema that a library of Arrow wrote along. Parquet has no word for durations and calls them whole numbers.
+/// Returns the embedded Arrow schema, if any. Parquet has no type for durations and stores them as integers.
 fn told_schema(file: &FileMetaData) -> Option<Schema> {
     let told = file.key_value_metadata()?.iter().find(|pair| pair.key == "ARROW:schema")?;
     arrow_ipc::convert::try_schema_from_ipc_buffer(&from_base64(told.value.as_ref()?)?).ok()
 }
 
-/// Bytes of a text in base 64.
+/// Decodes a base64 text.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| {
         Some(match byte {
@@ -61,14 +61,14 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The leaf of each of these columns, all of them flat.
+/// Returns the leaf of each of these flat columns.
 pub fn leaves_of(descriptor: &SchemaDescriptor, columns: &[usize]) -> Vec<usize> {
     let mut leaf_of = vec![0; descriptor.root_schema().get_fields().len()];
     (0..descriptor.num_columns()).for_each(|leaf| leaf_of[descriptor.get_column_root_idx(leaf)] = leaf);
     columns.iter().map(|column| leaf_of[*column]).collect()
 }
 
-/// The type of the array of a column. Whole numbers of less than 32 bits are stored as 32 bits.
+/// Returns the array type of a column. Integers of less than 32 bits are stored as 32 bits.
 fn kind_of(column: &Type) -> DataType {
     let info = column.get_basic_info();
     let is_repeated = info.has_repetition() && info.repetition() == parquet::basic::Repetition::REPEATED;
@@ -112,7 +112,7 @@ fn kind_of(column: &Type) -> DataType {
     }
 }
 
-/// Passes over so many rows.
+/// Skips this many rows.
 pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, ParquetError> {
     match column {
         ColumnReader::BoolColumnReader(column) => column.skip_records(rows),
@@ -126,9 +126,9 @@ pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, Parque
     }
 }
 
-/// The next rows of a column of this type.
+/// Reads the next rows of a column of this type.
 pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Result<ArrayRef, ParquetError> {
-    /// An array of the values, each converted.
+    /// Builds an array of the converted values.
     macro_rules! array {
         ($array:ty, $column:expr, $convert:expr) => {{
             let (values, nulls) = values_of($column, rows, $convert)?;
@@ -166,7 +166,7 @@ pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Res
     })
 }
 
-/// Values of the next rows, converted, and which rows have one, unless all have.
+/// Returns the converted values of the next rows, and a validity mask unless all rows have one.
 fn values_of<T: PhysicalType, V: Default>(
     column: &mut ColumnReaderImpl<T>,
     rows: usize,
@@ -187,7 +187,7 @@ fn values_of<T: PhysicalType, V: Default>(
     Ok((spread.map(Option::unwrap_or_default).collect(), Some(NullBuffer::from(is_there.clone()))))
 }
 
-/// A number of 16 bits, the lowest first.
+/// Decodes a little-endian 16-bit float.
 fn half(bytes: &[u8]) -> f32 {
     type Half = <arrow_array::types::Float16Type as arrow_array::ArrowPrimitiveType>::Native;
     bytes.try_into().map_or(f32::NAN, |bytes| Half::from_le_bytes(bytes).to_f32())

@@ -1,20 +1,20 @@
-//! Cells of a text table: numbers with a decimal point or comma, signs for missing ones, texts.
+//! Cells of a text table: numbers with a decimal point or comma, markers for missing values, texts.
 
-/// How the cells of a table are written.
+/// Notation of the cells of a table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CellStyle {
     has_comma: bool,
-    /// Signs for a missing number, in place of the usual ones.
+    /// Markers for a missing number, instead of the usual ones.
     signs: Option<Vec<String>>,
-    /// Numbers that stand for a missing one.
+    /// Numbers that mean a missing value.
     codes: Vec<f64>,
 }
 
-/// Signs for a missing number, besides an empty cell and NaN.
+/// Markers for a missing number, in addition to an empty cell and NaN.
 pub(crate) const MISSING: [&str; 10] = ["na", "n/a", "#n/a", "null", "none", "-", "--", "---", "?", "n.a."];
 
 impl CellStyle {
-    /// Reads numbers with this decimal sign. Cells with one of these values are missing; by default, those of [`MISSING`].
+    /// Creates a style with this decimal sign. Cells with one of `na_values` are missing; by default, those of [`MISSING`].
     pub fn new(decimal: u8, na_values: Option<&[String]>) -> Self {
         let mut style = Self { has_comma: decimal == b',', signs: na_values.map(<[_]>::to_vec), codes: Vec::new() };
         let signs = na_values.unwrap_or_default();
@@ -22,7 +22,7 @@ impl CellStyle {
         style
     }
 
-    /// The number that a cell holds, NaN and infinity included. A number that stands for a missing one is NaN.
+    /// Parses the number in a cell, including NaN and infinity. A number that means a missing value gives NaN.
     pub fn number(&self, cell: &[u8]) -> Option<f64> {
         let value = self.parse(cell)?;
         Some(if !self.codes.is_empty() && self.codes.contains(&value) { f64::NAN } else { value })
@@ -40,7 +40,7 @@ impl CellStyle {
         }
     }
 
-    /// True if a cell holds nothing, NaN, or one of the signs for a missing number, in small or capital letters.
+    /// Returns true if a cell is empty, NaN, or one of the markers for a missing number, ignoring case.
     pub fn is_missing(&self, cell: &[u8]) -> bool {
         let cell = cell.trim_ascii();
         let is = |sign: &str| cell.eq_ignore_ascii_case(sign.as_bytes());
@@ -51,12 +51,13 @@ impl CellStyle {
         cell.is_empty() || is_sign || self.number(cell).is_some_and(f64::is_nan)
     }
 
-    /// True if a cell is neither a number nor one of the signs for a missing one.
+    /// Returns true if a cell is neither a number nor a marker for a missing one.
     pub fn is_word(&self, cell: &[u8]) -> bool {
         !self.is_missing(cell) && !self.looks_numeric(cell)
     }
 
-    /// True if a cell holds a number, if need be in another style: with a thousands sign or the other decimal sign.
+    /// Returns true if a cell contains a number, possibly in another notation: with a thousands separator or the other decimal
+    /// sign.
     pub fn looks_numeric(&self, cell: &[u8]) -> bool {
         match self.number(cell) {
             Some(value) => !value.is_nan(),
@@ -64,7 +65,7 @@ impl CellStyle {
         }
     }
 
-    /// Advice about a cell in another style.
+    /// Returns advice about a cell in another notation.
     pub fn hint(&self, cell: &[u8]) -> &'static str {
         match decimal_sign(cell) {
             Some(b',') if !self.has_comma => "; --decimal , reads decimal commas",
@@ -74,9 +75,9 @@ impl CellStyle {
     }
 }
 
-/// True if the digits before the decimal sign stand in groups of three: `1.234,5`, `1,234.5`, `1 234`, `1'234.5`.
+/// Returns true if the digits before the decimal sign are in groups of three: `1.234,5`, `1,234.5`, `1 234`, `1'234.5`.
 ///
-/// One group without a decimal part, as in `1,234`, can also be a decimal number, and is left to that reading.
+/// A single group without a decimal part, as in `1,234`, counts as a decimal number.
 pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     let cell = unsigned(cell);
     let first = digits(cell);
@@ -93,7 +94,7 @@ pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     (1..=3).contains(&first) && groups > 0 && is_certain && (rest.is_empty() || has_decimals)
 }
 
-/// The one point or comma in a number such as `1,5`, `-.5` or `1,5e-3`.
+/// Returns the only point or comma in a number such as `1,5`, `-.5` or `1,5e-3`.
 pub(crate) fn decimal_sign(cell: &[u8]) -> Option<u8> {
     let cell = unsigned(cell);
     let whole = digits(cell);

@@ -1,12 +1,12 @@
-//! CSV and TSV.
+//! CSV and TSV tables.
 //!
-//! One record is reused, and nothing is read beyond the row that is asked for, except what a single read of the source
-//! brings along: rows from a pipe come out as they arrive.
+//! One record is reused, and nothing is read beyond the requested row, except for the rest of a single read of the source. Rows
+//! from a pipe are therefore delivered as they arrive.
 //!
-//! `csv_columns` decides which columns are used and whether the first line is a header. A later line that repeats the header, as
-//! in files that were put together, is no row and is passed over.
+//! `csv_columns` determines the columns and the header. A later line that repeats the header, as in concatenated files, is
+//! skipped.
 //!
-//! **Going on.** A file without carriage returns is taken up at its byte; another one is read again from the start.
+//! **Resuming.** A file without carriage returns is resumed at its byte offset. Others are read again from the start.
 
 use super::cells::{CellStyle, has_thousands};
 use super::csv_columns::FirstLines;
@@ -14,7 +14,7 @@ use super::line_ends::Lines;
 use super::peek::Peeked;
 use super::sniff::Look;
 use crate::columns::{Columns, allow_columns};
-use crate::error::{Error, Fault, shown};
+use crate::error::{Error, Fault, RowPlace, shown};
 use crate::format::Format;
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
@@ -28,28 +28,28 @@ use std::io::{self, Read};
 
 type Records = csv::Reader<Lines<Box<dyn Read>>>;
 
-/// A table that is being read.
+/// Reader of a CSV or TSV table.
 pub struct Csv {
     input: InputSource,
     records: Records,
     record: ByteRecord,
-    /// The record holds the first line, which turned out to be a row.
+    /// True if the record is the first line and has not been delivered as a row yet.
     held: bool,
-    /// Cells in every line.
+    /// Number of cells per line.
     cells: usize,
     has_header: bool,
-    /// The header, if it holds a word: a line that repeats it is no row.
+    /// Header, if it contains a word. Lines that repeat it are skipped.
     header: Option<ByteRecord>,
-    /// True if a word in the first row means that its column is one of words.
+    /// True if a word in the first row makes its column a text column.
     judges_columns: bool,
     fills: bool,
     columns: Columns,
     style: CellStyle,
     reading: Reading,
-    /// Question about the delimiter, if it was found.
+    /// Hint about a detected delimiter.
     delimiter_hint: String,
     rows: u64,
-    /// Lines and bytes before those that the reader has counted.
+    /// Lines and bytes before those counted by the reader.
     lines_before: u64,
     bytes_before: u64,
 }
@@ -103,7 +103,7 @@ impl Csv {
         Ok(Opened { reader: Box::new(table), columns })
     }
 
-    /// Reads one record; false at the end.
+    /// Reads one record. Returns false at the end.
     fn advance(&mut self) -> Result<bool, Error> {
         let longest = self.input.memory.line();
         self.records.get_mut().allow(longest);
@@ -112,7 +112,7 @@ impl Csv {
         let found = outcome.map_err(|error| match error.into_kind() {
             csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 let place = format!("{}, line {}", self.input.name(), self.lines_before + line);
-                // Only within quotes does a record go on after the end of a line.
+                // A record continues after a line end only within quotes.
                 let is_open = self.records.position().line() > line + 1;
                 let limit = self.input.memory.line_rule();
                 Error::at(
@@ -136,7 +136,7 @@ impl Csv {
         Ok(found)
     }
 
-    /// Reads the next record that is a row; false at the end.
+    /// Reads the next record that is a row. Returns false at the end.
     fn next_row(&mut self) -> Result<bool, Error> {
         const MARK: &[u8] = "\u{feff}".as_bytes();
         loop {
@@ -160,12 +160,12 @@ impl Csv {
         if self.rows == 1 && self.judges_columns && self.has_header && style.is_word(cell) {
             let words = self.columns.selected.iter().filter(|column| style.is_word(&record[**column]));
             let bad: Vec<(usize, String)> = words.map(|column| (*column, shown(&self.record[*column]))).collect();
-            // A header that holds numbers may be a row that was taken for one; by position it will not be.
+            // A header of numbers may be a misinterpreted row. A selection by position avoids that.
             let names = self.columns.selected_names();
             let doubtful = names.iter().any(|name| style.number(name.as_bytes()).is_some());
             let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
             let time = bad.iter().map(|(column, _)| *column).find(is_time).filter(|_| !self.columns.has_time);
-            return self.columns.not_numeric(&self.place(), &bad, doubtful, time);
+            return self.columns.not_numeric(&self.place().to_string(), &bad, doubtful, time);
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
         if style.number(cell).is_none() && has_thousands(cell) {
@@ -205,15 +205,15 @@ impl Reader for Csv {
         texts.extend(self.columns.kept.iter().map(text));
     }
 
-    fn place(&self) -> String {
+    fn place(&self) -> RowPlace {
         // The reader knows where a record ends; where it says a record starts there may be blank lines.
         let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
         let line = self.lines_before + self.records.position().line().saturating_sub(inside + 1);
-        format!("{}, line {line}", self.input.name())
+        self.input.line(line)
     }
 
     fn position(&self) -> ReadPosition {
-        // A first line that is held as a row has been read, but is not behind us.
+        // A first line held as a row has been read but not delivered.
         let exact = self.records.get_ref().is_exact() && !self.held;
         let lines = self.lines_before + self.records.position().line() - 1;
         ReadPosition { rows: self.rows, lines, bytes: exact.then(|| self.bytes()), ..ReadPosition::default() }

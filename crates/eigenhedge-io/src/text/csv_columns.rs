@@ -1,11 +1,12 @@
-//! The columns of a CSV table, its header and its times, decided from the first lines.
+//! Columns, header and times of a CSV table, determined from the first lines.
 //!
-//! **Header.** The first line is one when a selected cell in it is a word, when columns are asked for by name, or when it
-//! holds the names of a model's columns. An empty cell, another sign for a missing number or a date in the column of times
-//! makes no header.
+//! **Header.** The first line is a header if a selected cell in it is a word, if columns are selected by name, or if it
+//! contains the column names of a model. An empty cell, another marker for a missing number, or a date in the time column does
+//! not make a header.
 //!
-//! **Text.** A column is left out if none of its cells in the first rows is a number, or all of at least [`EMPTY_ROWS`] are missing.
-//! If a column of numbers has a number for a name, the header may be a row: then nothing is left out, and text is an error.
+//! **Text.** A column is left out if none of its cells in the first rows is a number, or if at least [`EMPTY_ROWS`] cells are
+//! all missing. If the name of a numeric column is a number, the header may be a row. Then nothing is left out, and text is an
+//! error.
 
 use super::cells::CellStyle;
 use super::sniff::Look;
@@ -18,17 +19,17 @@ use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
 
 const LIST: &str = " in the header";
-/// Rows with missing cells only that make a column an empty one.
+/// Number of missing cells that makes a column empty.
 const EMPTY_ROWS: usize = 5;
 
-/// Decisions that the first lines settle.
+/// Properties determined from the first lines.
 pub struct Settled {
     pub columns: Columns,
     pub has_header: bool,
     pub time_format: Option<TimeFormat>,
 }
 
-/// The first lines of a table, and how their cells are written.
+/// First lines of a table, and the notation of their cells.
 pub struct FirstLines<'a> {
     pub input: &'a InputSource,
     pub layout: &'a Layout,
@@ -38,7 +39,7 @@ pub struct FirstLines<'a> {
 }
 
 impl FirstLines<'_> {
-    /// Decides; with `like`, about a table that continues one with these columns.
+    /// Determines the properties. If `like` is given, the table continues one with these columns.
     pub fn settle(&self, like: Option<&Columns>) -> Result<Settled, Error> {
         let names: Vec<String> = self.first.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect();
         match like {
@@ -98,15 +99,15 @@ impl FirstLines<'_> {
         Ok(Settled { columns, has_header, time_format })
     }
 
-    /// True if the first line is a header; `free` may be the column of times.
+    /// Returns true if the first line is a header. `free` may be the time column.
     fn has_header(&self, names: &[String], free: Option<usize>) -> Result<bool, Error> {
         let layout = self.layout;
-        // Every column is looked at before it is known which hold text.
+        // Every column is examined, because the text columns are not known yet.
         let every =
             Layout { only_numeric: false, leave_out_text: false, model_columns: None, items: None, ..layout.clone() };
         let selected = select(Some(names.to_vec()), names.len(), &every, LIST, |_| false);
         let selected = selected.map_err(|fault| self.input.fault(fault))?.selected;
-        // A model's columns may be called 1 and 2.
+        // The columns of a model may be called 1 and 2.
         let model = layout.model_columns.as_ref();
         let of_model = model.is_some_and(|wanted| wanted.iter().all(|name| names.contains(name)));
         let is_time = |column: usize| Some(column) == free && self.form(&[&names[column]]) != Found::Nothing;
@@ -114,7 +115,7 @@ impl FirstLines<'_> {
         Ok(layout.names_columns() || of_model || selected.iter().any(is_wordy))
     }
 
-    /// The form of some times, as given or as found.
+    /// Returns the time format of some cells, as given or detected.
     fn form(&self, cells: &[&str]) -> Found {
         match &self.layout.time_format {
             None => TimeFormat::find(cells),
@@ -125,7 +126,7 @@ impl FirstLines<'_> {
         }
     }
 
-    /// The layout with its column of times, if it is named or `free` is one; and the form of the times.
+    /// Returns the layout with its time column, if it is named or `free` is one, and the time format.
     fn with_time(
         &self,
         rows: &[ByteRecord],
@@ -142,7 +143,7 @@ impl FirstLines<'_> {
         let given = match &layout.time {
             None => None,
             Some(time) => {
-                // Only that column, whatever else is selected: its place is what is wanted.
+                // Only that column, regardless of the selection: its position is needed.
                 let only = Layout { columns: vec![time.clone()], ..Layout::new(layout.format) };
                 let found = select(names.map(<[_]>::to_vec), self.first.len(), &only, LIST, |_| false);
                 found.map_err(|fault| self.input.fault(fault))?.selected.first().copied()
@@ -154,12 +155,12 @@ impl FirstLines<'_> {
         let there: Vec<&str> = cells.iter().copied().filter(|cell| !self.style.is_missing(cell.as_bytes())).collect();
         let mut form = self.form(&there);
         if form == Found::Nothing && given.is_some() {
-            // Rows with another cell than a time are bad, and do not change the form of the others.
+            // Rows with an invalid time are bad and do not affect the format of the others.
             let times: Vec<&str> = there.iter().copied().filter(|cell| self.form(&[cell]) != Found::Nothing).collect();
             form = self.form(&times);
         }
         match form {
-            // Numbers are times only if somebody says so.
+            // Numbers are times only if the user says so.
             Found::Format(format) if given.is_none() && format.is_number() && layout.time_format.is_none() => {
                 Ok((layout, None))
             }

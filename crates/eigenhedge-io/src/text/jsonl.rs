@@ -1,7 +1,7 @@
-//! JSON lines: one array of numbers, or one object of numbers keyed by column, on each line.
+//! JSON lines: one array of numbers, or one object of numbers keyed by column, per line.
 //!
-//! The first line says which, and what the columns are. Later objects may have their keys in any order. A key that the
-//! first object lacks makes a row bad, unless the columns were chosen: then only those are looked at.
+//! The first line determines which, and the columns. Later objects may have their keys in any order. A key that is missing in
+//! the first object makes a row bad, unless the columns are selected; then other keys are ignored.
 
 use super::line_reader::{LineParser, LineReader, LineTable};
 use crate::columns::{Columns, allow_columns};
@@ -16,26 +16,26 @@ use serde::{Deserialize as _, Deserializer as _};
 use std::collections::HashMap;
 use std::fmt;
 
-/// A table that is being read.
+/// Parser of JSON lines.
 pub struct Jsonl {
     columns: Columns,
     cells: Cells,
-    /// Positions of the keys; none for arrays.
+    /// Positions of the keys; `None` for arrays.
     keys: Option<HashMap<String, usize>>,
-    /// True if keys that the first row lacks are passed over.
+    /// True if keys that the first row lacks are ignored.
     lenient: bool,
     judges_columns: bool,
     fills: bool,
 }
 
-/// The cells of a line.
+/// Cells of a line.
 #[derive(Default)]
 struct Cells {
-    /// One for each column; those that were not mentioned are missing.
+    /// One cell per column. Columns that do not occur are missing.
     values: Vec<Cell>,
-    /// Positions and texts of the kept columns.
+    /// Positions and texts of the copied columns.
     texts: Vec<(usize, String)>,
-    /// The first thing that was wrong with the row as a whole.
+    /// First error of the row as a whole.
     fault: Option<Fault>,
 }
 
@@ -70,12 +70,25 @@ impl Cell {
     }
 }
 
+/// Returns true if a line begins an array of rows, or an array or object that continues on the next line.
+fn is_part_of_one(line: &[u8]) -> bool {
+    let mut signs = line.iter().filter(|byte| !byte.is_ascii_whitespace());
+    match (signs.next(), signs.next()) {
+        (Some(b'['), second) => matches!(second, None | Some(b'[' | b'{')),
+        (Some(b'{'), None) => true,
+        _ => false,
+    }
+}
+
 impl Jsonl {
     /// Opens the source and reads its first line.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let mut lines = LineReader::open(input)?;
         if !lines.advance()? {
             return Err(input.fault(Fault::Empty));
+        }
+        if is_part_of_one(lines.line()) {
+            return Err(input.fault(Fault::WholeJson));
         }
         let columns = match like {
             Some(like) => like.clone(),
@@ -124,7 +137,7 @@ impl Jsonl {
         if lines.rows() == 1 && self.judges_columns && cells[column].is_other_type() {
             let others = self.columns.selected.iter().filter(|column| cells[**column].is_other_type());
             let bad: Vec<(usize, String)> = others.map(|column| (*column, cells[*column].describe())).collect();
-            return self.columns.not_numeric(&lines.place(), &bad, false, None);
+            return self.columns.not_numeric(&lines.place().to_string(), &bad, false, None);
         }
         let place = format!("{}, {}", lines.place(), self.columns.label(column));
         Error::at(place, Fault::cell(cells[column].describe(), cells[column].is_missing()))
@@ -159,25 +172,25 @@ impl LineParser for Jsonl {
 }
 
 impl Cells {
-    /// The place for the text of a column, if that is kept.
+    /// Returns the text buffer of a column if it is copied.
     fn text(&mut self, column: Option<usize>) -> Option<&mut String> {
         self.texts.iter_mut().find(|(kept, _)| Some(*kept) == column).map(|(_, text)| text)
     }
 }
 
-/// Reads one value that fills the line; the reason if it does not.
+/// Parses one value that fills the line, or returns the reason of failure.
 fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), String> {
     let mut source = serde_json::Deserializer::from_slice(line);
     let outcome = source.deserialize_any(visitor).and_then(|()| source.end());
     outcome.map_err(|error| {
-        // The line is part of the place already.
+        // The line number is already part of the location.
         let text = error.to_string();
         let end = text.find(" at line ").unwrap_or(text.len());
         format!("{} after {} characters, got {}", &text[..end], error.column(), shown(line))
     })
 }
 
-/// The shape that the first row gives to the table.
+/// Shape of the table, from the first row.
 #[derive(Default)]
 struct First {
     names: Option<Vec<String>>,
@@ -279,7 +292,7 @@ impl<'de> Visitor<'de> for Row<'_> {
     }
 }
 
-/// The position of a key, or the key.
+/// Position of a key, or the key itself.
 struct Key<'a>(Option<&'a HashMap<String, usize>>);
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {
@@ -302,7 +315,7 @@ impl Visitor<'_> for Key<'_> {
     }
 }
 
-/// Reads a cell, and writes its text down where one is wanted.
+/// Parses a cell, and stores its text if it is copied.
 struct AnyCell<'a>(Option<&'a mut String>);
 
 impl AnyCell<'_> {

@@ -1,7 +1,7 @@
-//! LIBSVM rows: a label, which is not used, and `INDEX:VALUE` pairs; cells that are not mentioned are 0.
+//! LIBSVM rows: an ignored label and `INDEX:VALUE` pairs. Cells that are not listed are 0.
 //!
-//! Indices count from 1 and increase; column 0 is index 1. A pair `qid:N` and whatever follows `#` are passed over. The
-//! number of columns is given, or is the largest index of a file that is read once for it first.
+//! Indices start at 1 and increase; column 0 is index 1. A pair `qid:N` and everything after `#` are ignored. The number of
+//! columns is given, or is the largest index of the file, which is then read twice.
 
 use super::line_reader::{LineParser, LineReader, LineTable};
 use super::{is_missing, number};
@@ -11,18 +11,18 @@ use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::Opened;
 
-/// A table that is being read.
+/// Parser of LIBSVM lines.
 pub struct Libsvm {
     columns: Columns,
     /// All cells of a row.
     dense: Vec<f64>,
-    /// Indices that the last row set.
+    /// Indices set by the last row.
     set: Vec<usize>,
     fills: bool,
 }
 
 impl Libsvm {
-    /// Opens the source and finds the number of columns.
+    /// Opens the source and determines the number of columns.
     pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         let dim = match layout.dim {
             Some(dim) => dim,
@@ -76,7 +76,7 @@ impl LineParser for Libsvm {
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error> {
         self.fill(lines.line()).map_err(|(column, fault)| {
             let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));
-            Error::at(lines.place() + &column, fault)
+            Error::at(lines.place().to_string() + &column, fault)
         })?;
         row.extend(self.columns.selected.iter().map(|column| self.dense[*column]));
         Ok(())
@@ -94,7 +94,7 @@ fn pair(word: &[u8]) -> Result<(u64, &[u8]), Fault> {
     }
 }
 
-/// The largest index of a file. Lines that are wrong are judged when they are read as rows.
+/// Returns the largest index of a file. Invalid lines are reported when they are read as rows.
 fn largest_index(input: &InputSource) -> Result<usize, Error> {
     let mut lines = LineReader::open(input)?;
     let mut largest = 0;
@@ -104,7 +104,7 @@ fn largest_index(input: &InputSource) -> Result<usize, Error> {
         let indices = words.skip(1).filter_map(|word| pair(word).ok()).map(|(index, _)| index);
         largest = indices.fold(largest, u64::max);
         // A slip of the keyboard must not become a row that fills the memory.
-        allow_columns(input, largest.into()).map_err(|error| error.moved_to(lines.place()))?;
+        allow_columns(input, largest.into()).map_err(|error| error.moved_to(lines.place().to_string()))?;
     }
     match (lines.rows(), largest) {
         (0, _) => Err(input.fault(Fault::Empty)),

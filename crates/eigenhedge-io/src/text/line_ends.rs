@@ -1,34 +1,34 @@
-//! Lines that all end in `\n`, whatever system wrote them, so that they can be counted.
+//! Normalization of line ends to `\n`, so that lines can be counted.
 
 use std::io::{self, Read};
 
-/// Turns `\r\n` and `\r` into `\n` and ends the last line.
+/// Reader that converts `\r\n` and `\r` to `\n` and terminates the last line.
 pub struct Lines<R> {
     inner: R,
-    /// The last byte handed out, after the change.
+    /// Last byte delivered, after conversion.
     last: u8,
-    /// The last byte read was `\r`: a `\n` right after it belongs to it.
+    /// True if the last byte read was `\r`. A `\n` that follows belongs to it.
     after_return: bool,
-    /// No `\r` has been read, so that bytes handed out are bytes read.
+    /// True if no `\r` has been read, so that the bytes delivered equal the bytes read.
     exact: bool,
-    /// The last byte handed out that ends no line.
+    /// Last byte delivered that is not a line end.
     last_inside: u8,
-    /// Bytes handed out so far, and whether there are no more.
+    /// Number of bytes delivered, and whether the source has ended.
     given: u64,
     is_over: bool,
-    /// Bytes that may still be handed out before [`Lines::allow`] is called again.
+    /// Number of bytes that may be delivered before [`Lines::allow`] is called again.
     left: u64,
-    /// The character between cells, each of which takes [`CELL`] bytes more once a line is [`LONG`].
+    /// Delimiter of cells. Each cell counts as [`CELL`] more bytes once a line is [`LONG`].
     delimiter: Option<u8>,
     since_allowed: u64,
 }
 
-/// Bytes from which a line is long, and those that a cell takes besides its own.
+/// Length in bytes from which a line is long, and extra bytes per cell.
 const LONG: u64 = 1 << 20;
 const CELL: u64 = 8;
 
 impl<R: Read> Lines<R> {
-    /// Reads lines from here.
+    /// Creates a reader of lines.
     pub fn new(inner: R) -> Self {
         Self {
             inner,
@@ -44,27 +44,27 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The same lines, whose cells are between these characters and take memory, too.
+    /// Sets the delimiter, so that the memory of cells is counted too.
     pub fn of_cells(self, delimiter: u8) -> Self {
         Self { delimiter: Some(delimiter), ..self }
     }
 
-    /// True if counting the bytes handed out counts the bytes of the source.
+    /// Returns true if the number of bytes delivered equals that of the source.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// True if this position is the end of the source, and no quote stands before it.
+    /// Returns true if this position is the end of the source and is not preceded by a quote.
     pub fn ends_openly(&self, position: u64) -> bool {
         self.is_over && position == self.given && self.last_inside != b'"'
     }
 
-    /// Hands out at most so many bytes more; then reading is an error, of the kind `FileTooLarge`.
+    /// Allows this many further bytes. Reading more is an error of the kind `FileTooLarge`.
     pub fn allow(&mut self, bytes: u64) {
         (self.left, self.since_allowed) = (bytes, 0);
     }
 
-    /// Changes the bytes in place and returns how many are left.
+    /// Converts the bytes in place. Returns the number of bytes left.
     fn change(&mut self, bytes: &mut [u8]) -> usize {
         if !self.after_return && !bytes.contains(&b'\r') {
             return bytes.len();
@@ -101,7 +101,7 @@ impl<R: Read> Read for Lines<R> {
                 self.given += 1;
                 return Ok(1);
             }
-            // Nothing left is not the end: the `\n` of a `\r\n` came alone.
+            // An empty result is not the end: the `\n` of a `\r\n` arrived alone.
             if let kept @ 1.. = self.change(&mut buffer[..found]) {
                 self.last = buffer[kept - 1];
                 self.since_allowed += kept as u64;

@@ -1,16 +1,16 @@
-//! Lines as they stand, counted; blank ones are passed over.
+//! Numbered lines without blank ones.
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::reader::{Progress, ReadPosition, Reader};
 use std::io::{BufRead, BufReader, Read};
 
-/// Reads one line after the other into the same buffer.
+/// Reader of lines into a reused buffer.
 pub struct LineReader {
     input: InputSource,
     source: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
-    /// The line has been looked at, but not as a row.
+    /// True if the line has been inspected but not delivered as a row.
     held: bool,
     rows: u64,
     lines: u64,
@@ -18,18 +18,18 @@ pub struct LineReader {
 }
 
 impl LineReader {
-    /// Lines from the start of the source.
+    /// Opens the source from the start.
     pub fn open(input: &InputSource) -> Result<Self, Error> {
         let source = BufReader::with_capacity(1 << 16, input.open()?);
         Ok(Self { input: input.clone(), source, line: Vec::new(), held: false, rows: 0, lines: 0, bytes: 0 })
     }
 
-    /// The first line, looked at to know the table, will be the next one again.
+    /// Delivers the inspected first line again.
     pub fn hold(&mut self) {
         self.held = true;
     }
 
-    /// Reads the next line that is not blank; false at the end.
+    /// Reads the next line that is not blank. Returns false at the end.
     pub fn advance(&mut self) -> Result<bool, Error> {
         if std::mem::take(&mut self.held) {
             return Ok(true);
@@ -57,31 +57,31 @@ impl LineReader {
         }
     }
 
-    /// The line read last, without the white space around it.
+    /// Returns the line read last, without surrounding white space.
     pub fn line(&self) -> &[u8] {
         self.line.trim_ascii()
     }
 
-    /// Rows read.
+    /// Returns the number of rows read.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
     /// Place of the line read last.
-    pub fn place(&self) -> String {
-        format!("{}, line {}", self.input.name(), self.lines)
+    pub fn place(&self) -> RowPlace {
+        self.input.line(self.lines)
     }
 }
 
 /// A format in which a row is a line.
 pub trait LineParser {
-    /// Puts the selected cells of the line read last into `row`, which is empty.
+    /// Parses the selected cells of the line read last into the empty `row`.
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error>;
-    /// Appends the texts of the kept columns of the line parsed last.
+    /// Appends the texts of the copied columns of the line parsed last.
     fn kept(&self, _texts: &mut Vec<String>) {}
 }
 
-/// A table of such a format that is being read.
+/// Reader of a table in such a format.
 pub struct LineTable<P> {
     pub lines: LineReader,
     pub parser: P,
@@ -96,7 +96,7 @@ impl<P: LineParser> Reader for LineTable<P> {
         self.parser.kept(texts);
     }
 
-    fn place(&self) -> String {
+    fn place(&self) -> RowPlace {
         self.lines.place()
     }
 

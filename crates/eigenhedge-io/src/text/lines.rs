@@ -1,4 +1,4 @@
-//! Lines of text, such as those of a log: a table of one column, `line`. Blank lines are passed over.
+//! Lines of text, such as a log: a table with one column, `line`. Blank lines are skipped.
 
 use super::line_reader::{LineParser, LineReader, LineTable};
 use super::{is_missing, number};
@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::reader::Opened;
 use crate::recode::text_of;
 
-/// A table that is being read.
+/// Reader of lines of text.
 pub struct Lines {
     columns: Columns,
     line: String,

@@ -1,4 +1,4 @@
-//! Tables that are lines of text.
+//! Text formats.
 
 mod cells;
 mod csv;
@@ -16,12 +16,12 @@ pub use jsonl::Jsonl;
 pub use libsvm::Libsvm;
 pub use lines::Lines;
 
-/// The number that a cell holds, NaN and infinity included.
+/// Parses the number in a cell, including NaN and infinity.
 fn number(cell: &[u8]) -> Option<f64> {
     cells::CellStyle::default().number(cell)
 }
 
-/// True if a cell holds nothing, NaN, or one of the signs for a missing number, in small or capital letters.
+/// Returns true if a cell is empty, NaN, or one of the markers for a missing number, ignoring case.
 fn is_missing(cell: &[u8]) -> bool {
     cells::CellStyle::default().is_missing(cell)
 }

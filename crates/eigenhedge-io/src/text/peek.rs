@@ -1,7 +1,7 @@
-//! The first lines of a source, looked at before they are read.
+//! The first lines of a source, inspected before they are read.
 //!
-//! A file is looked at up to [`LINES`] lines. Of a pipe, only what has arrived is looked at, once there is a line of data: rows of
-//! a live stream never wait for later ones.
+//! Up to [`LINES`] lines of a file are inspected. For a pipe, only the bytes that have arrived are inspected, once there is a
+//! line of data, so that rows of a live stream never wait for later ones.
 
 use super::cells::CellStyle;
 use crate::error::Error;
@@ -10,21 +10,21 @@ use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat};
 use std::io::{self, Read};
 
-/// Lines that are looked at.
+/// Maximum number of lines inspected.
 pub(crate) const LINES: usize = 200;
-/// Bytes that are looked at, unless two lines take more.
+/// Maximum number of bytes inspected, unless two lines take more.
 const BYTES: usize = 1 << 18;
-/// Bytes that two lines may take to be looked at.
+/// Maximum number of bytes inspected for two lines.
 const MOST_BYTES: usize = 1 << 23;
-/// Bytes of one read.
+/// Number of bytes per read.
 const PIECE: usize = 1 << 16;
 
-/// A source whose first bytes have been looked at; reading it starts with these.
+/// A source whose first bytes have been inspected. Reading starts with these.
 pub struct Peeked {
     head: Vec<u8>,
     given: usize,
     inner: Box<dyn Read>,
-    /// The head is all there is.
+    /// True if the head is the whole source.
     is_whole: bool,
 }
 
@@ -36,7 +36,7 @@ impl Peeked {
         Ok(peeked)
     }
 
-    /// The first lines that are complete, as they stand.
+    /// Returns the first complete lines, unmodified.
     pub fn lines(&self) -> &[u8] {
         if self.is_whole {
             return &self.head;
@@ -97,7 +97,7 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// True if the first line holds no word, whatever the delimiter is: it is a row, and not a header that rows will follow.
+/// Returns true if the first line contains no word with any delimiter, so that it is a row and not a header.
 fn is_row(head: &[u8]) -> bool {
     let style = CellStyle::default();
     let line = head.split(|byte| is_line_end(*byte)).find(|line| !line.is_empty()).unwrap_or_default();

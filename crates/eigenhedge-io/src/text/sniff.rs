@@ -1,8 +1,8 @@
-//! The delimiter and the decimal sign of a text table, found from its first lines.
+//! Detection of the delimiter and the decimal sign of a text table from its first lines.
 //!
-//! A delimiter other than a comma is found if it gives all lines, the header too, the same number of cells. Where a comma does so
-//! as well, the one that leaves more cells that are numbers is taken. Between semicolons, tabs or bars, cells such as `1,5` have a
-//! decimal comma.
+//! A delimiter other than a comma is detected if it splits all lines, including the header, into the same number of cells. If a
+//! comma does so too, the one that gives more numeric cells is chosen. With semicolons, tabs or bars as delimiters, cells such
+//! as `1,5` have a decimal comma.
 
 use super::cells::{CellStyle, decimal_sign, has_thousands};
 use super::line_ends::Lines;
@@ -11,12 +11,12 @@ use crate::format::Format;
 use crate::layout::Layout;
 use csv::ByteRecord;
 
-/// Delimiters that are looked for, besides the comma.
+/// Candidate delimiters other than the comma.
 const DELIMITERS: [u8; 3] = [b'\t', b';', b'|'];
 /// Share of the lines that must have the same number of cells.
 const AGREEING: f64 = 0.9;
 
-/// The first lines of a table, taken apart.
+/// The first lines of a table, split into cells.
 pub struct Look {
     pub delimiter: u8,
     pub decimal: u8,
@@ -25,7 +25,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// Finds what the layout does not say.
+    /// Detects the properties that the layout does not specify.
     pub fn new(head: &[u8], layout: &Layout) -> Self {
         let found = layout.found.as_ref();
         let by_format = (layout.format == Format::Tsv).then_some(b'\t');
@@ -38,7 +38,7 @@ impl Look {
     }
 }
 
-/// The records of the first lines.
+/// Splits the first lines into records.
 fn records(head: &[u8], delimiter: u8) -> Vec<ByteRecord> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(Lines::new(head));
@@ -63,14 +63,14 @@ fn delimiter(head: &[u8]) -> u8 {
     b','
 }
 
-/// True if nearly all lines have the same number of cells as the first, more than one.
+/// Returns true if nearly all lines have the same number of cells as the first, and more than one.
 fn agree(lines: &[ByteRecord]) -> bool {
     let width = lines.first().map_or(0, ByteRecord::len);
     let same = lines.iter().filter(|line| line.len() == width).count();
     width > 1 && same as f64 >= AGREEING * lines.len() as f64
 }
 
-/// Share of the cells that are numbers or missing.
+/// Returns the share of the cells that are numbers or missing.
 fn numbers(lines: &[ByteRecord]) -> f64 {
     let style = CellStyle::default();
     let cells: usize = lines.iter().map(ByteRecord::len).sum();
@@ -78,14 +78,14 @@ fn numbers(lines: &[ByteRecord]) -> f64 {
     plain as f64 / cells.max(1) as f64
 }
 
-/// The sign that stands in more cells.
+/// Returns the more frequent decimal sign.
 fn decimal_of(lines: &[ByteRecord]) -> u8 {
     let (mut points, mut commas) = (0, 0);
     for cell in lines.iter().flatten() {
         match decimal_sign(cell) {
             Some(b',') => commas += 1,
             Some(_) => points += 1,
-            // The sign after the groups of digits.
+            // Sign after the groups of digits.
             None if has_thousands(cell) => match cell.iter().rev().find(|byte| matches!(byte, b'.' | b',')) {
                 Some(b',') => commas += 1,
                 _ => points += 1,

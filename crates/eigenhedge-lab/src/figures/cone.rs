@@ -11,11 +11,11 @@ use eigenhedge::{Instance, Kind, Random, Spec};
 use eigenhedge_report::{Chart, Series};
 
 const LENGTH: usize = 20;
-/// Height of the cone in each direction.
+/// Half height of the cone.
 const HEIGHT: f64 = 0.6;
 /// Standard deviation of the noise in every coordinate; the paper does not give it.
 const NOISE: f64 = 0.03;
-/// Six products of three coordinates with one equation between them span five directions.
+/// Number of kept directions: six products of three coordinates with one equation span five directions.
 const KEPT: usize = 5;
 const KERNEL: VectorKernel = VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 0.0 };
 
@@ -72,7 +72,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![table, points], charts: charts(&rows, &best, &tuned, bound, &regret), text, claims })
 }
 
-/// Points of the cone with noise, and features of norm at most one.
+/// Generates points of the cone with noise, scaled so that features have norm at most 1.
 fn cone(count: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut point = || {
@@ -85,7 +85,7 @@ fn cone(count: usize, seed: u64) -> Vec<Vec<f64>> {
     std::iter::repeat_with(&mut point).filter(|row| dot(row, row) <= 1.0).take(count).collect()
 }
 
-/// Running totals of the expected loss.
+/// Returns the cumulative expected loss.
 fn online(rows: &[Vec<f64>], spec: &Spec, progress: &Progress) -> Result<Vec<f64>, LabError> {
     let instances = rows.iter().map(|row| Instance::from(&row[..]));
     Ok(cumulated(&expected_losses(&mut spec.kernel(KERNEL, LENGTH)?, instances, progress)?))

@@ -1,4 +1,4 @@
-//! The stream that figures 4 and 5 run on.
+//! The stream of figures 4 and 5.
 
 use super::KEPT;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
@@ -7,9 +7,9 @@ use eigenhedge::internals::dot;
 use eigenhedge::streams;
 use eigenhedge_report::{Chart, Series};
 
-/// Rows of one segment.
+/// Number of rows of a segment.
 pub const SEGMENT: usize = 500;
-/// Columns of the table: numbers of a row.
+/// Number of columns shown in the table.
 const SHOWN: usize = 3;
 
 pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {

@@ -1,4 +1,4 @@
-//! Total loss on the stream of three subspaces, and what double precision without logarithms does to it.
+//! Total loss on the stream of three subspaces, and the effect of double precision without logarithms.
 
 use super::figure_3::SEGMENT;
 use super::{ALPHA, KEPT, spec, tracking};

@@ -1,4 +1,4 @@
-//! The kept subspace in the rows after the first change of the stream of three subspaces.
+//! The kept subspace after the first change of the stream of three subspaces.
 
 use super::figure_3::SEGMENT;
 use super::{ALPHA, KEPT, tracking};
@@ -8,25 +8,25 @@ use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::{Matrix, Mixing, Random, streams, trial};
 use eigenhedge_report::{Chart, Mark, Series, Tint};
 
-/// The old subspace counts as left when this share of the new one is kept.
+/// Share of the new subspace from which the learner counts as switched.
 const TURNED: f64 = 0.9;
-/// Rows before the change that are shown.
+/// Number of rows shown before the change.
 const BEFORE: usize = 20;
 /// Rows after the change at which the most probable subspace is drawn.
 const MOMENTS: [usize; 5] = [0, 15, 30, 45, 60];
 
-/// Observations of one learner after each row.
+/// Observations of one learner around the change.
 struct Transition {
     /// Share of the new subspace that is kept, from the change on.
     new: Vec<f64>,
-    /// Share of the old one.
+    /// Share of the old subspace that is kept.
     old: Vec<f64>,
     /// Most probable subspaces at [`MOMENTS`].
     planes: Vec<Matrix>,
 }
 
 impl Transition {
-    /// Rows after the change until the new subspace is kept; the length of a segment when it never is.
+    /// Returns the number of rows after the change until the new subspace is kept; the length of a segment if it never is.
     fn rows(&self) -> f64 {
         self.new[BEFORE..].iter().position(|share| *share >= TURNED).unwrap_or(SEGMENT) as f64
     }
@@ -80,7 +80,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![table], charts, text, claims })
 }
 
-/// Runs a learner over the stream and looks at it around the change.
+/// Runs a learner over the stream and observes it around the change.
 fn watch(mut learner: impl Observed, stream: &streams::Stream) -> Result<Transition, LabError> {
     let mut random = Random::seeded(0);
     let mut seen = Transition { new: Vec::new(), old: Vec::new(), planes: Vec::new() };
@@ -99,13 +99,13 @@ fn watch(mut learner: impl Observed, stream: &streams::Stream) -> Result<Transit
     Ok(seen)
 }
 
-/// Mean squared length that the unit vectors of a subspace keep.
+/// Returns the mean squared length of the unit vectors of a subspace that is kept.
 fn kept(learner: &impl Observed, subspace: &Matrix) -> Result<f64, LabError> {
     let shares = (0..subspace.columns()).map(|j| learner.kept_of(subspace.column(j)));
     Ok(shares.sum::<Result<f64, _>>()? / subspace.columns() as f64)
 }
 
-/// Mean squared length that the unit vectors of one subspace keep in another.
+/// Returns the mean squared length of the unit vectors of one subspace that lies in another.
 fn overlap(one: &Matrix, other: &Matrix) -> f64 {
     let mut coordinates = Vec::new();
     let mut square = |j: usize| {
@@ -125,7 +125,7 @@ fn shares(named: &[(&str, &Transition)]) -> Chart {
     chart
 }
 
-/// Unit circles of planes in the first two coordinates.
+/// Plots unit circles of planes in the first two coordinates.
 fn ellipses(title: &str, seen: &Transition) -> Chart {
     let mut chart = Chart::new(title, "coordinate 1", "coordinate 2");
     for (step, (plane, moment)) in seen.planes.iter().zip(MOMENTS).enumerate() {

@@ -1,4 +1,4 @@
-//! Long-term memory: six segments of three persons, of whom some come back.
+//! Long-term memory: six segments of three persons, some of whom recur.
 
 use super::{ALPHA, tracking};
 use crate::curves::{cumulated, expected_losses, learner, row_numbers};
@@ -8,16 +8,16 @@ use eigenhedge::{Instance, Mixing, Random, streams};
 use eigenhedge_report::{Chart, Mark, Series};
 
 const PATTERN: [usize; 6] = [1, 2, 1, 3, 2, 1];
-/// Segments that show something new after something else.
+/// Segments with a new person after another one.
 const NEW: [usize; 2] = [1, 3];
-/// Segments that show something again.
+/// Segments with a recurring person.
 const AGAIN: [usize; 3] = [2, 4, 5];
 const SEGMENT: usize = 200;
 const PERSONS: usize = 3;
 const FACES_KEPT: usize = 5;
 const NAMES: [&str; 3] = ["past average", "fixed share", "no mixing"];
 
-/// Rows, how many directions are kept, and what the rows are.
+/// Rows, number of kept directions, and a description of the rows.
 struct Source {
     rows: Vec<Vec<f64>>,
     kept: usize,
@@ -49,7 +49,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     })
 }
 
-/// Faces when they are there, a recurring stream otherwise.
+/// Returns faces if available, otherwise a recurring synthetic stream.
 fn source(setting: &Setting) -> Result<Source, LabError> {
     let Some(folder) = setting.data.as_ref().filter(|folder| faces::present(folder)) else {
         let stream = streams::recurring(100, 2, &PATTERN, SEGMENT, setting.seed);
@@ -70,7 +70,7 @@ fn source(setting: &Setting) -> Result<Source, LabError> {
     Ok(Source { rows, kept: FACES_KEPT, what, name: "faces", faces: true })
 }
 
-/// For each row, what the best subspace of its segment loses on it.
+/// Returns the loss of each row for the best subspace of its segment.
 fn best_of_segments(source: &Source) -> Result<Vec<f64>, LabError> {
     let mut losses = Vec::new();
     for segment in source.rows.chunks(SEGMENT) {
@@ -147,7 +147,7 @@ fn chart(regrets: &[Vec<f64>], source: &Source) -> Chart {
     let x = row_numbers(source.rows.len());
     let mut chart =
         Chart::new("Regret with and without memory of the past", "rows", "regret to the best subspace of each segment");
-    // On the synthetic stream the regret without mixing would make the others small.
+    // On the synthetic stream the regret without mixing would dwarf the others.
     for i in 0..if source.faces { 3 } else { 2 } {
         chart = chart.with(Series::line(NAMES[i], &x, &cumulated(&regrets[i])));
     }

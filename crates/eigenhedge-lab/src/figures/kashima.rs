@@ -1,4 +1,4 @@
-//! The three Hebbian learners, plain and with a kernel, on their way to the components of batch PCA.
+//! Convergence of the three Hebbian learners, plain and with a kernel, to the components of batch PCA.
 
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, KernelPca, Solver};
@@ -9,14 +9,14 @@ use eigenhedge::{Matrix, NormBound, Random, trial};
 use eigenhedge_report::{Chart, Series};
 
 const COMPONENTS: usize = 2;
-/// Degrees that no component may be away from its own at the end.
+/// Maximum final angle between a vector and its component, in degrees.
 const NEAR: f64 = 3.0;
-/// Points, which are gone through again and again, each time in another order.
+/// Number of points, which are presented repeatedly in random order.
 const POINTS: usize = 100;
-/// Angles are measured whenever all points have been shown.
+/// Number of trials between measurements of angles: one pass over the points.
 const CHECK: usize = POINTS;
 
-/// Learners by their names in the registry.
+/// Returns the learners with their names in the registry.
 fn learners(rate: Rate, bound: f64) -> [(&'static str, Params); 3] {
     let finish = |params: Params| Params { rate, norm_bound: NormBound::Given(bound), ..params };
     [
@@ -26,12 +26,12 @@ fn learners(rate: Rate, bound: f64) -> [(&'static str, Params); 3] {
     ]
 }
 
-/// A set of points, and the batch components that its features have.
+/// A set of points, and the batch components of its features.
 struct Task {
     name: &'static str,
     kernel: VectorKernel,
     points: Vec<Vec<f64>>,
-    /// Rows are the features of points in the coordinates of all batch components.
+    /// Features of the points in the coordinates of all batch components, one row per point.
     features: Vec<Vec<f64>>,
     bound: f64,
     rate: Rate,
@@ -48,7 +48,7 @@ impl Task {
         Ok(Self { name, kernel, points, features, bound, rate })
     }
 
-    /// Angles in degrees between weight vectors and batch components, for each check and component.
+    /// Returns the angles in degrees between weight vectors and batch components, for each check and component.
     fn angles(&self, params: Params, trials: usize, seed: u64) -> Result<Vec<Vec<f64>>, LabError> {
         let weights = FeatureWeights::new(Vectors::new(self.kernel.clone(), self.points[0].len())?)?;
         let mut learner = Hebbian::new(params, weights)?;
@@ -69,7 +69,7 @@ impl Task {
         Ok(angles)
     }
 
-    /// The weight vector is a combination of the points drawn so far, each an atom.
+    /// Returns the angle of a weight vector, a combination of the points drawn so far, each an atom.
     fn angle(&self, learner: &Hebbian<FeatureWeights<Vectors>>, component: usize, drawn: &[usize]) -> f64 {
         let mut vector = vec![0.0; POINTS];
         for (coefficient, index) in learner.weights().coefficients(component).zip(drawn) {
@@ -102,7 +102,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
                     let cells = [task.name, name, &(p + 1).to_string(), &trials.to_string(), &degrees.to_string()];
                     table.rows.push(cells.map(String::from).to_vec());
                 }
-                // The first vector of every learner moves by Oja's rule.
+                // The first vector of every learner follows Oja's rule.
                 match (j, p) {
                     (0, _) => chart = chart.with(Series::line("component 1, all three", &x, &own)),
                     (_, 0) => {}
@@ -119,7 +119,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(outcome)
 }
 
-/// Every vector ends near its component, and much nearer than it was.
+/// Claims that every vector ends near its component, and much nearer than at the start.
 fn claims(name: &str, angles: &[Vec<f64>]) -> [Claim; 2] {
     let largest = |angles: &[f64]| angles.iter().copied().fold(0.0, f64::max);
     let (first, end) = (largest(&angles[0]), largest(&angles[angles.len() - 1]));
@@ -142,7 +142,7 @@ fn text(trials: usize) -> Vec<String> {
     ]
 }
 
-/// Gaussian points with standard deviations that differ by factors.
+/// Generates Gaussian points with different standard deviations along the axes.
 fn ellipsoid(random: &mut Random) -> Vec<Vec<f64>> {
     const SIZES: [f64; 6] = [1.0, 0.6, 0.2, 0.1, 0.1, 0.1];
     let mut axes = Matrix::zeros(6, 6);
@@ -159,7 +159,7 @@ fn ellipsoid(random: &mut Random) -> Vec<Vec<f64>> {
     (0..POINTS).map(|_| point()).collect()
 }
 
-/// Three clusters of different sizes in the plane.
+/// Generates three clusters of different sizes in the plane.
 fn clusters(random: &mut Random) -> Vec<Vec<f64>> {
     let centers = [([0.0, 0.0], 50), ([3.0, 0.0], 30), ([0.0, 3.0], 20)];
     let mut point = |center: [f64; 2]| center.map(|c| c + 0.3 * random.normal()).to_vec();

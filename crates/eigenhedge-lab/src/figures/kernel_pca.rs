@@ -1,4 +1,4 @@
-//! Kernel PCA of a disc within a ring, and the view of it as a projection of Cholesky factors.
+//! Kernel PCA of a disc within a ring, and its interpretation as a projection of Cholesky factors.
 
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, KernelPca, Pca, Solver};
@@ -11,7 +11,7 @@ const RING: usize = 120;
 const RADIUS: f64 = 2.0;
 const GAMMA: f64 = 0.5;
 const KEPT: usize = 2;
-/// Points of the grid along each axis, for contour lines.
+/// Number of grid points along each axis, for contour lines.
 const GRID: usize = 80;
 const LEVELS: usize = 5;
 
@@ -84,7 +84,7 @@ fn table(points: &[Vec<f64>], flat: &Matrix, scores: &Matrix) -> Table {
     table
 }
 
-/// The disc first, then the ring.
+/// Generates the points of the disc, then those of the ring.
 fn points(seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut around = |radius: f64, noise: f64| {
@@ -95,7 +95,7 @@ fn points(seed: u64) -> Vec<Vec<f64>> {
     disc.into_iter().chain((0..RING).map(|_| around(RADIUS, 0.15))).collect()
 }
 
-/// Share of points on the right side of the best threshold on one coordinate, in the better direction.
+/// Returns the share of points classified correctly by the best threshold on one coordinate.
 fn separated(scores: &Matrix, column: usize) -> f64 {
     let scores = scores.column(column);
     let share = |threshold: f64| {
@@ -105,7 +105,7 @@ fn separated(scores: &Matrix, column: usize) -> f64 {
     scores.iter().map(|threshold| share(*threshold)).fold(0.0, f64::max)
 }
 
-/// Largest difference of entries; columns may differ in sign.
+/// Returns the largest difference of entries. Columns may differ in sign.
 fn distance(one: &Matrix, other: &Matrix) -> f64 {
     let apart = |j: usize, sign: f64| {
         one.column(j).iter().zip(other.column(j)).map(|(a, b)| (a - sign * b).abs()).fold(0.0, f64::max)
@@ -113,13 +113,13 @@ fn distance(one: &Matrix, other: &Matrix) -> f64 {
     (0..KEPT).map(|j| apart(j, 1.0).min(apart(j, -1.0))).fold(0.0, f64::max)
 }
 
-/// Levels evenly inside the range.
+/// Returns evenly spaced levels inside the range.
 fn levels(scores: &[f64]) -> Vec<f64> {
     let (low, high) = scores.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
     (1..=LEVELS).map(|i| low + (high - low) * i as f64 / (LEVELS + 1) as f64).collect()
 }
 
-/// Where the first coordinate crosses a level on the lines of a grid.
+/// Returns the points where the first coordinate crosses a level on the lines of a grid.
 fn contour(kernel: &mut KernelPca<Vectors>, level: f64) -> Result<Vec<(f64, f64)>, LabError> {
     let reach = 1.4 * RADIUS;
     let place = |i: usize| reach * (2.0 * i as f64 / (GRID - 1) as f64 - 1.0);

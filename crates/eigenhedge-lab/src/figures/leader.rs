@@ -1,4 +1,4 @@
-//! The adversary that charges follow the leader on every row, for experts, sets of experts and subspaces.
+//! The adversary of follow the leader, for experts, sets of experts and subspaces.
 
 use super::spec;
 use crate::curves::{cumulated, expected_losses, last, row_numbers};
@@ -9,14 +9,14 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Random, Spec, streams, trial};
 use eigenhedge_report::{Chart, Series};
 
-/// Experts, or numbers of a row.
+/// Number of experts, or of columns.
 const N: usize = 10;
-/// Directions kept where a single number is looked at.
+/// Number of directions kept where a single number is shown.
 const KEPT: usize = 6;
-/// The leader's share of `n/(n-k)` that must be reached.
+/// Required share of the ratio `n/(n-k)`.
 const ENOUGH: f64 = 0.95;
 
-/// Totals after each row.
+/// Cumulative losses after each row.
 struct Totals {
     leader: Vec<f64>,
     learner: Vec<f64>,
@@ -75,12 +75,12 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![by_kept, by_row], charts, text, claims })
 }
 
-/// `n/(n-k)`.
+/// Returns `n/(n-k)`.
 fn ratio(kept: usize) -> f64 {
     N as f64 / (N - kept) as f64
 }
 
-/// Loss of the best k of n, given the loss of dropping each.
+/// Returns the loss of the best k of n, given the loss of dropping each.
 fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     let mut totals = [0.0; N];
     losses.iter().for_each(|losses| totals.iter_mut().zip(losses).for_each(|(total, loss)| *total += loss));
@@ -88,7 +88,7 @@ fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     totals[..N - kept].iter().sum()
 }
 
-/// The tuned rate for this best loss, and what it promises.
+/// Returns the tuned rate for this best loss, and its bound.
 fn tuned(best: f64, kept: usize) -> (f64, f64) {
     let divergence = divergence(kept, Multiplicity::Finite(N as u64)).unwrap_or(f64::NAN);
     (tuned_rate(divergence, best, 1.0).unwrap_or(1.0), best + tuned_regret(divergence, best, 1.0))
@@ -125,9 +125,9 @@ fn judge(what: &str, learner: &str, kept: usize, totals: &Totals) -> Vec<Claim> 
     ]
 }
 
-/// Capped Hedge against one who always charges what it drops most surely.
+/// Runs capped Hedge against an adversary that always charges the expert most likely dropped.
 fn adversary(count: usize) -> Result<Claim, LabError> {
-    // All are charged alike in the end, so the best loss is known beforehand.
+    // All experts are charged equally in the end, so the best loss is known in advance.
     let (eta, _) = tuned((count * (N - KEPT)) as f64 / N as f64, KEPT);
     let mut learner = CappedHedge::new(N, KEPT, eta)?;
     let (mut random, mut total, mut all) = (Random::seeded(0), 0.0, Vec::new());

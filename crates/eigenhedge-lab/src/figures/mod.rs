@@ -1,4 +1,4 @@
-//! One file for each figure, or for a few that belong together.
+//! One file per figure, or for a few related ones.
 
 pub mod cone;
 pub mod example_6;
@@ -14,17 +14,17 @@ pub mod ridge;
 
 use eigenhedge::{Kind, Mixing, NormBound, Spec};
 
-/// Directions kept on the stream of three subspaces.
+/// Number of directions kept on the stream of three subspaces.
 const KEPT: usize = 2;
-/// Share that is mixed in.
+/// Mixing share.
 const ALPHA: f64 = 1e-3;
 
-/// A learner with rate 1 for rows of norm at most one.
+/// Returns a learner with rate 1 for rows of norm at most 1.
 fn spec(kind: Kind, kept: usize) -> Spec {
     Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, kept) }
 }
 
-/// Tracking with rate 1 and this mixing.
+/// Returns tracking with rate 1 and this mixing.
 fn tracking(mixing: Mixing, kept: usize) -> Spec {
     Spec { mixing, ..spec(Kind::Tracking, kept) }
 }

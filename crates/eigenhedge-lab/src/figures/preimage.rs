@@ -1,4 +1,4 @@
-//! From features back to points: denoising by kernel PCA, and the point of a kernel mean.
+//! Pre-images: denoising by kernel PCA, and the pre-image of a kernel mean.
 
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::Random;
@@ -12,7 +12,7 @@ const NOISE: f64 = 0.2;
 const REACH: f64 = 3.0;
 const KEPT: usize = 6;
 const KERNEL: VectorKernel = VectorKernel::Rbf { gamma: 0.7 };
-/// Points of the curve that distances are measured to.
+/// Number of points of the curve for distances.
 const FINE: usize = 2001;
 
 fn curve(x: f64) -> f64 {
@@ -97,20 +97,20 @@ fn middles(mean: &Means) -> Chart {
     chart
 }
 
-/// Squared distance of a point from the curve.
+/// Returns the squared distance of a point from the curve.
 fn squared_distance(point: &[f64]) -> f64 {
     let on_curve = (0..FINE).map(|i| 1.5 * REACH * (2.0 * i as f64 / (FINE - 1) as f64 - 1.0));
     on_curve.map(|x| (point[0] - x).powi(2) + (point[1] - curve(x)).powi(2)).fold(f64::INFINITY, f64::min)
 }
 
-/// Two clusters of 60 and 30 points, and two answers to what their middle is.
+/// Two clusters of 60 and 30 points, and two estimates of their center.
 struct Means {
     points: Vec<Vec<f64>>,
     plain: Vec<f64>,
     found: Vec<f64>,
     plain_distance: f64,
     found_distance: f64,
-    /// Of the pre-image from the middle of the larger cluster.
+    /// Distance for the pre-image started at the center of the larger cluster.
     off_center: f64,
 }
 

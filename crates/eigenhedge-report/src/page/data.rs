@@ -1,14 +1,14 @@
-//! Charts as data for the drawing program of a page: short numbers, and axes that several curves share written once.
+//! Chart data for the script of a page, with short numbers; axes shared by several curves are written once.
 
 use crate::axis::Extent;
 use crate::chart::{Chart, Kind, Series};
 use crate::palette::{self, Colour, look};
 use serde::Serialize;
 
-/// Digits that are left of a value; more cannot be seen, and pages should stay small.
+/// Number of digits of a value. More are invisible, and pages should be small.
 const DIGITS: usize = 7;
 
-/// Input of the drawing program.
+/// Input of the script.
 #[derive(Serialize)]
 pub struct Data<'a> {
     colours: [[&'static str; 2]; 4],
@@ -33,7 +33,7 @@ pub struct ChartData<'a> {
     focus_y: Option<(f64, f64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     focus_plain: Option<(f64, f64)>,
-    /// True if something lies outside the focus.
+    /// True if some points are outside the focus.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     range_switch: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ struct OtherX<'a> {
 struct SeriesData<'a> {
     name: &'a str,
     kind: &'static str,
-    /// On light and on dark.
+    /// Color on light and on dark backgrounds.
     colour: [&'static str; 2],
     dash: &'static [u8],
     x: Horizontal,
@@ -69,12 +69,12 @@ struct SeriesData<'a> {
 #[derive(Serialize, PartialEq)]
 #[serde(untagged)]
 enum Horizontal {
-    /// Those of an earlier series.
+    /// The values of an earlier series.
     Same(usize),
     Values(Vec<f64>),
 }
 
-/// The data of the charts of a page.
+/// Returns the data of the charts of a page.
 pub fn data<'a>(charts: impl Iterator<Item = &'a Chart>) -> Data<'a> {
     Data { colours: colours(), charts: self::charts(charts) }
 }
@@ -93,7 +93,7 @@ pub fn charts<'a>(charts: impl Iterator<Item = &'a Chart>) -> Vec<ChartData<'a>>
 fn chart_data(chart: &Chart) -> ChartData<'_> {
     let (x, y) = (Extent::empty(chart.log_x), Extent::empty(chart.log_y));
     let mut series: Vec<SeriesData> = Vec::with_capacity(chart.series.len());
-    // A series that has nothing to draw has no entry in the legend either.
+    // A series with nothing to draw has no legend entry.
     for (i, given) in chart.series.iter().enumerate().filter(|(_, series)| chart.shows(series)) {
         let mut next = series_data(i, given, chart.dated_x, &x, &y);
         if let Some(same) = series.iter().position(|earlier| earlier.x == next.x) {
@@ -144,7 +144,7 @@ fn series_data<'a>(position: usize, series: &'a Series, dated: bool, x: &Extent,
         },
         colour: [look.colour.light, look.colour.dark],
         dash: look.dash,
-        // Times need more digits than others: a second in fifty years.
+        // Times need more digits: a second in fifty years.
         x: Horizontal::Values(points.iter().map(|point| if dated { point.x } else { rounded(point.x) }).collect()),
         y: points.iter().map(|point| short(point.y)).collect(),
         low: spread(|point| point.low),
@@ -152,7 +152,7 @@ fn series_data<'a>(position: usize, series: &'a Series, dated: bool, x: &Extent,
     }
 }
 
-/// Whole numbers stay as they are: row numbers must be right.
+/// Rounds a value. Integers are unchanged, because row numbers must be exact.
 fn rounded(value: f64) -> f64 {
     if value.fract() == 0.0 && value.abs() < 9e15 {
         return value;

@@ -1,11 +1,11 @@
-//! One HTML file with sentences, charts and tables. It needs no network, and forbids itself to use one.
+//! A self-contained HTML file with sentences, charts and tables. Its content security policy forbids network access.
 //!
-//! Charts are drawn twice: as a picture that is there without scripts, when printing, and when a script fails; and, on a
-//! screen with scripts, as one to zoom into and read values from, by uPlot (its text and licence are part of the page).
+//! Charts are drawn twice: as a static picture, for printing and for browsers without scripts, and as an interactive chart by
+//! uPlot, whose code and licence are part of the page.
 //!
 //! [`Page::parts`] is the page while its data still change: see [`live`].
 //!
-//! Not done: no template language. The page is one format string, and every text in it passes through [`crate::escape`].
+//! Not done: a template language. The page is one format string, and every text in it passes through [`crate::escape`].
 
 mod data;
 pub mod live;
@@ -32,85 +32,85 @@ const HELP: &str =
     "<p class=\"help\">In the charts: drag to zoom, double-click to go back, click a name to hide it.</p>\n";
 const STYLE: &str = include_str!("style.css");
 
-/// A page.
+/// An HTML page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
-    /// Heading, and name of the window.
+    /// Heading, and title of the window.
     pub title: String,
-    /// A line below the heading; may be empty.
+    /// Line below the heading; may be empty.
     pub subtitle: String,
     /// Findings, one sentence or short paragraph each.
     pub summary: Vec<String>,
-    /// The rest, in order.
+    /// Further content, in order.
     pub blocks: Vec<Block>,
 }
 
-/// A part of a page.
+/// Part of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// A picture.
+    /// A chart.
     Chart(Chart),
     /// A table.
     Table(Table),
-    /// A picture of cells.
+    /// A heat map.
     HeatMap(HeatMap),
-    /// Small pictures beside each other.
+    /// Small multiples.
     Multiples(Multiples),
-    /// A picture that is stepped through.
+    /// An animation in steps.
     Steps(Steps),
-    /// A few numbers in large letters.
+    /// Key numbers in large type.
     Tiles(Vec<Tile>),
-    /// A heading and paragraphs.
+    /// A heading with paragraphs.
     Text(String, Vec<String>),
-    /// Closed until somebody opens it.
+    /// Collapsed content.
     Folded(Folded),
-    /// One line for each of many things, with a small picture.
+    /// A table with one line and a sparkline per item.
     Overview(Overview),
-    /// Blocks under a title that opens them, at a place that other blocks lead to.
+    /// Collapsible blocks with an anchor.
     Section(Section),
 }
 
-/// Blocks under a title that opens them.
+/// Collapsible blocks with an anchor.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Section {
-    /// Name of the place, unique in the page.
+    /// Anchor, unique in the page.
     pub place: String,
-    /// The line that is seen.
+    /// Visible title.
     pub title: String,
-    /// What it opens.
+    /// Collapsed content.
     pub blocks: Vec<Block>,
 }
 
-/// A number in large letters.
+/// A number in large type.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tile {
-    /// The number, rounded for people.
+    /// Rounded number.
     pub value: String,
-    /// Its meaning in a few words.
+    /// Short description.
     pub label: String,
-    /// The number with all its digits, for those who point at it; may be empty.
+    /// Number with all digits, shown on hover; may be empty.
     pub exact: String,
-    /// `alarm` or `drift` for a number in that colour; may be empty.
+    /// `alarm` or `drift` for a number in that color; may be empty.
     pub tone: String,
 }
 
-/// Text and tables under a title that opens them.
+/// Collapsible text and tables.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Folded {
-    /// The line that is seen.
+    /// Visible title.
     pub title: String,
     /// Paragraphs.
     pub text: Vec<String>,
-    /// Tables below them.
+    /// Tables below the paragraphs.
     pub tables: Vec<Table>,
 }
 
 impl Page {
-    /// The page as a complete HTML file.
+    /// Returns the page as a complete HTML file.
     pub fn html(&self) -> String {
         let mut charts = Vec::new();
         collect(&self.blocks, &mut charts);
-        // Serialising strings and finite numbers into memory does not fail; without data the pictures stay.
+        // Serializing strings and finite numbers does not fail. Without data, the static pictures remain.
         let json = serde_json::to_string(&data::data(charts.into_iter())).unwrap_or_else(|_| r#"{"charts":[]}"#.into());
         let mut count = 0;
         let blocks: String = self.blocks.iter().map(|block| draw(block, &mut count, true)).collect();
@@ -151,7 +151,7 @@ fn style() -> String {
     format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules())
 }
 
-/// The charts among blocks, in the order in which they are drawn.
+/// Collects the charts among blocks, in drawing order.
 fn collect<'a>(blocks: &'a [Block], charts: &mut Vec<&'a Chart>) {
     for block in blocks {
         match block {
@@ -162,7 +162,7 @@ fn collect<'a>(blocks: &'a [Block], charts: &mut Vec<&'a Chart>) {
     }
 }
 
-/// Colours of the page itself.
+/// Returns the color variables of the page.
 fn variables() -> String {
     let (plus, minus) = (palette::SERIES[0], palette::SERIES[1]);
     let names = [
@@ -233,7 +233,7 @@ fn tile(tile: &Tile) -> String {
     format!("<div{tone}{}><b>{value}</b><span>{label}</span></div>", pointed(&tile.exact))
 }
 
-/// The attribute that shows a text to those who point at an element; nothing for an empty text.
+/// Returns the attribute that shows a text on hover; empty for an empty text.
 fn pointed(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" title=\"{}\"", markup(text)) }
 }

@@ -1,34 +1,34 @@
-//! One line for each of many things, with a small picture.
+//! Table with one line and a sparkline per item.
 
 use super::heading;
 use crate::escape::markup;
 use std::fmt::Write;
 
-/// Width and height of a small picture.
+/// Width and height of a sparkline.
 const WIDTH: f64 = 144.0;
 const HEIGHT: f64 = 24.0;
 
-/// One line for each of many things.
+/// Table with one line per item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overview {
     /// Heading.
     pub title: String,
-    /// Name of the first column: what the things are.
+    /// Name of the first column, the kind of items.
     pub noun: String,
-    /// The lines, in order.
+    /// Lines, in order.
     pub lines: Vec<OverviewLine>,
-    /// A sentence below the table; may be empty.
+    /// Sentence below the table; may be empty.
     pub caption: String,
 }
 
-/// One thing.
+/// Line of one item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OverviewLine {
-    /// Its name.
+    /// Name of the item.
     pub name: String,
-    /// The place of the page that its name leads to; empty for none.
+    /// Anchor that the name links to; empty for none.
     pub place: String,
-    /// Its state: `normal`, `alarm` and `drift` have their colours.
+    /// State of the item; `normal`, `alarm` and `drift` have colors.
     pub state: String,
     /// Number of rows.
     pub rows: String,
@@ -36,16 +36,16 @@ pub struct OverviewLine {
     pub alarms: String,
     /// Number of drifts.
     pub drifts: String,
-    /// What caused the last event.
+    /// Causes of the last event.
     pub causes: String,
-    /// Heights of its small picture.
+    /// Values of the sparkline.
     pub values: Vec<f64>,
-    /// True for the heights that are alarms.
+    /// True for the values that are alarms.
     pub is_alarm: Vec<bool>,
 }
 
 impl Overview {
-    /// The table as a part of a page.
+    /// Returns the table as HTML.
     pub(super) fn html(&self) -> String {
         let head = [self.noun.as_str(), "state", "score", "alarms", "drifts", "last causes", "rows"];
         let head: String = head.iter().map(|name| format!("<th scope=\"col\">{}</th>", markup(name))).collect();
@@ -80,7 +80,7 @@ impl OverviewLine {
         )
     }
 
-    /// The values as a line on a logarithmic scale, with its alarms as points; nothing if there are fewer than two.
+    /// Draws the values as a line on a logarithmic scale, with alarms as points; empty for fewer than two values.
     fn picture(&self) -> String {
         let height = |value: f64| if value > 0.0 { value.log10() } else { f64::NAN };
         let known: Vec<f64> = self.values.iter().map(|value| height(*value)).filter(|y| y.is_finite()).collect();

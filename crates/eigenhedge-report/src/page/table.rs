@@ -1,9 +1,9 @@
-//! Tables of texts, with shades and exact numbers where they help.
+//! Tables of texts, with optional shading and exact numbers.
 
 use super::{heading, pointed};
 use crate::escape::markup;
 
-/// A table of texts. Columns whose cells mostly read as numbers are set flush right.
+/// A table of texts. Columns in which most cells are numbers are aligned right.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     /// Heading.
@@ -12,23 +12,23 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
-    /// Texts that cells show when somebody points at them, at the same places; empty for none.
+    /// Texts shown on hover, by cell; empty for none.
     pub exact: Vec<Vec<String>>,
-    /// Shade of cells from -1 to 1, at the same places: one colour for each sign; NaN or empty for none.
+    /// Shade of cells from -1 to 1, by cell, with one color per sign; NaN or empty for none.
     pub shades: Vec<Vec<f64>>,
-    /// A sentence below the table; may be empty.
+    /// Sentence below the table; may be empty.
     pub caption: String,
 }
 
 impl Table {
-    /// The table as a part of a page.
+    /// Returns the table as HTML.
     pub(super) fn html(&self) -> String {
-        // A dash stands for a number that there is not.
+        // A dash represents a missing number.
         let is_number = |text: &String| {
             let text = text.trim().trim_end_matches(" %");
             text == "-" || text.replace('\u{2212}', "-").parse::<f64>().is_ok()
         };
-        // A column is one of numbers if most of its cells are.
+        // A column is numeric if most of its cells are.
         let numeric = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| if is_number(cell) { 1 } else { -1 }).sum::<i64>() > 0
@@ -66,7 +66,7 @@ impl Table {
     }
 }
 
-/// The background of a cell.
+/// Returns the background style of a cell.
 fn shaded(shade: f64) -> String {
     if shade.is_nan() {
         return String::new();

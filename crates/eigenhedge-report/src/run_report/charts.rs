@@ -1,4 +1,4 @@
-//! The pictures of the page of a run.
+//! Plots of the page of a run.
 
 use super::{Best, Curve, Placed, RunReport};
 use crate::chart::{Annotation, Chart, Kind, Series, Tint};
@@ -8,11 +8,11 @@ use crate::number::grouped;
 use crate::page::Block;
 use crate::palette::TIMES;
 
-/// Lines of a picture of cells.
+/// Maximum number of lines of a heat map.
 const LINES: usize = 16;
-/// A loss this many times the usual one of the learner makes the axis of losses per row logarithmic.
+/// Ratio of a loss to the usual one from which the axis of losses per row is logarithmic.
 const FAR: f64 = 40.0;
-/// Least weight on average that is worth a line.
+/// Minimum mean weight of a plotted member.
 const WORTH: f64 = 0.002;
 
 impl Curve {
@@ -22,7 +22,7 @@ impl Curve {
 }
 
 impl RunReport {
-    /// The pictures that there is data for, and the tables of directions between them.
+    /// Returns the plots for which there is data, and the tables of directions.
     pub(super) fn pictures(&self) -> Vec<Block> {
         let mut blocks =
             vec![Block::Chart(self.share()), Block::Chart(self.loss_per_row()), Block::Chart(self.row_losses())];
@@ -42,7 +42,7 @@ impl RunReport {
         blocks.into_iter().filter(has_data).map(|block| self.over_time(block)).collect()
     }
 
-    /// The charts among the pictures.
+    /// Returns the charts among the plots.
     pub fn charts(&self) -> Vec<Chart> {
         self.pictures()
             .into_iter()
@@ -50,7 +50,7 @@ impl RunReport {
             .collect()
     }
 
-    /// The same picture over the times of the rows, if they are known and it is one over rows.
+    /// Replaces rows by times on the horizontal axis, if they are known.
     fn over_time(&self, mut block: Block) -> Block {
         let Some(times) = self.times.as_ref().filter(|times| times.rows.len() > 1) else { return block };
         match &mut block {
@@ -106,7 +106,7 @@ impl RunReport {
         chart
     }
 
-    /// Sums over the rows, with the bound: it may be far above what it bounds, so that the axis is logarithmic, and a plain
+    /// Plots cumulative losses with the bound. The bound may be far above the losses, so the axis is logarithmic, and a linear
     /// one leaves it out.
     fn total_loss(&self) -> Chart {
         let mut chart = self.over_rows("In all, and the guarantee", "total loss", "");
@@ -150,7 +150,7 @@ impl RunReport {
         chart
     }
 
-    /// One series for each fifth of the rows.
+    /// Plots rows in the plane, with one series for each fifth of the rows.
     fn plane(&self) -> Chart {
         let mut chart = Chart::new("Rows in the first two coordinates", "first coordinate", "second coordinate");
         chart.caption = "Each point is a row; colours go from early to late.".into();
@@ -177,13 +177,13 @@ impl RunReport {
     }
 
     fn kept_over_time(&self) -> HeatMap {
-        // Directions that are kept for sure all the time are no picture.
+        // Directions that are always kept with certainty are not plotted.
         let open = self.kept.iter().any(|curve| curve.values.iter().any(|p| *p > 0.02 && *p < 0.98));
         shares("How surely each direction is kept", KEPT, if open { &self.kept } else { &[] })
     }
 }
 
-/// Curves between 0 and 1 as lines of cells: those that ever had a value to speak of, in their own order.
+/// Plots curves between 0 and 1 as a heat map: those with a notable value, in their own order.
 fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     let largest = |curve: &Curve| curve.values.iter().copied().fold(0.0, f64::max);
     let known = |curve: &Curve| curve.values.iter().copied().filter(|value| value.is_finite()).sum::<f64>();
@@ -198,7 +198,7 @@ fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
         1 => " One that never had more than a little is left out.".into(),
         count => format!(" {count} that never had more than a little are left out."),
     };
-    // What all names end with tells none of them apart.
+    // A common suffix of all names does not distinguish them.
     let ending = |curve: &Curve| curve.name.rfind(", ").map(|at| curve.name[at..].to_owned());
     let common = curves.first().and_then(ending).filter(|common| curves.iter().all(|c| c.name.ends_with(common)));
     let end = |i: usize| curves[i].name.len() - common.as_ref().map_or(0, String::len);
@@ -214,19 +214,19 @@ fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     }
 }
 
-/// The median of what is known of a curve.
+/// Returns the median of the known values of a curve.
 fn usual(curve: &Curve) -> f64 {
     let mut known: Vec<f64> = curve.values.iter().copied().filter(|value| value.is_finite()).collect();
     known.sort_by(f64::total_cmp);
     known.get(known.len() / 2).copied().unwrap_or(f64::INFINITY)
 }
 
-/// All values of the series of a chart.
+/// Returns all values of the series of a chart.
 fn values(chart: &Chart) -> impl Iterator<Item = f64> {
     chart.series.iter().flat_map(|series| series.points.iter().map(|point| point.y))
 }
 
-/// Label of the axis of pictures over rows.
+/// Label of the axis of plots over rows.
 const ROW: &str = "row";
 
 const SHARE: &str = "Of the sum of squares of the rows, the part that lies in the directions chosen before each row was seen. The \

@@ -1,51 +1,51 @@
-//! Loadings of the kept directions, and how they changed.
+//! Loadings of the kept directions, and their change over time.
 
 use crate::chart::{Chart, Series};
 use crate::heat_map::HeatMap;
 use crate::page::Table;
 
-/// Columns of the input that are shown.
+/// Maximum number of columns shown.
 const COLUMNS: usize = 30;
-/// Directions that are shown.
+/// Maximum number of directions shown.
 const SHOWN: usize = 10;
-/// Columns that are named for each direction.
+/// Number of columns named per direction.
 const NAMED: usize = 4;
-/// A loading this small is not worth a name.
+/// Smallest loading that is named.
 const SMALL: f64 = 0.1;
-/// A column has a line if this much of it lies within the directions.
+/// Share of a column in the directions from which it gets a line.
 const LEAST: f64 = 0.005;
-/// The same for a picture of cells, where less has no shade.
+/// Share of a column from which it is shown in a heat map; less has no shade.
 const SHADE: f64 = 0.07;
 /// Explanation of the shares of the directions.
 const ENERGY: &str = "The directions at the end of the run, the surest first. Of the energy of all rows, around their mean, a \
                       share lies along each; directions that follow a change fit the last rows better than all rows.";
-/// Columns that are shown in any case.
+/// Number of columns that are always shown.
 const FEWEST: usize = 12;
 
-/// The directions that were kept, over named columns.
+/// Kept directions over named columns.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Directions {
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// The directions at the end: unit vectors over the columns, the surest first.
+    /// Directions at the end: unit vectors over the columns, most likely kept first.
     pub vectors: Vec<Vec<f64>>,
-    /// Share of the energy of all rows along each of them; may be empty.
+    /// Share of the energy of all rows along each direction; may be empty.
     pub shares: Vec<f64>,
-    /// The directions on the way.
+    /// Directions during the run.
     pub looks: Vec<Look>,
 }
 
-/// The directions after some row.
+/// Directions after some row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Look {
-    /// The row.
+    /// Number of the row.
     pub row: f64,
     /// Unit vectors over the columns.
     pub vectors: Vec<Vec<f64>>,
 }
 
 impl Directions {
-    /// The loadings of the columns that matter most, and a line for each direction.
+    /// Returns the loadings of the main columns, and a table with one line per direction.
     pub(super) fn tables(&self) -> Vec<Table> {
         if self.vectors.is_empty() || self.columns.is_empty() {
             return vec![];
@@ -108,7 +108,7 @@ impl Directions {
         }
     }
 
-    /// How much of each column lies in the kept directions, over the rows.
+    /// Plots the share of each column in the kept directions over the rows.
     pub(super) fn columns_over_time(&self) -> HeatMap {
         let over_time = |column: usize| self.looks.iter().map(move |look| within(&look.vectors, column));
         let shown = self.most(SHADE, |column| over_time(column).fold(0.0, f64::max));
@@ -126,7 +126,7 @@ impl Directions {
         }
     }
 
-    /// How much the directions on the way have in common with those at the end, and with those of the look before.
+    /// Plots the overlap of the directions during the run with those at the end, and with the previous ones.
     pub(super) fn turns(&self, x_label: &str) -> Chart {
         let mut chart = Chart::new("How much they turned", x_label, "in common");
         chart.caption =
@@ -141,13 +141,14 @@ impl Directions {
         chart.with(Series::line("with those a while before", rows.get(1..).unwrap_or_default(), &before))
     }
 
-    /// The name of a column; a number alone would be taken for one.
+    /// Returns the name of a column, with a prefix if it is a number.
     fn name(&self, column: usize) -> String {
         let name = &self.columns[column];
         if name.parse::<f64>().is_ok() { format!("column {name}") } else { name.clone() }
     }
 
-    /// The columns with the largest values, and of those beyond a few only such as have this much, in their own order.
+    /// Returns the columns with the largest values, in their own order. Beyond a minimum number, only columns with at least
+    /// `least`.
     fn most(&self, least: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = (0..self.columns.len()).map(|i| (i, value(i))).collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -158,19 +159,19 @@ impl Directions {
     }
 }
 
-/// Part of a column that lies within orthonormal vectors.
+/// Returns the share of a column within orthonormal vectors.
 fn within(vectors: &[Vec<f64>], column: usize) -> f64 {
     vectors.iter().filter_map(|vector| vector.get(column)).map(|x| x * x).sum::<f64>().min(1.0)
 }
 
-/// The squared cosines between two sets of orthonormal vectors, on average.
+/// Returns the mean squared cosine between two sets of orthonormal vectors.
 fn in_common(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let inner = |u: &[f64], v: &[f64]| u.iter().zip(v).map(|(x, y)| x * y).sum::<f64>();
     let sum: f64 = a.iter().flat_map(|u| b.iter().map(move |v| inner(u, v).powi(2))).sum();
     (sum / a.len().max(1) as f64).clamp(0.0, 1.0)
 }
 
-/// Two decimals and a sign.
+/// Formats a number with two decimals and a sign.
 fn signed(value: f64) -> String {
     let text = format!("{value:.2}");
     match text.strip_prefix('-') {

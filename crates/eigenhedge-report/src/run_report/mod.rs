@@ -1,7 +1,7 @@
-//! The page of one run, in pictures first: how much was kept, what was lost and beside whom, what the directions are and how
-//! they changed, who led, which rows stand out; the whole account at the end, folded.
+//! Page of a run: share kept, losses and comparators, directions and their change, members, outlying rows, and the complete
+//! summary, collapsed.
 //!
-//! Plain data in. Curves of long runs come from [`Downsampler`]; what is empty has no picture and no table.
+//! Input is plain data. Curves of long runs come from [`Downsampler`]. Empty data has no plot and no table.
 
 mod charts;
 mod directions;
@@ -27,14 +27,14 @@ pub struct Curve {
     pub values: Vec<f64>,
 }
 
-/// The best in hindsight, as far as it is known.
+/// Best subspace in hindsight, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Best {
-    /// Its loss up to each row.
+    /// Loss up to each row.
     Curve(Curve),
-    /// Its loss at a few rows.
+    /// Loss at a few rows.
     Points(Curve),
-    /// Ends between which its loss lies.
+    /// Bracket of the loss.
     Bracket {
         /// Name in the legend.
         name: String,
@@ -50,7 +50,7 @@ pub enum Best {
 /// A row in its first two coordinates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placed {
-    /// Its number.
+    /// Number of the row.
     pub row: u64,
     /// First coordinate.
     pub x: f64,
@@ -58,78 +58,78 @@ pub struct Placed {
     pub y: f64,
 }
 
-/// One line of the account.
+/// Line of the summary.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Fact {
     /// Name, as in the summary.
     pub key: String,
-    /// Value, rounded for people.
+    /// Rounded value.
     pub value: String,
-    /// Value with all its digits.
+    /// Value with all digits.
     pub exact: String,
-    /// Its meaning.
+    /// Explanation.
     pub explanation: String,
 }
 
-/// The data of the page of one run.
+/// Data of the page of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunReport {
     /// Heading.
     pub title: String,
-    /// A line below the heading; may be empty.
+    /// Line below the heading; may be empty.
     pub subtitle: String,
-    /// Facts that must not be overlooked, in sentences.
+    /// Important notes, in sentences.
     pub notes: Vec<String>,
-    /// The few numbers that come first.
+    /// Key numbers at the top.
     pub tiles: Vec<Tile>,
-    /// Unit of every loss, in words.
+    /// Unit of the losses, in words.
     pub unit: String,
-    /// Share of the energy that was kept, in per cent: of the learner first.
+    /// Share of the energy kept, in percent; that of the learner first.
     pub kept_share: Vec<Curve>,
-    /// Loss per row in stretches of rows: of the learner first, then what it is compared with.
+    /// Loss per row in segments of rows; that of the learner first, then the comparators.
     pub loss_per_row: Vec<Curve>,
     /// Total expected loss.
     pub learner: Option<Curve>,
-    /// Loss of the best in hindsight.
+    /// Loss of the best subspace in hindsight.
     pub best: Option<Best>,
-    /// Loss of directions chosen at random, without learning.
+    /// Loss of random directions, without learning.
     pub no_learning: Option<Curve>,
-    /// The bound on the loss.
+    /// Bound on the loss.
     pub bound: Option<Curve>,
-    /// Regret divided by rows: one curve, or the ends between which it lies.
+    /// Regret per row: one curve, or the ends of a bracket.
     pub regret_per_row: Vec<Curve>,
-    /// The directions that were kept.
+    /// Kept directions.
     pub directions: Option<Directions>,
-    /// Probability with which each direction is kept.
+    /// Probability that each direction is kept.
     pub kept: Vec<Curve>,
     /// Weight of each member of a portfolio.
     pub weights: Vec<Curve>,
-    /// Loss of single rows; thinned so that large ones stay.
+    /// Loss of single rows, downsampled so that large ones remain.
     pub losses: Option<Curve>,
     /// The rows with the largest losses, largest first.
     pub largest: Vec<Entry>,
     /// Rows in the first two coordinates.
     pub rows: Vec<Placed>,
-    /// Rows at which segments begin.
+    /// Rows at which segments start.
     pub marks: Vec<Mark>,
-    /// The account in sentences.
+    /// Summary in sentences.
     pub account: Vec<String>,
-    /// The account by keys.
+    /// Summary by keys.
     pub ledger: Vec<Fact>,
     /// Members of a portfolio.
     pub members: Option<Table>,
-    /// Time of some of the rows, in seconds since 1970 and not decreasing: the axis of the charts, if it is known.
+    /// Times of some of the rows, in seconds since 1970, nondecreasing: the axis of the charts, if known.
     pub times: Option<Curve>,
 }
 
 impl Curve {
-    /// One curve of a recorder.
+    /// Creates a curve from a recorder.
     pub fn of(name: impl Into<String>, curves: &Downsampler, index: usize) -> Self {
         let (rows, values) = curves.curve(index);
         Self { name: name.into(), rows, values }
     }
 
-    /// The value at a row: between those of the rows around it, which must increase.
+    /// Returns the value at a row by linear interpolation. Rows must increase.
     pub fn at(&self, row: f64) -> f64 {
         let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
         let (Some(&[x0, x1]), Some(&[y0, y1])) =
@@ -142,7 +142,7 @@ impl Curve {
 }
 
 impl Placed {
-    /// The rows of a recorder, by its first two curves.
+    /// Returns the rows of a recorder, by its first two curves.
     pub fn of(curves: &Downsampler) -> Vec<Self> {
         let value = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
         curves.points().into_iter().map(|(row, v)| Self { row, x: value(v, 0), y: value(v, 1) }).collect()
@@ -150,7 +150,7 @@ impl Placed {
 }
 
 impl RunReport {
-    /// The page.
+    /// Returns the page.
     pub fn page(&self) -> Page {
         let mut blocks = Vec::new();
         if !self.tiles.is_empty() {
@@ -165,12 +165,12 @@ impl RunReport {
         Page { title: self.title.clone(), subtitle: self.subtitle.clone(), summary: self.notes.clone(), blocks }
     }
 
-    /// The page as an HTML file.
+    /// Returns the page as an HTML file.
     pub fn html(&self) -> String {
         self.page().html()
     }
 
-    /// The pictures as one SVG file.
+    /// Returns the plots as one SVG file.
     pub fn svg(&self) -> String {
         let pictures = self.pictures();
         let panels: Vec<(&str, Panel)> = pictures
@@ -199,7 +199,7 @@ impl RunReport {
     }
 
     fn largest_table(&self) -> Option<Table> {
-        // A column of nothing says nothing.
+        // An empty column is left out.
         let width = if self.largest.iter().all(|entry| entry.label.is_empty()) { 2 } else { 3 };
         let row = |e: &Entry| {
             let cells = [e.row.to_string(), significant(e.value, 4), e.label.clone()];

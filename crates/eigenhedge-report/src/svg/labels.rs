@@ -1,5 +1,5 @@
-//! Labels inside the picture, placed so that none covers another. One that finds no room is left out; it is still in the
-//! description, and its line or ring is still drawn.
+//! Labels inside the picture, placed without overlap. A label without room is left out; it is still in the description, and its
+//! line or ring is still drawn.
 
 use super::number;
 use super::panel::{Frame, label};
@@ -7,20 +7,20 @@ use crate::chart::{Chart, Mark};
 use crate::palette::{FAINT, INK, PAPER};
 use crate::text_layout;
 
-/// Height of one line of labels of marks.
+/// Height of one line of mark labels.
 pub const MARK_LINE: f64 = 15.0;
 const MOST_LINES: usize = 3;
 const SIZE: f64 = 11.0;
 const LONGEST: f64 = 170.0;
 
-/// Marks with the places of their labels.
+/// Marks with the positions of their labels.
 pub struct Marks<'a> {
-    /// Lines of labels above the plotting area.
+    /// Number of lines of labels above the plotting area.
     pub lines: usize,
     placed: Vec<(&'a Mark, Option<(usize, String)>)>,
 }
 
-/// Gives each label the first line on which it is free.
+/// Assigns each label the first line with room.
 pub fn marks<'a>(chart: &'a Chart, frame: &Frame) -> Marks<'a> {
     let mut ends = [f64::NEG_INFINITY; MOST_LINES];
     let mut placed = Vec::new();
@@ -40,14 +40,14 @@ pub fn marks<'a>(chart: &'a Chart, frame: &Frame) -> Marks<'a> {
     Marks { lines, placed }
 }
 
-/// Middle of a label: at its mark, or as near as the plotting area allows.
+/// Returns the middle of a label: at its mark, or as near as the plotting area allows.
 fn middle(mark: &Mark, half: f64, frame: &Frame) -> f64 {
     let x = frame.left + frame.x.place(mark.x).unwrap_or(0.0) * frame.width;
     x.max(frame.left + half).min(frame.left + frame.width - half)
 }
 
 impl Marks<'_> {
-    /// Lines and labels.
+    /// Draws the lines and labels.
     pub fn draw(&self, frame: &Frame) -> String {
         let mut lines = String::new();
         let mut labels = String::new();
@@ -70,18 +70,18 @@ impl Marks<'_> {
     }
 }
 
-/// A rectangle that holds text: left, top, right, bottom.
+/// Rectangle of a text: left, top, right, bottom.
 type Area = [f64; 4];
 
 fn overlap(a: &Area, b: &Area) -> bool {
     a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 }
 
-/// Rings around named places, and their names.
+/// Draws rings around named positions, and their names.
 pub fn annotations(chart: &Chart, frame: &Frame) -> String {
     let mut rings = String::new();
     let mut names = String::new();
-    // Beyond the axis, the name stands at the edge.
+    // A position beyond the axis is named at the edge.
     let at_edge = |x: f64, y: f64| {
         frame.x.place(x)?;
         let (x, y) = frame.place_near(x, y)?;
@@ -96,7 +96,7 @@ pub fn annotations(chart: &Chart, frame: &Frame) -> String {
         }
         let name = text_layout::fit(place.label.trim(), SIZE, LONGEST);
         if let Some(area) = free_area(text_layout::width(&name, SIZE), (x, y), &taken, frame) {
-            // A rim in the colour of the paper keeps the name readable on top of lines.
+            // A rim in the background color keeps the name readable over lines.
             let rim = format!("paint-order=\"stroke\" stroke=\"{}\" stroke-width=\"3\"", PAPER.light);
             let text = label(INK, "ink", (area[0] + 1.0, area[3] - 4.0), SIZE, &rim, &name);
             names += &text.replacen("class=\"ink-fill\"", "class=\"ink-fill paper-stroke\"", 1);
@@ -109,7 +109,7 @@ pub fn annotations(chart: &Chart, frame: &Frame) -> String {
     format!("<path class=\"ink-stroke\" stroke=\"{}\" fill=\"none\" d=\"{rings}\"/>{names}", INK.light)
 }
 
-/// The nearest place for a text around a point, inside the plotting area and away from what is there.
+/// Returns the nearest free rectangle for a text around a point, inside the plotting area.
 fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &Frame) -> Option<Area> {
     let (width, height) = (width + 2.0, 15.0);
     let sides = [(6.0, -7.5), (-6.0 - width, -7.5), (-width / 2.0, -21.0), (-width / 2.0, 6.0)];

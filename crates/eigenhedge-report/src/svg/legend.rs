@@ -1,4 +1,4 @@
-//! The legend: below the picture, in as many lines as it needs.
+//! The legend, below the picture, in as many lines as necessary.
 
 use super::number;
 use super::panel::{TEXT_SIZE, label};
@@ -10,10 +10,10 @@ use crate::text_layout;
 const LINE: f64 = 19.0;
 const SAMPLE: f64 = 30.0;
 const GAP: f64 = 18.0;
-/// Longer names are cut, so that two fit beside each other.
+/// Maximum width of a name, so that two fit side by side.
 const LONGEST: f64 = 230.0;
 
-/// Elements and height. A single series is named by the title.
+/// Returns the elements and the height. A single series is named by the title.
 pub fn draw(chart: &Chart, (left, top): (f64, f64), room: f64) -> (String, f64) {
     let named = |series: &&(usize, &Series)| !series.1.name.trim().is_empty();
     let entries = chart.series.iter().enumerate().filter(|(_, series)| chart.shows(series));

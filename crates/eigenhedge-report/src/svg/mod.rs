@@ -1,10 +1,10 @@
-//! Charts as pictures: SVG that stands alone, in light and dark, on screen and on paper.
+//! Charts as self-contained SVG pictures, for light and dark screens and for print.
 //!
-//! Colours are attributes, so that programs without style sheets see the light version; a style sheet inside the picture
-//! changes them on dark screens. Nothing is clipped, because the axes hold all the data.
+//! Colors are attributes, so that programs without style sheets show the light version. A style sheet inside the picture
+//! changes them on dark screens. Nothing is clipped, because the axes contain all the data.
 //!
-//! Not done: no plotting library. The ones at hand draw by pixel or without style sheets, so that dark screens,
-//! accessible names and the placing of labels would have to be added from outside; what remains of the drawing is small.
+//! Not done: a plotting library. The available ones draw pixels or lack style sheets, so that dark screens, accessible names
+//! and label placement would have to be added. The remaining drawing code is small.
 
 mod labels;
 mod legend;
@@ -21,25 +21,25 @@ use crate::text_layout;
 use panel::{Panel, TITLE_SIZE};
 pub(crate) use simplify::simplify as simplified;
 
-/// Width of one picture in pixels.
+/// Width of a single picture in pixels.
 const WIDTH: f64 = 720.0;
-/// Width of one picture of a grid.
+/// Width of a picture in a grid.
 pub(crate) const CELL: f64 = 540.0;
 const FONT: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
-/// One chart as a complete SVG file.
+/// Draws one chart as a complete SVG file.
 pub fn chart(chart: &Chart) -> String {
     let panel = Panel::draw(chart, WIDTH, true);
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, true)
 }
 
-/// Charts side by side as one complete SVG file. Zero columns are taken as one.
+/// Draws charts in a grid as one complete SVG file. Zero columns count as one.
 pub fn grid(title: &str, charts: &[Chart], columns: usize) -> String {
     let panels = charts.iter().map(|chart| (chart.title.as_str(), Panel::draw(chart, CELL, true)));
     grid_of(title, &panels.collect::<Vec<_>>(), columns)
 }
 
-/// Pictures of the width of a cell, with their titles, side by side as one complete SVG file.
+/// Combines panels of cell width, with their titles, into one complete SVG file.
 pub(crate) fn grid_of(title: &str, panels: &[(&str, Panel)], columns: usize) -> String {
     let columns = columns.clamp(1, panels.len().max(1));
     let width = CELL * columns as f64;
@@ -74,13 +74,13 @@ pub(crate) fn grid_of(title: &str, panels: &[(&str, Panel)], columns: usize) -> 
     document(title, &description, (width, top.max(40.0)), &body, true)
 }
 
-/// One chart to stand inside a page that has the style sheet and shows the title itself.
+/// Draws one chart for a page that has the style sheet and shows the title itself.
 pub(crate) fn inline(chart: &Chart) -> String {
     let panel = Panel::draw(chart, WIDTH, false);
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, false)
 }
 
-/// A complete picture of this size around the elements; `alone` if no page has the style sheet.
+/// Wraps elements in a complete picture of this size. `alone` is true if no page provides the style sheet.
 pub(crate) fn document(title: &str, description: &str, (width, height): (f64, f64), body: &str, alone: bool) -> String {
     let height = number(height.ceil());
     let size = if alone { format!(" width=\"{width}\" height=\"{height}\"") } else { String::new() };
@@ -94,7 +94,7 @@ pub(crate) fn document(title: &str, description: &str, (width, height): (f64, f6
     )
 }
 
-/// A coordinate with one decimal.
+/// Formats a coordinate with one decimal.
 pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     match text.strip_suffix(".0") {

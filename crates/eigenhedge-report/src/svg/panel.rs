@@ -1,4 +1,4 @@
-//! One chart in its frame: title, axes, grid, then what is drawn inside, then the legend.
+//! One chart in its frame: title, axes, grid, content, legend.
 
 use super::labels::{self, MARK_LINE};
 use super::{legend, number, series};
@@ -13,20 +13,20 @@ use crate::text_layout;
 pub const TITLE_SIZE: f64 = 15.0;
 pub const TEXT_SIZE: f64 = 12.0;
 const MARGIN: f64 = 12.0;
-/// Height of the plotting area as a part of the width of the picture.
+/// Height of the plotting area as a share of the width of the picture.
 const ASPECT: f64 = 0.46;
 
-/// A chart that was drawn.
+/// A drawn chart.
 pub struct Panel {
-    /// Elements.
+    /// SVG elements.
     pub body: String,
     /// Height in pixels.
     pub height: f64,
-    /// The picture in words.
+    /// Description of the picture in words.
     pub description: String,
 }
 
-/// The plotting area and the axes around it.
+/// Plotting area with its axes.
 pub struct Frame {
     pub left: f64,
     pub top: f64,
@@ -37,12 +37,12 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Where a point lies in the picture; none if it cannot be drawn.
+    /// Returns the position of a point in the picture; `None` if it cannot be drawn.
     pub fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))
     }
 
-    /// The same for points beyond the axes too, which lie outside the plotting area.
+    /// Returns the position of a point, also beyond the axes.
     pub fn place_near(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         let (x, y) = (self.x.place_near(x)?, self.y.place_near(y)?);
         Some((self.left + x * self.width, self.top + (1.0 - y) * self.height))
@@ -87,7 +87,7 @@ impl Panel {
     }
 }
 
-/// The elements, cut off at the plotting area if some of the data lies outside.
+/// Clips the elements at the plotting area if some of the data is outside.
 fn clipped(chart: &Chart, frame: &Frame, body: String) -> String {
     if chart.left_out().is_none() {
         return body;
@@ -98,7 +98,7 @@ fn clipped(chart: &Chart, frame: &Frame, body: String) -> String {
     )
 }
 
-/// Chooses ticks so that their labels fit, and the margins so that they have room.
+/// Chooses ticks whose labels fit, and the margins for them.
 fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> Frame {
     let height = width * ASPECT;
     let y = Axis::new(vertical, Ends::Ticks, (height / 36.0) as usize);
@@ -161,7 +161,7 @@ fn axes(chart: &Chart, frame: &Frame) -> String {
     path("grid", GRID, &grid) + &path("faint", FAINT, &lines) + &texts
 }
 
-/// A text element; nothing for an empty text.
+/// Returns a text element; empty for an empty text.
 pub fn label(colour: Colour, class: &str, (x, y): (f64, f64), size: f64, attributes: &str, text: &str) -> String {
     if text.trim().is_empty() {
         return String::new();

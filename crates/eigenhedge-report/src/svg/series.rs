@@ -1,4 +1,4 @@
-//! The data itself: areas first, then lines and error bars, then points.
+//! The data: areas first, then lines and error bars, then points.
 
 use super::number;
 use super::panel::Frame;
@@ -8,7 +8,7 @@ use crate::palette::{Look, look};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-/// More points than this are drawn smaller.
+/// Number of points above which they are drawn smaller.
 const MANY: usize = 300;
 
 pub fn draw(chart: &Chart, frame: &Frame) -> String {
@@ -24,7 +24,7 @@ pub fn draw(chart: &Chart, frame: &Frame) -> String {
     body
 }
 
-/// Splits what was placed at its gaps.
+/// Splits positions at gaps.
 fn pieces<T: Copy>(placed: impl Iterator<Item = Option<T>>) -> Vec<Vec<T>> {
     let mut pieces = vec![vec![]];
     for place in placed {
@@ -46,7 +46,7 @@ fn path(places: &[(f64, f64)]) -> String {
     text
 }
 
-/// Attributes of a line in the look of a series.
+/// Returns the attributes of a line with the appearance of a series.
 pub fn stroke(look: &Look, width: f64) -> String {
     let dash: Vec<String> = look.dash.iter().map(u8::to_string).collect();
     let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", dash.join(" ")) };
@@ -61,7 +61,7 @@ fn line(series: &Series, look: &Look, frame: &Frame) -> String {
     let (mut lines, mut dots) = (String::new(), String::new());
     for piece in pieces(placed) {
         match piece.as_slice() {
-            // A value between two gaps has no line, but is there.
+            // A value between two gaps has no line, so it is drawn as a dot.
             &[(x, y)] => dots += &shape(0, (x, y), 2.0),
             piece => lines += &path(&simplify(piece)),
         }
@@ -103,7 +103,7 @@ fn points(series: &Series, look: &Look, frame: &Frame) -> String {
     let mut taken = HashSet::new();
     let mut shapes = String::new();
     for (x, y) in series.points.iter().filter_map(|point| frame.place(point.x, point.y)) {
-        // Points in the same place to half a pixel cannot be told apart.
+        // Points within half a pixel are indistinguishable.
         if taken.insert(((x * 2.0).round() as i64, (y * 2.0).round() as i64)) {
             shapes += &shape(look.shape, (x, y), radius);
         }
@@ -111,7 +111,7 @@ fn points(series: &Series, look: &Look, frame: &Frame) -> String {
     filled(look, 0.8, &shapes)
 }
 
-/// Triangles at the edge of the plotting area for points beyond it.
+/// Draws triangles at the edge of the plotting area for points beyond it.
 pub fn edges(chart: &Chart, frame: &Frame) -> String {
     let points = chart.series.iter().enumerate().filter(|(_, series)| series.kind == Kind::Points);
     let mut body = String::new();
@@ -143,7 +143,7 @@ pub fn filled(look: &Look, opacity: f64, d: &str) -> String {
     format!("<path class=\"{class}-fill\" fill=\"{colour}\" fill-opacity=\"{opacity}\" d=\"{d}\"/>")
 }
 
-/// A closed path: circle, square, triangle, diamond or plus.
+/// Returns a closed path: circle, square, triangle, diamond or plus.
 pub fn shape(index: usize, (x, y): (f64, f64), r: f64) -> String {
     let n = number;
     match index % 5 {

@@ -1,12 +1,12 @@
-//! Fewer points for the same line on the screen.
+//! Simplification of lines without visible change.
 //!
-//! First, of the points in one half pixel column only the first, lowest, highest and last stay; then Ramer's and
-//! Douglas and Peucker's method removes what lies within a quarter of a pixel of the rest.
+//! First, only the first, lowest, highest and last point in each half-pixel column are kept. Then the Ramer–Douglas–Peucker
+//! algorithm removes points within a quarter of a pixel of the rest.
 
-/// Largest distance from the true line, in pixels.
+/// Maximum distance from the original line in pixels.
 const TOLERANCE: f64 = 0.25;
 
-/// The line with fewer points; both ends stay.
+/// Returns the line with fewer points. Both ends are kept.
 pub fn simplify(line: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let line = one_per_column(line);
     let Some(end) = line.len().checked_sub(1) else { return line };
@@ -42,7 +42,7 @@ fn one_per_column(line: &[(f64, f64)]) -> Vec<(f64, f64)> {
     kept
 }
 
-/// Distance of a point from a stretch of line.
+/// Returns the distance of a point from a line segment.
 fn distance(point: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let square = dx * dx + dy * dy;

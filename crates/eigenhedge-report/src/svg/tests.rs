@@ -1,4 +1,4 @@
-//! Laws of pictures, over charts of every shape.
+//! Laws of pictures, over charts of every kind.
 
 use super::panel::{Frame, Panel};
 use super::*;
@@ -50,7 +50,7 @@ fn chart() -> impl Strategy<Value = Chart> {
     })
 }
 
-/// Left, top, right and bottom of a text that is not turned.
+/// Returns the left, top, right and bottom of a horizontal text.
 fn area(node: &Node) -> [f64; 4] {
     let attribute = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
     let (x, y, size) = (attribute("x"), attribute("y"), attribute("font-size"));

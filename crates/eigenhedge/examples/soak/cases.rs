@@ -5,21 +5,21 @@ use eigenhedge::registry::{Entry, Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Kind, Mixing, RunningCenter, Spec};
 
-/// A learner over rows of one length.
+/// A learner for rows of one length.
 pub struct Case {
     /// Name for `--case`.
     pub name: String,
-    /// The line of the table it is counted in.
+    /// Group in the table of results.
     pub group: String,
     pub spec: Spec,
     pub length: usize,
-    /// Rows of one life at most: without a budget a kernel's memory grows with every row.
+    /// Maximum number of rows of a run: without a budget, a kernel's memory grows with every row.
     pub longest_life: u64,
-    /// Rows between two looks at the drift of the columns.
+    /// Rows between checks of the columns' orthonormality.
     pub drift_every: u64,
 }
 
-/// A space: its name, the length of rows, kernel and budget.
+/// A space: its name, row length, kernel and budget.
 struct Space {
     name: &'static str,
     length: usize,
@@ -44,11 +44,11 @@ fn spaces() -> Vec<Space> {
     ]
 }
 
-/// The variants of a learner that have code of their own.
+/// Returns the variants of a learner that have their own code.
 fn variants(entry: &Entry, k: usize) -> Vec<Spec> {
     let reads = |option| entry.kind.reads(option);
     let k = if entry.kind == Kind::Oja { 1 } else { k };
-    // Hebbian rates are shares of a step; the others are exponents.
+    // Hebbian rates are step fractions; the others are exponents.
     let rates: &[f64] = match entry.family {
         Family::Hebbian => &[0.1],
         _ if reads("eta") => &[1.0, 64.0],
@@ -76,12 +76,12 @@ fn variants(entry: &Entry, k: usize) -> Vec<Spec> {
     specs
 }
 
-/// Learners that cost O(n k) for each row, so that they can be asked for long rows.
+/// Returns true for learners that cost O(n k) per row and therefore suit long rows.
 fn is_cheap(spec: &Spec) -> bool {
     spec.max_rank.is_some() || matches!(spec.learner.entry().family, Family::Portfolio | Family::Hebbian)
 }
 
-/// Every case.
+/// Returns every case.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for space in spaces() {

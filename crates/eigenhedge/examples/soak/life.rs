@@ -1,4 +1,4 @@
-//! One learner over a stream that keeps changing its kind, every row judged.
+//! A run of one learner over a stream whose kind keeps changing, with a check at every row.
 
 use crate::cases::Case;
 use crate::soundness::{Measured, Soundness};
@@ -6,7 +6,7 @@ use eigenhedge::internals::{Portfolio, dot};
 use eigenhedge::streams::HARD;
 use eigenhedge::{AnyLearner, Comparators, Loss, Model, Random};
 
-/// Rows without end: pieces of 20 to 300 rows of one kind of [`HARD`] after another, each with a size of its own.
+/// An endless stream: segments of 20 to 300 rows, each of a random kind of [`HARD`] and with its own scale.
 pub struct Endless {
     random: Random,
     length: usize,
@@ -18,7 +18,7 @@ impl Endless {
         Self { random: Random::seeded(seed), length, piece: Vec::new().into_iter() }
     }
 
-    /// A piece whose longest row has a norm between 0.1 and 10.
+    /// Generates a segment whose longest row has a norm between 0.1 and 10.
     fn next_piece(&mut self) -> Vec<Vec<f64>> {
         let stream = HARD[self.random.below(HARD.len())];
         let rows = 20 + self.random.below(281);
@@ -42,15 +42,15 @@ impl Iterator for Endless {
     }
 }
 
-/// Outcome of one life.
+/// Result of one run.
 #[derive(Default)]
 pub struct Outcome {
     pub sound: Soundness,
-    /// Rows before which the columns were made orthonormal again.
+    /// Number of rows at which the columns were reorthonormalized.
     pub healed: Option<u64>,
 }
 
-/// Lives for so many rows. A panic is a violation like any other.
+/// Runs the learner for `rows` rows. A panic counts as a violation.
 pub fn live(case: &Case, seed: u64, rows: u64) -> Outcome {
     let mut outcome = Outcome::default();
     let whole = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| walk(case, seed, rows, &mut outcome)));
@@ -62,7 +62,7 @@ pub fn live(case: &Case, seed: u64, rows: u64) -> Outcome {
     outcome
 }
 
-/// Rows before which a subspace learner has healed itself, over all members.
+/// Returns the number of rows at which a subspace learner reorthonormalized its columns, over all members.
 fn healed(learner: &AnyLearner) -> Option<u64> {
     match learner {
         AnyLearner::Plain(portfolio) => Some(portfolio.members().iter().map(|member| member.healed()).sum()),
@@ -80,7 +80,7 @@ fn walk(case: &Case, seed: u64, rows: u64, outcome: &mut Outcome) -> Result<(), 
         match run.learner() {
             AnyLearner::Plain(portfolio) => judge(portfolio, &run, &row, loss, with_drift, sound),
             AnyLearner::Kernel(portfolio) => judge(portfolio, &run, &row, loss, with_drift, sound),
-            // Their weight vectors are not orthonormal, and need not be.
+            // Hebbian weight vectors need not be orthonormal.
             _ => {
                 let kernel = case.spec.kernel.as_ref().filter(|_| case.spec.center.is_some());
                 let known_to = kernel.map_or(0.0, |kernel| 1e-13 * kernel.value(&row, &row));

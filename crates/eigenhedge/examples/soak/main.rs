@@ -1,9 +1,9 @@
-//! Every learner over streams that never settle, every row checked: `soak --rows N --seed S` for all, or
-//! `soak --case NAME --rows N --seed S` for one life of one learner. `cargo xtask soak` runs it.
+//! Long runs of every learner over streams that keep changing, with a check at every row. `soak --rows N --seed S` runs all
+//! cases, `soak --case NAME --rows N --seed S` one run of one case. `cargo xtask soak` calls it.
 //!
-//! Checked at every row: losses between zero and the energy of the row, loss and kept coordinates against the energy. At
-//! every row or every few (by the length of rows; every eighth in feature space): the drift of the columns. Each second:
-//! resident memory, which must stay under 500 MB and must not grow.
+//! Checks at every row: each loss is between zero and the energy of the row, and loss and kept coordinates agree with the
+//! energy. Orthonormality of the columns is checked at every row or every few rows, depending on the row length (every eighth
+//! in feature space). Resident memory is checked every second: it must stay below 500 MB and must not grow.
 
 mod cases;
 mod life;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const THREADS: usize = 2;
-/// Shortest life, and how many lives a case is given at least when there are rows enough.
+/// Minimum number of rows of a run, and minimum number of runs per case if there are enough rows.
 const SHORTEST_LIFE: u64 = 50;
 const LIVES: u64 = 4;
 
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// One life of one learner; true if it was sound.
+/// Runs one case once; true if no law was violated.
 fn one(name: &str, given: &Arguments) -> Result<bool, String> {
     let cases = cases::cases();
     let case = cases.iter().find(|case| case.name == name).ok_or_else(|| format!("no case {name}"))?;
@@ -73,14 +73,14 @@ fn one(name: &str, given: &Arguments) -> Result<bool, String> {
     Ok(totals.violations() == 0)
 }
 
-/// A life to be lived.
+/// A scheduled run.
 struct Life<'a> {
     case: &'a Case,
     seed: u64,
     rows: u64,
 }
 
-/// Lives for so many rows in all: each case gets the same share, in lives of which each is half as long as the one before.
+/// Splits the rows evenly over the cases. Each run of a case is half as long as the one before.
 fn lives<'a>(cases: &'a [Case], given: &Arguments) -> Vec<Life<'a>> {
     let share = (given.rows / cases.len() as u64).max(SHORTEST_LIFE);
     let mut lives = Vec::new();
@@ -96,18 +96,18 @@ fn lives<'a>(cases: &'a [Case], given: &Arguments) -> Vec<Life<'a>> {
             lives.push(Life { case, seed, rows });
         }
     }
-    // Long ones first, so that no thread is left alone with one at the end.
+    // Long runs first, so that threads finish at about the same time.
     lives.sort_by_key(|life| std::cmp::Reverse(life.rows));
     lives
 }
 
-/// Every learner; true if all were sound and memory stayed flat.
+/// Runs every case; true if no law was violated and memory did not grow.
 fn all(given: &Arguments) -> Result<bool, String> {
     let cases = cases::cases();
     let lives = lives(&cases, given);
     let wanted: u64 = lives.iter().map(|life| life.rows).sum();
     println!("{wanted} rows, {} cases, {} lives, seed {}", cases.len(), lives.len(), given.seed);
-    // A panic is counted: its message once is enough.
+    // Panics are counted; one message each is enough.
     std::panic::set_hook(Box::new(|info| eprintln!("panic: {info}")));
     let totals = Mutex::new(Totals::default());
     let (next, working, done) = (AtomicUsize::new(0), AtomicUsize::new(THREADS), AtomicU64::new(0));
@@ -150,15 +150,15 @@ fn all(given: &Arguments) -> Result<bool, String> {
     Ok(totals.violations() == 0)
 }
 
-/// Sums of one line of the table.
+/// Totals of one line of the table.
 #[derive(Default)]
 struct Total {
     sound: Soundness,
     healed: Option<u64>,
     busy: Duration,
-    /// Lives that broke a law.
+    /// Number of runs that violated a law.
     broken_lives: usize,
-    /// The soonest row that did, and how to see that again.
+    /// Earliest row of a violation, and the command that reproduces it.
     shortest: Option<(u64, String)>,
 }
 

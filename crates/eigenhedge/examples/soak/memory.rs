@@ -1,8 +1,8 @@
-//! Resident memory of this process, looked at while it works.
+//! Resident memory of this process, measured during the run.
 
-/// The most that may be resident, in megabytes.
+/// Maximum resident memory in megabytes.
 const MOST: f64 = 500.0;
-/// The second half may hold this many megabytes more than the first.
+/// Maximum growth from the first half of the run to the second, in megabytes.
 const GROWTH: f64 = 32.0;
 
 /// Peaks of resident memory, in megabytes.
@@ -14,14 +14,14 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Looks, when this share of the work is done.
+    /// Measures memory. `done` is the completed fraction of the work.
     pub fn look(&mut self, done: f64) {
         self.now = resident().unwrap_or(0.0);
         let half = if done < 0.5 { &mut self.first_half } else { &mut self.second_half };
         *half = half.max(self.now);
     }
 
-    /// The rule that it breaks, if any.
+    /// Returns the violated rule, if any.
     pub fn fault(&self) -> Option<String> {
         let Self { first_half, second_half, .. } = self;
         if first_half.max(*second_half) > MOST {
@@ -42,7 +42,7 @@ impl std::fmt::Display for Memory {
     }
 }
 
-/// Megabytes resident; none where the system does not tell.
+/// Returns resident memory in megabytes; `None` if the system does not report it.
 fn resident() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,23 +1,23 @@
 //! Pivoted Cholesky factor of a kernel matrix that is never formed.
 //!
-//! Setting: t points whose kernel matrix K is too large, or has low rank to the accuracy wanted.
+//! Setting: t points whose kernel matrix K is too large, or has low rank at the required accuracy.
 //!
-//! Update: the point p of largest remaining diagonal becomes a pivot; with its kernel row κ,
+//! Update: the point p with the largest remaining diagonal becomes a pivot. With its kernel row κ,
 //!
 //! ```text
 //! L[:, r] = (κ - L[:, ..r] L[p, ..r]ᵀ) / √d_p,    d_i ← d_i - L[i, r]²
 //! ```
 //!
-//! so `K - L Lᵀ` is positive semidefinite with diagonal d. Row i of L is φ(x_i) in coordinates: the Gram–Schmidt basis of the
-//! pivots' features.
+//! so `K - L Lᵀ` is positive semidefinite with diagonal d. Row i of L contains the coordinates of φ(x_i) in the Gram–Schmidt
+//! basis of the features of the pivots.
 //!
-//! Guarantee: `trace(K - L Lᵀ) = Σ d` is known at every step and reported; it also bounds the largest eigenvalue.
-//! The rank needed exceeds the best possible by a modest factor when eigenvalues decay fast.
+//! Guarantee: `trace(K - L Lᵀ) = Σ d` is known at every step and reported. It also bounds the largest eigenvalue. The rank
+//! needed exceeds the best possible by a modest factor if eigenvalues decay fast.
 //!
 //! Cost for rank r: r kernel rows, t·r² operations, t·r numbers.
 //!
-//! Numerics: diagonals fall by subtraction, so those under rounding of the largest first diagonal are taken for zero and
-//! end the factorisation. A diagonal that turns clearly negative proves that the kernel is not positive semidefinite.
+//! Numerics: diagonals decrease by subtraction, so those below rounding of the largest initial diagonal count as zero and end
+//! the factorization. A clearly negative diagonal proves that the kernel is not positive semidefinite.
 //!
 //! References: Harbrecht, Peters and Schneider, *On the low-rank approximation by the pivoted Cholesky decomposition*,
 //! 2012.
@@ -28,7 +28,7 @@ use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use std::borrow::Borrow;
 
-/// `K ≈ L Lᵀ` with few columns.
+/// Low-rank factorization `K ≈ L Lᵀ`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PivotedCholesky {
     pivots: Vec<usize>,
@@ -37,14 +37,14 @@ pub struct PivotedCholesky {
     trace: f64,
 }
 
-/// Remaining diagonals under this share of the largest are rounding.
+/// Share of the largest diagonal below which a remaining diagonal is rounding.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
-/// A remaining diagonal below minus this share of the largest is no rounding.
+/// Share of the largest diagonal beyond which a negative one is not rounding.
 const INDEFINITE: f64 = 1e-8;
 
 impl PivotedCholesky {
-    /// Makes every point an atom of the empty dictionary, and factors until the trace of what is left is at most
-    /// `tolerance` times the trace of K, or the rank reaches `max_rank`.
+    /// Adds every point to the empty dictionary and factors until the trace of the residual is at most `tolerance` times the
+    /// trace of K, or the rank reaches `max_rank`.
     pub fn new<D, P>(dictionary: &mut D, points: &[P], tolerance: f64, max_rank: usize) -> Result<Self, Error>
     where
         D: Dictionary,
@@ -54,7 +54,7 @@ impl PivotedCholesky {
         fraction("tolerance", tolerance)?;
         at_least_one("max-rank", max_rank)?;
         let mut row = Vec::new();
-        // Against no atoms, a row costs nothing but k(x, x) and the check of the point.
+        // Without atoms, a kernel row only computes k(x, x) and checks the point.
         let own = |(i, point): (usize, &P)| checked_row(dictionary, point.borrow(), &mut row).map_err(|e| e.at(i));
         let remaining: Vec<f64> = points.iter().enumerate().map(own).collect::<Result<_, _>>()?;
         let trace = remaining.iter().sum();
@@ -75,37 +75,37 @@ impl PivotedCholesky {
         Ok(cholesky)
     }
 
-    /// Positions of the pivots, in the order in which they were taken.
+    /// Returns the positions of the pivots, in order of selection.
     pub fn pivots(&self) -> &[usize] {
         &self.pivots
     }
 
-    /// L, one row for each point in the given order.
+    /// Returns L, with one row per point in the given order.
     pub fn factor(&self) -> &Matrix {
         &self.factor
     }
 
-    /// Number of columns of L.
+    /// Returns the number of columns of L.
     pub fn rank(&self) -> usize {
         self.pivots.len()
     }
 
-    /// Trace of K.
+    /// Returns the trace of K.
     pub fn trace(&self) -> f64 {
         self.trace
     }
 
-    /// `trace(K - L Lᵀ)`.
+    /// Returns `trace(K - L Lᵀ)`.
     pub fn trace_error(&self) -> f64 {
         self.remaining.iter().map(|d| d.max(0.0)).sum()
     }
 
-    /// Squared distance of each point's features from the span of the pivots' features.
+    /// Returns the squared distance of the features of each point from the span of the pivots.
     pub fn remaining(&self) -> &[f64] {
         &self.remaining
     }
 
-    /// The rows of L that belong to the pivots: lower triangular.
+    /// Returns the rows of L for the pivots, a lower triangular matrix.
     pub(super) fn pivot_block(&self) -> Matrix {
         let mut block = Matrix::zeros(self.rank(), self.rank());
         for j in 0..self.rank() {
@@ -130,7 +130,7 @@ impl PivotedCholesky {
             *entry /= root;
             *left -= *entry * *entry;
         }
-        // What is known exactly is not left to rounding.
+        // Entries known exactly are assigned, not computed.
         for old in &self.pivots {
             column[*old] = 0.0;
             self.remaining[*old] = 0.0;

@@ -1,17 +1,17 @@
-//! The distance of the means of two samples' features, and a test of whether they come from one distribution.
+//! Maximum mean discrepancy of two samples, and a two-sample test.
 //!
-//! Setting: with weights `a_i = 1/m` for points of the first sample and `-1/n` for those of the second, the squared distance
-//! of the two means is `aᵀ K a`: the maximum mean discrepancy. With a characteristic kernel (RBF is one) it is zero, for
-//! distributions, exactly when they are equal.
+//! Setting: with weights `a_i = 1/m` for the points of the first sample and `-1/n` for those of the second, the squared
+//! distance of the means of their features is `aᵀ K a`, the maximum mean discrepancy. For a characteristic kernel, such as RBF,
+//! it is zero between distributions exactly if they are equal.
 //!
-//! The test: if both samples come from one distribution, all splits of the points into m and n are equally likely. The
-//! p-value is the share of splits, the observed one among them, that are at least as far apart. So the chance of a p-value
-//! of at most α is at most α, whatever the distribution and the number of points.
+//! The test: if both samples come from one distribution, all splits of the points into m and n are equally likely. The p-value
+//! is the share of splits, including the observed one, that are at least as far apart. The probability of a p-value of at most
+//! α is therefore at most α, for any distribution and any number of points.
 //!
-//! Cost: (m + n)² kernel values; a test holds them, and reads them once for each split.
+//! Cost: (m + n)² kernel values. A test stores them and reads them once per split.
 //!
-//! Numerics: what rounding pushes below zero is returned as zero, except for the unbiased discrepancy, which is negative for
-//! half of all equal samples. Splits that are as far apart up to rounding count as at least as far.
+//! Numerics: values that rounding makes negative are returned as zero, except for the unbiased discrepancy, which is negative
+//! for half of all equal samples. Splits that are equally far apart up to rounding count as at least as far.
 //!
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012.
 
@@ -28,14 +28,13 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// `|μ - ν|²` of the two means: not negative, and on average too large by terms of order 1/t.
+    /// `|μ - ν|²` of the two means; not negative, and biased upwards by terms of order 1/t.
     pub biased: f64,
-    /// The same without the pairs of a point with itself: right on average, and sometimes negative. None for a
-    /// sample of one point.
+    /// Unbiased estimate, without the pairs of a point with itself; can be negative. `None` for a sample of one point.
     pub unbiased: Option<f64>,
 }
 
-/// How far apart two samples are; the empty dictionary names the kernel.
+/// Computes the discrepancy of two samples. The empty dictionary provides the kernel.
 pub fn discrepancy<D, P>(mut dictionary: D, first: &[P], second: &[P]) -> Result<Discrepancy, Error>
 where
     D: Dictionary,
@@ -56,16 +55,16 @@ where
 #[derive(Debug, Default)]
 struct Sums {
     sizes: [usize; 2],
-    /// Each point of a sample with itself.
+    /// Sum over each point of a sample with itself.
     own: [f64; 2],
-    /// Different points of a sample, each pair once.
+    /// Sum over different points of a sample, each pair once.
     within: [f64; 2],
-    /// A point of the first sample and one of the second.
+    /// Sum over a point of the first sample and one of the second.
     across: f64,
 }
 
 impl Sums {
-    /// Adds the next point: its kernel values with all points before it, and with itself.
+    /// Adds the next point: its kernel values with all previous points and with itself.
     fn add(&mut self, row: &[f64], own: f64) {
         let sample = usize::from(row.len() >= self.sizes[0]);
         self.own[sample] += own;
@@ -89,24 +88,25 @@ impl Sums {
     }
 }
 
-/// The result of a test of whether two samples come from one distribution.
+/// Result of a two-sample test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct TwoSampleTest {
-    /// How far apart the samples are.
+    /// Discrepancy of the samples.
     pub discrepancy: Discrepancy,
-    /// Share of the splits, the observed one among them, that are at least as far apart.
+    /// Share of the splits, including the observed one, that are at least as far apart.
     pub p_value: f64,
 }
 
-/// Compares two samples with random splits of all their points; the empty dictionary names the kernel.
+/// Tests whether two samples come from one distribution, with random splits of all points. The empty dictionary provides the
+/// kernel.
 ///
 /// ```
 /// use eigenhedge::batch::two_sample_test;
 /// use eigenhedge::kernel::{VectorKernel, Vectors};
 /// use eigenhedge::{Random, streams};
 ///
-/// let rows = streams::three_subspaces(1); // the subspace changes behind row 500
+/// let rows = streams::three_subspaces(1); // the subspace changes after row 500
 /// let kernel = Vectors::new(VectorKernel::Rbf { gamma: 0.5 }, 20)?;
 /// let changed = two_sample_test(kernel.clone(), &rows[..100], &rows[500..600], 99, &mut Random::seeded(0))?;
 /// assert!(changed.p_value <= 0.01 + 1e-12);
@@ -145,7 +145,7 @@ where
     Ok(TwoSampleTest { discrepancy: sums.discrepancy(), p_value: as_far as f64 / (splits + 1) as f64 })
 }
 
-/// `aᵀ K a`.
+/// Returns `aᵀ K a`.
 fn square(gram: &Matrix, weights: &[f64]) -> f64 {
     weights.iter().enumerate().map(|(i, weight)| weight * dot(gram.column(i), weights)).sum()
 }
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Of samples of one distribution, a share α or less has a p-value of at most α; of others, most have a small one.
+    /// Samples of one distribution have a p-value of at most α with probability at most α; most other samples have a small one.
     #[test]
     fn p_values_are_uniform_where_nothing_differs_and_small_where_something_does() {
         let mut random = Random::seeded(4);

@@ -1,11 +1,11 @@
-//! Vectors of the feature space, written as combinations of atoms.
+//! Vectors of the feature space as combinations of atoms.
 //!
-//! Setting: `f = Σ_i α_i φ(x_i)` over the atoms of a dictionary. As a function, `f(x) = Σ_i α_i k(x_i, x)`. The mean of the
-//! features, `μ = Σ_i φ(x_i) / t`, is one.
+//! Setting: `f = Σ_i α_i φ(x_i)` over the atoms of a dictionary. As a function, `f(x) = Σ_i α_i k(x_i, x)`. An example is the
+//! mean of the features, `μ = Σ_i φ(x_i) / t`.
 //!
 //! Cost: t² kernel values for a norm, t for a value.
 //!
-//! Numerics: squared norms and distances are differences of sums; what rounding pushes below zero is returned as zero.
+//! Numerics: squared norms and distances are differences of sums. Values that rounding makes negative are returned as zero.
 
 use super::gram::checked_row;
 use crate::cancel;
@@ -16,7 +16,7 @@ use crate::row::check_row;
 use crate::state::length;
 use serde::{Deserialize, Serialize};
 
-/// A combination of the atoms' features, with its squared norm.
+/// Combination of the features of atoms, with its squared norm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expansion {
     weights: Vec<f64>,
@@ -24,7 +24,7 @@ pub struct Expansion {
 }
 
 impl Expansion {
-    /// `Σ_i weights[i] φ(x_i)`, one weight for each atom.
+    /// Creates `Σ_i weights[i] φ(x_i)`, with one weight per atom.
     pub fn new<D: Dictionary>(dictionary: &D, weights: Vec<f64>) -> Result<Self, Error> {
         check_row("weights", &weights, dictionary.len())?;
         let mut square = 0.0;
@@ -40,7 +40,7 @@ impl Expansion {
         Ok(Self { weights, square: square.max(0.0) })
     }
 
-    /// Mean of the features of all atoms.
+    /// Creates the mean of the features of all atoms.
     pub fn mean<D: Dictionary>(dictionary: &D) -> Result<Self, Error> {
         let t = dictionary.len();
         at_least_one("the number of atoms", t)?;
@@ -51,28 +51,28 @@ impl Expansion {
         Self { weights, square: square.max(0.0) }
     }
 
-    /// One weight for each atom.
+    /// Returns the weights, one per atom.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// Squared norm.
+    /// Returns the squared norm.
     pub fn square(&self) -> f64 {
         self.square
     }
 
-    /// Value `f(x) = <f, φ(x)>`.
+    /// Returns the value `f(x) = <f, φ(x)>`.
     pub fn value<D: Dictionary>(&self, dictionary: &mut D, point: &D::Point) -> Result<f64, Error> {
         Ok(self.look(dictionary, point)?.0)
     }
 
-    /// `|f - φ(x)|²`.
+    /// Returns `|f - φ(x)|²`.
     pub fn squared_distance<D: Dictionary>(&self, dictionary: &mut D, point: &D::Point) -> Result<f64, Error> {
         let (value, own) = self.look(dictionary, point)?;
         Ok((self.square - 2.0 * value + own).max(0.0))
     }
 
-    /// `f(x)` and `k(x, x)`.
+    /// Returns `f(x)` and `k(x, x)`.
     pub(super) fn look<D: Dictionary>(&self, dictionary: &mut D, point: &D::Point) -> Result<(f64, f64), Error> {
         let mut row = Vec::new();
         let own = checked_row(dictionary, point, &mut row)?;
@@ -80,7 +80,7 @@ impl Expansion {
         Ok((dot(&self.weights, &row), own))
     }
 
-    /// Rejects a dictionary of another size.
+    /// Returns an error for a dictionary of another size.
     pub(super) fn check_atoms(&self, atoms: usize) -> Result<(), Error> {
         length("weights", self.weights.len(), atoms)
     }

@@ -1,14 +1,14 @@
-//! Kernels on vectors that have a gradient.
+//! Kernels on vectors with a gradient.
 
 use crate::error::Error;
 use crate::kernel::VectorKernel;
 use crate::num::dot;
 
-/// A kernel on vectors with a derivative in its second argument.
+/// A kernel on vectors that is differentiable in its second argument.
 pub trait Differentiable {
-    /// Adds `scale · ∂k(atom, z)/∂z` at `z = point` to `gradient`, and returns `k(atom, point)`.
+    /// Adds `scale · ∂k(atom, z)/∂z` at `z = point` to `gradient` and returns `k(atom, point)`.
     ///
-    /// The derivative of `k(z, z)` is twice this at `atom = z`, because kernels are symmetric. An error says that the
+    /// The derivative of `k(z, z)` is twice this value at `atom = z`, because kernels are symmetric. Returns an error if the
     /// kernel has no gradient.
     fn add_gradient(&self, atom: &[f64], point: &[f64], scale: f64, gradient: &mut [f64]) -> Result<f64, Error>;
 }
@@ -25,9 +25,9 @@ impl Differentiable for VectorKernel {
 }
 
 impl VectorKernel {
-    /// The gradient as `p·atom + q·point`, which all kernels of products and distances have.
+    /// Returns the factors of the gradient `p·atom + q·point`, the form for all kernels of products and distances.
     fn slopes(&self, atom: &[f64], point: &[f64], value: f64) -> Result<(f64, f64), Error> {
-        // A function of the distance r has slope s·(point - atom) with s = k'(r)/r.
+        // A function of the distance r has the gradient s·(point - atom) with s = k'(r)/r.
         let radial = |s: f64| (-s, s);
         let distance = || atom.iter().zip(point).map(|(a, z)| (a - z) * (a - z)).sum::<f64>().sqrt();
         Ok(match self {
@@ -118,7 +118,7 @@ mod tests {
                 };
                 let difference = (moved(h) - moved(-h)) / (2.0 * h);
                 let found = (gradient[i] - 0.25) / 3.0;
-                // Central differences err by h²·f'''/6 and by rounding / h.
+                // The error of central differences is h²·f'''/6 plus rounding / h.
                 assert!((found - difference).abs() < 1e-8 * (1.0 + found.abs()), "{kernel:?}: {found} {difference}");
             }
         }

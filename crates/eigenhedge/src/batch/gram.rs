@@ -1,4 +1,4 @@
-//! The kernel matrix of a set of points.
+//! Kernel matrix of a set of points.
 
 use crate::cancel;
 use crate::error::{Error, at_least_one, every, not_negative};
@@ -6,7 +6,7 @@ use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use std::borrow::Borrow;
 
-/// Rejects an empty set of points, and a dictionary that already holds atoms.
+/// Returns an error for an empty set of points or a nonempty dictionary.
 pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Result<(), Error> {
     at_least_one("the number of points", points)?;
     if !dictionary.is_empty() {
@@ -16,7 +16,7 @@ pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Resul
     Ok(())
 }
 
-/// Rejects points that are not zero when all their kernel values with themselves are, or have lost their digits.
+/// Returns an error for nonzero points whose kernel values with themselves all underflow.
 pub(super) fn check_trace<D, P>(dictionary: &D, points: &[P], trace: f64) -> Result<(), Error>
 where
     D: Dictionary,
@@ -29,7 +29,7 @@ where
     if largest > 0.0 { Err(Error::Underflow { largest }) } else { Ok(()) }
 }
 
-/// Kernel row of one point, checked; returns `k(x, x)`.
+/// Computes the checked kernel row of one point. Returns `k(x, x)`.
 pub(super) fn checked_row<D: Dictionary>(
     dictionary: &mut D,
     point: &D::Point,
@@ -41,8 +41,8 @@ pub(super) fn checked_row<D: Dictionary>(
     Ok(own)
 }
 
-/// Makes every point an atom and returns `K`, both triangles. Each pair is evaluated once: a point's row is taken
-/// before it becomes an atom, which also means that a bad point never does.
+/// Adds every point to the dictionary and returns `K`, both triangles. Each pair is evaluated once: the row of a point is
+/// computed before it becomes an atom, so that an invalid point never does.
 pub(crate) fn gram<D, P>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error>
 where
     D: Dictionary,
@@ -68,12 +68,12 @@ where
     Ok(gram)
 }
 
-/// Sum of the diagonal.
+/// Returns the sum of the diagonal.
 pub(super) fn trace(matrix: &Matrix) -> f64 {
     (0..matrix.columns()).map(|i| matrix.column(i)[i]).sum()
 }
 
-/// `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`; returns the means of the rows before, `<φ(x_i), μ>`.
+/// Computes `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`. Returns the means of the original rows, `<φ(x_i), μ>`.
 pub(crate) fn center(gram: &mut Matrix) -> Vec<f64> {
     let t = gram.columns() as f64;
     let means: Vec<f64> = (0..gram.columns()).map(|j| gram.column(j).iter().sum::<f64>() / t).collect();

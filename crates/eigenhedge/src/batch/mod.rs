@@ -1,11 +1,10 @@
-//! Batch methods: everything is seen at once, nothing is charged before it is learned.
+//! Batch methods, which see all points at once.
 //!
-//! They are the comparators of the online learners, and useful alone: PCA, kernel PCA, kernel ridge regression with its
-//! Gaussian-process reading, kernel means, and pre-images (a point whose features are near a given combination of
-//! features).
+//! They are the comparators of the online learners and useful on their own: PCA, kernel PCA, kernel ridge regression with
+//! Gaussian-process variances, kernel means, and pre-images (a point whose features are near a given combination of features).
 //!
-//! Methods over kernels take an empty [`Dictionary`], which names the kernel, and the points,
-//! of any type the kernel understands. They own the dictionary afterwards.
+//! Kernel methods take an empty [`Dictionary`], which provides the kernel, and points of any type that the kernel accepts. They
+//! own the dictionary afterwards.
 //!
 //! ```
 //! use eigenhedge::batch::{Center, Pca};
@@ -22,7 +21,6 @@ mod expansion;
 mod gradient;
 mod gram;
 mod kernel_pca;
-mod largest_eigenpairs;
 mod pca;
 pub mod preimage;
 mod ridge;
@@ -43,7 +41,7 @@ use crate::linalg::Matrix;
 use crate::state::{energy, within};
 use serde::{Deserialize, Serialize};
 
-/// The point that deviations are measured from.
+/// Center of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Center {
@@ -53,16 +51,16 @@ pub enum Center {
     Mean,
 }
 
-/// `Ok` when k directions can be asked of this many points (or entries).
+/// Returns `Ok` if k is at least 1 and at most `most`.
 fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error> {
     if (1..=most).contains(&kept) { Ok(()) } else { Err(Error::Parameter { name: "k", rule, value: kept as f64 }) }
 }
 
-/// Part of a component along one atom, at most, and weight of an atom in a mean: components have length one.
+/// Largest part of a component along one atom, and largest weight of an atom in a mean. Components have length 1.
 const LARGEST_PART: f64 = 1e12;
 
-/// Checks coefficients of unit vectors over atoms that were read from bytes; returns the most that such a vector can have
-/// along an atom.
+/// Checks deserialized coefficients of unit vectors over atoms. Returns an upper bound on the inner product of such a vector
+/// with an atom.
 fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f64, Error> {
     let mut largest = 0f64;
     for atom in 0..dictionary.len() {
@@ -78,8 +76,8 @@ fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f
     Ok(LARGEST_PART * largest)
 }
 
-/// Negates the column when its entry of largest absolute value is negative; returns the sign applied. The sign of an
-/// eigenvector means nothing, but results should not depend on how it was found.
+/// Negates the column if its entry of largest absolute value is negative. Returns the sign applied. The sign of an eigenvector
+/// is arbitrary, but results should not depend on the algorithm.
 pub(crate) fn fix_sign(column: &mut [f64]) -> f64 {
     let largest = column.iter().fold(0f64, |best, x| if x.abs() > best.abs() { *x } else { best });
     if largest < 0.0 {
@@ -87,16 +85,6 @@ pub(crate) fn fix_sign(column: &mut [f64]) -> f64 {
         return -1.0;
     }
     1.0
-}
-
-/// The columns of largest eigenvalue, largest first, out of an ascending decomposition.
-fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
-    let n = values.len();
-    let mut columns = Matrix::zeros(vectors.rows(), kept);
-    for j in 0..kept {
-        columns.column_mut(j).copy_from_slice(vectors.column(n - 1 - j));
-    }
-    (values.iter().rev().take(kept).copied().collect(), columns)
 }
 
 /// Each eigenvalue as a share of the total; zero when the total is.

@@ -1,31 +1,32 @@
-//! Principal component analysis of rows that are all there.
+//! Batch principal component analysis.
 //!
 //! Setting: t rows x in `R^n`, centered or not; m is their mean or zero.
 //!
-//! Result: orthonormal B (`components`) that minimise `Σ |x - m - B Bᵀ(x - m)|²`: the k eigenvectors of largest
-//! eigenvalue of the scatter matrix `Σ (x - m)(x - m)ᵀ` (not divided by t).
+//! Result: orthonormal B (`components`) that minimizes `Σ |x - m - B Bᵀ(x - m)|²`. Its columns are the k eigenvectors with the
+//! largest eigenvalues of the scatter matrix `Σ (x - m)(x - m)ᵀ` (not divided by t).
 //!
 //! Guarantee: the least total loss of any k-dimensional (affine) subspace.
 //!
-//! Cost: with `s = min(n, t)`, 2nt·s operations for the smaller of scatter and Gram matrix, and its eigendecomposition.
+//! Cost: with `s = min(n, t)`, nt·s operations for the smaller of scatter and Gram matrix, and its largest eigenvalues: those
+//! alone when it is large, where they stand apart.
 //!
-//! Numerics: eigenvalues carry an absolute error of a few roundings of the largest, so singular values under
-//! `1e-8` of the largest are lost. Rows are measured from the first of them before their mean is taken, so that it does not
-//! matter where they lie, and divided by a power of two when their squares would overflow or underflow. When fewer than k directions carry any energy, the rest are arbitrary orthonormal
-//! directions with eigenvalue zero.
+//! Numerics: eigenvalues have an absolute error of a few roundings of the largest, so singular values below `1e-8` of the
+//! largest are lost. The first row is subtracted from all rows before their mean is computed, so that an offset costs no
+//! precision. Rows are divided by a power of two if their squares would overflow or underflow. If fewer than k directions have
+//! energy, the rest are arbitrary orthonormal directions with eigenvalue zero.
 //!
-//! Not done: a singular value decomposition of the rows, which would keep the small singular values; directions that
-//! small are not what is asked of PCA.
+//! Not done: a singular value decomposition of the rows, which would preserve small singular values. PCA does not need
+//! directions that small.
 
-use super::{Center, check_kept, fix_sign, largest_eigenpairs::orthonormal_to, top};
+use super::{Center, check_kept, fix_sign};
 use crate::error::{Error, at_least_one};
-use crate::linalg::{Matrix, multiply, symmetric_eigen};
-use crate::num::{dot, largest, unit};
+use crate::linalg::{Matrix, add_lower_product, largest_pairs, multiply, orthonormal_to, symmetric_eigen, top};
+use crate::num::{dot, largest as largest_entry, unit};
 use crate::row::check_row;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 
-/// The best subspace for a set of rows.
+/// PCA model: the best subspace for a set of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pca {
     mean: Option<Vec<f64>>,
@@ -35,11 +36,11 @@ pub struct Pca {
     rows: usize,
 }
 
-/// Eigenvalues under this share of the largest have no direction of their own.
+/// Share of the largest eigenvalue below which an eigenvalue has no direction of its own.
 const NO_ENERGY: f64 = 1e-14;
 
 impl Pca {
-    /// Fits k components; k is at most the length of a row and at most the number of rows.
+    /// Fits k components, where k is at most the length and the number of rows.
     pub fn fit<R: Borrow<[f64]>>(rows: &[R], kept: usize, center: Center) -> Result<Self, Error> {
         at_least_one("the number of rows", rows.len())?;
         let n = rows[0].borrow().len();
@@ -50,7 +51,7 @@ impl Pca {
             columns.column_mut(i).copy_from_slice(row.borrow());
         }
         let mean = (center == Center::Mean).then(|| subtract_mean(&mut columns, rows[0].borrow()));
-        let deviation = (0..rows.len()).map(|i| largest(columns.column(i))).fold(0f64, f64::max);
+        let deviation = (0..rows.len()).map(|i| largest_entry(columns.column(i))).fold(0f64, f64::max);
         let unit = unit(deviation);
         for i in 0..rows.len() {
             columns.column_mut(i).iter_mut().for_each(|x| *x /= unit);
@@ -59,7 +60,7 @@ impl Pca {
         if !total.is_finite() {
             return Err(Error::Overflow { largest: deviation });
         }
-        let rounding = 4.0 * f64::EPSILON * rows.iter().map(|row| largest(row.borrow())).fold(0f64, f64::max);
+        let rounding = 4.0 * f64::EPSILON * rows.iter().map(|row| largest_entry(row.borrow())).fold(0f64, f64::max);
         if total < f64::MIN_POSITIVE && deviation > rounding {
             return Err(Error::Underflow { largest: deviation });
         }
@@ -68,45 +69,45 @@ impl Pca {
         Ok(Self { mean, components, eigenvalues, total, rows: rows.len() })
     }
 
-    /// Orthonormal directions in the columns, most important first; the largest entry of each is positive.
+    /// Returns the orthonormal directions as columns, largest variance first. The largest entry of each is positive.
     pub fn components(&self) -> &Matrix {
         &self.components
     }
 
-    /// The mean, when deviations from it are analysed.
+    /// Returns the mean; `None` without centering.
     pub fn mean(&self) -> Option<&[f64]> {
         self.mean.as_deref()
     }
 
-    /// The k largest eigenvalues of the scatter matrix, descending.
+    /// Returns the k largest eigenvalues of the scatter matrix, descending.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
     }
 
-    /// Variance along each component: its eigenvalue over t - 1 when centered, over t otherwise.
+    /// Returns the variance along each component: its eigenvalue divided by t - 1 if centered, by t otherwise.
     pub fn explained_variance(&self) -> Vec<f64> {
         let divisor = self.rows - usize::from(self.mean.is_some() && self.rows > 1);
         self.eigenvalues.iter().map(|value| value / divisor as f64).collect()
     }
 
-    /// Share of the total that each component explains; zero when there is nothing to explain.
+    /// Returns the explained variance ratio of each component; zero if the total is zero.
     pub fn explained_ratio(&self) -> Vec<f64> {
         super::shares(&self.eigenvalues, self.total)
     }
 
-    /// Total loss over the rows of the fit.
+    /// Returns the total loss over the fitted rows.
     pub fn total_loss(&self) -> f64 {
         (self.total - self.eigenvalues.iter().sum::<f64>()).max(0.0)
     }
 
-    /// Coordinates `Bᵀ(x - m)` of a row.
+    /// Returns the coordinates `Bᵀ(x - m)` of a row.
     pub fn transform(&self, row: &[f64]) -> Result<Vec<f64>, Error> {
         let mut coordinates = Vec::new();
         self.components.transpose_times(&self.deviation(row)?, &mut coordinates);
         Ok(coordinates)
     }
 
-    /// The row `m + B c` that has these coordinates.
+    /// Returns the row `m + B c` with these coordinates.
     pub fn inverse_transform(&self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         check_row("coordinates", coordinates, self.components.columns())?;
         let mut row = self.mean.clone().unwrap_or_else(|| vec![0.0; self.components.rows()]);
@@ -115,7 +116,7 @@ impl Pca {
         Ok(row)
     }
 
-    /// Compression loss `|x - m - B Bᵀ(x - m)|²` of a row.
+    /// Returns the loss `|x - m - B Bᵀ(x - m)|²` of a row.
     pub fn loss(&self, row: &[f64]) -> Result<f64, Error> {
         let mut deviation = self.deviation(row)?;
         let mut coordinates = Vec::new();
@@ -132,13 +133,13 @@ impl Pca {
     }
 }
 
-/// Subtracts the mean, measured from the base, which is one of the columns.
+/// Subtracts the mean from the columns and returns it, relative to `base`, which is one of the columns.
 fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
     let t = columns.columns();
     let mut mean = vec![0.0; columns.rows()];
     for i in 0..t {
         columns.column_mut(i).iter_mut().zip(base).for_each(|(x, base)| *x -= base);
-        // Dividing first: sums of large rows cannot overflow.
+        // Divide first, so that sums of large rows cannot overflow.
         mean.iter_mut().zip(columns.column(i)).for_each(|(m, x)| *m += x / t as f64);
     }
     for i in 0..t {
@@ -148,12 +149,23 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
     mean
 }
 
+/// Shortest side of a matrix whose largest eigenvalues are found without the others.
+const LARGE: usize = 256;
+
+/// The largest eigenvalues and their vectors, of a matrix of which the lower triangle is read.
+fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
+    let found = if matrix.rows() >= LARGE { largest_pairs(matrix, kept) } else { None };
+    found.unwrap_or_else(|| {
+        let eigen = symmetric_eigen(matrix);
+        top(&eigen.values, &eigen.vectors, kept)
+    })
+}
+
 /// By the scatter matrix.
 fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
-    let mut scatter = Matrix::default();
-    multiply(&mut scatter, columns.view(), columns.view().transpose());
-    let eigen = symmetric_eigen(&scatter);
-    let (mut values, mut components) = top(&eigen.values, &eigen.vectors, kept);
+    let mut scatter = Matrix::zeros(columns.rows(), columns.rows());
+    add_lower_product(&mut scatter, columns.view(), columns.view().transpose());
+    let (mut values, mut components) = largest(&scatter, kept);
     values.iter_mut().for_each(|value| *value = value.max(0.0));
     for j in 0..kept {
         fix_sign(components.column_mut(j));
@@ -161,12 +173,11 @@ fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// By the Gram matrix: a row combination `X u / √λ` for each of its eigenvectors u.
+/// Computes the components from the Gram matrix, as `X u / √λ` for each of its eigenvectors u.
 fn wide(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
-    let mut gram = Matrix::default();
-    multiply(&mut gram, columns.view().transpose(), columns.view());
-    let eigen = symmetric_eigen(&gram);
-    let (mut values, weights) = top(&eigen.values, &eigen.vectors, kept);
+    let mut gram = Matrix::zeros(columns.columns(), columns.columns());
+    add_lower_product(&mut gram, columns.view().transpose(), columns.view());
+    let (mut values, weights) = largest(&gram, kept);
     let mut directions = Matrix::default();
     multiply(&mut directions, columns.view(), weights.view());
     let mut components = Matrix::zeros(columns.rows(), 0);
@@ -183,7 +194,7 @@ fn wide(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// A unit vector orthogonal to the columns, of which there must be fewer than rows.
+/// Returns a unit vector orthogonal to the columns, of which there must be fewer than rows.
 fn arbitrary_direction(columns: &Matrix) -> Vec<f64> {
     let inside = |i: usize| (0..columns.columns()).map(|j| columns.column(j)[i].powi(2)).sum::<f64>();
     let outermost = (0..columns.rows()).min_by(|a, b| inside(*a).total_cmp(&inside(*b))).unwrap_or(0);

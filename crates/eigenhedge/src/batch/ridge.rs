@@ -1,8 +1,8 @@
-//! Kernel ridge regression, and the same numbers read as a Gaussian process.
+//! Kernel ridge regression, and its interpretation as a Gaussian process.
 //!
 //! Setting: t points x of any type with targets y; `ρ > 0`.
 //!
-//! Result: `f = Σ_i α_i φ(x_i)` with `α = (K + ρI)^{-1} y`, the minimiser of `Σ (y_i - f(x_i))² + ρ |f|²`. Read as a Gaussian
+//! Result: `f = Σ_i α_i φ(x_i)` with `α = (K + ρI)^{-1} y`, the minimizer of `Σ (y_i - f(x_i))² + ρ |f|²`. For a Gaussian
 //! process with covariance k, prior mean zero and noise of variance ρ, f(x) is the posterior mean, and
 //!
 //! ```text
@@ -10,18 +10,17 @@
 //! log likelihood of y   -½ yᵀα - Σ log L_ii - (t/2) log 2π
 //! ```
 //!
-//! with the Cholesky factor `L Lᵀ = K + ρI`. The error at x_i of a fit without (x_i, y_i) is `α_i / ((K + ρI)^{-1})_ii`:
-//! no refit is needed.
+//! with the Cholesky factor `L Lᵀ = K + ρI`. The leave-one-out error at x_i is `α_i / ((K + ρI)^{-1})_ii`, without a refit.
 //!
-//! Guarantee: none about losses.
+//! Guarantee: no loss bound.
 //!
 //! Cost: t²/2 kernel values and t³/3 operations to fit; t kernel values for a mean, t² operations for a variance; t³/3
 //! operations for all leave-one-out errors.
 //!
-//! Numerics: the error of α is the condition number `(λ₁ + ρ)/ρ` times rounding. A variance is a difference; what rounding
-//! makes negative is returned as zero. It is the variance of f; that of a new observation is larger by ρ.
+//! Numerics: the error of α is the condition number `(λ₁ + ρ)/ρ` times rounding. A variance is a difference, and negative
+//! results are returned as zero. It is the variance of f; that of a new observation is larger by ρ.
 //!
-//! Not done: fitting ρ or the kernel's parameters. Both the leave-one-out errors and the likelihood are there for that.
+//! Not done: fitting ρ or the parameters of the kernel. The leave-one-out errors and the likelihood can be used for that.
 //!
 //! References: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, algorithm 2.1 and section 5.4.2.
 
@@ -41,15 +40,15 @@ use faer::{Auto, Par, Spec};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 
-/// A regression function in the space of the kernel, one for each output.
+/// Kernel ridge regression model with one or more outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelRidge<D> {
     dictionary: D,
     alpha: f64,
-    /// L, lower triangle; the rest is not read.
+    /// Factor L in the lower triangle; the rest is not read.
     factor: Matrix,
     coefficients: Matrix,
-    /// `yᵀα` of each output.
+    /// Value of `yᵀα` for each output.
     fits: Vec<f64>,
 }
 
@@ -57,21 +56,21 @@ pub struct KernelRidge<D> {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Posterior {
-    /// Mean of f, one for each output.
+    /// Mean of f for each output.
     pub mean: Vec<f64>,
-    /// Variance of f, the same for every output; not negative.
+    /// Variance of f, equal for all outputs; not negative.
     pub variance: f64,
 }
 
 impl<D: Dictionary> KernelRidge<D> {
-    /// Fits one output. The dictionary must be empty: it names the kernel.
+    /// Fits one output. The dictionary must be empty and provides the kernel.
     pub fn fit<P: Borrow<D::Point>>(dictionary: D, points: &[P], targets: &[f64], alpha: f64) -> Result<Self, Error> {
         let mut columns = Matrix::zeros(targets.len(), 1);
         columns.column_mut(0).copy_from_slice(targets);
         Self::fit_many(dictionary, points, &columns, alpha)
     }
 
-    /// Fits several outputs, one column of targets for each.
+    /// Fits several outputs, one column of targets per output.
     pub fn fit_many<P: Borrow<D::Point>>(
         mut dictionary: D,
         points: &[P],
@@ -98,7 +97,7 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(Self { dictionary, alpha, factor, coefficients, fits })
     }
 
-    /// The model itself when it is one that a fit can give: asked of what was read from bytes.
+    /// Returns the deserialized model if it is one that a fit can produce.
     pub fn checked(self) -> Result<Self, Error> {
         positive("alpha", self.alpha)?;
         let (points, outputs) = (self.dictionary.len(), self.fits.len());
@@ -114,22 +113,22 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(self)
     }
 
-    /// The points of the fit.
+    /// Returns the fitted points.
     pub fn dictionary(&self) -> &D {
         &self.dictionary
     }
 
-    /// ρ.
+    /// Returns the regularization weight ρ.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// α, one column for each output.
+    /// Returns the coefficients α, one column per output.
     pub fn coefficients(&self) -> &Matrix {
         &self.coefficients
     }
 
-    /// Value of each output at a point.
+    /// Returns the value of each output at a point.
     pub fn predict(&mut self, point: &D::Point) -> Result<Vec<f64>, Error> {
         let (mut row, mut mean) = (Vec::new(), Vec::new());
         checked_row(&mut self.dictionary, point, &mut row)?;
@@ -137,7 +136,7 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(mean)
     }
 
-    /// Posterior mean and variance of f at a point, for noise of variance ρ.
+    /// Returns the posterior mean and variance of f at a point, for noise of variance ρ.
     pub fn posterior(&mut self, point: &D::Point) -> Result<Posterior, Error> {
         let (mut row, mut mean) = (Vec::new(), Vec::new());
         let own = checked_row(&mut self.dictionary, point, &mut row)?;
@@ -145,13 +144,13 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(Posterior { mean, variance: (own - self.explained(row)).max(0.0) })
     }
 
-    /// `y_i - f(x_i)` for the f that is fitted without point i, one column for each output.
+    /// Returns the leave-one-out errors `y_i - f(x_i)`, where f is fitted without point i, one column per output.
     pub fn leave_one_out(&self) -> Matrix {
         let t = self.factor.columns();
         let mut inverse = Matrix::zeros(t, t);
         invert_lower_triangular(inverse.view_mut(), self.factor.view(), Par::Seq);
         let mut errors = self.coefficients.clone();
-        // Column i of L^{-1} starts at its diagonal, and its square is entry (i, i) of the inverse of L Lᵀ.
+        // Column i of L^{-1} starts at its diagonal, and its squared norm is entry (i, i) of the inverse of L Lᵀ.
         let squares: Vec<f64> = (0..t).map(|i| dot(&inverse.column(i)[i..], &inverse.column(i)[i..])).collect();
         for j in 0..errors.columns() {
             errors.column_mut(j).iter_mut().zip(&squares).for_each(|(error, square)| *error /= square);
@@ -159,7 +158,7 @@ impl<D: Dictionary> KernelRidge<D> {
         errors
     }
 
-    /// Log marginal likelihood of each output under the Gaussian process.
+    /// Returns the log marginal likelihood of each output under the Gaussian process.
     pub fn log_likelihood(&self) -> Vec<f64> {
         let t = self.factor.columns();
         let half_log_determinant: f64 = (0..t).map(|i| self.factor.column(i)[i].ln()).sum();
@@ -167,7 +166,7 @@ impl<D: Dictionary> KernelRidge<D> {
         self.fits.iter().map(|fit| -0.5 * fit - half_log_determinant - constant).collect()
     }
 
-    /// `|L^{-1} κ|²`, by forward substitution.
+    /// Returns `|L^{-1} κ|²`, by forward substitution.
     fn explained(&self, mut row: Vec<f64>) -> f64 {
         for j in 0..row.len() {
             let (done, rest) = row.split_at_mut(j + 1);
@@ -179,7 +178,7 @@ impl<D: Dictionary> KernelRidge<D> {
     }
 }
 
-/// Cholesky factor in the lower triangle; false when the matrix is not positive definite.
+/// Computes the Cholesky factor in the lower triangle. Returns false if the matrix is not positive definite.
 fn factorise(matrix: &mut Matrix) -> bool {
     let params: Spec<LltParams, f64> = Spec::new(<LltParams as Auto<f64>>::auto());
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(matrix.columns(), Par::Seq, params));
@@ -230,7 +229,7 @@ mod tests {
         let (points, targets) = data(20, 2);
         let alpha = 0.05;
         let mut model = KernelRidge::fit(empty(), &points, &targets, alpha).unwrap();
-        // An independent inverse: by the eigendecomposition.
+        // Independent inverse, from the eigendecomposition.
         let mut kernel = gram(&mut empty(), &points).unwrap();
         for i in 0..20 {
             kernel.column_mut(i)[i] += alpha;
@@ -253,7 +252,7 @@ mod tests {
 
     #[test]
     fn variance_is_never_negative() {
-        // One point, asked about itself, with next to no noise: what is left is rounding of k(x, x), up or down.
+        // One point, evaluated at itself with almost no noise: the result is rounding of k(x, x) of either sign.
         for i in 1..200 {
             let point = [0.01 * f64::from(i)];
             let linear = Vectors::new(VectorKernel::Linear, 1).unwrap();

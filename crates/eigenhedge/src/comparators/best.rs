@@ -1,6 +1,39 @@
-//! The best loss in hindsight, exactly or between two numbers.
+//! The best loss in hindsight, exact or as a bracket.
 
 use serde::{Deserialize, Serialize};
+
+/// How the best subspace in hindsight is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BestMethod {
+    /// By cost: exactly for rows of at most [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) numbers, through a sketch for
+    /// longer ones.
+    #[default]
+    Auto,
+    /// By the scatter matrix of all rows: n² operations a row, n² numbers of memory.
+    Exact,
+    /// By a sketch of a few directions, between two numbers: O(nk) a row.
+    Sketch,
+    /// Not at all: no best loss, no regret and no bound.
+    None,
+}
+
+impl BestMethod {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Exact, Self::Sketch, Self::None];
+
+    /// The name that users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Exact => "exact",
+            Self::Sketch => "sketch",
+            Self::None => "none",
+        }
+    }
+}
+
+crate::error::by_name!(BestMethod, "best");
 
 /// The total loss of the best fixed subspace: a number, or a lower and an upper end.
 ///
@@ -12,9 +45,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Best {
-    /// Known to rounding.
+    /// Exact up to rounding.
     Exact(f64),
-    /// Known to lie between these.
+    /// A bracket that contains the loss.
     Between {
         /// Lower end.
         low: f64,
@@ -24,12 +57,12 @@ pub enum Best {
 }
 
 impl Best {
-    /// Known to lie between these.
+    /// Creates a bracket.
     pub fn between(low: f64, high: f64) -> Self {
         Self::Between { low, high }
     }
 
-    /// Lower end.
+    /// Returns the lower end.
     pub fn low(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -37,7 +70,7 @@ impl Best {
         }
     }
 
-    /// Upper end.
+    /// Returns the upper end.
     pub fn high(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -45,7 +78,7 @@ impl Best {
         }
     }
 
-    /// The number itself, when it is known.
+    /// Returns the number if it is exact.
     pub fn exact(self) -> Option<f64> {
         match self {
             Self::Exact(loss) => Some(loss),

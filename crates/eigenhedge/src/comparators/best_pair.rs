@@ -1,15 +1,15 @@
 //! The best fixed directions in hindsight for pairs of rows.
 //!
-//! Setting: all pairs x, y, seen once. Result: the largest total `tr(P D)` over k-dimensional projections P, with D the
-//! dilation of `x yᵀ`: the sum of the k largest eigenvalues of the dilation of `Σ x yᵀ`, which are its singular values,
+//! Setting: all pairs x, y, seen once. Result: the largest total `tr(P D)` over k-dimensional projections P, where D is the
+//! dilation of `x yᵀ`. It is the sum of the k largest eigenvalues of the dilation of `Σ x yᵀ`, which are its singular values,
 //! `|n - m|` zeros, and the negative singular values.
 //!
-//! Cost: n m for each pair, n m memory; one singular value decomposition when asked.
+//! Cost: n m per pair, n m memory; one singular value decomposition per evaluation.
 
 use crate::linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
-/// Collects the sum of all `x yᵀ`.
+/// Sum of all `x yᵀ`, for the best directions in hindsight.
 ///
 /// ```
 /// use eigenhedge::comparators::BestPair;
@@ -25,10 +25,10 @@ pub struct BestPair {
 }
 
 impl BestPair {
-    /// Most entries that are followed: 128 MiB.
+    /// Maximum number of entries of the matrix: 128 MiB.
     pub const MOST: usize = 4096 * 4096;
 
-    /// No pairs yet. None when the rows are too long.
+    /// Creates a comparator without pairs; `None` if the rows are too long.
     pub fn new(left: usize, right: usize) -> Option<Self> {
         let entries = left.checked_mul(right)?;
         (entries <= Self::MOST).then(|| Self { sum: Matrix::zeros(left, right) })
@@ -42,14 +42,14 @@ impl BestPair {
         }
     }
 
-    /// Total gain of the best k-dimensional subspace.
+    /// Returns the total gain of the best k-dimensional subspace.
     pub fn gain(&self, kept: usize) -> f64 {
         let (left, right) = (self.sum.rows(), self.sum.columns());
         let Ok(singular) = self.sum.view().singular_values() else {
             unreachable!("the singular values of a finite matrix converge");
         };
         let first: f64 = singular.iter().take(kept).sum();
-        // Past the singular values come the zeros, and then what costs least: the smallest singular values.
+        // After the singular values come the zeros, and then the smallest singular values with a negative sign.
         let negative = kept.saturating_sub(singular.len() + left.abs_diff(right));
         first - singular.iter().rev().take(negative).sum::<f64>()
     }

@@ -1,10 +1,10 @@
 //! The best fixed subspace in hindsight.
 //!
-//! Setting: all rows x, seen once. Result: the least total `|x - m - P(x - m)|²` over k-dimensional projections P
-//! (and centers m): the sum of the n-k smallest eigenvalues of the (centered) scatter matrix.
+//! Setting: all rows x, seen once. Result: the least total `|x - m - P(x - m)|²` over k-dimensional projections P (and centers
+//! m). It is the sum of the n-k smallest eigenvalues of the (centered) scatter matrix.
 //!
-//! Cost: n² for each row, in blocks at the speed of a matrix product; n² memory; one eigendecomposition when asked.
-//! Rows longer than [`BestSubspace::LONGEST`] are not followed.
+//! Cost: n² per row, in blocks at the speed of a matrix product; n² memory; one eigendecomposition per evaluation. Rows longer
+//! than [`BestSubspace::LONGEST`] are not supported.
 
 use super::best::Best;
 use super::best_loss;
@@ -13,33 +13,40 @@ use super::mean::Mean;
 use super::running_scatter::RunningScatter;
 use crate::error::Error;
 use crate::linalg::Matrix;
+use crate::memory::{check_numbers, product};
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
 
-/// Collects the scatter matrix of all rows.
+/// Scatter matrix of all rows, for the best subspace in hindsight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSubspace {
-    /// The rows that are charged.
+    /// Rows whose losses count.
     charged: RunningScatter,
-    /// Rows that are not: they have a part in energies, and none in losses. A single first row that fixes the center is the
-    /// base of the mean, and not here.
+    /// Rows that contribute to energies but not to losses. A single first row that sets the center is the base of the mean and
+    /// not included here.
     uncharged: Option<Box<RunningScatter>>,
 }
 
 impl BestSubspace {
-    /// Checks what was read from bytes, for rows of this length.
+    /// Checks a deserialized state for rows of this length.
     pub(super) fn check_state(&self, length: usize, centered: bool) -> Result<(), Error> {
         self.charged.check_state(length, centered)?;
         self.uncharged.as_ref().map_or(Ok(()), |rows| rows.check_state(length, centered))
     }
 
-    /// Longest rows that are followed exactly: 128 MiB of scatter matrix.
+    /// Maximum length of rows; the scatter matrix then takes 128 MiB.
     pub const LONGEST: usize = 4096;
 
-    /// No rows yet. None when the rows are too long.
+    /// Creates a comparator without rows; `None` if the rows are too long.
     pub fn new(length: usize, centered: bool) -> Option<Self> {
         let charged = || RunningScatter::new(length, centered);
         (length <= Self::LONGEST).then(|| Self { charged: charged(), uncharged: None })
+    }
+
+    /// No rows yet, of any length that there is memory for.
+    pub(super) fn of_any_length(length: usize, centered: bool) -> Result<Self, Error> {
+        check_numbers("the scatter matrix of all rows", product(&[length, length]))?;
+        Ok(Self { charged: RunningScatter::new(length, centered), uncharged: None })
     }
 
     /// No rows that are charged yet, after these that are not.
@@ -48,17 +55,17 @@ impl BestSubspace {
         Self { charged, uncharged: Some(Box::new(uncharged)) }
     }
 
-    /// Measures rows from this one, which itself is not charged, when the comparator is centered.
+    /// Sets the base of the mean to a row whose loss does not count, if the comparator is centered.
     pub(super) fn begin_at(&mut self, row: &[f64]) {
         self.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
-    /// Moves the fixed point of a column in which all rows so far were at it.
+    /// Moves the base of a column in which all previous rows were at the base.
     pub(super) fn begin_column(&mut self, column: usize, value: f64) {
         self.charged.mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
     }
 
-    /// Mean of the rows that are charged, when it is followed.
+    /// Returns the mean of the rows that count, if centered.
     pub(super) fn mean(&self) -> Option<&Mean> {
         self.charged.mean()
     }
@@ -68,12 +75,12 @@ impl BestSubspace {
         self.add_weighted(row, 1.0);
     }
 
-    /// Adds a row that counts this many times.
+    /// Adds a row with a weight.
     pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
         self.charged.add_weighted(row, weight);
     }
 
-    /// Adds the rows of another one, exactly; both are of one length, and centered or not.
+    /// Adds the rows of another comparator, exactly. Length and centering must match.
     pub(super) fn merge(&mut self, mut other: Self) {
         let (own, others) = (self.take_uncharged(), other.take_uncharged());
         self.uncharged = match (own, others) {
@@ -86,7 +93,7 @@ impl BestSubspace {
         self.charged.merge(&other.charged);
     }
 
-    /// The rows that are not charged, the one at the base of the mean too.
+    /// Returns the rows that do not count, including the base of the mean.
     fn take_uncharged(&mut self) -> Option<Box<RunningScatter>> {
         let base = self.charged.mean.as_mut().and_then(Mean::take_left_out);
         let mut uncharged = self.uncharged.take();
@@ -97,8 +104,8 @@ impl BestSubspace {
         uncharged
     }
 
-    /// Energy of all rows, those that are not charged too, along each of these unit vectors, and in all: squared lengths, after
-    /// centering.
+    /// Returns the energy of all rows, including those that do not count, along each of these unit vectors, and in total:
+    /// squared lengths after centering.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let mut found = self.charged.energies(directions);
         let mut add = |vector: &[f64]| {
@@ -119,12 +126,12 @@ impl BestSubspace {
         (found.0, found.1 + total)
     }
 
-    /// Total loss of the best k-dimensional subspace.
+    /// Returns the total loss of the best k-dimensional subspace.
     pub fn loss(&self, kept: usize) -> f64 {
         best_loss(&self.charged.whole(), kept)
     }
 
-    /// The same between two numbers; cheapest after a whole number of blocks.
+    /// Returns a bracket of the loss; cheapest after a whole number of blocks.
     pub(super) fn loss_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Best {
         leading.best(&self.charged.whole(), kept)
     }

@@ -1,13 +1,13 @@
 //! The best fixed subspace of a feature space in hindsight.
 //!
 //! Setting: all rows x, seen once, and a kernel. Result: the least total `|φ(x) - m - P(φ(x) - m)|²` over k-dimensional
-//! projections P (and centers m): the sum of all but the k largest eigenvalues of the (centered) kernel matrix.
+//! projections P (and centers m). It is the sum of all but the k largest eigenvalues of the (centered) kernel matrix.
 //!
-//! Cost: the rows themselves are remembered, up to [`FeatureRows::MOST`] numbers and [`FeatureRows::MOST_ROWS`] rows in all; beyond
-//! them nothing is known, and memory does not grow.
-//! When asked: up to [`FeatureRows::EXACT`] rows one dense eigendecomposition of their kernel matrix. For more rows a
-//! pivoted Cholesky factor of low rank brackets the loss: `K - L Lᵀ` is positive semidefinite with a known trace δ, so the
-//! sum of the k largest eigenvalues of K lies between that of `L Lᵀ` and the same plus δ; centering keeps this true.
+//! Cost: the rows are stored, up to [`FeatureRows::MOST`] numbers and [`FeatureRows::MOST_ROWS`] rows in total. Beyond that the
+//! result is unknown, and memory does not grow. Evaluation takes one dense eigendecomposition of the kernel matrix for up to
+//! [`FeatureRows::EXACT`] rows. For more rows a pivoted Cholesky factor of low rank brackets the loss: `K - L Lᵀ` is positive
+//! semidefinite with a known trace δ, so the sum of the k largest eigenvalues of K is between that of `L Lᵀ` and the same plus
+//! δ. This remains true with centering.
 
 use super::best::Best;
 use super::best_loss;
@@ -15,27 +15,26 @@ use crate::batch::{PivotedCholesky, center_gram, gram};
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
 use crate::linalg::{Matrix, multiply, symmetric_eigenvalues};
-use crate::num::dot;
-use crate::state::{self, energy, ensure};
+use crate::state::{self, energy, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Remembers rows, to compare with when the stream has ended.
+/// Stored rows, to compare with at the end of the stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeatureRows {
     kernel: VectorKernel,
     centered: bool,
     length: usize,
     rows: Vec<Vec<f64>>,
-    /// True if rows had to be left out.
+    /// True if there were too many rows.
     full: bool,
-    /// Numbers of the rows that are remembered.
+    /// Total number of stored values.
     numbers: usize,
-    /// The row that others are measured from, which itself is not charged.
+    /// Base row, whose loss does not count.
     base: Option<Vec<f64>>,
 }
 
 impl FeatureRows {
-    /// Checks what was read from bytes, for rows of this length.
+    /// Checks a deserialized state for rows of this length.
     pub(super) fn check_state(&self, kernel: &VectorKernel, length: usize, centered: bool) -> Result<(), Error> {
         let parameters = (&self.kernel, self.centered) == (kernel, centered);
         ensure(parameters, "the comparator must have the kernel and the centering of the learner")?;
@@ -44,30 +43,31 @@ impl FeatureRows {
             if !kernel.takes_items() {
                 state::length("a row to compare with", row.len(), length)?;
             }
-            energy("the squared norm of a row to compare with", dot(row, row))
+            entries("entries of a row to compare with", row, f64::MIN..=f64::MAX)?;
+            energy("the kernel of a row with itself", kernel.value(row, row))
         })
     }
 
-    /// Most rows whose kernel matrix is decomposed.
+    /// Maximum number of rows with an exact eigendecomposition.
     pub const EXACT: usize = 1500;
-    /// Most numbers that are remembered: 128 MiB. Of lists of items, whose kernels are slow, no more than
-    /// [`Self::EXACT`] are.
+    /// Maximum number of stored values: 128 MiB. For lists of items, whose kernels are slow, at most [`Self::EXACT`] rows are
+    /// stored.
     pub const MOST: usize = 1 << 24;
-    /// Most rows of numbers that are remembered, so that the factor that brackets their loss stays small too.
+    /// Maximum number of stored numeric rows, which also limits the size of the factor.
     pub const MOST_ROWS: usize = 1 << 14;
 
-    /// No rows yet.
+    /// Creates a comparator without rows.
     pub fn new(kernel: VectorKernel, length: usize, centered: bool) -> Self {
         Self { kernel, centered, length, rows: Vec::new(), full: false, numbers: 0, base: None }
     }
 
-    /// Measures rows from this one, which itself is not charged, when the comparator is centered.
+    /// Sets the base row, whose loss does not count, if the comparator is centered.
     pub fn begin_at(&mut self, row: &[f64]) {
         self.base = self.centered.then(|| row.to_vec());
     }
 
-    /// Mean squared distance of the features of the rows from those of the row that they are measured from: at least the
-    /// squared distance of their mean. None when rows were left out.
+    /// Returns the mean squared distance of the features of the rows from those of the base row, an upper bound on the squared
+    /// distance of their mean. `None` if there were too many rows.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         let base = self.base.as_ref().filter(|_| !self.full)?;
         let (count, own) = (self.rows.len(), self.kernel.value(base, base));
@@ -77,7 +77,7 @@ impl FeatureRows {
         Some(self.rows.iter().map(distance).sum())
     }
 
-    /// The rows that are remembered.
+    /// Returns the stored rows.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &[f64]> {
         self.rows.iter().chain(&self.base).map(Vec::as_slice)
     }
@@ -94,7 +94,7 @@ impl FeatureRows {
         }
     }
 
-    /// Total loss of the best k-dimensional subspace; none when rows were left out.
+    /// Returns the total loss of the best k-dimensional subspace; `None` if there were too many rows.
     pub fn best(&self, kept: usize) -> Option<Best> {
         if self.full {
             return None;
@@ -126,7 +126,7 @@ impl FeatureRows {
         let count = points.len() as f64;
         let mut energy = cholesky.trace();
         if self.centered {
-            // |mean|² needs the whole kernel matrix; a factor knows it to within its trace error, as a bracket.
+            // |mean|² needs the whole kernel matrix; the factor gives it up to its trace error, as a bracket.
             for j in 0..factor.columns() {
                 let mean = factor.column(j).iter().sum::<f64>() / count;
                 factor.column_mut(j).iter_mut().for_each(|x| *x -= mean);
@@ -138,7 +138,7 @@ impl FeatureRows {
         let values = symmetric_eigenvalues(small.view());
         let top: f64 = values.iter().rev().take(kept).map(|v| v.max(0.0)).sum();
         let error = cholesky.trace_error().max(0.0);
-        // Centering takes at most the trace error more away from the energy.
+        // Centering removes at most the trace error more from the energy.
         let low = energy - top - if self.centered { 2.0 * error } else { error };
         Some(Best::between(low.max(0.0), (energy - top).max(0.0)))
     }

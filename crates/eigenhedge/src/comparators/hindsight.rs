@@ -1,6 +1,6 @@
-//! Follows the best loss in hindsight by the comparator that fits the rows.
+//! Choice of the comparator for the best loss in hindsight.
 
-use super::best::Best;
+use super::best::{Best, BestMethod};
 use super::best_subspace::BestSubspace;
 use super::feature_rows::FeatureRows;
 use super::leading_directions::LeadingDirections;
@@ -11,8 +11,7 @@ use crate::kernel::VectorKernel;
 use crate::linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
-/// Follows the best subspace of all rows: exactly while rows are short, through a sketch when they are long, by way of
-/// kernel values for features.
+/// Best subspace of all rows in hindsight: exact for short rows, a sketch for long ones, kernel values for features.
 ///
 /// ```
 /// use eigenhedge::comparators::{Best, Hindsight};
@@ -28,7 +27,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Hindsight {
-    /// Rows of at most [`BestSubspace::LONGEST`] numbers.
+    /// Rows of at most [`BestSubspace::LONGEST`] numbers, unless another method was chosen.
     Exact(Box<BestSubspace>),
     /// Longer rows.
     Sketched(Box<Sketch>),
@@ -37,11 +36,31 @@ pub enum Hindsight {
 }
 
 impl Hindsight {
-    /// No rows yet; a sketch will be made for `kept` directions and bracket their best loss within a seventh at worst.
+    /// Creates a comparator without rows. A sketch is sized for `kept` directions and brackets their best loss within a seventh
+    /// at worst.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
             None => Ok(Self::Sketched(Box::new(Sketch::new(length, retained(kept), centered)?))),
+        }
+    }
+
+    /// The same by a method of choice; none if it is not to be followed, an error if there is no memory for it.
+    pub fn by(method: BestMethod, length: usize, centered: bool, kept: usize) -> Result<Option<Self>, Error> {
+        Ok(Some(match method {
+            BestMethod::Auto => Self::new(length, centered, kept)?,
+            BestMethod::Exact => Self::Exact(Box::new(BestSubspace::of_any_length(length, centered)?)),
+            BestMethod::Sketch => Self::Sketched(Box::new(Sketch::new(length, retained(kept), centered)?)),
+            BestMethod::None => return Ok(None),
+        }))
+    }
+
+    /// The method that makes a comparator of this kind for rows of this length.
+    pub(crate) fn method(&self, length: usize) -> BestMethod {
+        match self {
+            Self::Exact(_) if length > BestSubspace::LONGEST => BestMethod::Exact,
+            Self::Sketched(_) if length <= BestSubspace::LONGEST => BestMethod::Sketch,
+            _ => BestMethod::Auto,
         }
     }
 
@@ -50,7 +69,7 @@ impl Hindsight {
         Self::Features(Box::new(FeatureRows::new(kernel, length, centered)))
     }
 
-    /// Checks what was read from bytes: what [`Self::new`] or [`Self::of_features`] would have made.
+    /// Checks a deserialized state against the result of [`Self::new`] or [`Self::of_features`].
     pub(crate) fn check_state(
         &self,
         kernel: Option<&VectorKernel>,
@@ -59,17 +78,15 @@ impl Hindsight {
         kept: usize,
     ) -> Result<(), Error> {
         match (self, kernel) {
-            (Self::Exact(best), None) if length <= BestSubspace::LONGEST => best.check_state(length, centered),
-            (Self::Sketched(sketch), None) if length > BestSubspace::LONGEST => {
-                sketch.check_state(length, retained(kept), centered)
-            }
+            (Self::Exact(best), None) => best.check_state(length, centered),
+            (Self::Sketched(sketch), None) => sketch.check_state(length, retained(kept), centered),
             (Self::Features(rows), Some(kernel)) => rows.check_state(kernel, length, centered),
             _ => Err(Error::State("the comparator must be of the kind that the rows call for")),
         }
     }
 
-    /// Measures rows from this one, which itself is not charged: a learner that centers on the mean begins there. Must come
-    /// before the first row; does nothing when the comparator is not centered.
+    /// Sets the base of the mean to a row whose loss does not count, where a learner that centers on the mean starts. Must be
+    /// called before the first row; no effect if the comparator is not centered.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.begin_at(row),
@@ -78,7 +95,7 @@ impl Hindsight {
         }
     }
 
-    /// Moves the fixed point of a column in which all rows so far were at it: for them nothing changes. Plain rows only.
+    /// Moves the base of a column in which all previous rows were at the base. Plain rows only.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         match self {
             Self::Exact(best) => best.begin_column(column, value),
@@ -87,8 +104,7 @@ impl Hindsight {
         }
     }
 
-    /// Squared distance of the mean of all rows from the row that they are measured from, or more; none when the
-    /// comparator is not centered.
+    /// Returns an upper bound on the squared distance of the mean of all rows from the base; `None` if not centered.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Features(rows) => rows.squared_way(),
@@ -101,7 +117,7 @@ impl Hindsight {
         self.add_weighted(row, 1.0);
     }
 
-    /// Adds a row that counts this many times; for features, once.
+    /// Adds a row with a weight. For features the weight is ignored.
     pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
         match self {
             Self::Exact(best) => best.add_weighted(row, weight),
@@ -110,7 +126,7 @@ impl Hindsight {
         }
     }
 
-    /// Adds the rows of another one, which was made with the same parameters: exactly, or with the bracket of the sketch.
+    /// Adds the rows of another comparator with the same parameters: exactly, or within the bracket of the sketch.
     pub(crate) fn merge(self, other: Self) -> Result<Self, Error> {
         match (self, other) {
             (Self::Exact(mut best), Self::Exact(other)) => {
@@ -122,7 +138,7 @@ impl Hindsight {
         }
     }
 
-    /// Total loss of the best k-dimensional subspace; none when there were more rows than can be remembered.
+    /// Returns the total loss of the best k-dimensional subspace; `None` if there were too many rows.
     pub fn best(&self, kept: usize) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
@@ -131,8 +147,8 @@ impl Hindsight {
         }
     }
 
-    /// The same between two numbers, without an eigendecomposition of n × n numbers; the directions are those of the look
-    /// before. None for features.
+    /// Returns a bracket of the loss without an eigendecomposition of n × n numbers, starting from the directions of the
+    /// previous call. `None` for features.
     pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(best.loss_on_the_way(kept, leading)),
@@ -141,7 +157,7 @@ impl Hindsight {
         }
     }
 
-    /// Energy of the rows along each of these unit vectors, and in all; none when it is not known exactly.
+    /// Returns the energy of the rows along each of these unit vectors, and in total; `None` if it is not known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {
             Self::Exact(best) => Some(best.energies(directions)),
@@ -149,7 +165,7 @@ impl Hindsight {
         }
     }
 
-    /// Mean of all rows, when it is followed.
+    /// Returns the mean of all rows, if centered.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }
@@ -163,7 +179,7 @@ impl Hindsight {
     }
 }
 
-/// Directions that a sketch retains for so many that are kept.
+/// Returns the number of directions in a sketch for `kept` directions.
 pub(crate) fn retained(kept: usize) -> usize {
     8 * kept + 16
 }

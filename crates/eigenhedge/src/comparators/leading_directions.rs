@@ -1,20 +1,20 @@
-//! The best loss in hindsight between two numbers, at the cost of a few products.
+//! A bracket of the best loss in hindsight, at the cost of a few matrix products.
 //!
-//! Setting: a scatter matrix S that grows row by row, and is looked at now and then. Result: an interval that holds `tr S`
-//! less the k largest eigenvalues of S, without an eigendecomposition.
+//! Setting: a scatter matrix S that grows row by row and is evaluated from time to time. Result: an interval that contains `tr
+//! S` minus the k largest eigenvalues of S, without an eigendecomposition.
 //!
-//! Update (subspace iteration, warm): with V (field `basis`) the p = k + 8 directions of the look before, `Y = S V`; the
-//! eigenvalues θ of `Vᵀ Y` are Ritz values, and Y, orthonormalised, is the next V. A look takes [`PASSES`] at most, and
-//! one when the interval is narrow.
+//! Update (subspace iteration with a warm start): let V (field `basis`) be the p = k + 8 directions of the previous evaluation,
+//! and `Y = S V`. The eigenvalues θ of `Vᵀ Y` are Ritz values, and Y, orthonormalized, is the next V. An evaluation takes at
+//! most [`PASSES`] passes, and one if the interval is narrow.
 //!
-//! Guarantee: the loss of the k leading Ritz vectors is that of a subspace, so the upper end is sound. In the basis of V and
-//! its complement `S = [Θ Rᵀ; R S₂₂]`, and for every ε > 0, `S ⪯ (Θ + RᵀR/ε) ⊕ (S₂₂ + ε I)`. The j largest eigenvalues
-//! of `S₂₂` sum to at most `√j ‖S₂₂‖` (Frobenius) and to at most its trace, so the k largest of S sum to at most
-//! `max_j (θ₁ + … + θ_{k-j} + min(√j ‖S₂₂‖, tr S₂₂) + j ε) + ‖R‖²/ε`. That, for the better of two ε, is the lower end.
+//! Guarantee: the loss of the k leading Ritz vectors is that of a subspace, so the upper end is valid. In the basis of V and
+//! its complement `S = [Θ Rᵀ; R S₂₂]`, and for every ε > 0, `S ⪯ (Θ + RᵀR/ε) ⊕ (S₂₂ + ε I)`. The j largest eigenvalues of `S₂₂`
+//! sum to at most `√j ‖S₂₂‖` (Frobenius) and to at most its trace, so the k largest of S sum to at most `max_j (θ₁ + … +
+//! θ_{k-j} + min(√j ‖S₂₂‖, tr S₂₂) + j ε) + ‖R‖²/ε`. This gives the lower end, for the better of two ε.
 //!
-//! Cost: 2n²p operations for a pass; n p numbers are kept.
+//! Cost: 2n²p operations per pass; n p numbers of memory.
 //!
-//! Numerics: both ends hold to rounding of `tr S`. What overflows is computed exactly instead, by eigenvalues.
+//! Numerics: both ends hold up to rounding of `tr S`. On overflow the loss is computed exactly from eigenvalues.
 
 use super::best::Best;
 use super::best_loss;
@@ -25,22 +25,22 @@ use crate::num::dot;
 use crate::random::Random;
 use serde::{Deserialize, Serialize};
 
-/// Directions that nearly carry the most energy of all rows, from one look at a run to the next.
+/// Approximate leading directions of all rows, reused between evaluations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LeadingDirections {
-    /// Orthonormal; empty before the first look.
+    /// Orthonormal directions; empty before the first evaluation.
     basis: Matrix,
 }
 
-/// Directions that are followed besides those that are kept.
+/// Number of directions in addition to those kept.
 const BESIDES: usize = 8;
-/// Most passes over the matrix in one look.
+/// Maximum number of passes over the matrix per evaluation.
 const PASSES: usize = 2;
-/// Width of an interval that is narrow enough, as a share of its upper end.
+/// Width of a sufficiently narrow interval, as a share of its upper end.
 const NARROW: f64 = 1e-3;
 
 impl LeadingDirections {
-    /// Checks what was read from bytes, for rows of this length.
+    /// Checks a deserialized state for rows of this length.
     pub fn check_state(&self, length: usize, kept: usize) -> Result<(), Error> {
         if self.basis.columns() == 0 {
             return Ok(());
@@ -49,7 +49,7 @@ impl LeadingDirections {
         orthonormal("the leading directions", &self.basis)
     }
 
-    /// The best loss for a scatter matrix, of which the lower triangle is read.
+    /// Returns the best loss for a scatter matrix. Reads the lower triangle.
     pub(super) fn best(&mut self, scatter: &Matrix, kept: usize) -> Best {
         let length = scatter.rows();
         if self.basis.columns() == 0 {
@@ -68,7 +68,7 @@ impl LeadingDirections {
         best
     }
 
-    /// One pass: an interval for the best loss, and a better basis; none when numbers overflow.
+    /// Makes one pass: returns an interval of the best loss and improves the basis; `None` on overflow.
     fn pass(&mut self, scatter: &Matrix, kept: usize) -> Option<(f64, f64)> {
         let (mut product, mut small, mut turned) = (Matrix::default(), Matrix::default(), Matrix::default());
         symmetric_times(&mut product, scatter, &self.basis);
@@ -86,7 +86,7 @@ impl LeadingDirections {
         let outside = (squares - carried - 2.0 * residual).max(0.0) + rounding;
         let mut values: Vec<f64> = ritz.values.iter().map(|value| value.max(0.0)).collect();
         values.reverse();
-        // Along the Ritz vectors the columns of the product are nearly orthogonal.
+        // In the basis of Ritz vectors the columns of the product are nearly orthogonal.
         multiply(&mut turned, product.view(), ritz.vectors.view());
         let last = turned.columns() - 1;
         for j in 0..turned.columns() / 2 {
@@ -99,8 +99,8 @@ impl LeadingDirections {
     }
 }
 
-/// The interval of the best loss: Ritz values from the largest, the trace, the squared norm of the residual, and the
-/// Frobenius norm of the rest.
+/// Computes the interval of the best loss from the Ritz values (descending), the trace, the squared norm of the residual, and
+/// the Frobenius norm of the rest.
 fn interval(values: &[f64], kept: usize, trace: f64, residual: f64, outside: f64) -> (f64, f64) {
     let kept = kept.min(values.len());
     let sums: Vec<f64> = std::iter::once(0.0)

@@ -1,46 +1,46 @@
-//! A running mean, and how rows are weighed around it.
+//! A running mean, and the weighting of rows around it.
 
 use crate::error::Error;
 use crate::num::dot;
 use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Running mean, as a fixed point and the way from there: a row less the fixed point is rounded once, and what follows does
-/// not depend on where the rows lie.
+/// Running mean, as a base point plus a displacement. Subtracting the base rounds once; later steps do not depend on the
+/// location of the rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mean {
-    /// A row; empty before the first one.
+    /// Base point, one of the rows; empty before the first one.
     base: Vec<f64>,
     way: Vec<f64>,
     /// Total weight of the rows.
     weight: f64,
-    /// True if the fixed point is a row that was left out.
+    /// True if the base is a row that does not count.
     left_out: bool,
 }
 
 impl Mean {
-    /// No rows.
+    /// Mean of no rows.
     pub const NONE: Self = Self { base: Vec::new(), way: Vec::new(), weight: 0.0, left_out: false };
 
-    /// The same rows, moved to the mean 0.
+    /// Returns the mean of the same rows after centering.
     pub fn at_zero(&self, length: usize) -> Self {
         Self { base: vec![0.0; length], way: vec![0.0; length], weight: self.weight, left_out: false }
     }
 
-    /// Measures rows from a row that is left out. Must come before the first row, which is the fixed point otherwise.
+    /// Sets the base to a row that does not count. Must be called before the first row, which is the base otherwise.
     pub fn begin_at(&mut self, base: &[f64]) {
         self.base = base.to_vec();
         self.way = vec![0.0; base.len()];
         self.left_out = true;
     }
 
-    /// Moves the fixed point of a column in which all rows so far were at it.
+    /// Moves the base of a column in which all previous rows were at the base.
     pub fn begin_column(&mut self, column: usize, value: f64) {
         self.base[column] = value;
     }
 
-    /// Adds a row of weight w, and turns it into what it adds to the scatter matrix: `√(w W/(W + w))` times its distance from the
-    /// mean of the rows before it, of weight W in all.
+    /// Adds a row of weight w, and replaces it by its contribution to the scatter matrix: `√(w W/(W + w))` times its distance
+    /// from the mean of the previous rows, whose total weight is W.
     pub fn add(&mut self, row: &mut [f64], own: f64) {
         if self.base.is_empty() {
             self.begin_at(row);
@@ -57,14 +57,14 @@ impl Mean {
         }
     }
 
-    /// The way to the mean of other rows; none if there are no rows on one side.
+    /// Returns the displacement to the mean of other rows; `None` if either has no rows.
     fn way_to(&self, other: &Self) -> Option<Vec<f64>> {
         let way = |i: usize| (other.base[i] - self.base[i]) + (other.way[i] - self.way[i]);
         (self.weight > 0.0 && other.weight > 0.0).then(|| (0..self.way.len()).map(way).collect())
     }
 
-    /// The part that the distance between the two means adds to the scatter of all rows, as one vector: `√(s t/(s + t)) (m' - m)` for
-    /// rows of weights s and t; none if there are no rows on one side.
+    /// Returns the contribution of the distance between two means to the scatter of all rows, as one vector: `√(s t/(s + t))
+    /// (m' - m)` for rows of weights s and t; `None` if either has no rows.
     pub fn between(&self, other: &Self) -> Option<Vec<f64>> {
         let root = (self.weight * (other.weight / (self.weight + other.weight))).sqrt();
         let mut way = self.way_to(other)?;
@@ -72,7 +72,7 @@ impl Mean {
         Some(way)
     }
 
-    /// Moves to the mean of the rows of both; returns what the distance between the two adds to the scatter.
+    /// Moves to the mean of both sets of rows. Returns the contribution of their distance to the scatter.
     pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
         let between = self.between(other);
         match self.way_to(other) {
@@ -87,39 +87,40 @@ impl Mean {
         between
     }
 
-    /// The part that the distance between the mean and the row left out adds to the scatter of all, as one vector.
+    /// Returns the contribution of the distance between the mean and the base row that does not count to the scatter, as one
+    /// vector.
     pub fn between_left_out(&self) -> Option<Vec<f64>> {
         let root = (self.weight / (self.weight + 1.0)).sqrt();
         self.left_out.then(|| self.way.iter().map(|x| root * x).collect())
     }
 
-    /// The row that was left out, if there is one. It is forgotten.
+    /// Takes the base row that does not count, if there is one.
     pub fn take_left_out(&mut self) -> Option<Vec<f64>> {
         std::mem::take(&mut self.left_out).then(|| self.base.clone())
     }
 
-    /// The fixed point, and the way from there to the mean.
+    /// Returns the base and the displacement from it to the mean.
     pub fn parts(&self) -> (&[f64], &[f64]) {
         (&self.base, &self.way)
     }
 
-    /// Total weight of the rows.
+    /// Returns the total weight of the rows.
     pub fn weight(&self) -> f64 {
         self.weight
     }
 
-    /// The mean; none before the first row.
+    /// Returns the mean; `None` before the first row.
     pub fn value(&self) -> Option<Vec<f64>> {
         (self.weight > 0.0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
     }
 
-    /// Squared distance of the mean from the fixed point.
+    /// Returns the squared distance of the mean from the base.
     pub fn squared_way(&self) -> f64 {
         dot(&self.way, &self.way)
     }
 }
 
-/// Turns a row that counts `weight` times into what it adds to the scatter matrix.
+/// Replaces a weighted row by its contribution to the scatter matrix.
 pub(super) fn weigh(row: &mut [f64], weight: f64, mean: Option<&mut Mean>) {
     match mean {
         Some(mean) => mean.add(row, weight),
@@ -128,7 +129,7 @@ pub(super) fn weigh(row: &mut [f64], weight: f64, mean: Option<&mut Mean>) {
     }
 }
 
-/// Checks a mean that was read from bytes.
+/// Checks a deserialized mean.
 pub(super) fn check_mean(mean: Option<&Mean>, length: usize, centered: bool) -> Result<(), Error> {
     ensure(mean.is_some() == centered, "the comparator must be centered if the learner is")?;
     let Some(Mean { base, way, weight, left_out: _ }) = mean else { return Ok(()) };

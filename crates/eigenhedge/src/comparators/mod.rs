@@ -1,11 +1,11 @@
-//! Comparators: what hindsight would have lost.
+//! Comparators: the best loss in hindsight.
 //!
-//! - [`BestSubspace`]: what the best fixed subspace would have lost, exactly; [`Sketch`]: between two numbers, for long
-//!   rows; [`Hindsight`]: whichever fits, also in a feature space, with a [`Best`] for an answer.
-//! - [`LeadingDirections`]: the best fixed subspace between two numbers, for looks on the way.
-//! - [`partition`]: what the best subspaces for stretches of the stream would have lost; [`Partitions`]: the same for a
-//!   stream of any length and kind, with cuts to the row.
-//! - [`BestPair`]: the best directions for pairs of rows.
+//! - [`BestSubspace`]: loss of the best fixed subspace, exact; [`Sketch`]: a bracket for long rows; [`Hindsight`]: the
+//!   comparator that fits the rows, also in a feature space, with a [`Best`] as the result.
+//! - [`LeadingDirections`]: a bracket of the loss of the best fixed subspace, for evaluations during a run.
+//! - [`partition`]: loss of the best subspaces for segments of the stream; [`Partitions`]: the same for a stream of any length
+//!   and kind, with cuts between any rows.
+//! - [`BestPair`]: best directions for pairs of rows.
 //!
 //! ```
 //! use eigenhedge::comparators::BestSubspace;
@@ -30,7 +30,7 @@ mod refine;
 mod running_scatter;
 mod sketch;
 
-pub use best::Best;
+pub use best::{Best, BestMethod};
 pub use best_pair::BestPair;
 pub use best_subspace::BestSubspace;
 pub use hindsight::Hindsight;
@@ -43,11 +43,19 @@ pub(crate) use running_scatter::RunningScatter;
 pub use sketch::Sketch;
 pub(crate) use sketch::bracket;
 
-use crate::linalg::{Matrix, symmetric_eigenvalues};
+use crate::linalg::{Matrix, largest_sum, symmetric_eigenvalues};
 
-/// Loss of the best k-dimensional subspace, given the scatter or kernel matrix: all but the largest eigenvalues. The lower
-/// triangle is read.
+/// Shortest side of a matrix whose largest eigenvalues are found without the others.
+const LARGE: usize = 128;
+
+/// Returns the loss of the best k-dimensional subspace, given the scatter or kernel matrix: the sum of all but the k largest
+/// eigenvalues. Reads the lower triangle.
 pub(crate) fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
+    let largest = if scatter.rows() >= LARGE { largest_sum(scatter, kept) } else { None };
+    if let Some(largest) = largest.filter(|sum| sum.is_finite()) {
+        let trace: f64 = (0..scatter.rows()).map(|j| scatter.column(j)[j]).sum();
+        return (trace - largest).max(0.0);
+    }
     let values = symmetric_eigenvalues(scatter.view());
     values[..values.len().saturating_sub(kept)].iter().map(|v| v.max(0.0)).sum()
 }

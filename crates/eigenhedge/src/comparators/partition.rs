@@ -1,20 +1,20 @@
-//! The best subspace for each stretch of a stream: what a comparator that may switch would have lost.
+//! The best subspace for each segment of a stream: the loss of a comparator that may switch.
 //!
-//! Setting: the rows are cut into s segments, and each has a k-dimensional subspace (and, when centered, a center) of its
-//! own. [`between`] takes the cuts as given. [`Blocks::best`] finds the best ones on a grid of `b` rows.
+//! Setting: the rows are divided into s segments, each with its own k-dimensional subspace (and, if centered, center).
+//! [`between`] takes given cuts. [`Blocks::best`] finds the best cuts on a grid of `b` rows.
 //!
-//! Result: with `loss(i, j)` the sum of the n-k smallest eigenvalues of the scatter matrix of blocks `i..j`, the least
-//! total over s segments that end at block j is `F(s, j) = min_i F(s-1, i) + loss(i, j)`: dynamic programming, exact
-//! on the grid. Cuts between grid points can save at most what their blocks lose.
+//! Result: let `loss(i, j)` be the sum of the n-k smallest eigenvalues of the scatter matrix of blocks `i..j`. The least total
+//! over s segments that end at block j is `F(s, j) = min_i F(s-1, i) + loss(i, j)`, by dynamic programming, exact on the grid.
+//! Cuts between grid points can save at most the loss of their blocks.
 //!
-//! Cost, for m blocks: m n² numbers of memory; n² for each row; then m²/2 sums and eigendecompositions of n × n
-//! matrices, and s m² comparisons. A hundred numbers a row and a hundred blocks take seconds.
+//! Cost, for m blocks: m n² numbers of memory; n² per row; then m²/2 sums and eigendecompositions of n × n matrices, and s m²
+//! comparisons. A hundred columns and a hundred blocks take seconds.
 //!
-//! Numerics: the scatter of a segment is summed up block by block and never a difference of prefix sums, which would
-//! lose the small eigenvalues of late segments. Centered scatters are joined by way of their means; rows should lie near zero.
+//! Numerics: the scatter of a segment is a sum over blocks, never a difference of prefix sums, which would lose the small
+//! eigenvalues of late segments. Centered scatters are merged through their means; rows should be near zero.
 //!
-//! Not done: no choice of s; losses never grow with it, and what a switch should cost is the caller's question. Cuts between
-//! points of the grid: see [`Partitions`](super::Partitions).
+//! Not done: choice of s. Losses never increase with s, and the caller decides the cost of a switch. For cuts between grid
+//! points see [`Partitions`](super::Partitions).
 //!
 //! References: Bellman 1961 (segmentation by dynamic programming); Chan, Golub & LeVeque 1983 (joining scatters);
 //! Herbster & Warmuth 1998 and Warmuth & Kuzmin, JMLR 2008, section 8 (partitions as comparators).
@@ -28,18 +28,18 @@ use crate::num::dot;
 use crate::state::{self, count, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// A stream cut into segments, and what the best subspaces of the segments lose.
+/// A stream divided into segments, and the loss of the best subspaces of the segments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Partition {
-    /// Total over all segments.
+    /// Total loss over all segments.
     pub loss: f64,
-    /// First row of every segment but the first.
+    /// First row of each segment after the first.
     pub cuts: Vec<usize>,
 }
 
-/// Total loss of the best subspace of each segment, for given cuts: the first rows of every segment but the first,
-/// ascending. None when the rows are too long for [`BestSubspace`].
+/// Returns the total loss of the best subspace of each segment, for given ascending cuts: the first row of each segment after
+/// the first. `None` if the rows are too long for [`BestSubspace`].
 ///
 /// ```
 /// use eigenhedge::comparators::partition::between;
@@ -63,7 +63,7 @@ pub fn between<R: AsRef<[f64]>>(rows: &[R], cuts: &[usize], kept: usize, centere
     Some(total)
 }
 
-/// Scatter matrices of blocks of rows, from which the best partition is found.
+/// Scatter matrices of blocks of rows, for the best partition.
 ///
 /// ```
 /// use eigenhedge::comparators::Blocks;
@@ -83,13 +83,13 @@ pub struct Blocks {
     blocks: Vec<Block>,
 }
 
-/// Mean and scatter of a run of rows.
+/// Mean and scatter of a sequence of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Block {
     rows: usize,
-    /// Running mean, when the comparator is centered; else zero.
+    /// Running mean, if the comparator is centered; otherwise zero.
     mean: Vec<f64>,
-    /// Lower triangle.
+    /// Scatter matrix, lower triangle.
     scatter: Matrix,
 }
 
@@ -136,7 +136,7 @@ impl Block {
 }
 
 impl Blocks {
-    /// Checks what was read from bytes, for at most so many blocks of rows of this length.
+    /// Checks a deserialized state for less than `most` blocks of rows of this length.
     pub(crate) fn check_state(&self, length: usize, centered: bool, most: usize) -> Result<(), Error> {
         let parameters = (self.length, self.centered) == (length, centered);
         ensure(parameters, "the partition must be of rows like those of the learner")?;
@@ -151,11 +151,11 @@ impl Blocks {
             let spread = block.rows as f64 * dot(&block.mean, &block.mean);
             total += scatter("the scatter matrix of a block", &block.scatter)? + spread;
         }
-        // Joining blocks can add four times what separates their means.
+        // Merging blocks can add four times the distance of their means.
         energy("the energy of all blocks", 4.0 * total)
     }
 
-    /// No rows yet; cuts will be multiples of `rows_each`, at least 1.
+    /// Creates a comparator without rows. Cuts are multiples of `rows_each`, at least 1.
     pub fn new(length: usize, rows_each: usize, centered: bool) -> Result<Self, Error> {
         at_least_one("block", rows_each)?;
         Ok(Self { length, rows_each, centered, blocks: Vec::new() })
@@ -172,7 +172,7 @@ impl Blocks {
         }
     }
 
-    /// Joins neighbouring blocks: half as many, twice as long.
+    /// Merges neighbouring blocks into half as many of twice the length.
     pub(crate) fn join_pairs(&mut self) {
         let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len().div_ceil(2));
         for (i, block) in self.blocks.drain(..).enumerate() {
@@ -185,12 +185,12 @@ impl Blocks {
         self.rows_each *= 2;
     }
 
-    /// Number of blocks that hold rows.
+    /// Returns the number of blocks with rows.
     pub fn count(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Entry `i (m+1) + j` is the loss of blocks `i..j`.
+    /// Returns a table in which entry `i (m+1) + j` is the loss of blocks `i..j`.
     fn segment_losses(&self, kept: usize) -> Vec<f64> {
         let m = self.blocks.len();
         let mut losses = vec![0.0; (m + 1) * (m + 1)];
@@ -205,12 +205,12 @@ impl Blocks {
         losses
     }
 
-    /// The best partitions into one, two, … up to `most` segments (never more than there are blocks).
+    /// Returns the best partitions into one, two, … up to `most` segments (at most one per block).
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let m = self.blocks.len();
         let losses = self.segment_losses(kept);
         let loss = |i: usize, j: usize| losses[i * (m + 1) + j];
-        // For each number of segments and each end: the least loss, and where the last segment starts.
+        // For each number of segments and each end: the least loss, and the start of the last segment.
         let mut table: Vec<Vec<(f64, usize)>> = Vec::new();
         for segments in 1..=most.min(m) {
             let last = table.last();
@@ -225,7 +225,7 @@ impl Blocks {
         (1..=table.len()).map(|segments| self.traced(&table[..segments])).collect()
     }
 
-    /// Follows the starts of the last segments back from the end.
+    /// Traces the starts of the last segments back from the end.
     fn traced(&self, table: &[Vec<(f64, usize)>]) -> Partition {
         let mut end = self.blocks.len();
         let loss = table[table.len() - 1][end].0;
@@ -257,7 +257,7 @@ mod tests {
             .collect()
     }
 
-    /// Every way to place this many cuts at positions of the grid.
+    /// Returns every placement of this many cuts at grid positions.
     fn placements(positions: &[usize], cuts: usize) -> Vec<Vec<usize>> {
         if cuts == 0 {
             return vec![Vec::new()];

@@ -1,15 +1,15 @@
-//! The best partitions of a stream, of plain rows or of features.
+//! The best partitions of a stream of plain rows or kernel features.
 //!
-//! Setting: as in [`partition`](super::partition). The rows are remembered, up to [`Partitions::MOST`] numbers: cuts that are best on
-//! a grid are then moved to the row. Beyond that, plain rows of up to [`Partitions::SHORT`] numbers keep the grid, of 48 to 95
-//! blocks; nothing is known of others.
+//! Setting: as in [`partition`](super::partition). The rows are stored, up to [`Partitions::MOST`] numbers, and the best cuts
+//! on a grid are then refined to single rows. Beyond that, plain rows of up to [`Partitions::SHORT`] numbers keep the grid, of
+//! 48 to 95 blocks; for others the result is unknown.
 //!
-//! Longer rows and features are brought to a few coordinates first: those of a pivoted Cholesky factor of their kernel matrix.
-//! What the factor leaves out of a row is charged to it in every partition. So the losses are those of subspaces that exist, and
+//! Longer rows and features are first reduced to a few coordinates: those of a pivoted Cholesky factor of their kernel matrix.
+//! The residual of the factor is added to the loss in every partition. The losses are therefore those of actual subspaces, and
 //! exceed the best ones by at most the trace error of the factor.
 //!
-//! Cost when asked, with n numbers (or coordinates) a row and m ≤ 95 blocks: m²/2 eigendecompositions of n × n matrices; m is halved
-//! while that is too much. Then some fifty for each cut and pass.
+//! Cost of an evaluation, with n numbers (or coordinates) per row and m ≤ 95 blocks: m²/2 eigendecompositions of n × n
+//! matrices, where m is halved while that is too expensive. Then about fifty per cut and pass.
 
 use super::partition::{Blocks, Partition};
 use super::refine::Rows;
@@ -17,12 +17,12 @@ use crate::batch::PivotedCholesky;
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
 use crate::linalg::Matrix;
-use crate::linalg::checks::{each_energy, energies, shape};
+use crate::linalg::checks::{energies, matrix_entries, shape};
 use crate::num::dot;
-use crate::state::{self, energy, ensure};
+use crate::state::{self, energy, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Follows the best partitions of a stream.
+/// Best partitions of a stream in hindsight.
 ///
 /// ```
 /// use eigenhedge::comparators::Partitions;
@@ -38,46 +38,45 @@ pub struct Partitions {
     length: usize,
     centered: bool,
     kernel: Option<VectorKernel>,
-    /// The row that others are measured from, when the comparator is centered, and the number of rows that are not charged: it,
-    /// or none.
+    /// Base row, if the comparator is centered, and the number of rows that do not count: 1 or 0.
     base: Option<Vec<f64>>,
     uncharged: usize,
     seen: Seen,
 }
 
-/// What is remembered of the rows.
+/// Stored information about the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Seen {
-    /// All of them, one in each column.
+    /// All rows, one per column.
     Rows(Matrix),
-    /// Their scatter on a grid.
+    /// Scatter of the rows on a grid.
     Grid(Blocks),
     /// Nothing.
     Nothing,
 }
 
 impl Partitions {
-    /// Most numbers that are remembered: 64 MiB.
+    /// Maximum number of stored values: 64 MiB.
     pub const MOST: usize = 1 << 23;
-    /// Longest plain rows that are cut as they are.
+    /// Maximum length of plain rows that are not reduced.
     pub const SHORT: usize = 256;
-    /// Blocks between which segments may be cut; when there are twice as many, they are joined in pairs.
+    /// Number of blocks between which segments may be cut. Twice as many are merged in pairs.
     const BLOCKS: usize = 48;
-    /// Operations, about, that the eigendecompositions of all segments may take.
+    /// Approximate number of operations allowed for the eigendecompositions of all segments.
     const WORK: f64 = 1e10;
 
-    /// No rows yet.
+    /// Creates a comparator without rows.
     pub fn new(length: usize, centered: bool) -> Self {
         let seen = Seen::Rows(Matrix::zeros(length, 0));
         Self { length, centered, kernel: None, base: None, uncharged: 0, seen }
     }
 
-    /// No rows yet, for the features of rows.
+    /// Creates a comparator without rows, for kernel features.
     pub fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
         Self { kernel: Some(kernel), ..Self::new(length, centered) }
     }
 
-    /// Checks what was read from bytes: what [`Self::new`] or [`Self::of_features`] would have made.
+    /// Checks a deserialized state against the result of [`Self::new`] or [`Self::of_features`].
     pub(crate) fn check_state(
         &self,
         kernel: Option<&VectorKernel>,
@@ -89,13 +88,16 @@ impl Partitions {
         ensure(self.uncharged <= 1, "at most the first row may not be charged")?;
         if let Some(base) = &self.base {
             state::length("the first row", base.len(), length)?;
-            energy("the squared norm of the first row", dot(base, base))?;
+            match &self.kernel {
+                Some(_) => entries("entries of the first row", base, f64::MIN..=f64::MAX)?,
+                None => energy("the squared norm of the first row", dot(base, base))?,
+            }
         }
         match &self.seen {
             Seen::Rows(rows) => {
                 shape("the rows to cut", rows, length, rows.columns())?;
                 match self.kernel {
-                    Some(_) => each_energy("the energy of a row to cut", rows),
+                    Some(_) => matrix_entries("entries of the rows to cut", rows, f64::MIN..=f64::MAX),
                     // Differences of rows have at most four times their energy.
                     None => energies("the energy of the rows to cut", rows),
                 }
@@ -110,7 +112,7 @@ impl Partitions {
         self.kernel.is_none() && self.length <= Self::SHORT
     }
 
-    /// Measures rows from this one, which is counted and not charged. Must come before the first row.
+    /// Sets the base row, whose loss does not count. Must be called before the first row.
     pub fn begin_at(&mut self, row: &[f64]) {
         self.base = self.centered.then(|| row.to_vec());
         self.uncharged = 1;
@@ -138,7 +140,7 @@ impl Partitions {
         }
     }
 
-    /// The best partitions into one, two, … up to `most` segments; none when too little is remembered.
+    /// Returns the best partitions into one, two, … up to `most` segments; empty if too little is stored.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let mut partitions = match &self.seen {
             Seen::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),
@@ -171,7 +173,7 @@ impl Partitions {
         found
     }
 
-    /// The rows in at most [`Self::SHORT`] coordinates or so, one in each column, and the energy that these leave out.
+    /// Returns the rows in at most about [`Self::SHORT`] coordinates, one per column, and the energy of the residual.
     fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
         let mut moved = rows.clone();
         if let (None, Some(base)) = (&self.kernel, &self.base) {
@@ -195,7 +197,7 @@ impl Partitions {
     }
 }
 
-/// Adds a row, measured from the base, and keeps the number of blocks.
+/// Adds a row relative to the base, and limits the number of blocks.
 fn add_to_grid(blocks: &mut Blocks, row: &[f64], base: &[f64]) {
     let moved: Vec<f64> = row.iter().zip(base).map(|(x, base)| x - base).collect();
     blocks.add(&moved);
@@ -215,7 +217,7 @@ mod tests {
         partitions
     }
 
-    /// Rows of three subspaces that change at rows 307 and 731, in `length` numbers, with noise and an offset.
+    /// Generates rows of three subspaces that change at rows 307 and 731, in `length` numbers, with noise and an offset.
     fn changing(length: usize, seed: u64) -> Vec<Vec<f64>> {
         let source = streams::three_subspaces(seed);
         let (first, second, third) = (&source[..307], &source[500..924], &source[1000..1300]);
@@ -257,7 +259,7 @@ mod tests {
     fn rows_that_are_not_remembered_keep_their_grid() {
         let rows = changing(20, 7);
         let mut partitions = followed(Partitions::new(20, true), &rows[..500]);
-        // As if there were no room for more.
+        // As if the memory limit were reached.
         let Seen::Rows(seen) = &partitions.seen else { panic!("the rows are few") };
         let mut blocks = Blocks::new(20, 1, true).unwrap();
         (0..500).for_each(|j| add_to_grid(&mut blocks, seen.column(j), partitions.base.as_ref().unwrap()));

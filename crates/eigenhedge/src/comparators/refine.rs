@@ -1,19 +1,19 @@
-//! Cuts of a partition moved to the row.
+//! Refinement of the cuts of a partition to single rows.
 //!
-//! Setting: rows that are all at hand, and cuts that are best on a coarse grid. Each cut in turn moves to where its two
-//! neighbouring segments lose least, until none moves; a partition never gets worse. A move is searched on a sixteenth of the
-//! way to the neighbouring grid points, then on a sixteenth of what is left, down to single rows: the loss as a function of one
-//! cut is no convex function, so the best row can be missed, which costs little wherever it happens.
+//! Setting: all rows are available, and the cuts are best on a coarse grid. Each cut in turn moves to the position with the
+//! least loss of its two neighbouring segments, until none moves; a partition never gets worse. A move is searched on a
+//! sixteenth of the distance to the neighbouring grid points, then on a sixteenth of the rest, down to single rows. The loss as
+//! a function of one cut is not convex, so the best row can be missed, at little cost.
 
 use super::partition::{Block, Partition};
 use crate::linalg::Matrix;
 
-/// Positions that are tried in each narrowing of the search, about.
+/// Approximate number of positions tried in each step of the search.
 const POSITIONS: usize = 16;
-/// Most passes over the cuts.
+/// Maximum number of passes over the cuts.
 const PASSES: usize = 4;
 
-/// Rows as columns of a matrix, to be cut into segments.
+/// Rows as columns of a matrix, to be divided into segments.
 pub(super) struct Rows<'a> {
     pub rows: &'a Matrix,
     pub kept: usize,
@@ -29,14 +29,14 @@ impl Rows<'_> {
         block.add(self.rows.column(row), self.centered);
     }
 
-    /// Loss of the best subspace of a stretch of rows.
+    /// Returns the loss of the best subspace of a segment of rows.
     fn loss(&self, start: usize, end: usize) -> f64 {
         let mut block = self.empty();
         (start..end).for_each(|row| self.add(&mut block, row));
         block.loss(self.kept)
     }
 
-    /// The best cut among these, ascending, of the rows from `start` to `end`, with what both sides lose.
+    /// Returns the best of these ascending cuts of the rows from `start` to `end`, with the loss of both sides.
     fn best_of(&self, start: usize, end: usize, cuts: &[usize]) -> (f64, usize) {
         let (mut left, mut right) = (self.empty(), self.empty());
         let (mut from, mut to) = (start, end);
@@ -55,7 +55,7 @@ impl Rows<'_> {
         found.unwrap_or((f64::INFINITY, start))
     }
 
-    /// The best cut within `reach` of this one, between `start` and `end`.
+    /// Returns the best cut within `reach` of this one, between `start` and `end`.
     fn moved(&self, start: usize, end: usize, cut: usize, reach: usize) -> usize {
         let (mut cut, mut reach) = (cut, reach);
         loop {
@@ -73,7 +73,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The partition with each cut moved by at most `grid` rows in each pass.
+    /// Returns the partition with each cut moved by at most `grid` rows in each pass.
     pub fn refine(&self, mut partition: Partition, grid: usize) -> Partition {
         let count = self.rows.columns();
         let cuts = &mut partition.cuts;

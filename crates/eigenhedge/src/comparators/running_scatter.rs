@@ -1,7 +1,7 @@
-//! The weight, the mean and the scatter matrix of rows, added in blocks at the speed of a matrix product.
+//! Weight, mean and scatter matrix of rows, accumulated in blocks at the speed of a matrix product.
 //!
-//! Merging two of them is exact: with weights s and t and means m and m', the scatter of all rows is the sum of both and
-//! `s t/(s + t) (m - m')(m - m')ᵀ`.
+//! Merging is exact: with weights s and t and means m and m', the scatter of all rows is the sum of both plus `s t/(s + t) (m -
+//! m')(m - m')ᵀ`.
 
 use super::mean::{Mean, check_mean, weigh};
 use crate::error::Error;
@@ -12,49 +12,52 @@ use crate::state::ensure;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The scatter matrix of rows, around their mean if there is one.
+/// Scatter matrix of rows, around their mean if centered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunningScatter {
     /// Running mean, if rows are centered.
     pub(super) mean: Option<Mean>,
-    /// Lower triangle.
+    /// Scatter matrix, lower triangle.
     scatter: Matrix,
-    /// The last rows, which are still to be added: fewer columns than [`BLOCK`].
+    /// The last rows, which are still to be added: fewer columns than [`block_rows`].
     block: Matrix,
 }
 
-/// Rows that are added to the matrix at a time.
-const BLOCK: usize = 64;
+/// Rows of this length that are added to the matrix at a time. A large matrix is not in the nearest caches: it is read and
+/// written less often.
+fn block_rows(length: usize) -> usize {
+    if length > 256 { 256 } else { 64 }
+}
 
 impl RunningScatter {
-    /// No rows yet.
+    /// Creates a scatter matrix without rows.
     pub fn new(length: usize, centered: bool) -> Self {
         let (scatter, block) = (Matrix::zeros(length, length), Matrix::zeros(length, 0));
         Self { mean: centered.then(Mean::default), scatter, block }
     }
 
-    /// Rows with this scatter matrix, of which the lower triangle is read.
+    /// Creates rows with this scatter matrix, of which the lower triangle is read.
     pub fn of(mean: Option<Mean>, scatter: Matrix) -> Self {
         let block = Matrix::zeros(scatter.rows(), 0);
         Self { mean, scatter, block }
     }
 
-    /// Checks what was read from bytes, for rows of this length.
+    /// Checks a deserialized state for rows of this length.
     pub fn check_state(&self, length: usize, centered: bool) -> Result<(), Error> {
         check_mean(self.mean.as_ref(), length, centered)?;
         shape("the scatter matrix of all rows", &self.scatter, length, length)?;
         shape("the last rows", &self.block, length, self.block.columns())?;
         scatter("the scatter matrix of all rows", &self.scatter)?;
         energies("the energy of the last rows", &self.block)?;
-        ensure(self.block.columns() < BLOCK, "the last rows must be fewer than a block")
+        ensure(self.block.columns() < block_rows(length), "the last rows must be fewer than a block")
     }
 
-    /// Running mean, if rows are centered.
+    /// Returns the running mean, if rows are centered.
     pub fn mean(&self) -> Option<&Mean> {
         self.mean.as_ref()
     }
 
-    /// Adds a row that counts this many times; returns by how much the trace grew.
+    /// Adds a weighted row. Returns the increase of the trace.
     pub fn add_weighted(&mut self, row: &[f64], weight: f64) -> f64 {
         let at = self.block.columns();
         self.block.push_column(row);
@@ -65,7 +68,7 @@ impl RunningScatter {
         square
     }
 
-    /// Adds the rows of another one; both are centered, or none is.
+    /// Adds the rows of another scatter matrix. Centering must match.
     pub fn merge(&mut self, other: &Self) {
         if let (Some(mean), Some(others)) = (&mut self.mean, &other.mean)
             && let Some(between) = mean.merge(others)
@@ -81,13 +84,13 @@ impl RunningScatter {
     }
 
     fn flush_full(&mut self) {
-        if self.block.columns() == BLOCK {
+        if self.block.columns() == block_rows(self.scatter.rows()) {
             add_lower_product(&mut self.scatter, self.block.view(), self.block.view().transpose());
             self.block.resize(self.scatter.rows(), 0);
         }
     }
 
-    /// The scatter matrix of all rows: its lower triangle.
+    /// Returns the scatter matrix of all rows, lower triangle.
     pub fn whole(&self) -> Cow<'_, Matrix> {
         if self.block.columns() == 0 {
             return Cow::Borrowed(&self.scatter);
@@ -97,7 +100,7 @@ impl RunningScatter {
         Cow::Owned(scatter)
     }
 
-    /// Energy of the rows along each of these unit vectors, and in all: squared lengths, after centering.
+    /// Returns the energy of the rows along each of these unit vectors, and in total: squared lengths after centering.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let scatter = self.whole();
         let length = scatter.rows();

@@ -1,24 +1,23 @@
-//! The best fixed subspace of long rows, between two numbers, from a sketch of a few directions.
+//! A bracket of the best fixed subspace of long rows, from a sketch of a few directions.
 //!
-//! Setting: rows x of n numbers, seen once; n² numbers do not fit, nℓ do. With `C` the (centered) scatter matrix, the
-//! best loss is `tr C` less its k largest eigenvalues.
+//! Setting: rows x of n numbers, seen once; n² numbers do not fit into memory, nℓ do. With `C` the (centered) scatter matrix,
+//! the best loss is `tr C` minus its k largest eigenvalues.
 //!
-//! Update (frequent directions): rows are collected as columns of `B` (field `buffer`). When there are 2ℓ, `B` is
-//! replaced by its principal directions, with `δ`, the (ℓ+1)-th largest eigenvalue of `B Bᵀ`, subtracted from every
-//! eigenvalue: at most ℓ columns are left. `Δ = Σ δ` is the field `shrinkage`, the diagonal of C the field `energies`.
-//! Centering weights each row as [`BestSubspace`](super::BestSubspace) does.
+//! Update (frequent directions): rows are collected as columns of `B` (field `buffer`). When there are 2ℓ, `B` is replaced by
+//! its principal directions, with `δ`, the (ℓ+1)-th largest eigenvalue of `B Bᵀ`, subtracted from every eigenvalue. At most ℓ
+//! columns remain. `Δ = Σ δ` is the field `shrinkage`, and the diagonal of C is the field `energies`. Centering weights each
+//! row as [`BestSubspace`](super::BestSubspace) does.
 //!
-//! Guarantee: `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`. So, with `top` the sum of the k largest eigenvalues, `high = tr C - top(B Bᵀ)`
-//! and `low = high - min(k Δ, tr C - tr B Bᵀ)` enclose the best loss, always. Each step takes at least `(ℓ+1) δ` out of
-//! `B`, hence `(ℓ+1-k) Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. The bracket has no width while the rank of the
-//! rows is at most ℓ.
+//! Guarantee: `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`. With `top` the sum of the k largest eigenvalues, `high = tr C - top(B Bᵀ)` and `low =
+//! high - min(k Δ, tr C - tr B Bᵀ)` always enclose the best loss. Each step removes at least `(ℓ+1) δ` from `B`, hence `(ℓ+1-k)
+//! Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. The bracket has no width while the rank of the rows is at most ℓ.
 //!
-//! Cost: O(nℓ) for each row, on average over ℓ of them; 2nℓ numbers of memory.
+//! Cost: amortized O(nℓ) per row; 2nℓ numbers of memory.
 //!
-//! Numerics: a step works through the 2ℓ × 2ℓ Gram matrix of `B`, which squares the condition. What is needed are
-//! energies, and these it gives to rounding of the largest; both ends are true to rounding of `tr C`.
+//! Numerics: a step uses the 2ℓ × 2ℓ Gram matrix of `B`, which squares the condition number. Only energies are needed, and
+//! these are accurate to rounding of the largest; both ends are accurate to rounding of `tr C`.
 //!
-//! Not done: no random projections (their guarantees hold only with high probability).
+//! Not done: random projections, whose guarantees hold only with high probability.
 //!
 //! References: Liberty, KDD 2013; Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016 (merging).
 
@@ -32,7 +31,7 @@ use crate::scratch::Scratch;
 use crate::state::{self, LARGEST, count, energy, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// A few directions that stand for all rows.
+/// A few directions that approximate all rows.
 ///
 /// ```
 /// use eigenhedge::comparators::Sketch;
@@ -47,15 +46,15 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sketch {
-    /// ℓ.
+    /// Number of retained directions ℓ.
     retained: usize,
-    /// Running mean, when the comparator is centered.
+    /// Running mean, if the comparator is centered.
     pub(super) mean: Option<Mean>,
     rows: u64,
     /// Energy of each column of the rows.
     energies: Vec<f64>,
     shrinkage: f64,
-    /// Between none and 2ℓ columns.
+    /// Matrix B with at most 2ℓ columns.
     buffer: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -69,11 +68,11 @@ struct Working {
     block: Matrix,
 }
 
-/// Rows of the buffer that are rotated together.
+/// Number of rows of the buffer that are rotated together.
 const BLOCK: usize = 512;
 
 impl Sketch {
-    /// Checks what was read from bytes, for rows of this length.
+    /// Checks a deserialized state for rows of this length.
     pub(crate) fn check_state(&self, length: usize, retained: usize, centered: bool) -> Result<(), Error> {
         check_mean(self.mean.as_ref(), length, centered)?;
         ensure(self.retained == retained, "the sketch must be made for as many directions as are kept")?;
@@ -88,7 +87,7 @@ impl Sketch {
         count("the number of rows", self.rows)
     }
 
-    /// No rows yet. Retains `retained` directions: at least 1, and several times the k to be asked for.
+    /// Creates a sketch without rows that retains `retained` directions: at least 1, and several times k.
     pub fn new(length: usize, retained: usize, centered: bool) -> Result<Self, Error> {
         at_least_one("retained", retained)?;
         Ok(Self {
@@ -102,32 +101,32 @@ impl Sketch {
         })
     }
 
-    /// Rows seen.
+    /// Returns the number of rows seen.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Total squared norm of the (centered) rows.
+    /// Returns the total squared norm of the (centered) rows.
     pub fn energy(&self) -> f64 {
         self.energies.iter().sum()
     }
 
-    /// The same of each column.
+    /// Returns the energy of each column.
     pub(crate) fn energies(&self) -> &[f64] {
         &self.energies
     }
 
-    /// Running mean, when the sketch is centered.
+    /// Returns the running mean, if the sketch is centered.
     pub(crate) fn mean(&self) -> Option<&Mean> {
         self.mean.as_ref()
     }
 
-    /// The columns of B.
+    /// Returns the matrix B.
     pub(crate) fn buffer(&self) -> &Matrix {
         &self.buffer
     }
 
-    /// Δ: no energy along a unit vector exceeds that of B by more.
+    /// Returns Δ, the maximum energy along a unit vector that is missing from B.
     pub(crate) fn shrinkage(&self) -> f64 {
         self.shrinkage
     }
@@ -137,12 +136,12 @@ impl Sketch {
         self.add_weighted(row, 1.0);
     }
 
-    /// Adds a row that counts this many times.
+    /// Adds a weighted row.
     pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
         self.add_row(row, weight);
     }
 
-    /// Adds a row that counts this many times; returns by how much the energy grew.
+    /// Adds a weighted row. Returns the increase of the energy.
     pub(crate) fn add_row(&mut self, row: &[f64], weight: f64) -> f64 {
         let at = self.push(row);
         self.rows += 1;
@@ -152,7 +151,7 @@ impl Sketch {
         dot(column, column)
     }
 
-    /// The sketch of both streams together, with the retained directions of the first. For centered sketches the way
+    /// Merges the sketches of two streams, with the retained directions of the first. For centered sketches the displacement
     /// between the two means is one more row: `√(s t / (s + t)) (m - m')` after rows of weights s and t.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         let (expected, found) = (self.buffer.rows(), other.buffer.rows());
@@ -178,7 +177,7 @@ impl Sketch {
         Ok(self)
     }
 
-    /// Total loss of the best k-dimensional subspace, between two numbers.
+    /// Returns a bracket of the total loss of the best k-dimensional subspace.
     pub fn best(&self, kept: usize) -> Best {
         if kept >= self.buffer.rows() {
             return Best::between(0.0, 0.0);
@@ -186,7 +185,7 @@ impl Sketch {
         bracket(&self.buffer, self.energy(), kept, kept as f64 * self.shrinkage)
     }
 
-    /// Makes room, appends a column and says where.
+    /// Makes room, appends a column and returns its index.
     fn push(&mut self, column: &[f64]) -> usize {
         if self.buffer.columns() == 2 * self.retained {
             self.shrink();
@@ -223,8 +222,8 @@ impl Sketch {
     }
 }
 
-/// The loss of the best k-dimensional subspace of rows of this energy with the sketch B: the sum of the k largest eigenvalues of
-/// `B Bᵀ` is less than the true one by at most `most`.
+/// Returns a bracket of the loss of the best k-dimensional subspace of rows with this energy and the sketch B. The sum of the k
+/// largest eigenvalues of `B Bᵀ` is less than the true one by at most `most`.
 pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> Best {
     let mut gram = Matrix::default();
     fill_gram(&mut gram, sketch);
@@ -242,9 +241,9 @@ fn add_squares(energies: &mut [f64], column: &[f64]) {
     energies.iter_mut().zip(column).for_each(|(energy, x)| *energy += x * x);
 }
 
-/// `gram = Bᵀ B`, the lower triangle.
+/// Computes `gram = Bᵀ B`, lower triangle.
 fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
-    // By way of nothing: what is new is zero.
+    // Resizing to zero first makes all entries zero.
     gram.resize(0, 0);
     gram.resize(columns.columns(), columns.columns());
     add_lower_product(gram, columns.view().transpose(), columns.view());
@@ -256,10 +255,10 @@ mod tests {
     use crate::Random;
     use crate::comparators::BestSubspace;
 
-    /// Both ends are true to rounding of the total energy.
+    /// Both ends are accurate to rounding of the total energy.
     const ROUNDING: f64 = 1e-12;
 
-    /// Rows of one of several kinds, away from the origin.
+    /// Generates rows of one of several kinds, away from the origin.
     fn rows(kind: u64, length: usize, count: usize, random: &mut Random) -> Vec<Vec<f64>> {
         let rank = 1 + random.below(length);
         let factor: Vec<Vec<f64>> = (0..rank).map(|_| (0..length).map(|_| random.normal()).collect()).collect();

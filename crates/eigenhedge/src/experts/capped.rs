@@ -1,32 +1,30 @@
-//! Capped Hedge, and Hedge as its smallest case.
+//! Capped Hedge, including Hedge as a special case.
 //!
 //! # Setting
-//! `n` experts, `k` kept, `d = n - k` dropped and paid for; losses in `[0, 1]`.
+//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged; losses in `[0, 1]`.
 //!
 //! # Update
-//! With `v_i` (field `log_dropped`, as `log v_i`) the probability that expert `i` is dropped:
-//! `log v ← cap(log v - η loss)`, then mixing. It starts from `v_i = d/n`. With `d = 1` the cap never binds beyond
-//! normalisation and this is Hedge.
+//! Let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log v_i`): `log v ← cap(log v - η loss)`,
+//! then mixing. The start is `v_i = d/n`. With `d = 1` the cap only normalizes, and this is Hedge.
 //!
 //! # Guarantee
-//! Without mixing, for every sequence of losses and with `L*` the loss of the best set of `d` experts,
-//! `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})` (JMLR Theorem 3). Mixing lowers some `log v`, and what it lowers them by in
-//! all ([`CappedHedge::price`]) adds to `d log(n/d)`: experts are the diagonal case of subspaces, so that
-//! [`bounds::uncentered`](crate::bounds::uncentered) and [`bounds::shifting`](crate::bounds::shifting) with that price hold.
+//! Without mixing, for every sequence of losses, `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where `L*` is the loss of
+//! the best set of `d` experts (JMLR Theorem 3). Mixing lowers some `log v`. The total decrease ([`CappedHedge::price`]) adds
+//! to `d log(n/d)`. Experts are the diagonal case of subspaces, so [`bounds::uncentered`](crate::bounds::uncentered) and
+//! [`bounds::shifting`](crate::bounds::shifting) hold with that price.
 //!
 //! # Cost
 //! `O(n)` per trial while the order of the weights changes little, `O(n log n)` at worst.
 //!
 //! # Numerics
-//! Weights are logarithms throughout. Nothing floors them: a weight may sink to `e^{-10000}`, and only mixing, when
-//! asked for, holds it up.
+//! Weights are logarithms throughout and have no floor: a weight may sink to `e^{-10000}`. Only mixing keeps it up.
 //!
 //! # Not done
-//! No tuning of `η` during the model.
+//! No tuning of `η` during the run.
 //!
 //! # References
-//! Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, section 8 for mixing. The normaliser
-//! printed in Algorithm 3 lacks the factor `w_j`.
+//! Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, section 8 for mixing. The normalizer printed in
+//! Algorithm 3 lacks the factor `w_j`.
 
 use serde::{Deserialize, Serialize};
 
@@ -56,13 +54,13 @@ pub struct CappedHedge {
     select: Select,
     mixer: Mixer,
     log_dropped: Vec<f64>,
-    /// What mixing has added to the constant of the theorem.
+    /// Cost of mixing, added to the constant of the theorem.
     price: f64,
     #[serde(skip)]
     scratch: Scratch<(CapScratch, Choice, Vec<f64>)>,
 }
 
-/// The saved form.
+/// Serialized form.
 #[derive(Deserialize)]
 #[serde(rename = "CappedHedge")]
 struct Saved {
@@ -88,7 +86,7 @@ impl TryFrom<Saved> for CappedHedge {
     }
 }
 
-/// Hedge: pays for one expert per trial, drawn by exponential weights.
+/// Creates a Hedge learner, which draws one expert per trial by exponential weights and incurs its loss.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::hedge, trial};
@@ -103,7 +101,7 @@ pub fn hedge(experts: usize, eta: f64) -> Result<CappedHedge, Error> {
 }
 
 impl CappedHedge {
-    /// A learner that keeps `kept` of `experts`, with learning rate `eta`, no mixing and systematic drawing.
+    /// Creates a learner that keeps `kept` of `experts`, with learning rate `eta`, no mixing and systematic sampling.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
@@ -113,40 +111,40 @@ impl CappedHedge {
         Ok(Self { kept, eta, select, mixer, log_dropped, price: 0.0, scratch })
     }
 
-    /// The same learner with a mixing rule that starts now.
+    /// Sets the mixing rule, effective from now on.
     pub fn with_mixing(mut self, mixing: Mixing) -> Result<Self, Error> {
         self.mixer = Mixer::new(mixing.checked()?, &self.log_dropped);
         Ok(self)
     }
 
-    /// The same learner with another way of drawing.
+    /// Sets the sampling method.
     pub fn with_select(mut self, select: Select) -> Self {
         self.select = select;
         self
     }
 
-    /// Number of experts kept.
+    /// Returns the number of experts kept.
     pub fn kept(&self) -> usize {
         self.kept
     }
 
-    /// `log v`: how surely each expert is dropped in the next trial.
+    /// Returns `log v`, the log-probability that each expert is dropped in the next trial.
     pub fn log_dropped(&self) -> &[f64] {
         &self.log_dropped
     }
 
-    /// What mixing has added to the constant of the theorem: the sum of what it lowered each `log v` by.
+    /// Returns the cost of mixing, which adds to the constant of the theorem: the total decrease of all `log v`.
     pub fn price(&self) -> f64 {
         self.price
     }
 
-    /// The experts dropped by the last choice.
+    /// Returns the experts dropped by the last choice.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.1.dropped
     }
 }
 
-/// `log(d/n)`, by way of `k/n` so that few kept among many keep their precision.
+/// Returns `log(d/n)`, computed from `k/n` to keep precision when k is much less than n.
 fn log_uniform(experts: usize, kept: usize) -> f64 {
     (-(kept as f64 / experts as f64)).ln_1p()
 }
@@ -211,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Loss of the best set of `dropped` experts in hindsight.
+    /// Returns the loss of the best set of `dropped` experts in hindsight.
     fn best(sequence: &[Vec<f64>], dropped: usize) -> f64 {
         let mut totals: Vec<f64> = (0..sequence[0].len()).map(|i| sequence.iter().map(|row| row[i]).sum()).collect();
         totals.sort_by(f64::total_cmp);
@@ -240,7 +238,7 @@ mod tests {
                 assert_within_bound(experts, kept, eta, |learner| {
                     learner.log_dropped().iter().map(|_| random.uniform()).collect()
                 });
-                // The adversary charges whoever is most surely dropped.
+                // The adversary charges the expert that is most likely to be dropped.
                 assert_within_bound(experts, kept, eta, |learner| {
                     let largest = learner.log_dropped().iter().copied().fold(f64::NEG_INFINITY, f64::max);
                     learner.log_dropped().iter().map(|&weight| f64::from(weight == largest)).collect()

@@ -1,4 +1,4 @@
-//! Laws that hold for every learner over experts.
+//! Laws that hold for every expert learner.
 
 use std::fmt::Debug;
 
@@ -29,7 +29,7 @@ macro_rules! for_every_learner {
     };
 }
 
-/// Losses with ties, zeros and ones among them.
+/// Returns losses that include ties, zeros and ones.
 fn losses(random: &mut Random) -> Vec<f64> {
     (0..EXPERTS).map(|_| (random.uniform() * 1.4 - 0.2).clamp(0.0, 1.0)).collect()
 }
@@ -111,7 +111,7 @@ fn permuting_the_experts_changes_no_expected_loss() {
     law(capped.with_mixing(Mixing::PastAverage { alpha: 0.02 }).unwrap());
     law(Leader::new(EXPERTS, KEPT).unwrap());
     law(ProductSets::new(EXPERTS, KEPT, 0.6).unwrap());
-    // The perturbed leader is left out: its expected loss is a draw.
+    // Without the perturbed leader, whose expected loss is that of a draw.
 }
 
 #[test]

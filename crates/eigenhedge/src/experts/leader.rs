@@ -1,24 +1,24 @@
-//! Follow the leader: drop the experts that would have been cheapest to drop so far.
+//! Follow the leader: drops the experts with the smallest total loss so far.
 //!
 //! # Setting
-//! `n` experts, `k` kept, `d = n - k` dropped and paid for; losses in `[0, 1]`.
+//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged; losses in `[0, 1]`.
 //!
 //! # Update
-//! `total ← total + loss`. The `d` smallest totals are dropped. Experts tied at the boundary share what is left of
-//! `d` evenly, which is the limit of capped Hedge as `η → ∞`.
+//! `total ← total + loss`. The `d` smallest totals are dropped. Experts tied at the boundary share the rest of `d` evenly,
+//! which is the limit of capped Hedge as `η → ∞`.
 //!
 //! # Guarantee
-//! None: an adversary that charges the leader makes its loss `d` per trial. It is the comparator that shows what
-//! hedging buys.
+//! None: an adversary that charges the leader makes its loss `d` per trial. The learner is a baseline that shows the benefit of
+//! hedging.
 //!
 //! # Cost
 //! Expected `O(n)` per trial.
 //!
 //! # Numerics
-//! A tie is equality of two floating-point totals.
+//! Totals are tied if they are equal floating-point numbers.
 //!
 //! # Not done
-//! No tolerance for ties: it would be a second parameter without a meaning in the limit.
+//! No tolerance for ties, which would be a second parameter without a meaning in the limit.
 //!
 //! # References
 //! Warmuth & Kuzmin, JMLR 2008, Fact 1 and section 7.
@@ -32,7 +32,7 @@ use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, LimitScratch, Select, keep_largest};
 
-/// Follows the set of experts with the smallest total loss.
+/// Learner that drops the set of experts with the smallest total loss.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::Leader, trial};
@@ -59,18 +59,18 @@ struct Working {
 }
 
 impl Leader {
-    /// A learner that keeps `kept` of `experts`.
+    /// Creates a learner that keeps `kept` of `experts`.
     pub fn new(experts: usize, kept: usize) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         Ok(Self { kept, totals: vec![0.0; experts], scratch: Scratch::default() })
     }
 
-    /// Total loss of each expert.
+    /// Returns the total loss of each expert.
     pub fn totals(&self) -> &[f64] {
         &self.totals
     }
 
-    /// The experts dropped by the last choice.
+    /// Returns the experts dropped by the last choice.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }
@@ -110,7 +110,7 @@ mod tests {
         for round in 0..200 {
             let weights: Vec<f64> = leader.totals().iter().map(|total| -eta * total).collect();
             let capped = cap_by_sorting(&weights, &[1; 7], 3).unwrap();
-            // Multiples of 1/4, so that totals are exact and ties happen.
+            // Multiples of 1/4, so that totals are exact and ties occur.
             let losses: Vec<f64> = (0..7).map(|_| random.below(5) as f64 / 4.0).collect();
             let expected: f64 = capped.log_dropped.iter().zip(&losses).map(|(weight, loss)| weight.exp() * loss).sum();
             let limit = trial(&mut leader, &losses[..], &mut random).unwrap().expected;

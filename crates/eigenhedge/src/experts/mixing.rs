@@ -1,7 +1,7 @@
-//! Mixing applied to a vector of log-weights. The rules are those of [`Mixing`].
+//! Mixing of a vector of log-weights by the rules of [`Mixing`].
 //!
-//! Cost: `O(n)` per trial. Numerics: weights and their mean stay in the log domain, so a mean of weights far below
-//! the smallest ordinary number is still exact to rounding.
+//! Cost: `O(n)` per trial. Numerics: weights and their mean stay in the log domain, so that the mean of weights far below the
+//! smallest normal number is still accurate to rounding.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,24 +10,24 @@ use crate::error::{Error, at_least_one};
 use crate::mixing::{Blend, Mixing, blend};
 use crate::state::length;
 
-/// A mixing rule with the memory that it needs.
+/// A mixing rule and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mixer {
     rule: Mixing,
-    /// How many distributions `past` is the mean of.
+    /// Number of distributions averaged in `past`.
     played: u64,
-    /// Log of the mean of the distributions played; empty unless the rule needs it.
+    /// Log of the mean of the previous distributions; empty unless the rule needs it.
     past: Vec<f64>,
 }
 
 impl Mixer {
-    /// A mixer for a learner that starts from `initial`.
+    /// Creates a mixer for a learner that starts from `initial`.
     pub fn new(rule: Mixing, initial: &[f64]) -> Self {
         let past = if matches!(rule, Mixing::PastAverage { .. }) { initial.to_vec() } else { Vec::new() };
         Self { rule, played: 1, past }
     }
 
-    /// `Ok` when this is a mixer of a learner over this many experts: asked of what was read from a file.
+    /// Checks a deserialized mixer of a learner over `experts` experts.
     pub fn check(&self, experts: usize, kept: usize) -> Result<(), Error> {
         self.rule.checked()?;
         at_least_one("the number of distributions played", self.played.min(1) as usize)?;

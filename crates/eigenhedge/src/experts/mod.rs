@@ -1,14 +1,14 @@
 //! Learners over `n` experts that keep `k` of them.
 //!
-//! Before each trial a learner commits to a set of `k` experts to keep; the `d = n - k` that it drops are paid for:
-//! the loss of a trial is the sum of the losses of the dropped experts. (So the experts to keep are those with
-//! the *largest* losses, as the directions to keep in PCA are those with the largest variance.) Losses lie in
-//! `[0, 1]`. These learners are the diagonal case of the subspace learners, and the plainest place to read the idea.
+//! Before each trial a learner commits to a set of `k` experts to keep. The loss of the trial is the sum of the losses of the
+//! `d = n - k` dropped experts. The experts worth keeping are therefore those with the *largest* losses, as the directions
+//! worth keeping in PCA are those with the largest variance. Losses are in `[0, 1]`. These learners are the diagonal case of
+//! the subspace learners, and the simplest introduction to them.
 //!
 //! - [`CappedHedge`]: exponential weights projected onto the capped simplex; [`hedge`] is the case `d = 1`.
-//! - [`Leader`]: the set that was best so far.
-//! - [`PerturbedLeader`]: the set that was best so far, after random noise.
-//! - [`ProductSets`]: Hedge over all sets, with weights that are products.
+//! - [`Leader`]: the best set so far.
+//! - [`PerturbedLeader`]: the best set so far, after random noise.
+//! - [`ProductSets`]: Hedge over all sets, with product weights.
 //!
 //! ```
 //! use eigenhedge::experts::CappedHedge;
@@ -42,10 +42,10 @@ use crate::random::Random;
 use crate::simplex::{DrawScratch, Select, draw};
 use crate::state::length;
 
-/// Numbers for each expert, at most: weights, mixtures, the choice and scratch.
+/// Maximum memory per expert, in numbers: weights, mixtures, the choice and scratch.
 const NUMBERS: usize = 16;
 
-/// `Ok` when `1 ≤ kept < experts`, and there is memory for so many.
+/// Returns `Ok` if `1 ≤ kept < experts` and the weights fit into memory.
 fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
     if !(0 < kept && kept < experts) {
         return Err(Error::Kept { kept, dimension: experts });
@@ -53,9 +53,9 @@ fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
     check_numbers("the weights of the experts", product(&[NUMBERS, experts]))
 }
 
-/// `Ok` when these are logarithms of probabilities that total `dropped`.
+/// Returns `Ok` if the entries are logarithms of probabilities that sum to `dropped`.
 fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> {
-    // Rounding of a long run.
+    // Allows for the rounding of a long run.
     const SLACK: f64 = 1e-6;
     every("logarithms of probabilities", log_dropped, "at most 0", |log| log <= SLACK)?;
     let (total, dropped) = (log_dropped.iter().map(|log| log.exp()).sum::<f64>(), dropped as f64);
@@ -65,35 +65,35 @@ fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> 
     Err(Error::Parameter { name: "the total of the probabilities", rule: "the number dropped", value: total })
 }
 
-/// `Ok` when there is one loss in `[0, 1]` for each expert.
+/// Returns `Ok` if there is one loss in `[0, 1]` for each expert.
 fn check_losses(losses: &[f64], experts: usize) -> Result<(), Error> {
     length("loss vector", losses.len(), experts)?;
     every("loss vector", losses, "finite and between 0 and 1", |loss| (0.0..=1.0).contains(&loss))
 }
 
-/// The distribution of a trial and the set drawn from it.
+/// Distribution of a trial, and the set drawn from it.
 #[derive(Debug, Clone, Default)]
 struct Choice {
-    /// Of being dropped.
+    /// Probability that each expert is dropped.
     probabilities: Vec<f64>,
     dropped: Vec<usize>,
     draw: DrawScratch,
 }
 
 impl Choice {
-    /// Draws the experts to drop by `probabilities`.
+    /// Draws the experts to drop with these `probabilities`.
     fn commit(&mut self, select: Select, random: &mut Random) {
         draw(select, &self.probabilities, random, &mut self.dropped, &mut self.draw);
     }
 
-    /// Losses of the distribution and of the set.
+    /// Returns the expected loss and the loss of the drawn set.
     fn loss(&self, losses: &[f64]) -> Loss {
         let expected = self.probabilities.iter().zip(losses).map(|(probability, loss)| probability * loss).sum();
         Loss { expected, realised: sum_at(&self.dropped, losses) }
     }
 }
 
-/// Sum of the losses at these places.
+/// Returns the sum of the losses at these indices.
 fn sum_at(places: &[usize], losses: &[f64]) -> f64 {
     places.iter().map(|&place| losses[place]).sum()
 }

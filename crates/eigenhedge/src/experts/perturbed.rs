@@ -1,27 +1,26 @@
-//! Follow the perturbed leader: drop the experts that are cheapest after random noise.
+//! Follow the perturbed leader: drops the experts with the smallest total loss after random noise.
 //!
 //! # Setting
-//! `n` experts, `k` kept, `d = n - k` dropped and paid for; losses in `[0, 1]`.
+//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged; losses in `[0, 1]`.
 //!
 //! # Update
-//! `total ← total + loss`. In each trial, fresh and independent Gumbel noise `G_i = -log(-log U_i)`, `U_i` uniform,
-//! gives `total_i - G_i/η`; the `d` smallest are dropped.
+//! `total ← total + loss`. Each trial draws independent Gumbel noise `G_i = -log(-log U_i)`, `U_i` uniform, and drops the `d`
+//! smallest of `total_i - G_i/η`.
 //!
 //! # Guarantee
-//! With `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`, and so Hedge's bound
-//! `(η L* + log n)/(1 - e^{-η})` in expectation. With `d > 1` the set is a draw of `d` experts one after another
-//! without replacement, with probabilities proportional to `e^{-η total}`; no bound without extra factors of `d` is
-//! known.
+//! With `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`, and therefore Hedge's bound `(η L* + log
+//! n)/(1 - e^{-η})` in expectation. With `d > 1` the set is drawn one expert after another without replacement, with
+//! probabilities proportional to `e^{-η total}`. No bound without extra factors of `d` is known.
 //!
 //! # Cost
 //! Expected `O(n)` per trial, and `n` random numbers.
 //!
 //! # Numerics
-//! None to speak of: nothing is exponentiated.
+//! Nothing is exponentiated.
 //!
 //! # Not done
-//! The mean over the noise has no closed form for `d > 1`. [`Loss::expected`] is therefore the loss of the set that
-//! was drawn, the same number as [`Loss::realised`]: unbiased, but not free of chance.
+//! The mean over the noise has no closed form for `d > 1`. [`Loss::expected`] is therefore the loss of the drawn set, equal to
+//! [`Loss::realised`]: unbiased, but random.
 //!
 //! # References
 //! Kalai & Vempala 2005; Kuzmin & Warmuth, COLT 2005 (noise that simulates Hedge); Warmuth & Kuzmin, JMLR 2008,
@@ -35,7 +34,7 @@ use crate::learner::{Learner, Loss};
 use crate::random::Random;
 use crate::scratch::Scratch;
 
-/// Follows the set of experts with the smallest total loss after Gumbel noise.
+/// Learner that drops the set of experts with the smallest total loss after Gumbel noise.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::PerturbedLeader, trial};
@@ -60,19 +59,19 @@ struct Perturbed {
 }
 
 impl PerturbedLeader {
-    /// A learner that keeps `kept` of `experts`; the noise has scale `1/eta`.
+    /// Creates a learner that keeps `kept` of `experts`. The noise has scale `1/eta`.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
         Ok(Self { kept, eta, totals: vec![0.0; experts], scratch: Scratch::default() })
     }
 
-    /// Total loss of each expert.
+    /// Returns the total loss of each expert.
     pub fn totals(&self) -> &[f64] {
         &self.totals
     }
 
-    /// The experts dropped by the last choice.
+    /// Returns the experts dropped by the last choice.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.dropped
     }

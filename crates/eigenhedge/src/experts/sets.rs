@@ -1,27 +1,27 @@
 //! Hedge over all sets of experts, with product weights.
 //!
 //! # Setting
-//! `n` experts, `k` kept, `d = n - k` dropped and paid for; losses in `[0, 1]`. Each of the `C(n, d)` sets to drop
-//! is an expert of its own, whose loss is the sum over its members.
+//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged; losses in `[0, 1]`. Each of the `C(n, d)` sets
+//! to drop is treated as an expert, whose loss is the sum over its members.
 //!
 //! # Update
-//! `log w ← log w - η loss` (field `log_weights`). A set has a probability proportional to the product of the
-//! weights of its members, which is exactly Hedge over sets.
+//! `log w ← log w - η loss` (field `log_weights`). The probability of a set is proportional to the product of the weights of
+//! its members, which is exactly Hedge over sets.
 //!
 //! # Guarantee
-//! Set losses lie in `[0, d]`, so Hedge's bound reads `Σ expected ≤ d (η L* + log C(n, d)) / (1 - e^{-ηd})`. The
-//! factor `d` is what capped Hedge avoids.
+//! Losses of sets are in `[0, d]`, so Hedge's bound is `Σ expected ≤ d (η L* + log C(n, d)) / (1 - e^{-ηd})`. Capped Hedge
+//! avoids the factor `d`.
 //!
 //! # Cost
 //! `O(n d)` time and memory per trial.
 //!
 //! # Numerics
-//! The table `F[i][j]` holds the log of the elementary symmetric polynomial of degree `j` in the first `i` weights,
-//! a sum of positive terms. Inclusion probabilities and samples walk it backwards through ratios of
-//! neighbours, so nothing is ever subtracted.
+//! The table `F[i][j]` contains the log of the elementary symmetric polynomial of degree `j` in the first `i` weights, a sum of
+//! positive terms. Inclusion probabilities and samples traverse it backwards through ratios of neighbours, without any
+//! subtraction.
 //!
 //! # Not done
-//! For `d > n/2` the table over kept sets with inverse weights would be smaller; it could not hold weights of zero.
+//! For `d > n/2` a table over kept sets with inverse weights would be smaller, but it could not represent weights of zero.
 //!
 //! # References
 //! Warmuth & Kuzmin, JMLR 2008, section 4.1; Takimoto & Warmuth 2003 (product weights by dynamic programming).
@@ -35,7 +35,7 @@ use crate::num;
 use crate::random::Random;
 use crate::scratch::Scratch;
 
-/// Sets of a fixed size with probabilities proportional to the products of their members' weights.
+/// Distribution over sets of a fixed size, proportional to the products of the weights of their members.
 ///
 /// ```
 /// use eigenhedge::experts::SetDistribution;
@@ -54,7 +54,7 @@ pub struct SetDistribution {
 }
 
 impl SetDistribution {
-    /// Sets of `size` indices; at least that many weights must be positive, and `1 ≤ size ≤ n`.
+    /// Creates the distribution over sets of `size` indices. At least `size` weights must be positive, and `1 ≤ size ≤ n`.
     pub fn new(log_weights: &[f64], size: usize) -> Result<Self, Error> {
         every("list of log-weights", log_weights, "less than infinity", |weight| weight < f64::INFINITY)?;
         let positive = log_weights.iter().filter(|weight| weight.is_finite()).count();
@@ -67,7 +67,7 @@ impl SetDistribution {
         Ok(distribution)
     }
 
-    /// Fills the table; degrees that no set has are `-∞`.
+    /// Fills the table. Degrees that no set has are `-∞`.
     pub(crate) fn fill(&mut self, log_weights: &[f64], size: usize) {
         self.size = size;
         self.log_weights.clear();
@@ -85,29 +85,30 @@ impl SetDistribution {
         }
     }
 
-    /// Log of the elementary symmetric polynomial of this degree in the first `index` weights.
+    /// Returns the log of the elementary symmetric polynomial of this degree in the first `index` weights.
     pub(crate) fn entry(&self, index: usize, degree: usize) -> f64 {
         self.table[index * (self.size + 1) + degree]
     }
 
-    /// Log of the total weight of all sets.
+    /// Returns the log of the total weight of all sets.
     pub fn log_total(&self) -> f64 {
         self.entry(self.log_weights.len(), self.size)
     }
 
-    /// Probability that a set with `needed` members among the indices up to `index` contains `index`.
+    /// Returns the probability that a set with `needed` members among the indices up to `index` contains `index`.
     fn taken(&self, index: usize, needed: usize) -> f64 {
         (self.log_weights[index] + self.entry(index, needed - 1) - self.entry(index + 1, needed)).exp()
     }
 
-    /// The probability that each index is in the set.
+    /// Returns the probability that each index is in the set.
     pub fn inclusion(&self) -> Vec<f64> {
         let (mut inclusion, mut reach) = (Vec::new(), Vec::new());
         self.inclusion_into(&mut inclusion, &mut reach);
         inclusion
     }
 
-    /// `reach[j]` is working space: the probability that the backward walk still needs `j` members.
+    /// Computes the inclusion probabilities. `reach[j]` is scratch: the probability that the backward traversal still needs `j`
+    /// members.
     fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
         inclusion.clear();
         inclusion.resize(self.log_weights.len(), 0.0);
@@ -128,7 +129,7 @@ impl SetDistribution {
         }
     }
 
-    /// Draws a set: fills `members` with its indices, descending.
+    /// Draws a set and writes its indices to `members`, descending.
     pub fn sample(&self, random: &mut Random, members: &mut Vec<usize>) {
         members.clear();
         let mut needed = self.size;
@@ -136,7 +137,7 @@ impl SetDistribution {
             if needed == 0 {
                 break;
             }
-            // With as many indices left as members needed, all are taken, whatever rounding says.
+            // If only `needed` indices are left, all are taken regardless of rounding.
             if needed == index + 1 || random.uniform() < self.taken(index, needed) {
                 members.push(index);
                 needed -= 1;
@@ -145,7 +146,7 @@ impl SetDistribution {
     }
 }
 
-/// Hedge over all sets of `d` experts to drop.
+/// Hedge learner over all sets of `d` experts to drop.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::ProductSets, trial};
@@ -158,7 +159,7 @@ impl SetDistribution {
 pub struct ProductSets {
     kept: usize,
     eta: f64,
-    /// Relative to the largest.
+    /// Log-weights, relative to the largest.
     log_weights: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<SetScratch>,
@@ -172,19 +173,19 @@ struct SetScratch {
 }
 
 impl ProductSets {
-    /// A learner that keeps `kept` of `experts`, with learning rate `eta`.
+    /// Creates a learner that keeps `kept` of `experts`, with learning rate `eta`.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
         Ok(Self { kept, eta, log_weights: vec![0.0; experts], scratch: Scratch::default() })
     }
 
-    /// Log-weight of each expert, relative to the largest.
+    /// Returns the log-weight of each expert, relative to the largest.
     pub fn log_weights(&self) -> &[f64] {
         &self.log_weights
     }
 
-    /// The experts dropped by the last choice.
+    /// Returns the experts dropped by the last choice.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }
@@ -220,7 +221,7 @@ mod tests {
     use super::*;
     use crate::trial;
 
-    /// Every set of `size` indices as a bit mask, with its weight.
+    /// Lists every set of `size` indices as a bit mask, with its weight.
     fn all_sets(log_weights: &[f64], size: usize) -> Vec<(usize, f64)> {
         let weight =
             |set: usize| (0..log_weights.len()).filter(|i| set >> i & 1 == 1).map(|i| log_weights[i]).sum::<f64>();

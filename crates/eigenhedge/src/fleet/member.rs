@@ -1,4 +1,4 @@
-//! Members of a fleet: one for each key.
+//! Members of a fleet, one per key.
 
 use crate::columns::Columns;
 use crate::error::Error;
@@ -6,42 +6,42 @@ use crate::model::Model;
 use crate::saved::{Refusal, SavedKind};
 use crate::standardize::Standardize;
 
-/// Longest key.
+/// Maximum length of a key in bytes.
 pub(super) const LONGEST_KEY: u32 = 1 << 20;
 
-/// A model or a monitor, as a fleet needs it.
+/// A model or a monitor that can be a member of a fleet.
 pub trait FleetMember: Clone {
-    /// The kind of a saved fleet of these.
+    /// Kind of a saved fleet of these members.
     const KIND: SavedKind;
 
-    /// Names and scale of the columns.
+    /// Returns the names and scale of the columns.
     fn columns(&self) -> &Columns;
 
-    /// Gives the columns these names.
+    /// Sets the names of the columns.
     fn set_names(&mut self, names: Option<Vec<String>>);
 
-    /// Numbers in a row.
+    /// Returns the number of columns.
     fn width(&self) -> usize;
 
-    /// The memory of the program around it.
+    /// Returns the state that the calling program saves with the member.
     fn resume_state_mut(&mut self) -> &mut Vec<u8>;
 
-    /// The bytes of a file.
+    /// Serializes the member into the bytes of a file.
     fn to_bytes(&self) -> Result<Vec<u8>, Error>;
 
-    /// Reads what [`Self::to_bytes`] has written.
+    /// Reads the bytes written by [`Self::to_bytes`].
     fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal>;
 
-    /// An error if it cannot be copied for each key.
+    /// Returns an error if the member cannot be copied for each key.
     fn check_fresh(&self) -> Result<(), Error>;
 
-    /// An error, with the name of the option, if another one has other options.
+    /// Returns an error, with the name of the option, if another member has different options.
     fn check_alike(&self, other: &Self) -> Result<(), Error>;
 
-    /// An error if it depends on the order of rows.
+    /// Returns an error if the member depends on the order of rows.
     fn check_mergeable(&self) -> Result<(), Error>;
 
-    /// The member of the rows of both.
+    /// Returns the member for the rows of both.
     fn merge(self, other: Self) -> Result<Self, Error>;
 }
 

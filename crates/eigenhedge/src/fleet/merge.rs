@@ -1,15 +1,15 @@
-//! Fleets over parts of a table, merged into one.
+//! Merging of fleets over parts of a table.
 
 use super::{Fleet, FleetMember};
 use crate::error::Error;
 use crate::state::length;
 
 impl<T: FleetMember> Fleet<T> {
-    /// Adds the members of another fleet with the same options over the same columns; its keys come behind. A key that both have
-    /// gets the member of its rows in both ([`Model::merge`](crate::Model::merge)), which must be one that does not depend on
-    /// their order. Members of keys that one of them has alone may be any.
+    /// Adds the members of another fleet with the same options and columns. Its keys are appended. Members of a common key are
+    /// merged ([`Model::merge`](crate::Model::merge)), which requires that they do not depend on the order of rows. Members of
+    /// other keys can be of any kind.
     ///
-    /// An error about options, columns or members leaves the fleet as it was.
+    /// On an error about options, columns or members, the fleet is unchanged.
     pub fn merge(&mut self, other: &mut Self) -> Result<(), Error> {
         let (own, theirs) = (&self.fresh, &other.fresh);
         length("a row of the other fleet", theirs.width(), own.width())?;
@@ -27,7 +27,7 @@ impl<T: FleetMember> Fleet<T> {
         self.fresh.set_names(columns.names);
         for key in keys {
             let Some(mut member) = other.get(&key)? else { continue };
-            // The names are those of all.
+            // The fleet stores the names for all members.
             member.set_names(None);
             self.clock += 1;
             match self.positions.get(&*key).copied() {

@@ -1,11 +1,11 @@
-//! One model or monitor for each key: for sensors, machines or customers whose rows arrive mixed in one stream.
+//! Fleets: one model or monitor per key, for sensors, machines or customers whose rows arrive in one stream.
 //!
-//! Setting: every row comes with a key. All members have the same options; each learns from the rows of its key alone, as it
-//! would from a stream of those rows, bit for bit.
+//! Setting: every row has a key. All members have the same options. Each learns from the rows of its own key only, with exactly
+//! the same bits as in a separate stream of those rows.
 //!
-//! Cost: that of one member for each row, and one search for the key. Memory: one member for each key, or for the last
-//! `most` keys that were used; the others are put away as bytes in a [`Store`], and fetched when their key comes again. They
-//! go a quarter at a time, so that choosing them costs O(1) for each row.
+//! Cost: one member per row, and one lookup of the key. Memory: one member per key, or only the `most` recently used members;
+//! the others are saved as bytes in a [`Store`] and loaded when their key returns. A quarter of the members is evicted at a
+//! time, so that the choice costs O(1) per row.
 
 mod member;
 mod merge;
@@ -21,17 +21,17 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-/// A place for the learners of keys that have not been used for long.
+/// Storage for members that have not been used recently.
 pub trait Store: Send + Sync {
-    /// Puts bytes away; they are found again by the number.
+    /// Stores bytes and returns a number to retrieve them.
     fn put(&mut self, bytes: &[u8]) -> io::Result<u64>;
-    /// The bytes of a number.
+    /// Returns the bytes with this number.
     fn get(&mut self, place: u64) -> io::Result<Vec<u8>>;
-    /// Forgets them.
+    /// Deletes the bytes with this number.
     fn free(&mut self, place: u64);
 }
 
-/// A model or monitor for each key.
+/// A fleet of models or monitors, one per key.
 ///
 /// ```
 /// use eigenhedge::{Fleet, Kind, Model, Spec, streams};
@@ -45,20 +45,20 @@ pub trait Store: Send + Sync {
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 pub struct Fleet<T> {
-    /// A member before its first row, to be copied for each key; with the columns that all have.
+    /// Template of a member before its first row, with the columns of all members.
     fresh: T,
-    /// A member of the rows of all keys, if there is one.
+    /// Member for the rows of all keys, if there is one.
     common: Option<T>,
     keys: Vec<Arc<str>>,
     positions: HashMap<Arc<str>, usize>,
-    /// Place of the member of each key.
+    /// Location of the member of each key.
     places: Vec<Place>,
     slots: Vec<Slot<T>>,
-    /// Members in memory at most, and the place for the others.
+    /// Maximum number of members in memory, and the store for the others.
     most: usize,
     store: Option<Box<dyn Store>>,
     clock: u64,
-    /// True if coordinates are read behind every row.
+    /// True if coordinates are read after every row.
     aligns: bool,
 }
 
@@ -70,13 +70,13 @@ enum Place {
 
 struct Slot<T> {
     member: T,
-    /// Position of its key.
+    /// Position of the key.
     key: usize,
-    /// Time of its last use.
+    /// Time of the last use.
     used: u64,
 }
 
-/// Positions of these keys, equal ones together, in the order of their first places.
+/// Returns the positions of the keys with equal keys adjacent, in the order of first occurrence.
 fn together(keys: &[&str]) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut numbered = Vec::with_capacity(keys.len());
@@ -93,7 +93,7 @@ fn cannot_store(error: io::Error) -> Error {
 }
 
 impl<T: FleetMember> Fleet<T> {
-    /// A fleet whose members all begin like this one, over its columns. What it remembers for a program is left out.
+    /// Creates a fleet whose members are copies of this template. The resume state of the template is cleared.
     pub fn new(mut fresh: T) -> Result<Self, Error> {
         fresh.check_fresh()?;
         fresh.resume_state_mut().clear();
@@ -111,7 +111,7 @@ impl<T: FleetMember> Fleet<T> {
         })
     }
 
-    /// At most this many members in memory; the others go to the store.
+    /// Limits the number of members in memory. The others are saved in the store.
     #[must_use]
     pub fn with_store(mut self, most: usize, store: Box<dyn Store>) -> Self {
         self.set_store(most, store);
@@ -128,47 +128,47 @@ impl<T: FleetMember> Fleet<T> {
         self.most = most.max(1);
     }
 
-    /// True if members can be put away.
+    /// Returns true if the fleet has a store.
     pub fn has_store(&self) -> bool {
         self.store.is_some()
     }
 
-    /// The member that is copied for each key, with the columns.
+    /// Returns the template that is copied for each key, with the columns.
     pub fn fresh(&self) -> &T {
         &self.fresh
     }
 
-    /// A member of the rows of all keys, if there is one; it is saved with the others.
+    /// Returns the member for the rows of all keys, if there is one. It is saved with the fleet.
     pub fn common(&self) -> Option<&T> {
         self.common.as_ref()
     }
 
-    /// The same, to be changed.
+    /// Returns the member for the rows of all keys mutably.
     pub fn common_mut(&mut self) -> &mut Option<T> {
         &mut self.common
     }
 
-    /// The keys, in the order of their first rows.
+    /// Returns the keys in the order of their first rows.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.keys.iter().map(|key| &**key)
     }
 
-    /// Position of a key among all keys.
+    /// Returns the position of a key among all keys.
     pub fn position(&self, key: &str) -> Option<usize> {
         self.positions.get(key).copied()
     }
 
-    /// Members in memory.
+    /// Returns the number of members in memory.
     pub fn in_memory(&self) -> usize {
         self.slots.len()
     }
 
-    /// Has `work` use the member of a key. A new key gets a copy of the fresh one, and is entered unless `work` fails.
+    /// Calls `work` with the member of a key. A new key gets a copy of the template and is added unless `work` fails.
     pub fn with<R>(&mut self, key: &str, work: impl FnOnce(&mut T) -> Result<R, Error>) -> Result<R, Error> {
         self.slot_after(key, work).map(|(_, outcome)| outcome)
     }
 
-    /// The same, and the slot of the member.
+    /// Calls `work` with the member of a key. Returns the slot of the member and the result.
     fn slot_after<R>(&mut self, key: &str, work: impl FnOnce(&mut T) -> Result<R, Error>) -> Result<(usize, R), Error> {
         self.clock += 1;
         let (slot, outcome) = match self.positions.get(key) {
@@ -181,7 +181,7 @@ impl<T: FleetMember> Fleet<T> {
             }
             None => {
                 let mut member = self.fresh.clone();
-                // The names are those of all.
+                // The fleet stores the names for all members.
                 member.set_names(None);
                 let outcome = work(&mut member)?;
                 (self.enter(key, member)?, outcome)
@@ -191,7 +191,7 @@ impl<T: FleetMember> Fleet<T> {
         Ok((slot, outcome))
     }
 
-    /// Brings the keys from `known` on into the order of their first rows. It is another one if a new key's row was refused.
+    /// Sorts the keys from `known` on by their first rows. The order differs if the first row of a new key was rejected.
     fn order_by_first_rows(&mut self, known: usize, first_rows: &[usize]) {
         if first_rows.is_sorted() {
             return;
@@ -208,7 +208,7 @@ impl<T: FleetMember> Fleet<T> {
         }
     }
 
-    /// The member of a key, with the names of the columns; none if there is none.
+    /// Returns the member of a key, with the names of the columns; `None` for an unknown key.
     pub fn get(&mut self, key: &str) -> Result<Option<T>, Error> {
         let Some(position) = self.positions.get(key).copied() else { return Ok(None) };
         let mut member = match self.places[position] {
@@ -219,7 +219,7 @@ impl<T: FleetMember> Fleet<T> {
         Ok(Some(member))
     }
 
-    /// A learner whose bytes are in the store already.
+    /// Adds a key whose member is already in the store.
     pub fn insert_stored(&mut self, key: &str, place: u64) -> Result<(), Error> {
         if self.positions.contains_key(key) {
             return Err(Error::State("each key must have one member"));
@@ -235,7 +235,7 @@ impl<T: FleetMember> Fleet<T> {
         self.places.push(place);
     }
 
-    /// A new key with its learner; returns its slot.
+    /// Adds a new key with its member. Returns its slot.
     fn enter(&mut self, key: &str, member: T) -> Result<usize, Error> {
         self.make_room()?;
         let slot = self.slots.len();
@@ -244,7 +244,7 @@ impl<T: FleetMember> Fleet<T> {
         Ok(slot)
     }
 
-    /// The slot of a learner, fetched from the store if it is there.
+    /// Returns the slot of a member, loading it from the store if necessary.
     fn fetch(&mut self, position: usize) -> Result<usize, Error> {
         let place = match self.places[position] {
             Place::Memory(slot) => return Ok(slot),
@@ -261,7 +261,7 @@ impl<T: FleetMember> Fleet<T> {
         Ok(slot)
     }
 
-    /// The learner at a place of the store.
+    /// Loads the member with this number from the store.
     fn stored(&mut self, place: u64) -> Result<T, Error> {
         let bytes = self.stored_bytes(place)?;
         let member = T::from_bytes(&bytes)
@@ -277,7 +277,7 @@ impl<T: FleetMember> Fleet<T> {
         store.get(place).map_err(cannot_store)
     }
 
-    /// Puts learners away that have not been used for longest, if there is no room for one more.
+    /// Moves the least recently used members to the store if memory is full.
     fn make_room(&mut self) -> Result<(), Error> {
         let Some(store) = &mut self.store else { return Ok(()) };
         if self.slots.len() < self.most {
@@ -289,7 +289,7 @@ impl<T: FleetMember> Fleet<T> {
             oldest.select_nth_unstable(count);
             oldest.truncate(count);
         }
-        // From the last slot on, so that what takes the place of another stays.
+        // From the last slot on, so that members moved by a removal stay in memory.
         oldest.sort_unstable_by_key(|(_, slot)| std::cmp::Reverse(*slot));
         for (_, slot) in oldest {
             let place = store.put(&self.slots[slot].member.to_bytes()?).map_err(cannot_store)?;
@@ -304,13 +304,13 @@ impl<T: FleetMember> Fleet<T> {
 }
 
 impl Fleet<Model> {
-    /// Says if coordinates are read behind the rows that follow ([`Model::ask_for_coordinates`]).
+    /// Sets whether coordinates are read after the following rows ([`Model::ask_for_coordinates`]).
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.aligns = asked;
     }
 
-    /// One trial of the model of a key, with a row in units of the input: its loss, and the model after it. An error leaves
-    /// everything as it was.
+    /// Runs one trial of the model of a key, with a row in units of the input. Returns the loss and the updated model. On an
+    /// error nothing changes.
     pub fn step(&mut self, key: &str, row: &[f64]) -> Result<(Loss, &Model), Error> {
         let aligns = self.aligns;
         let (slot, loss) = self.slot_after(key, |model| {
@@ -320,11 +320,11 @@ impl Fleet<Model> {
         Ok((loss, &self.slots[slot].member))
     }
 
-    /// Trials of many rows, each for the model of its key, as if [`Self::step`] took them in their order; but rows of a key
-    /// are learned together, so that each model comes into the cache, or from the store, once.
+    /// Runs trials for many rows, each with the model of its key. The results equal those of [`Self::step`] in order, but the
+    /// rows of a key are processed together, so that each model is loaded into the cache, or from the store, once.
     ///
-    /// `answer` gets the position of a row and its outcome: its loss and the model after it, or why it was refused. Only an
-    /// error of the store ends the trials.
+    /// `answer` is called with the position of each row and its result: the loss and the updated model, or the error. Only an
+    /// error of the store stops the trials.
     pub fn step_all(
         &mut self,
         keys: &[&str],
@@ -381,7 +381,7 @@ mod tests {
 
     fn rows() -> Vec<(String, Vec<f64>)> {
         let rows = streams::iid(6, 3, 0.3, 300, 8).rows;
-        // Some keys come often, others seldom.
+        // Some keys are frequent, others rare.
         rows.into_iter().enumerate().map(|(t, row)| (format!("key {}", (t * t + t / 7) % 13), row)).collect()
     }
 
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn rows_of_a_key_may_be_learned_together() {
         let mut rows = rows();
-        // The first row of a key is refused, and one in the middle.
+        // The first row of a key is rejected, and one in the middle.
         rows[0].1[2] = f64::NAN;
         rows[40].1[0] = f64::INFINITY;
         let mut one_by_one = Fleet::new(fresh(Kind::Auto)).unwrap();

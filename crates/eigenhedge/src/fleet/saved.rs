@@ -1,15 +1,15 @@
-//! A fleet as bytes.
+//! File format of fleets.
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 16 | the head of a saved file ([`SavedKind`]) |
-//! | 4 | the number of parts without a key, little-endian: 1 or 2 |
-//! | parts without a key | the member before its first row, with the columns and the resume state; and the common one |
-//! | a part for each key, in the order of their first rows | its member |
+//! | 16 | header of a saved file ([`SavedKind`]) |
+//! | 4 | number of parts without a key, little-endian: 1 or 2 |
+//! | parts without a key | the template member with the columns and the resume state; the common member |
+//! | one part per key, in the order of their first rows | its member |
 //! | 4 + 8 | `FF FF FF FF`, and the number of parts with a key |
 //!
-//! A part: length of the key (4), length of the bytes (8), CRC-32 of the lengths and the key (4), the key, the bytes: those of a
-//! saved file.
+//! A part consists of the length of the key (4), the length of the bytes (8), the CRC-32 of the lengths and the key (4), the
+//! key, and the bytes of a saved file.
 
 use super::member::LONGEST_KEY;
 use super::{Fleet, FleetMember, Place, Store, cannot_store};
@@ -17,11 +17,11 @@ use crate::error::Error;
 use crate::saved::{Refusal, SavedKind};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// Length of a key that stands for the end.
+/// Key length that marks the end.
 const END: u32 = u32::MAX;
 
 impl<T: FleetMember> Fleet<T> {
-    /// Writes the fleet and what the program around it has to remember.
+    /// Writes the fleet and the resume state of the calling program.
     pub fn write(&mut self, resume_state: &[u8], out: &mut dyn Write) -> Result<(), Error> {
         let mut fresh = self.fresh.clone();
         *fresh.resume_state_mut() = resume_state.to_vec();
@@ -42,8 +42,8 @@ impl<T: FleetMember> Fleet<T> {
         end.and_then(|()| out.write_all(&(self.keys.len() as u64).to_le_bytes())).map_err(cannot_store)
     }
 
-    /// Reads where everything is in what [`Self::write`] has written: the fresh member with the resume state, and the
-    /// position and length of the bytes of each key.
+    /// Reads the index of a file written by [`Self::write`]: the template with the resume state, and the position and length of
+    /// the bytes of each key.
     pub fn index(from: &mut (impl Read + Seek)) -> Result<FleetIndex<T>, Refusal> {
         let cut_short = |_| Refusal::Content;
         let mut head = Vec::new();
@@ -95,20 +95,20 @@ impl<T: FleetMember> Fleet<T> {
     }
 }
 
-/// The parts of a saved fleet, by their places.
+/// Index of the parts of a saved fleet.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FleetIndex<T> {
-    /// The member before its first row, with the columns and the resume state.
+    /// Template member, with the columns and the resume state.
     pub fresh: T,
-    /// The member of the rows of all keys, if there is one.
+    /// Member for the rows of all keys, if there is one.
     pub common: Option<T>,
-    /// Each key, and the position and the length of its bytes.
+    /// Each key, and the position and length of its bytes.
     pub parts: Vec<(String, u64, u64)>,
 }
 
 impl<T: FleetMember> FleetIndex<T> {
-    /// The fleet, whose parts are in the store at these places, and what the program around it remembered.
+    /// Opens the fleet, whose parts are in the store at these places. Also returns the resume state of the calling program.
     pub fn open(
         mut self,
         most: usize,

@@ -1,6 +1,6 @@
 //! Weight vectors in `R^n`.
 //!
-//! Cost: two passes over the n × P numbers for each trial. Nothing is allocated once all vectors are there.
+//! Cost: two passes over the n × P numbers per trial. No allocation once all vectors exist.
 
 use super::SavedWeights;
 use super::implicit_frame::Frame;
@@ -16,11 +16,12 @@ use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, entries, length};
 use serde::{Deserialize, Serialize};
 
-/// Plain vectors.
+/// Weight vectors in `R^n`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AmbientWeights {
     vectors: Matrix,
-    /// The center is `base + moved`. Rows are first compared with the base, so that its size costs no digits.
+    /// Fixed part of the center, which is `base + moved`. The base is subtracted first, so that its magnitude costs no
+    /// precision.
     base: Vec<f64>,
     moved: Vec<f64>,
     #[serde(skip)]
@@ -29,24 +30,24 @@ pub struct AmbientWeights {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// The loaded point, seen from the center.
+    /// Loaded point minus the center.
     deviation: Vec<f64>,
     deflated: Vec<f64>,
 }
 
 impl AmbientWeights {
-    /// No vectors yet, in `R^length`.
+    /// Creates an empty set of vectors in `R^length`.
     pub fn new(length: usize) -> Self {
         let origin = vec![0.0; length];
         Self { vectors: Matrix::zeros(length, 0), base: origin.clone(), moved: origin, scratch: Scratch::default() }
     }
 
-    /// The center: zero unless it was moved.
+    /// Returns the center; zero unless it has moved.
     pub fn center(&self) -> Vec<f64> {
         self.base.iter().zip(&self.moved).map(|(base, moved)| base + moved).collect()
     }
 
-    /// The weight vectors, one a column.
+    /// Returns the weight vectors, one per column.
     pub fn vectors(&self) -> &Matrix {
         &self.vectors
     }

@@ -1,19 +1,18 @@
 //! A fixed number of atoms.
 //!
-//! When a move has taken one atom too many, one atom m gives its part to its nearest neighbour n: φ(x_m) is replaced
-//! by its projection `g φ(x_n)`, `g = k(m,n)/k(n,n)`, in every weight vector. That moves the vectors, in the norm of the
-//! feature space, by
+//! When there is one atom too many, one atom m is merged into its nearest neighbour n: φ(x_m) is replaced by its projection `g
+//! φ(x_n)`, `g = k(m,n)/k(n,n)`, in every weight vector. In the norm of the feature space, this moves the vectors by
 //!
 //! ```text
 //! Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))
 //! ```
 //!
-//! (a center counts as one more vector) and m is the atom for which this is least. Among the candidates is the atom that was just taken, so that a point
-//! that is known already costs nothing; and old atoms fade with ψ, so that a constant step forgets them first. Because
-//! the neighbour takes over, vectors do not wither when steps become small against the weights already there.
+//! (a center counts as one more vector), and m minimizes this displacement. The newest atom is a candidate too, so that a point
+//! that is already represented costs nothing. Old atoms decay with ψ, so that a constant step forgets them first. Because the
+//! neighbour takes over the weight, vectors do not shrink when steps become small compared with the existing weights.
 //!
-//! Cost for each trial with M atoms: O(MP), and O(M) for every atom whose nearest neighbour was dropped. Memory: M² kernel
-//! values, so that none is computed twice.
+//! Cost per trial with M atoms: O(MP), and O(M) for every atom whose nearest neighbour was dropped. Memory: M² kernel values,
+//! so that none is computed twice.
 
 use crate::error::Error;
 use crate::kernel::{Dictionary, Vectors};
@@ -22,7 +21,7 @@ use crate::linalg::checks::shape;
 use crate::state::{ensure, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Kernels and neighbours of the atoms, to drop the right one.
+/// Kernel values and nearest neighbours of the atoms, used to choose the atom to drop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     most: usize,
@@ -32,24 +31,24 @@ pub struct Budget {
     nearest: Vec<Neighbour>,
 }
 
-/// The other atom along which the largest share of an atom's squared norm lies.
+/// The nearest other atom, in terms of the share of the squared norm along it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Neighbour {
     atom: usize,
     share: f64,
 }
 
-/// No atom.
+/// Placeholder for no neighbour.
 const NOBODY: Neighbour = Neighbour { atom: usize::MAX, share: f64::NEG_INFINITY };
 
-/// One atom taken over by another.
+/// Merge of one atom into another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Merge {
-    /// The atom that goes.
+    /// Atom that is removed.
     pub atom: usize,
-    /// Its nearest neighbour.
+    /// Nearest neighbour of that atom.
     pub into: usize,
-    /// g.
+    /// Factor g of the projection.
     pub factor: f64,
     /// `|g φ(into) - φ(atom)|²`.
     pub square: f64,
@@ -60,7 +59,7 @@ impl Budget {
         Self { most, kernel: Matrix::zeros(0, 0), squares: Vec::new(), nearest: Vec::new() }
     }
 
-    /// Checks what was read from bytes, for these atoms.
+    /// Checks a deserialized state against these atoms.
     pub(super) fn check_state(&self, built: &Self, dictionary: &Vectors) -> Result<(), Error> {
         let atoms = dictionary.len();
         ensure(self.most == built.most && atoms <= self.most, "the atoms must be within the budget of the learner")?;
@@ -85,7 +84,7 @@ impl Budget {
         })
     }
 
-    /// Largest number of atoms.
+    /// Returns the maximum number of atoms.
     pub fn most(&self) -> usize {
         self.most
     }
@@ -93,7 +92,7 @@ impl Budget {
     fn find_nearest(&self, atom: usize) -> Neighbour {
         let mut nearest = NOBODY;
         for (other, value) in self.kernel.column(atom).iter().enumerate() {
-            // Two quotients, because the square of a kernel value may not be representable.
+            // Two quotients, because the square of a kernel value may overflow.
             let share = (value / self.squares[atom]) * (value / self.squares[other]);
             if share > nearest.share && other != atom {
                 nearest = Neighbour { atom: other, share };
@@ -102,7 +101,7 @@ impl Budget {
         nearest
     }
 
-    /// A new last atom with this kernel row and squared norm.
+    /// Appends an atom with this kernel row and squared norm.
     pub(super) fn admit(&mut self, row: &[f64], square: f64) {
         let new = row.len();
         self.kernel.resize(new + 1, new + 1);
@@ -119,7 +118,7 @@ impl Budget {
         self.nearest.push(self.find_nearest(new));
     }
 
-    /// The cheapest merge, when there is an atom too many.
+    /// Returns the cheapest merge if there is one atom too many.
     pub(super) fn cheapest(&self, coefficients: &Matrix, shrink: &[f64], center: &[f64]) -> Option<Merge> {
         if self.nearest.len() <= self.most {
             return None;
@@ -137,14 +136,14 @@ impl Budget {
         Some(Merge { atom, into, factor, square: distance(atom) })
     }
 
-    /// Inner products of `g φ(into) - φ(atom)` with every atom.
+    /// Computes the inner products of `g φ(into) - φ(atom)` with every atom.
     pub(super) fn displacement(&self, merge: &Merge, products: &mut Vec<f64>) {
         products.clear();
         let pairs = self.kernel.column(merge.into).iter().zip(self.kernel.column(merge.atom));
         products.extend(pairs.map(|(into, atom)| merge.factor * into - atom));
     }
 
-    /// Drops an atom; the last one takes its place.
+    /// Removes an atom and moves the last one into its place.
     pub(super) fn remove(&mut self, atom: usize) {
         let last = self.nearest.len() - 1;
         self.kernel.swap_remove_column(atom);

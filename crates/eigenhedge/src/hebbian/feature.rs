@@ -1,15 +1,15 @@
 //! Weight vectors in the feature space of a kernel: `w_p = ψ_p Σ_i α_pi φ(x_i)` over the atoms of a dictionary.
 //!
-//! Shrinking a vector changes the one number ψ_p. The simultaneous rule also subtracts earlier vectors from later
-//! ones; on coefficients that is a combination of columns, so no old output is ever computed again. A center
-//! `m = Σ_i μ_i φ(x_i)` is one more expansion; a row is then `φ(x) - m`, which moves the coefficients of every atom.
+//! Shrinking a vector changes only the number ψ_p. The simultaneous rule also subtracts earlier vectors from later ones. On the
+//! coefficients this is a combination of columns, so that no old output is recomputed. A center `m = Σ_i μ_i φ(x_i)` is one
+//! more expansion. A row is then `φ(x) - m`, which changes the coefficients of every atom.
 //!
-//! Cost for each trial with t atoms: one kernel row, O(tP) for the outputs, and O(tP) more when the rule deflates or rows are
-//! centered. Every row that moves a vector or the center becomes an atom: memory grows with the stream, unless there is a
-//! budget.
+//! Cost per trial with t atoms: one kernel row, O(tP) for the outputs, and O(tP) more if the rule deflates or rows are
+//! centered. Every row that moves a vector or the center becomes an atom, so that memory grows with the stream unless there is
+//! a budget.
 //!
-//! Numerics: when the size of ψ_p leaves the range from 1e-100 to 1e100, it is multiplied into its coefficients and starts
-//! again at one. Around a center, squared norms are differences: a row nearer to it than rounding can tell is at the center.
+//! Numerics: when ψ_p leaves the range from 1e-100 to 1e100, it is multiplied into its coefficients and reset to 1. With a
+//! center, squared norms are differences: a row closer to the center than rounding counts as being at the center.
 
 use super::SavedWeights;
 use super::budget::Budget;
@@ -26,17 +26,17 @@ use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, State, energy, ensure, entries, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Expansions over a dictionary.
+/// Weight vectors as expansions over a dictionary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeatureWeights<D> {
     dictionary: D,
-    /// α: a row for each atom, a column for each vector.
+    /// Coefficients α: a row for each atom, a column for each vector.
     coefficients: Matrix,
-    /// ψ.
+    /// Common factors ψ.
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
-    /// μ and the inner products of the center with the atoms; both empty until there is a center.
+    /// Coefficients μ of the center and its inner products with the atoms; both empty until there is a center.
     center: Vec<f64>,
     image: Vec<f64>,
     #[serde(skip)]
@@ -45,23 +45,23 @@ pub struct FeatureWeights<D> {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel row and squared norm of the loaded point, and the inner products of the atoms with it from the center.
+    /// Kernel row and squared norm of the loaded point, and its inner products with the atoms after centering.
     row: Vec<f64>,
     square: f64,
     centered: Vec<f64>,
     deflated: Vec<f64>,
-    /// The atom that the loaded point has become, if it has.
+    /// Index of the loaded point if it has become an atom.
     atom: Option<usize>,
 }
 
-/// Share of the squared norms of a point and of the center under which their distance is rounding.
+/// Relative squared distance of a point from the center below which it is rounding.
 const AT_CENTER: f64 = 1e-13;
 
-/// Sizes of ψ that need no attention.
+/// Range of ψ in which no renormalization is needed.
 const COMFORTABLE: std::ops::Range<f64> = 1e-100..1e100;
 
 impl<D: Dictionary> FeatureWeights<D> {
-    /// No vectors yet, over a dictionary without atoms.
+    /// Creates an empty set of vectors over an empty dictionary.
     pub fn new(dictionary: D) -> Result<Self, Error> {
         if !dictionary.is_empty() {
             return Err(Error::Length { what: "a fresh dictionary", expected: 0, found: dictionary.len() });
@@ -78,7 +78,8 @@ impl<D: Dictionary> FeatureWeights<D> {
         })
     }
 
-    /// At most this many atoms: those go that change the weight vectors least. Must come before the first vector.
+    /// Limits the number of atoms. Atoms that change the weight vectors least are removed. Must be called before the first
+    /// vector is added.
     pub fn with_budget(mut self, atoms: usize) -> Result<Self, Error> {
         at_least_one("budget", atoms)?;
         assert!(self.dictionary.is_empty(), "the budget is set before the first row");
@@ -86,28 +87,27 @@ impl<D: Dictionary> FeatureWeights<D> {
         Ok(self)
     }
 
-    /// The atoms.
+    /// Returns the dictionary of atoms.
     pub fn dictionary(&self) -> &D {
         &self.dictionary
     }
 
-    /// Coefficients of one weight vector over the atoms.
+    /// Returns the coefficients of one weight vector over the atoms.
     pub fn coefficients(&self, component: usize) -> impl Iterator<Item = f64> {
         self.coefficients.column(component).iter().map(move |alpha| self.shrink[component] * alpha)
     }
 
-    /// Coefficients of the center over the atoms, and its inner products with them; none if it is at the origin.
+    /// Returns the coefficients of the center over the atoms and its inner products with them; `None` if it is at the origin.
     pub(crate) fn center(&self) -> Option<(&[f64], &[f64])> {
         (!self.center.is_empty()).then_some((&self.center, &self.image))
     }
 
-    /// Sum over all atoms that were dropped of the distance this moved the weight vectors, in the norm of the
-    /// feature space.
+    /// Returns the total distance by which dropped atoms have moved the weight vectors, in the norm of the feature space.
     pub fn forgotten(&self) -> f64 {
         self.forgotten
     }
 
-    /// Makes the loaded point an atom without weight, unless its features are zero.
+    /// Adds the loaded point as an atom with zero weight, unless its features are zero.
     fn admit(&mut self, point: &D::Point) -> Option<usize> {
         let Working { row, square, atom, .. } = &mut self.scratch.0;
         if atom.is_some() || *square == 0.0 {
@@ -127,10 +127,10 @@ impl<D: Dictionary> FeatureWeights<D> {
     }
 }
 
-/// Part of a vector along one atom, at most: vectors are no longer than 1e8, and their parts cancel to some extent.
+/// Largest part of a vector along one atom. Vectors are no longer than 1e8, and their parts cancel to some extent.
 const LARGEST_PART: f64 = 1e12;
 
-/// Most atoms whose kernels are all computed to check what was read from bytes.
+/// Largest number of atoms for which a deserialized state is checked with all kernel values.
 const MOST_CHECKED: usize = 2000;
 
 impl SavedWeights for FeatureWeights<Vectors> {
@@ -170,7 +170,7 @@ impl SavedWeights for FeatureWeights<Vectors> {
 }
 
 impl FeatureWeights<Vectors> {
-    /// Inner products of the weight vectors.
+    /// Returns the inner products of the weight vectors.
     fn products(&self) -> impl Fn(usize, usize) -> f64 {
         let (mut dictionary, mut row, mut outputs) = (self.dictionary.clone(), Vec::new(), Vec::new());
         let mut products = Matrix::zeros(self.count(), self.count());
@@ -247,7 +247,7 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
 
     fn shift_center(&mut self, point: &D::Point, share: f64) {
         let atom = self.admit(point);
-        // Does nothing unless the center was at the origin.
+        // No effect unless the center was at the origin.
         self.center.resize(self.dictionary.len(), 0.0);
         self.image.resize(self.dictionary.len(), 0.0);
         let Working { row, square, .. } = &self.scratch.0;

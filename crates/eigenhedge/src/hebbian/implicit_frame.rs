@@ -1,17 +1,16 @@
-//! The orthonormal frame of the weight vectors, without the frame.
+//! Implicit orthonormal frame of the weight vectors.
 //!
-//! Write the weight vectors as `W = Q R` with orthonormal Q and upper triangular R. Only R is kept. The outputs
-//! `y = Wᵀz` give the coordinates of z in the frame, `r = Qᵀz = R⁻ᵀ y`, and its distance from the span,
-//! `ρ² = |z|² - |r|²`; a move `W ← W T + z cᵀ` becomes `R ← R T + r cᵀ` with a new last row `ρ cᵀ`, which rotations bring
-//! back to triangular form.
+//! Let `W = Q R` with orthonormal Q and upper triangular R. Only R is stored. The outputs `y = Wᵀz` give the coordinates of z
+//! in the frame, `r = Qᵀz = R⁻ᵀ y`, and its distance from the span, `ρ² = |z|² - |r|²`. An update `W ← W T + z cᵀ` becomes `R ←
+//! R T + r cᵀ` with a new last row `ρ cᵀ`. Rotations then restore the triangular form.
 //!
-//! Cost: O(P²) for a projection and for a move.
+//! Cost: O(P²) per projection and per update.
 //!
-//! Numerics: R comes from rotations alone, never from a difference, so its error is relative to W, where a Gram
-//! matrix would lose twice the digits. A vector whose part outside the span of those before it is shorter than
-//! [`DEPENDENT`] times itself counts as lying in that span; while there is one, a projection costs O(P³). R is known to
-//! about 1e-7 of a vector where points lie in the span to rounding, so that coordinates along what is nearly dependent can
-//! come out longer than the point: what is charged is then shortened ([`Frame::shorten`]), what is learned is not.
+//! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. A Gram matrix would lose
+//! twice the digits. A vector whose part outside the span of the earlier ones is shorter than [`DEPENDENT`] times its length
+//! counts as lying in that span. As long as there is one, a projection costs O(P³). For points in the span up to rounding, R is
+//! accurate to about 1e-7 of a vector, so coordinates along nearly dependent directions can exceed the point. Then the charged
+//! coordinates are shortened ([`Frame::shorten`]), but the learned ones are not.
 
 use super::step::{Step, move_column};
 use crate::error::Error;
@@ -22,13 +21,13 @@ use crate::scratch::Scratch;
 use crate::state::{ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Weight vectors this long are on their way to infinity.
+/// Length above which weight vectors count as divergent.
 pub(super) const LONGEST: f64 = 1e8;
 
-/// The factor R of the weight vectors.
+/// Triangular factor R of the weight vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Frame {
-    /// P+1 rows, of which the last is zero between moves.
+    /// R with P+1 rows; the last one is zero between updates.
     triangle: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -41,20 +40,20 @@ struct Working {
     inner: Vec<f64>,
 }
 
-/// Share of a vector outside the span of the earlier ones under which it adds no direction.
+/// Relative length outside the span of the earlier vectors below which a vector adds no direction.
 const DEPENDENT: f64 = 1e-6;
-/// Share of `|z|²` under which what lies outside the span is rounding.
+/// Share of `|z|²` below which the part outside the span is rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Share of `|z|²` by which coordinates in a frame that is known well enough can exceed the point.
+/// Share of `|z|²` by which coordinates in an accurate frame can exceed the point.
 const UNCERTAIN: f64 = 1e-10;
 
 impl Frame {
-    /// No vectors yet.
+    /// Creates an empty frame.
     pub fn new() -> Self {
         Self { triangle: Matrix::zeros(1, 0), scratch: Scratch::default() }
     }
 
-    /// Checks what was read from bytes: the triangle of so many vectors.
+    /// Checks a deserialized state for `count` vectors.
     pub fn check_state(&self, count: usize) -> Result<(), Error> {
         let what = "the triangle of the weight vectors";
         shape(what, &self.triangle, count + 1, count)?;
@@ -66,7 +65,7 @@ impl Frame {
         Ok(())
     }
 
-    /// Checks that the triangle is that of vectors with these inner products, up to a share of their lengths.
+    /// Checks that the triangle belongs to vectors with these inner products, up to a share of their lengths.
     pub fn check_products(&self, share: f64, product: impl Fn(usize, usize) -> f64) -> Result<(), Error> {
         for p in 0..self.triangle.columns() {
             for q in 0..=p {
@@ -78,13 +77,13 @@ impl Frame {
         Ok(())
     }
 
-    /// Length of a weight vector.
+    /// Returns the length of a weight vector.
     pub fn length(&self, p: usize) -> f64 {
         norm(self.triangle.column(p))
     }
 
-    /// Coordinates in the frame of a point with these inner products with the weight vectors and this squared norm;
-    /// returns its distance from their span, exactly zero at rounding level.
+    /// Computes the coordinates in the frame of a point with these products with the weight vectors and this squared norm.
+    /// Returns its distance from the span, exactly zero at rounding level.
     pub fn project(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
         coordinates.clear();
         for (p, product) in products.iter().enumerate() {
@@ -98,9 +97,9 @@ impl Frame {
         distance(square, coordinates)
     }
 
-    /// Replaces coordinates that are longer than the point itself, which shows that some vector is too near the span of the
-    /// others for R to tell: vectors ten times as far from it are left out, then a hundred times, until they are not longer.
-    /// Returns the distance of the point from the span that is left.
+    /// Replaces coordinates that are longer than the point. This happens when a vector is too close to the span of the others
+    /// for the accuracy of R. Vectors are left out with a threshold that grows by factors of ten until the coordinates fit.
+    /// Returns the distance of the point from the remaining span.
     pub fn shorten(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
         let mut apart = DEPENDENT;
         while dot(coordinates, coordinates) > (1.0 + UNCERTAIN) * square {
@@ -110,8 +109,8 @@ impl Frame {
         distance(square, coordinates)
     }
 
-    /// Coordinates without the vectors of which less than the share `apart` lies outside the span of earlier ones:
-    /// Gram–Schmidt on the columns of R, each twice.
+    /// Computes coordinates without the vectors of which less than the share `apart` is outside the span of earlier ones. Uses
+    /// Gram–Schmidt on the columns of R, twice per column.
     fn project_dependent(&mut self, products: &[f64], apart: f64, coordinates: &mut Vec<f64>) {
         let Self { triangle, scratch: Scratch(Working { basis, inner, .. }) } = self;
         let rows = triangle.rows();
@@ -145,7 +144,7 @@ impl Frame {
         }
     }
 
-    /// A new last weight vector: `scale` times the point projected last.
+    /// Appends a weight vector: `scale` times the point projected last.
     pub fn append(&mut self, coordinates: &[f64], residual: f64, scale: f64) {
         let count = coordinates.len();
         self.triangle.resize(count + 2, count + 1);
@@ -154,7 +153,7 @@ impl Frame {
         column[count] = scale * residual;
     }
 
-    /// Follows a move towards the point projected last.
+    /// Applies an update towards the point projected last.
     pub fn advance(&mut self, step: &Step, coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         point.clear();
@@ -173,7 +172,7 @@ impl Frame {
         point.clear();
         point.extend_from_slice(coordinates);
         point.push(residual);
-        // From below: turn the point into the first direction of the frame.
+        // From below: rotate the point into the first direction of the frame.
         for row in (0..count).rev() {
             let (cosine, sine, length) = rotation(point[row], point[row + 1]);
             point[row] = length;
@@ -182,7 +181,7 @@ impl Frame {
         for (j, amount) in amounts.iter().enumerate() {
             triangle.column_mut(j)[0] += amount * point[0];
         }
-        // From above: clear what that left under the diagonal.
+        // From above: clear the entries under the diagonal.
         for row in 0..count {
             let column = triangle.column_mut(row);
             let (cosine, sine, length) = rotation(column[row], column[row + 1]);
@@ -192,13 +191,13 @@ impl Frame {
     }
 }
 
-/// Distance of a point from the span in which it has these coordinates, exactly zero at rounding level.
+/// Returns the distance of a point from the span in which it has these coordinates, exactly zero at rounding level.
 fn distance(square: f64, coordinates: &[f64]) -> f64 {
     let outside = square - dot(coordinates, coordinates);
     if outside > ROUNDING * square { outside.sqrt() } else { 0.0 }
 }
 
-/// The rotation that takes (a, b) to (length, 0).
+/// Returns the rotation that maps (a, b) to (length, 0).
 fn rotation(a: f64, b: f64) -> (f64, f64, f64) {
     let length = a.hypot(b);
     if length == 0.0 { (1.0, 0.0, 0.0) } else { (a / length, b / length, length) }
@@ -223,7 +222,7 @@ mod tests {
         (0..p * p).map(|at| dot(columns.column(at / p), columns.column(at % p))).collect()
     }
 
-    /// Weight vectors, the frame that follows them, and the point that both see.
+    /// Weight vectors, their frame, and the current point.
     struct Pair {
         vectors: Matrix,
         frame: Frame,
@@ -303,7 +302,7 @@ mod tests {
             let z = gaussian(n, &mut random);
             assert!((pair.project(&z) - plane.project(&z)).abs() <= 1e-12);
             assert!((pair.project(&a)).abs() <= 1e-6, "a lies in the span");
-            // Moves inside the plane: the span, and what is dependent, stays as it is.
+            // Updates inside the plane: the span, and the dependent vectors, do not change.
             let step = Step {
                 scale: 1.0,
                 keep: vec![0.9, 0.99, 0.8, 0.9],

@@ -1,9 +1,9 @@
-//! Hebbian learners: weight vectors that turn towards what excites them.
+//! Hebbian learners: Oja's rule, GHA and APEX.
 //!
-//! Setting: rows z, plain or features of a kernel, seen from a running center if there is one. The learner holds P weight vectors, commits before
-//! each row to the subspace they span, pays `|z|² - |P z|²`, and moves the vectors by a [`Rule`] of their outputs
-//! `y_p = w_p·z`. It draws nothing: the realised loss is the expected one. The first P rows that are not zero, or points
-//! given beforehand, become the vectors at the start, scaled to length one.
+//! Setting: rows z, plain or kernel features, relative to a running center if there is one. The learner has P weight vectors.
+//! Before each row it commits to the subspace they span, then it incurs the loss `|z|² - |P z|²` and moves the vectors by a
+//! [`Rule`] that depends on their outputs `y_p = w_p·z`. Nothing is drawn, so the realized loss equals the expected one. The
+//! first P nonzero rows, or given points, scaled to length 1, are the initial vectors.
 //!
 //! Update: `w_p ← keep_p w_p + push_p z_p`, `z_{p+1} = z_p - remove_p w_p` (`Step`) with
 //!
@@ -13,25 +13,24 @@
 //! | [`Rule::Apex`], `ỹ = y_p + a_p·y` | `1 - γ ỹ²` | `γ ỹ` | 0 |
 //! | [`Rule::Simultaneous`] | `1 - γ y²` | `γ y` | `β y` |
 //!
-//! The step size γ is that of the [`Rate`] over the square of the norm bound. What vectors are made of is behind
-//! [`Weights`]: [`AmbientWeights`] in `R^n`, [`FeatureWeights`] over a dictionary.
+//! The step size γ is the [`Rate`] divided by the squared norm bound. [`Weights`] abstracts the space of the vectors:
+//! [`AmbientWeights`] in `R^n`, [`FeatureWeights`] over a dictionary.
 //!
-//! Guarantee: none on regret. With steps that decrease like 1/t on a stationary stream with distinct top eigenvalues,
-//! vector p tends to component p, up to sign.
+//! Guarantee: no regret bound. On a stationary stream with distinct top eigenvalues, and steps that decrease like 1/t, vector p
+//! converges to component p, up to sign.
 //!
-//! Cost for each trial: O(nP) in `R^n`; a kernel row and O(tP) over t atoms; O(P²) for the frame of the subspace.
+//! Cost per trial: O(nP) in `R^n`; a kernel row and O(tP) over t atoms; O(P²) for the frame of the subspace.
 //!
-//! Numerics: a triangular factor of the vectors follows every move, so the loss is that of the span of the vectors as they
-//! are, however far they are from orthonormal. Steps up to one are safe when rows obey the norm bound; larger ones
-//! can make vectors grow without limit, at the third power in each trial, and a row that would lengthen a vector beyond
-//! 1e8 is refused.
+//! Numerics: a triangular factor follows every update of the vectors, so the loss is that of their exact span even if they are
+//! far from orthonormal. Steps up to 1 are safe if rows obey the norm bound. Larger steps can make vectors diverge cubically,
+//! and a row that would lengthen a vector beyond 1e8 is rejected.
 //!
-//! A row that is too long beside the last ones can be learned as if it were shorter; it is charged as it is.
+//! Rows much longer than recent ones can be clipped for learning. The loss is still that of the original row.
 //!
-//! References: Oja 1982, 1992; Sanger 1989; Kung and Diamantaras 1990; Kashima, On-line Kernel Principal Component
-//! Analysis, 2001. Kashima's shrink factors (18)–(25), (40) and (60) lack η. In (10), (11), (43) and (44) every `y^(p)` must be
-//! the output with its lateral part, and the last sign of (11) and (44) must be a plus: as printed the lateral weights
-//! grow without limit, and with the sign alone corrected every vector turns to the first component.
+//! References: Oja 1982, 1992; Sanger 1989; Kung and Diamantaras 1990; Kashima, On-line Kernel Principal Component Analysis,
+//! 2001. Kashima's shrink factors (18)–(25), (40) and (60) lack η. In (10), (11), (43) and (44) every `y^(p)` must be the
+//! output with its lateral part, and the last sign of (11) and (44) must be a plus. As printed the lateral weights diverge;
+//! with only the sign corrected every vector converges to the first component.
 
 mod ambient;
 mod budget;
@@ -69,31 +68,31 @@ use weights::{Change, Weights};
 pub struct Params {
     /// Number of weight vectors.
     pub components: usize,
-    /// How they learn.
+    /// Learning rule.
     pub rule: Rule,
-    /// How fast.
+    /// Step size.
     pub rate: Rate,
-    /// The norm that step sizes are relative to; losses stay in input units.
+    /// Norm bound that step sizes are relative to. Losses are in input units.
     pub norm_bound: NormBound,
-    /// The center to subtract, if any.
+    /// Center to subtract; `None` for no centering.
     pub center: Option<RunningCenter>,
-    /// Learn from rows as if they were no longer than this many times the median norm of the last ones.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows.
     pub clip: Option<f64>,
 }
 
 impl Params {
-    /// The first component, by Oja's rule, with a constant step.
+    /// Creates parameters for Oja's rule: one component, constant step.
     pub fn oja(eta: f64) -> Self {
         let (rule, rate) = (Rule::Oja, Rate::Constant { eta });
         Self { components: 1, rule, rate, norm_bound: NormBound::Running, center: None, clip: None }
     }
 
-    /// Components kept apart by lateral weights, all learning from every row, with a constant step.
+    /// Creates parameters for APEX: lateral weights, every component learns from every row, constant step.
     pub fn apex(components: usize, eta: f64) -> Self {
         Self { components, rule: Rule::Apex { stage: None }, ..Self::oja(eta) }
     }
 
-    /// All components at once, with a constant step.
+    /// Creates parameters for the simultaneous rule (GHA for `beta` 1), with a constant step.
     pub fn simultaneous(components: usize, eta: f64, beta: f64) -> Self {
         Self { components, rule: Rule::Simultaneous { beta }, ..Self::oja(eta) }
     }
@@ -134,13 +133,13 @@ pub struct Hebbian<W> {
     params: Params,
     weights: W,
     frame: Frame,
-    /// Column p holds the lateral weights `a_p`.
+    /// Lateral weights `a_p` in column p.
     lateral: Matrix,
-    /// Largest squared norm of a row that was learned from.
+    /// Largest squared norm of a learned row.
     largest_square: f64,
     /// Sum of the squared norms of all rows.
     energy: f64,
-    /// Rows learned from since all vectors are there.
+    /// Number of rows learned since all vectors exist.
     trials: u64,
     /// Total weight of the rows in the center.
     center_weight: f64,
@@ -153,18 +152,18 @@ pub struct Hebbian<W> {
 struct Working {
     square: f64,
     outputs: Vec<f64>,
-    /// Outputs of the row as it is learned.
+    /// Outputs of the row as learned, after clipping.
     taught: Vec<f64>,
-    /// Coordinates and residual as the frame learns from them.
+    /// Coordinates and residual used to update the frame.
     framed: Vec<f64>,
     residual: f64,
-    /// Coordinates as they are charged.
+    /// Coordinates used for the loss.
     coordinates: Vec<f64>,
     step: Step,
     change: Change,
     /// Coordinates of a displacement.
     displaced: Vec<f64>,
-    /// True if the above, up to `step`, belongs to the present row.
+    /// True if the fields up to `step` belong to the current row.
     is_loaded: bool,
 }
 
@@ -189,14 +188,14 @@ impl<W: Weights + SavedWeights> State for Hebbian<W> {
     }
 }
 
-/// Weight vectors that were read from bytes.
+/// Deserialized weight vectors.
 pub(crate) trait SavedWeights {
-    /// Checks them against those that were built, and against the frame that they have.
+    /// Checks them against newly built ones and against their frame.
     fn check_state(&self, built: &Self, frame: &Frame) -> Result<(), Error>;
 }
 
 impl<W: Weights> Hebbian<W> {
-    /// Starts without vectors; the first rows become them.
+    /// Creates a learner without vectors. The first rows become the vectors.
     pub fn new(params: Params, weights: W) -> Result<Self, Error> {
         let components = params.components;
         check_kept(components, weights.dimension())?;
@@ -224,7 +223,7 @@ impl<W: Weights> Hebbian<W> {
         })
     }
 
-    /// Starts from these points, one for each vector, as if they had been the first rows.
+    /// Initializes the vectors with these points, one for each vector, as if they were the first rows.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
         let (expected, found) = (self.params.components - self.weights.count(), points.len());
         if expected != found {
@@ -244,48 +243,49 @@ impl<W: Weights> Hebbian<W> {
         Ok(self)
     }
 
-    /// Parameters of the learner.
+    /// Returns the parameters.
     pub fn params(&self) -> &Params {
         &self.params
     }
 
-    /// The weight vectors.
+    /// Returns the weight vectors.
     pub fn weights(&self) -> &W {
         &self.weights
     }
 
-    /// Rows learned from, not counting those that became vectors.
+    /// Returns the number of rows learned, not counting those that became vectors.
     pub fn trials(&self) -> u64 {
         self.trials
     }
 
-    /// True if the next row does nothing but fix the center: the first one of a learner that centers on the mean alone.
+    /// Returns true if the next row only sets the center. This is the first row of a learner that centers on the mean without a
+    /// prior.
     pub fn fixes_center(&self) -> bool {
         self.params.center.is_some() && self.center_weight == 0.0
     }
 
-    /// Rows that were learned from a shorter copy.
+    /// Returns the number of clipped rows.
     pub fn clipped(&self) -> u64 {
         self.clip.clipped()
     }
 
-    /// Squared norm of the row checked last, after centering.
+    /// Returns the squared norm of the row checked last, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
 
-    /// Inner products of the last row with the weight vectors it met.
+    /// Returns the inner products of the last row with the weight vectors before its update.
     pub fn outputs(&self) -> &[f64] {
         &self.scratch.0.outputs
     }
 
-    /// Coordinates of the last row in the orthonormal frame of the weight vectors it met: vector p lies in the span
-    /// of the first p directions of the frame, with a positive coordinate in the last of them.
+    /// Returns the coordinates of the last row in the orthonormal frame of the weight vectors before its update. Vector p is in
+    /// the span of the first p directions of the frame, with a positive coordinate along the last of them.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// The same coordinates, of a point that is not learned from.
+    /// Returns the coordinates of a point without learning from it.
     pub fn embed(&mut self, point: &W::Point) -> Result<&[f64], Error> {
         self.meet(point)?;
         self.project();
@@ -293,8 +293,8 @@ impl<W: Weights> Hebbian<W> {
         Ok(self.coordinates())
     }
 
-    /// Finds the outputs and the squared norm of a point: zero when the latter is no normal number and the point is nothing
-    /// beside earlier ones.
+    /// Computes the outputs and the squared norm of a point. Both are zero if the squared norm underflows and the point is
+    /// negligible compared with earlier ones.
     fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
         let Working { outputs, square, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;
@@ -309,7 +309,7 @@ impl<W: Weights> Hebbian<W> {
         Ok(())
     }
 
-    /// Looks at a point and plans the move; refuses what must not be learned from.
+    /// Loads a point and plans the update. Returns an error if the point must not be learned.
     fn load_point(&mut self, point: &W::Point) -> Result<(), Error> {
         self.meet(point)?;
         let Working { outputs, taught, square, step, .. } = &mut self.scratch.0;
@@ -334,7 +334,7 @@ impl<W: Weights> Hebbian<W> {
         Ok(())
     }
 
-    /// Refuses a move that could make a vector or a lateral weight too long.
+    /// Returns an error for an update that could make a vector or a lateral weight too long.
     fn check_growth(&self) -> Result<(), Error> {
         let Working { taught, square, step, .. } = &self.scratch.0;
         let mut longest_point = step.scale * square.sqrt();
@@ -352,20 +352,20 @@ impl<W: Weights> Hebbian<W> {
         if bounded { Ok(()) } else { Err(Error::Parameter { name: "eta", rule, value: self.params.rate.eta() }) }
     }
 
-    /// Coordinates and residual of the loaded point.
+    /// Computes the coordinates and the residual of the loaded point.
     fn project(&mut self) {
         let Working { outputs, square, framed, residual, .. } = &mut self.scratch.0;
         *residual = self.frame.project(outputs, *square, framed);
     }
 
-    /// Loss of the point projected.
+    /// Returns the loss of the projected point.
     fn charge(&mut self) -> f64 {
         let Working { outputs, square, framed, coordinates, .. } = &mut self.scratch.0;
         coordinates.clone_from(framed);
         self.frame.shorten(outputs, *square, coordinates).powi(2)
     }
 
-    /// Makes the point a vector while some are missing, and moves the vectors otherwise.
+    /// Turns the point into a vector while vectors are missing, and otherwise updates the vectors.
     fn learn(&mut self, point: &W::Point) {
         let Working { taught, square, framed, residual, step, .. } = &mut self.scratch.0;
         self.largest_square = self.largest_square.max(*square * step.scale * step.scale);
@@ -392,7 +392,7 @@ impl<W: Weights> Hebbian<W> {
         }
     }
 
-    /// Moves the center, and makes room if the row has taken too much.
+    /// Moves the center and trims the weights if they exceed their limit.
     fn follow(&mut self, point: &W::Point) {
         let Working { change, displaced, square, step, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;
@@ -409,7 +409,7 @@ impl<W: Weights> Hebbian<W> {
     }
 }
 
-/// The point of an instance.
+/// Returns the point of an instance.
 fn point_of<'a, P: ?Sized>(instance: &Instance<'a, P>) -> Result<&'a P, Error> {
     match instance {
         Instance::Point(point) => Ok(point),

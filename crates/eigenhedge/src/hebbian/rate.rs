@@ -1,4 +1,4 @@
-//! Step sizes: how far a Hebbian learner moves in trial t = 1, 2, ….
+//! Step sizes of Hebbian learners for trials t = 1, 2, ….
 
 use crate::error::{Error, positive};
 use serde::{Deserialize, Serialize};
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rate {
-    /// `γ(t) = η`: follows drift, and keeps wandering around what it has found.
+    /// `γ(t) = η`: follows drift, but keeps fluctuating around its solution.
     Constant {
-        /// η.
+        /// Step size η.
         eta: f64,
     },
-    /// `γ(t) = η / (1 + (t-1)/half)`: settles on a stationary stream.
+    /// `γ(t) = η / (1 + (t-1)/half)`: converges on a stationary stream.
     ///
-    /// For large t this is `η·half / t`. The angle to a component then shrinks like `t^-½` when `η·half` times the gap
-    /// below its eigenvalue is more than one half, and more slowly when it is less.
+    /// For large t this is `η·half / t`. The angle to a component then decreases like `t^-½` if `η·half` times the gap below
+    /// its eigenvalue exceeds one half, and more slowly otherwise.
     Decreasing {
-        /// The first step.
+        /// First step η.
         eta: f64,
-        /// Trials after which the step is half of the first.
+        /// Number of trials until the step has halved.
         half: f64,
     },
 }
 
 impl Rate {
-    /// γ(t); the first trial is 1.
+    /// Returns γ(t), where the first trial is 1.
     pub fn at(&self, trial: u64) -> f64 {
         match self {
             Self::Constant { eta } => *eta,
@@ -34,14 +34,14 @@ impl Rate {
         }
     }
 
-    /// The first step.
+    /// Returns the first step size.
     pub fn eta(&self) -> f64 {
         match self {
             Self::Constant { eta } | Self::Decreasing { eta, .. } => *eta,
         }
     }
 
-    /// Rejects steps that are not positive and finite.
+    /// Returns an error for steps that are not positive and finite.
     pub(super) fn check(&self) -> Result<(), Error> {
         positive("eta", self.eta())?;
         if let Self::Decreasing { half, .. } = self {

@@ -1,4 +1,4 @@
-//! The three rules: what a weight vector makes of its output.
+//! The three learning rules.
 
 use super::rate::Rate;
 use super::step::Step;
@@ -7,14 +7,14 @@ use crate::linalg::Matrix;
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
 
-/// How outputs `y_p = w_p·z` become a move of the weight vectors. γ is the step size.
+/// Learning rule: the update of the weight vectors from the outputs `y_p = w_p·z`. γ is the step size.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rule {
-    /// One vector: `w ← w + γ y (z - y w)`.
+    /// Oja's rule for one vector: `w ← w + γ y (z - y w)`.
     Oja,
-    /// One vector after the other, kept apart by lateral weights `a_p` (APEX):
+    /// APEX: vectors with lateral weights `a_p`:
     ///
     /// ```text
     /// ỹ_p = y_p + Σ_{j<p} a_pj y_j
@@ -22,25 +22,25 @@ pub enum Rule {
     /// a_p ← a_p - γ ỹ_p (y_{<p} + ỹ_p a_p)
     /// ```
     ///
-    /// While the earlier vectors rest, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with
-    /// β = 1; in the end the lateral weights vanish.
+    /// If the earlier vectors are fixed, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with β = 1.
+    /// The lateral weights converge to zero.
     Apex {
-        /// Rows that each vector learns from before it is frozen and the next one starts; the last one goes on for
-        /// ever. None: all vectors learn from every row.
+        /// Number of rows that each vector learns from before it is frozen and the next one starts; the last vector never
+        /// stops. `None` if all vectors learn from every row.
         stage: Option<u64>,
     },
     /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`.
     ///
-    /// β = 1 is the generalised Hebbian algorithm, β = 2 the stochastic gradient ascent. Vector p finds component p
-    /// when `(1-β) λ_j < λ_p` for all j < p, so always when β ≥ 1.
+    /// β = 1 is the generalized Hebbian algorithm, β = 2 the stochastic gradient ascent. Vector p converges to component p if
+    /// `(1-β) λ_j < λ_p` for all j < p, hence always if β ≥ 1.
     Simultaneous {
-        /// β.
+        /// Deflation weight β.
         beta: f64,
     },
 }
 
 impl Rule {
-    /// Rejects parameters that break their rules.
+    /// Returns an error for invalid parameters.
     pub(super) fn check(&self, components: usize) -> Result<(), Error> {
         match self {
             Self::Oja if components > 1 => {
@@ -52,14 +52,14 @@ impl Rule {
         }
     }
 
-    /// The trial as a component counts it, from 1; none while it rests.
+    /// Returns the trial number of a component, from 1; `None` while it is not learning.
     fn clock(&self, component: usize, components: usize, trial: u64) -> Option<u64> {
         let Self::Apex { stage: Some(stage) } = self else { return Some(trial) };
         let clock = trial.checked_sub(stage.saturating_mul(component as u64)).filter(|clock| *clock > 0)?;
         (clock <= *stage || component + 1 == components).then_some(clock)
     }
 
-    /// Adds to an empty step the move that the outputs call for. `scale` divides the step size.
+    /// Adds the update for these outputs to an empty step. `scale` divides the step size.
     pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: Seen<'_>, step: &mut Step) {
         let Seen { outputs, lateral } = seen;
         for (p, y) in outputs.iter().enumerate() {
@@ -69,7 +69,7 @@ impl Rule {
                 Self::Simultaneous { beta } => (*y, *beta),
             };
             let gamma = self.clock(p, outputs.len(), trial).map_or(0.0, |clock| rate.at(clock));
-            // By way of the root: the inverse of the scale could overflow.
+            // Uses the square root, because the inverse of the scale could overflow.
             let relative = response / scale.sqrt();
             step.push.push(gamma * relative / scale.sqrt());
             step.keep.push(1.0 - gamma * relative * relative);
@@ -77,7 +77,7 @@ impl Rule {
         }
     }
 
-    /// True if the rule has lateral weights.
+    /// Returns true if the rule has lateral weights.
     pub(super) fn is_lateral(&self) -> bool {
         matches!(self, Self::Apex { .. })
     }
@@ -86,9 +86,9 @@ impl Rule {
 /// Input of a rule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen<'a> {
-    /// `y_p`.
+    /// Outputs `y_p`.
     pub outputs: &'a [f64],
-    /// Column p holds `a_p` in its first p entries.
+    /// Lateral weights; column p contains `a_p` in its first p entries.
     pub lateral: &'a Matrix,
 }
 

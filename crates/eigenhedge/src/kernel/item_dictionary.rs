@@ -1,4 +1,4 @@
-//! Dictionaries of anything that has a kernel.
+//! Dictionaries of points of any type that has a kernel.
 
 use super::{Dictionary, Kernel, check_values};
 use crate::error::Error;
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::marker::PhantomData;
 
-/// Owned points and a kernel on what they borrow as; a row costs one kernel value for each atom.
+/// Dictionary of owned points with a kernel on their borrowed form. A kernel row costs one kernel evaluation per atom.
 ///
-/// A kernel of your own needs one function:
+/// A custom kernel implements one function:
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, Items, Kernel};
@@ -42,12 +42,12 @@ pub struct Items<K, X: ?Sized + ToOwned> {
 }
 
 impl<K: Kernel<X>, X: ?Sized + ToOwned> Items<K, X> {
-    /// No atoms yet.
+    /// Creates an empty dictionary.
     pub fn new(kernel: K) -> Self {
         Self { kernel, atoms: Vec::new(), points: PhantomData }
     }
 
-    /// The kernel.
+    /// Returns the kernel.
     pub fn kernel(&self) -> &K {
         &self.kernel
     }

@@ -1,16 +1,16 @@
-//! Texts, sets and anything else as rows of numbers, and the kernels that compare them.
+//! Texts, sets and other lists of items as rows of numbers, and their kernels.
 //!
-//! Setting: a row is a list of *items*, of any length; each item has a number. [`TextItems`] makes the items of a text, and
-//! [`item_number`] is the number of any other item: 53 bits of a hash of its text, so that two items have the same number once
-//! in 10¹⁵ pairs. The numbers mean nothing but "the same item": rows can be saved and compared anywhere.
+//! Setting: a row is a list of *items* of any length, and each item is a number. [`TextItems`] splits a text into items, and
+//! [`item_number`] returns the number of any other item: 53 bits of a hash of its text, so that collisions occur once in 10¹⁵
+//! pairs. The numbers only identify items. Rows can be saved and compared anywhere.
 //!
-//! Kernels: with the number of times `#u(a)` that u occurs in a, [`VectorKernel::Spectrum`] is the cosine of the counts of
-//! substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 when a row is shorter than a substring. Sets do not count twice:
-//! [`VectorKernel::Intersection`] is `|A ∩ B|`, [`VectorKernel::Jaccard`] is `|A ∩ B| / |A ∪ B|`, and 1 for two empty sets.
-//! All are positive definite: counts and indicators are features; for Jaccard see Gower (1971). A [`Function`] is a kernel of
-//! your own.
+//! Kernels: let `#u(a)` be the number of times that u occurs in a. [`VectorKernel::Spectrum`] is the cosine of the counts of
+//! substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 if a row is shorter than a substring. Sets ignore repetitions:
+//! [`VectorKernel::Intersection`] is `|A ∩ B|`, and [`VectorKernel::Jaccard`] is `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets.
+//! All are positive definite: counts and indicators are features; for Jaccard see Gower (1971). A [`Function`] is a custom
+//! kernel.
 //!
-//! Cost: O(|a| log |a|) once for each row and atom, O(|a| + |b|) for a value.
+//! Cost: O(|a| log |a|) once per row and atom, O(|a| + |b|) per kernel value.
 //!
 //! References: Leslie, Eskin & Noble, *The spectrum kernel: a string kernel for SVM protein classification* (2002).
 
@@ -19,24 +19,24 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The items of a text.
+/// Kind of items in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TextItems {
-    /// Its words: runs of letters, digits and underscores.
+    /// Words: runs of letters, digits and underscores.
     Words,
-    /// Its characters.
+    /// Characters.
     Chars,
 }
 
 crate::error::by_name!(TextItems, "items");
 
 impl TextItems {
-    /// Both.
+    /// All values, in order.
     pub const ALL: [Self; 2] = [Self::Words, Self::Chars];
 
-    /// The name that users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Words => "words",
@@ -44,7 +44,7 @@ impl TextItems {
         }
     }
 
-    /// Appends the numbers of a text's items to a row.
+    /// Appends the numbers of the items of a text to a row.
     ///
     /// ```
     /// use eigenhedge::kernel::{TextItems, item_number};
@@ -64,24 +64,24 @@ impl TextItems {
     }
 }
 
-/// The number of an item with this text: a whole number of 53 bits.
+/// Returns the number of an item with this text, an integer of 53 bits.
 pub fn item_number(text: &str) -> f64 {
-    // FNV-1a over the bytes; `mix` spreads what it leaves in the low bits.
+    // FNV-1a over the bytes; `mix` spreads the result over all bits.
     let hash = text
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     (mix(hash) >> 11) as f64
 }
 
-/// A bijection of 64 bits in which every bit depends on every other (the last steps of SplitMix64).
+/// Mixes 64 bits bijectively, so that every output bit depends on every input bit (the last steps of SplitMix64).
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
 }
 
-/// A kernel that is a function of two rows. It must be symmetric and positive definite, which is not checked; a value that is
-/// not finite refuses the row. Two of them are equal if they are the same function; it cannot be saved.
+/// A kernel given as a function of two rows. It must be symmetric and positive definite, which is not checked. A non-finite
+/// value is reported as an error. Two values are equal if they share the function. It cannot be saved.
 ///
 /// ```
 /// use eigenhedge::kernel::{Function, VectorKernel};
@@ -95,7 +95,7 @@ pub struct Function(Arc<Value>);
 type Value = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
 
 impl Function {
-    /// The kernel with these values.
+    /// Creates a kernel from a function.
     pub fn new(value: impl Fn(&[f64], &[f64]) -> f64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(value))
     }
@@ -113,18 +113,18 @@ impl PartialEq for Function {
     }
 }
 
-/// A row of items, ready to be compared.
+/// A row of items with precomputed counts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ItemRow {
     numbers: Vec<f64>,
-    /// What is counted, in order, with its count.
+    /// Sorted keys and their counts.
     counts: Vec<(u64, f64)>,
     /// Sum of the squared counts.
     square: f64,
 }
 
 impl ItemRow {
-    /// Counts what the kernel compares.
+    /// Counts the items or substrings that the kernel compares.
     pub(super) fn new(kernel: &VectorKernel, numbers: &[f64]) -> Self {
         let mut keys: Vec<u64> = match kernel {
             VectorKernel::Spectrum { substring, .. } => numbers.windows((*substring).max(1)).map(key).collect(),
@@ -139,16 +139,16 @@ impl ItemRow {
         Self { numbers: numbers.to_vec(), counts, square }
     }
 
-    /// The row.
+    /// Returns the row.
     pub(super) fn numbers(&self) -> &[f64] {
         &self.numbers
     }
 
-    /// `Σ #u(a) #u(b)`.
+    /// Returns `Σ #u(a) #u(b)`.
     fn common(&self, other: &Self) -> f64 {
         let (a, b) = (&self.counts, &other.counts);
         let (mut i, mut j, mut sum) = (0, 0, 0.0);
-        // Without branches on the order of keys, which nothing could foresee.
+        // Branch-free, because the order of keys is unpredictable.
         while let (Some((x, m)), Some((y, n))) = (a.get(i), b.get(j)) {
             sum += if x == y { m * n } else { 0.0 };
             i += usize::from(x <= y);
@@ -158,19 +158,19 @@ impl ItemRow {
     }
 }
 
-/// The key of a substring.
+/// Returns the key of a substring.
 fn key(numbers: &[f64]) -> u64 {
-    // Zero has two signs.
+    // Zero has two signs; adding 0 makes them equal.
     numbers.iter().fold(0, |key, number| mix(key ^ (number + 0.0).to_bits()).wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
 
 impl VectorKernel {
-    /// True if rows are lists of items, of any length.
+    /// Returns true if rows are lists of items of any length.
     pub fn takes_items(&self) -> bool {
         self.text_items().is_some() || matches!(self, Self::Function(_))
     }
 
-    /// The items that the kernel makes of a text; none if it takes no texts.
+    /// Returns the kind of items for texts; `None` if the kernel takes no texts.
     pub fn text_items(&self) -> Option<TextItems> {
         match self {
             Self::Spectrum { items, .. } | Self::Intersection { items } | Self::Jaccard { items } => Some(*items),
@@ -178,12 +178,12 @@ impl VectorKernel {
         }
     }
 
-    /// The kernel of two rows of items; zero if it takes none.
+    /// Returns the kernel of two rows of items; zero if it takes none.
     pub(super) fn of_items(&self, a: &ItemRow, b: &ItemRow) -> f64 {
         match self {
             Self::Spectrum { .. } => {
                 let common = a.common(b);
-                // Counts are whole numbers: equal rows give exactly 1 as long as their product is exact.
+                // Counts are integers, so equal rows give exactly 1 as long as the product is exact.
                 if common == 0.0 { 0.0 } else { common / (a.square * b.square).sqrt() }
             }
             Self::Intersection { .. } => a.common(b),
@@ -209,7 +209,7 @@ mod tests {
         row
     }
 
-    /// Pairs of equal substrings, counted one by one.
+    /// Counts pairs of equal substrings one by one.
     fn slow(substring: usize, a: &str, b: &str) -> f64 {
         let windows = |text: &str| -> Vec<String> {
             let text: Vec<char> = text.chars().collect();

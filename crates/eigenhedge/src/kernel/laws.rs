@@ -1,4 +1,4 @@
-//! Laws of every kernel and every dictionary.
+//! Laws of all kernels and dictionaries.
 
 use super::*;
 use crate::linalg::{Eigen, Matrix};
@@ -36,7 +36,7 @@ fn points(seed: u64, count: usize, length: usize) -> Vec<Vec<f64>> {
     (0..count).map(|_| point(&mut random, length)).collect()
 }
 
-/// Eigenvalues of the Gram matrix, ascending; asserts symmetry to the last bit.
+/// Returns the eigenvalues of the Gram matrix, ascending. Asserts exact symmetry.
 fn spectrum<X: ?Sized + ToOwned>(points: &[X::Owned], value: impl Fn(&X, &X) -> f64) -> Vec<f64> {
     use std::borrow::Borrow;
     let mut gram = Matrix::zeros(points.len(), points.len());
@@ -141,7 +141,7 @@ fn a_row_with_equal_entries_is_no_ranking() {
     assert_eq!(message, "entry 2 of the row must be unlike those before it, to be a ranking, got 1");
 }
 
-/// All rankings of a few items.
+/// Lists all rankings of a few items.
 fn rankings(items: usize) -> Vec<Vec<f64>> {
     let count = items.pow(items as u32);
     let places =
@@ -203,7 +203,7 @@ fn dimensions_of_sums_and_products_are_bounds_and_saturate() {
     assert_eq!(steep.dimension(0), Multiplicity::Finite(0));
 }
 
-/// The formula with the standard library's functions and plain sums.
+/// Evaluates the formula with the standard library and plain sums.
 fn slow(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
     let product: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
     let square: f64 = a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum();
@@ -236,7 +236,7 @@ fn slow(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// Condition of the value times the number of roundings: how many eps a formula may be off.
+/// Returns the allowed error of a formula in eps: condition number times the number of roundings.
 fn allowance(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
     let size: f64 = a.iter().zip(b).map(|(x, y)| x * x + y * y + x.abs() + y.abs()).sum();
     let steps = 4.0 + a.len() as f64;
@@ -254,7 +254,7 @@ fn allowance(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn rows_equal_formulas_and_values_equal_rows_to_the_last_bit() {
     for kernel in kernels() {
-        // Lengths and counts that leave every kind of remainder.
+        // Lengths and counts that cover every kind of remainder.
         for (length, count) in [(1, 1), (3, 7), (8, 16), (13, 9), (64, 33)] {
             let atoms = points(8, count, length);
             let x = point(&mut Random::seeded(9), length);
@@ -412,7 +412,7 @@ fn bad_points_and_values_are_refused_with_the_value() {
 #[test]
 fn zero_and_very_long_rows_have_finite_kernels() {
     let mut row = Vec::new();
-    // Zeros are no ranking.
+    // A row of zeros is not a ranking.
     for kernel in kernels().into_iter().filter(|kernel| kernel.name() != "mallows") {
         let mut dictionary = Vectors::new(kernel.clone(), 2).unwrap();
         dictionary.push(&[0.0, 0.0]);
@@ -426,7 +426,7 @@ fn zero_and_very_long_rows_have_finite_kernels() {
         assert_eq!(dictionary.row(&[0.0, 0.0], &mut row).unwrap(), 0.0);
         assert_eq!(row, [0.0]);
     }
-    // The squared distance overflows: far apart, so the kernel is zero.
+    // The squared distance overflows, so the kernel is zero.
     for kernel in [VectorKernel::Rbf { gamma: 1.0 }, VectorKernel::Matern52 { length_scale: 1.0 }] {
         let mut dictionary = Vectors::new(kernel, 2).unwrap();
         dictionary.push(&[-1e200, 0.0]);

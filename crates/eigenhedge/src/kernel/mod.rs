@@ -1,16 +1,16 @@
-//! Kernels: inner products in a space of features, and the dictionaries that feature vectors are written in.
+//! Kernels: inner products in a feature space, and dictionaries of atoms.
 //!
-//! A [`Kernel`] is a function of two points of any type. A [`Dictionary`] holds points (*atoms*) and answers the one
-//! question that everything else is made of: the kernel row of a point against all atoms.
+//! A [`Kernel`] is a function of two points of any type. A [`Dictionary`] stores points (*atoms*) and computes the kernel row
+//! of a point, its kernel with all atoms. Everything else is built on that operation.
 //!
 //! | points | kernels | dictionary |
 //! |---|---|---|
-//! | vectors of numbers | [`VectorKernel`] | [`Vectors`], vectorised |
-//! | rankings: vectors of distinct numbers, whose order counts | `Kendall`, `Mallows` of [`VectorKernel`] | [`Vectors`] |
-//! | texts and sets, as lists of the numbers of their items | `Spectrum`, `Jaccard`, `Intersection` of [`VectorKernel`] | [`Vectors`] |
-//! | lists of numbers that mean what you like | [`Function`] | [`Vectors`] |
+//! | vectors of numbers | [`VectorKernel`] | [`Vectors`], vectorized |
+//! | rankings: vectors of distinct numbers, compared by their order | `Kendall`, `Mallows` of [`VectorKernel`] | [`Vectors`] |
+//! | texts and sets, as lists of item numbers | `Spectrum`, `Jaccard`, `Intersection` of [`VectorKernel`] | [`Vectors`] |
+//! | lists of numbers with any meaning | [`Function`] | [`Vectors`] |
 //! | indices into a Gram matrix | [`Precomputed`] | [`Items`] |
-//! | anything else | a [`Kernel`] of your own | [`Items`] |
+//! | any other type | a custom [`Kernel`] | [`Items`] |
 //!
 //! ```
 //! use eigenhedge::kernel::{Items, Kernel};
@@ -55,78 +55,78 @@ use rows::Measure;
 use crate::error::Error;
 use crate::simplex::Multiplicity;
 
-/// An inner product of features of two points.
+/// A kernel: the inner product of the features of two points.
 pub trait Kernel<X: ?Sized> {
-    /// `k(a, b)`, symmetric in its arguments.
+    /// Returns `k(a, b)`, symmetric in its arguments.
     fn value(&self, a: &X, b: &X) -> f64;
 
-    /// Dimension N of the space of features, when it is known to be finite.
+    /// Returns the dimension N of the feature space, infinite unless known to be finite.
     fn dimension(&self) -> Multiplicity {
         Multiplicity::Infinite
     }
 
-    /// True if Gram matrices are known to have no negative eigenvalues, as those of inner products do.
+    /// Returns true if Gram matrices are known to have no negative eigenvalues.
     fn positive_definite(&self) -> bool {
         true
     }
 
-    /// Rejects a point that the kernel is not defined on.
+    /// Returns an error for a point on which the kernel is undefined.
     fn check(&self, point: &X) -> Result<(), Error> {
         let _ = point;
         Ok(())
     }
 }
 
-/// Points in whose features everything is expressed.
+/// A dictionary of points (atoms) whose features represent all feature vectors.
 pub trait Dictionary {
     /// Type of a point.
     type Point: ?Sized;
 
-    /// Number of atoms.
+    /// Returns the number of atoms.
     fn len(&self) -> usize;
 
-    /// True if there are no atoms.
+    /// Returns true if there are no atoms.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Dimension N of the space of features.
+    /// Returns the dimension N of the feature space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Kernel of the point with every atom, in order, and with itself. Rejects a bad point or a kernel value that is
-    /// not finite, and `k(x, x) < 0`; changes nothing but scratch space.
+    /// Computes the kernel of the point with every atom, in order, and returns its kernel with itself. Returns an error for an
+    /// invalid point, a non-finite kernel value or `k(x, x) < 0`. Changes only scratch space.
     fn row(&mut self, point: &Self::Point, row: &mut Vec<f64>) -> Result<f64, Error>;
 
-    /// Largest absolute entry of a point; zero when points have no entries.
+    /// Returns the largest absolute entry of a point; zero if points have no entries.
     fn largest_entry(&self, _point: &Self::Point) -> f64 {
         0.0
     }
 
-    /// Kernel of two points that are no atoms.
+    /// Returns the kernel of two points that need not be atoms.
     fn value(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
-    /// Makes a point an atom.
+    /// Adds a point as an atom.
     fn push(&mut self, point: &Self::Point);
 
-    /// Drops an atom; the last one takes its place.
+    /// Removes an atom and moves the last one into its place.
     fn swap_remove(&mut self, atom: usize);
 
-    /// Kernel of an atom with every atom, in order.
+    /// Computes the kernel of an atom with every atom, in order.
     fn atom_row(&mut self, atom: usize, row: &mut Vec<f64>) {
         row.clear();
         row.extend((0..self.len()).map(|other| self.value(self.atom(atom), self.atom(other))));
     }
 
-    /// Kernel of an atom with an atom of another dictionary.
+    /// Returns the kernel of an atom with an atom of another dictionary.
     fn value_between(&self, atom: usize, other: &Self, of_other: usize) -> f64 {
         self.value(self.atom(atom), other.atom(of_other))
     }
 
-    /// One atom.
+    /// Returns an atom.
     fn atom(&self, atom: usize) -> &Self::Point;
 }
 
-/// Rejects kernel values of a row that no inner product can have.
+/// Returns an error for kernel values that are impossible for an inner product.
 fn check_values(itself: f64, row: &[f64]) -> Result<(), Error> {
     if !(itself >= 0.0 && itself.is_finite()) {
         return Err(Error::KernelValue { atom: None, rule: "finite and not negative", value: itself });

@@ -1,4 +1,4 @@
-//! A kernel that is given as a matrix.
+//! A kernel given as a Gram matrix.
 
 use super::Kernel;
 use crate::error::Error;
@@ -6,11 +6,10 @@ use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
-/// A Gram matrix; points are indices into it.
+/// A Gram matrix; points are its indices.
 ///
-/// The matrix is checked to be square, finite, symmetric and without negative diagonal entries. Whether it has
-/// negative eigenvalues is not checked, because that would cost more than most uses of it: it counts as not known to
-/// be positive definite.
+/// The matrix must be square, finite and symmetric, without negative diagonal entries. Negative eigenvalues are not checked
+/// for, because that would cost more than most uses of the kernel. It therefore counts as not known to be positive definite.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, Items, Precomputed};
@@ -28,11 +27,11 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Matrix")]
 pub struct Precomputed(Matrix);
 
-/// Mirrored entries may differ by this much of `√(g_ii g_jj)`: rounding in single precision, but no mistake.
+/// Allowed relative difference of mirrored entries, as a share of `√(g_ii g_jj)`. It covers rounding in single precision.
 const ASYMMETRY: f64 = 1e-6;
 
 impl Precomputed {
-    /// Checks the matrix. Mirrored entries that differ by rounding are replaced by their mean.
+    /// Creates a kernel from a checked matrix. Mirrored entries that differ by rounding are replaced by their mean.
     pub fn new(mut gram: Matrix) -> Result<Self, Error> {
         let size = gram.rows();
         if gram.columns() != size {
@@ -61,7 +60,7 @@ impl Precomputed {
         Ok(Self(gram))
     }
 
-    /// Checks the matrix with these rows.
+    /// Creates a kernel from the rows of a matrix, with the checks of [`Self::new`].
     pub fn from_rows(rows: &[impl AsRef<[f64]>]) -> Result<Self, Error> {
         let size = rows.len();
         let mut gram = Matrix::zeros(size, size);
@@ -76,7 +75,7 @@ impl Precomputed {
         Self::new(gram)
     }
 
-    /// Number of points.
+    /// Returns the number of points.
     pub fn size(&self) -> usize {
         self.0.rows()
     }

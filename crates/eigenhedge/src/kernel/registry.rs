@@ -1,22 +1,22 @@
-//! The registry of kernels on rows: names, formulas, and how to build them.
+//! The registry of kernels on rows: names, formulas and construction.
 
 use super::{TextItems, VectorKernel};
 
-/// An entry of the registry of kernels.
+/// Registry entry of a kernel.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct KernelEntry {
-    /// The name users type.
+    /// Name that users type.
     pub name: &'static str,
-    /// The formula.
+    /// Formula in plain text.
     pub formula: &'static str,
     /// True if Gram matrices have no negative eigenvalues.
     pub positive_definite: bool,
-    /// The parameters it reads.
+    /// Names of the parameters that have an effect.
     pub reads: &'static [&'static str],
 }
 
-/// Every kernel that a name and [`KernelParameters`] describe.
+/// Entries of all kernels that a name and [`KernelParameters`] describe.
 pub const KERNELS: &[KernelEntry] = &[
     KernelEntry { name: "linear", formula: "a·b", positive_definite: true, reads: &[] },
     KernelEntry {
@@ -79,32 +79,32 @@ pub const KERNELS: &[KernelEntry] = &[
 ];
 
 impl KernelEntry {
-    /// True if rows are lists of items: texts or sets.
+    /// Returns true if rows are lists of items: texts or sets.
     pub fn takes_items(&self) -> bool {
         self.reads.contains(&"items")
     }
 }
 
-/// Parameters as users give them; what is missing has a default.
+/// Kernel parameters given by users; `None` for the default.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct KernelParameters {
-    /// γ; by default one over the length of the vectors.
+    /// γ; default `1/n` for vectors of length n.
     pub gamma: Option<f64>,
-    /// Degree of a polynomial; by default 3.
+    /// Degree of a polynomial; default 3.
     pub degree: Option<u32>,
-    /// The constant in a polynomial or sigmoid; by default 1.
+    /// Constant of a polynomial or sigmoid kernel; default 1.
     pub coef0: Option<f64>,
-    /// ℓ of a Matérn kernel; by default `1/√(2γ)`, the length scale of the RBF kernel with this γ.
+    /// Length scale ℓ of a Matérn kernel; default `1/√(2γ)`, the length scale of the RBF kernel with this γ.
     pub length_scale: Option<f64>,
-    /// The items of a text; by default characters for `spectrum`, words for sets.
+    /// Items of a text; default characters for `spectrum`, words for sets.
     pub items: Option<TextItems>,
-    /// Items of a substring; by default 3.
+    /// Number of items per substring; default 3.
     pub substring: Option<usize>,
 }
 
 impl VectorKernel {
-    /// The kernel with this name, for vectors of this length; none when no kernel of the registry has the name.
-    /// The parameters are not checked yet.
+    /// Builds the kernel with this name for vectors of `length` entries; `None` if the name is unknown. The parameters are not
+    /// checked yet.
     ///
     /// ```
     /// use eigenhedge::kernel::{KernelParameters, VectorKernel};
@@ -139,7 +139,7 @@ impl VectorKernel {
         })
     }
 
-    /// The parameters that it was built with; none of sums, products and multiples.
+    /// Returns the parameters of the kernel; all `None` for sums, products and multiples.
     pub fn parameters(&self) -> KernelParameters {
         let none = KernelParameters::default();
         match *self {
@@ -161,7 +161,7 @@ impl VectorKernel {
         }
     }
 
-    /// The kernel's name: that of the registry, or "sum", "product", "scaled", "function".
+    /// Returns the name in the registry, or "sum", "product", "scaled" or "function".
     pub fn name(&self) -> &'static str {
         match self {
             Self::Linear => "linear",

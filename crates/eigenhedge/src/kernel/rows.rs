@@ -1,15 +1,15 @@
-//! Measures of one vector against all atoms, and kernel values from them, in vectorised loops.
+//! Products, distances and kernel values of one vector with all atoms, in vectorized loops.
 //!
-//! Numerics: distances are summed from differences, never from `|a|² + |b|² - 2 a·b`, whose terms cancel. A difference
-//! costs one more instruction for each load, which is little next to the load; in return the distance of equal
-//! vectors is exactly zero and that of nearly equal ones is accurate. The sums use as many lanes as the processor
-//! has, so their last bits differ between processors; on one processor a row and a single value have the same bits.
+//! Numerics: distances are sums of squared differences, never `|a|² + |b|² - 2 a·b`, whose terms cancel. A difference costs one
+//! more instruction per load, which is little compared with the load. In return, equal vectors have distance exactly zero and
+//! nearly equal ones an accurate distance. The sums use all lanes of the processor, so their last bits differ between
+//! processors. On one processor a row and a single value have the same bits.
 
 use super::VectorKernel;
 use crate::linalg::Matrix;
 use pulp::{Arch, Simd, WithSimd};
 
-/// A quantity of two vectors that plain kernels are functions of.
+/// A quantity of two vectors that elementary kernels depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
     /// `a·b`.
@@ -20,14 +20,14 @@ pub(super) enum Measure {
     AbsoluteDistance,
     /// `a·b / (|a| |b|)`.
     Cosine,
-    /// Pairs of entries in opposite order.
+    /// Number of pairs of entries in opposite order.
     Discordance,
 }
 
 impl Measure {
     const COUNT: usize = 5;
 
-    /// The measure of two vectors; the same bits as in a row.
+    /// Returns the measure of two vectors, with the same bits as in a row.
     pub(super) fn of(self, a: &[f64], b: &[f64]) -> f64 {
         match self {
             Self::Product => Arch::new().dispatch(Pair { a, b, term: Product }),
@@ -38,27 +38,27 @@ impl Measure {
         }
     }
 
-    /// The measure of a vector and itself from its squared norm.
+    /// Returns the measure of a vector with itself, from its squared norm.
     pub(super) fn of_itself(self, square: f64) -> f64 {
         match self {
             Self::Product => square,
             Self::SquaredDistance | Self::AbsoluteDistance | Self::Discordance => 0.0,
             Self::Cosine if square == 0.0 => 0.0,
-            // So that a row whose squared norm is not finite is rejected.
+            // A row whose squared norm is not finite must be rejected.
             Self::Cosine if !square.is_finite() => f64::NAN,
             Self::Cosine => 1.0,
         }
     }
 }
 
-/// Working space of kernel rows.
+/// Scratch space of kernel rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Working {
     measures: [Vec<f64>; Measure::COUNT],
     spare: Vec<Vec<f64>>,
 }
 
-/// One row in the making: a point against all atoms.
+/// Computation of one kernel row: a point with all atoms.
 pub(super) struct Row<'a> {
     atoms: &'a Matrix,
     squares: &'a [f64],
@@ -69,7 +69,7 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// `squares` are the squared norms of the atoms, `square` that of the point.
+    /// Creates a row. `squares` are the squared norms of the atoms, `square` that of the point.
     pub(super) fn new(
         (atoms, squares): (&'a Matrix, &'a [f64]),
         (point, square): (&'a [f64], f64),
@@ -78,7 +78,7 @@ impl<'a> Row<'a> {
         Self { atoms, squares, point, square, working, known: [false; Measure::COUNT] }
     }
 
-    /// Kernel of the point with every atom.
+    /// Computes the kernel of the point with every atom.
     pub(super) fn fill(&mut self, kernel: &VectorKernel, values: &mut Vec<f64>) {
         match kernel {
             VectorKernel::Sum(parts) => self.combine(parts, values, |value, other| *value += other),
@@ -108,7 +108,7 @@ impl<'a> Row<'a> {
         self.working.spare.push(other);
     }
 
-    /// Each measure is taken once for a row, however many kernels read it.
+    /// Computes a measure once per row, for any number of kernels that use it.
     fn know(&mut self, measure: Measure) {
         if std::mem::replace(&mut self.known[measure as usize], true) {
             return;
@@ -131,12 +131,12 @@ impl<'a> Row<'a> {
     }
 }
 
-/// True if all are finite.
+/// Returns true if all values are finite.
 pub(super) fn all_finite(values: &[f64]) -> bool {
     Arch::new().dispatch(AllFinite(values))
 }
 
-/// Pairs of entries that two rankings put in opposite order; O(n²).
+/// Counts the pairs of entries that two rankings put in opposite order, in O(n²).
 fn discordant(a: &[f64], b: &[f64]) -> f64 {
     let opposite = |i: usize| {
         let later = a[i + 1..].iter().zip(&b[i + 1..]);
@@ -145,18 +145,18 @@ fn discordant(a: &[f64], b: &[f64]) -> f64 {
     (0..a.len()).map(opposite).sum::<u64>() as f64
 }
 
-/// `a·b / (|a| |b|)` from the product and the squared norms; rounding does not take it past ±1.
+/// Returns `a·b / (|a| |b|)` from the product and the squared norms, clipped to [-1, 1].
 #[inline(always)]
 fn cosine(product: f64, a: f64, b: f64) -> f64 {
     let norms = a.sqrt() * b.sqrt();
     let cosine = product / norms;
-    // Written so that NaN stays.
+    // Written so that NaN stays NaN.
     let cosine = if cosine > 1.0 { 1.0 } else { cosine };
     let cosine = if cosine < -1.0 { -1.0 } else { cosine };
     if norms == 0.0 { 0.0 } else { cosine }
 }
 
-/// A term that is summed over the entries of two vectors; zero for two zeros.
+/// A term summed over the entries of two vectors; zero for two zeros.
 trait Term: Copy {
     fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s;
 }
@@ -192,9 +192,9 @@ impl Term for AbsoluteDifference {
     }
 }
 
-/// `Σ term(a_i, b_i)` for several vectors a against one b; each has one running sum for each lane.
+/// Computes `Σ term(a_i, b_i)` for several vectors a and one b, with one running sum per lane.
 ///
-/// No closures here: what happens inside one is not compiled for the processor at hand.
+/// No closures here: their bodies would not be compiled for the detected processor.
 #[inline(always)]
 fn sums<S: Simd, T: Term, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f64], term: T) -> [f64; N] {
     let (b_body, b_rest) = S::as_simd_f64s(b);
@@ -222,10 +222,10 @@ fn sums<S: Simd, T: Term, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f6
     totals
 }
 
-/// Entries handled together, so that the point stays in the first cache while the atoms stream by.
+/// Entries per block, so that the point stays in the first-level cache while the atoms are streamed.
 const BLOCK: usize = 2048;
 
-/// Atoms handled together: enough independent sums to hide the latency of an addition.
+/// Atoms per group: enough independent sums to hide the latency of an addition.
 const GROUP: usize = 8;
 
 fn all_sums(atoms: &Matrix, point: &[f64], out: &mut Vec<f64>, term: impl Term) {
@@ -317,7 +317,7 @@ impl WithSimd for AllFinite<'_> {
     type Output = bool;
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> bool {
-        // Without a way out of the loop it vectorises.
+        // Without an early exit the loop vectorizes.
         self.0.iter().fold(true, |finite, value| finite & value.is_finite())
     }
 }

@@ -5,18 +5,18 @@ use super::rows::{Measure, Row, Working};
 use super::{Dictionary, VectorKernel, check_values};
 use crate::error::Error;
 use crate::linalg::Matrix;
-use crate::linalg::checks::each_energy;
+use crate::linalg::checks::matrix_entries;
 use crate::num::largest;
 use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use crate::state::{LARGEST, State, energy, ensure};
+use crate::state::{State, energy, ensure};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A dictionary of vectors of one length, or of lists of items of any length, with a kernel on them.
+/// A dictionary of vectors of equal length, or of lists of items of any length, with a kernel.
 ///
-/// A row costs one pass over the atoms for each measure that the kernel reads, and allocates nothing once it has
-/// been taken with this many atoms.
+/// A kernel row costs one pass over the atoms for each measure that the kernel uses. It allocates nothing after the first row
+/// with the same number of atoms.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
@@ -33,17 +33,17 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct Vectors {
     kernel: VectorKernel,
     atoms: Matrix,
-    /// The atoms of a kernel that takes items, in place of columns of the matrix.
+    /// Atoms of a kernel on items, instead of columns of the matrix.
     #[serde(serialize_with = "only_numbers")]
     items: Vec<ItemRow>,
-    /// Squared norms of the atoms; kernels with themselves if they are lists of items.
+    /// Squared norms of the atoms; for lists of items, their kernels with themselves.
     #[serde(skip)]
     squares: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
 
-/// The saved form.
+/// Serialized form.
 #[derive(Deserialize)]
 #[serde(rename = "Vectors")]
 struct Saved {
@@ -77,19 +77,19 @@ impl TryFrom<Saved> for Vectors {
 }
 
 impl Vectors {
-    /// No atoms yet.
+    /// Creates an empty dictionary.
     pub fn new(kernel: VectorKernel, length: usize) -> Result<Self, Error> {
         let kernel = kernel.checked()?;
         let (atoms, items) = (Matrix::zeros(length, 0), Vec::new());
         Ok(Self { kernel, atoms, items, squares: Vec::new(), scratch: Scratch::default() })
     }
 
-    /// The kernel.
+    /// Returns the kernel.
     pub fn kernel(&self) -> &VectorKernel {
         &self.kernel
     }
 
-    /// Length of a vector; of no meaning for a kernel that takes items.
+    /// Returns the length of a vector; meaningless for a kernel on items.
     pub fn length(&self) -> usize {
         self.atoms.rows()
     }
@@ -99,8 +99,8 @@ impl State for Vectors {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         let parameters = (&self.kernel, self.length()) == (&built.kernel, built.length());
         ensure(parameters, "the kernel and the length of atoms must be those of the learner")?;
-        // Each for itself: a bounded kernel takes atoms whose energies have no finite total.
-        each_energy("the energy of an atom", &self.atoms)?;
+        // A bounded kernel accepts atoms of any norm.
+        matrix_entries("entries of the atoms", &self.atoms, f64::MIN..=f64::MAX)?;
         (0..self.len())
             .try_for_each(|atom| energy("the kernel of an atom with itself", self.value_between(atom, self, atom)))
     }
@@ -129,9 +129,6 @@ impl Dictionary for Vectors {
         check_row("row", point, self.length())?;
         self.kernel.check_point(point)?;
         let square = Measure::Product.of(point, point);
-        if !(square <= LARGEST) {
-            return Err(Error::Parameter { name: "the squared norm of a row", rule: "at most 1e306", value: square });
-        }
         Row::new((&self.atoms, &self.squares), (point, square), &mut self.scratch.0).fill(&self.kernel, row);
         let itself = self.kernel.of_measures(&|measure| measure.of_itself(square));
         check_values(itself, row)?;
@@ -139,7 +136,7 @@ impl Dictionary for Vectors {
     }
 
     fn largest_entry(&self, point: &[f64]) -> f64 {
-        // The numbers of items have no size.
+        // Item numbers have no magnitude.
         if self.kernel.takes_items() { 0.0 } else { largest(point) }
     }
 

@@ -1,7 +1,7 @@
 //! Kernels on vectors of numbers.
 //!
-//! A plain kernel is a function of one [`Measure`] of the two vectors: their product, their distance, the sum of
-//! absolute differences, or their cosine. Sums, products and scalings of kernels are kernels again.
+//! An elementary kernel is a function of one [`Measure`] of the two vectors: their product, their distance, the sum of absolute
+//! differences, or their cosine. Sums, products and multiples of kernels are kernels again.
 //!
 //! References: Schölkopf & Smola, *Learning with Kernels* (2002), §13.1; Rasmussen & Williams, *Gaussian Processes
 //! for Machine Learning* (2006), §4.2; Jiao & Vert, *The Kendall and Mallows kernels for permutations* (2015).
@@ -32,91 +32,91 @@ pub enum VectorKernel {
     Linear,
     /// `(γ a·b + c)^degree`.
     Polynomial {
-        /// γ, positive.
+        /// γ; positive.
         gamma: f64,
-        /// Degree, at least 1.
+        /// Degree; at least 1.
         degree: u32,
-        /// c, not negative: with a negative c the kernel would not be positive definite.
+        /// c; not negative, otherwise the kernel would not be positive definite.
         coef0: f64,
     },
     /// `exp(-γ |a - b|²)`.
     Rbf {
-        /// γ, positive.
+        /// γ; positive.
         gamma: f64,
     },
     /// `exp(-γ Σ|a_i - b_i|)`.
     Laplacian {
-        /// γ, positive.
+        /// γ; positive.
         gamma: f64,
     },
-    /// Matérn with smoothness 3/2: `(1 + s) exp(-s)` with `s = √3 |a - b| / ℓ`.
+    /// Matérn kernel with smoothness 3/2: `(1 + s) exp(-s)` with `s = √3 |a - b| / ℓ`.
     Matern32 {
-        /// ℓ, positive.
+        /// Length scale ℓ; positive.
         length_scale: f64,
     },
-    /// Matérn with smoothness 5/2: `(1 + s + s²/3) exp(-s)` with `s = √5 |a - b| / ℓ`.
+    /// Matérn kernel with smoothness 5/2: `(1 + s + s²/3) exp(-s)` with `s = √5 |a - b| / ℓ`.
     Matern52 {
-        /// ℓ, positive.
+        /// Length scale ℓ; positive.
         length_scale: f64,
     },
     /// `tanh(γ a·b + c)`; not positive definite.
     Sigmoid {
-        /// γ, positive.
+        /// γ; positive.
         gamma: f64,
-        /// c.
+        /// Constant c.
         coef0: f64,
     },
-    /// `a·b / (|a| |b|)`, and 0 when a vector is zero (or so short that its squared norm is).
+    /// `a·b / (|a| |b|)`; 0 if a vector is zero or its squared norm underflows.
     Cosine,
-    /// The Kendall correlation of rankings, `(concordant - discordant) / C(n, 2)` over pairs of entries: rows are vectors of
-    /// distinct numbers, of which only the order counts (Jiao & Vert 2015). The features are the orders of the pairs.
+    /// Kendall correlation of rankings, `(concordant - discordant) / C(n, 2)` over pairs of entries. Rows are vectors of
+    /// distinct numbers, compared by their order only (Jiao & Vert 2015). The features are the orders of the pairs.
     Kendall {
-        /// n, at least 2.
+        /// Number of entries n; at least 2.
         length: usize,
     },
-    /// `exp(-γ · discordant)`, with the pairs of entries that two rankings put in opposite order.
+    /// `exp(-γ · discordant)`, where `discordant` is the number of pairs of entries in opposite order.
     Mallows {
-        /// γ, positive; λ in the paper.
+        /// γ; positive (λ in the paper).
         gamma: f64,
     },
-    /// Cosine of the counts of substrings ([`TextItems`] says of what).
+    /// Cosine of the counts of substrings, over the items of [`TextItems`].
     Spectrum {
-        /// The items of a text.
+        /// Kind of items in a text.
         items: TextItems,
-        /// Items of a substring, at least 1.
+        /// Number of items per substring; at least 1.
         substring: usize,
     },
-    /// Number of items that two sets have in common.
+    /// Number of items in the intersection of two sets.
     Intersection {
-        /// The items of a text.
+        /// Kind of items in a text.
         items: TextItems,
     },
-    /// Share of the items of two sets that both have.
+    /// Jaccard similarity of two sets: the size of the intersection divided by that of the union.
     Jaccard {
-        /// The items of a text.
+        /// Kind of items in a text.
         items: TextItems,
     },
-    /// Sum of kernels, at least one.
+    /// Sum of at least one kernel.
     Sum(#[serde(deserialize_with = "nested")] Vec<VectorKernel>),
-    /// Product of kernels, at least one.
+    /// Product of at least one kernel.
     Product(#[serde(deserialize_with = "nested")] Vec<VectorKernel>),
     /// `scale · k(a, b)`.
     Scaled {
-        /// Positive.
+        /// Factor; positive.
         scale: f64,
-        /// The kernel that is scaled.
+        /// Kernel that is scaled.
         #[serde(deserialize_with = "nested")]
         kernel: Box<VectorKernel>,
     },
-    /// A function of two rows. The last of all, so that the others keep their places in saved files.
+    /// A function of two rows. Last, so that the other variants keep their numbers in saved files.
     #[serde(skip)]
     Function(Function),
 }
 
-/// Kernels inside kernels that a saved file may hold: reading one must not exhaust the stack.
+/// Maximum nesting depth of a saved kernel, so that reading cannot exhaust the stack.
 const DEEPEST: u32 = 32;
 
-/// Reads kernels inside a kernel.
+/// Deserializes kernels inside a kernel.
 fn nested<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     thread_local!(static DEPTH: std::cell::Cell<u32> = const { std::cell::Cell::new(0) });
     let depth = DEPTH.get();
@@ -129,11 +129,11 @@ fn nested<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D
     result
 }
 
-/// A Matérn argument from which on the exponential is zero; keeps `∞ · 0` away.
+/// Matérn argument above which the exponential is zero; avoids `∞ · 0`.
 const FAR: f64 = 1000.0;
 
 impl VectorKernel {
-    /// The sum of this kernel and another.
+    /// Returns the sum of this kernel and another.
     pub fn plus(self, other: Self) -> Self {
         match self {
             Self::Sum(mut parts) => {
@@ -144,7 +144,7 @@ impl VectorKernel {
         }
     }
 
-    /// The product of this kernel and another.
+    /// Returns the product of this kernel and another.
     pub fn times(self, other: Self) -> Self {
         match self {
             Self::Product(mut parts) => {
@@ -155,12 +155,12 @@ impl VectorKernel {
         }
     }
 
-    /// A multiple of this kernel.
+    /// Returns a multiple of this kernel.
     pub fn scaled(self, scale: f64) -> Self {
         Self::Scaled { scale, kernel: Box::new(self) }
     }
 
-    /// The kernel itself when its parameters obey their rules.
+    /// Returns the kernel if its parameters are valid.
     pub fn checked(self) -> Result<Self, Error> {
         self.check_parameters()?;
         Ok(self)
@@ -204,7 +204,7 @@ impl VectorKernel {
         Ok(())
     }
 
-    /// Checks a kernel inside another.
+    /// Checks a kernel that is part of another one.
     fn check_part(&self) -> Result<(), Error> {
         match self.takes_items() {
             true => Err(Error::Unsupported("a kernel of items cannot be part of another kernel")),
@@ -212,7 +212,7 @@ impl VectorKernel {
         }
     }
 
-    /// Rejects a row that the kernel is not defined on: one of numbers, of which two are equal, is no ranking.
+    /// Returns an error for a row on which the kernel is undefined: a row with repeated numbers is not a ranking.
     pub(super) fn check_point(&self, point: &[f64]) -> Result<(), Error> {
         match self {
             Self::Kendall { .. } | Self::Mallows { .. } => {
@@ -228,7 +228,7 @@ impl VectorKernel {
         }
     }
 
-    /// `k(a, b)`.
+    /// Returns `k(a, b)`.
     pub fn value(&self, a: &[f64], b: &[f64]) -> f64 {
         if self.takes_items() {
             return self.of_items(&ItemRow::new(self, a), &ItemRow::new(self, b));
@@ -237,7 +237,7 @@ impl VectorKernel {
         self.of_measures(&|measure| measure.of(a, b))
     }
 
-    /// True if Gram matrices of this kernel have no negative eigenvalues, whatever the points.
+    /// Returns true if Gram matrices of this kernel never have negative eigenvalues.
     pub fn positive_definite(&self) -> bool {
         match self {
             Self::Sigmoid { .. } => false,
@@ -247,12 +247,11 @@ impl VectorKernel {
         }
     }
 
-    /// Dimension N of the features of vectors of this length.
+    /// Returns the dimension N of the features of vectors with `length` entries.
     ///
-    /// `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for `(γ a·b + c)^d`, n for linear and cosine, `C(n, 2)` for Kendall and `n!`
-    /// for Mallows; for sums and products
-    /// of kernels the sum and product of dimensions, which are upper bounds. What does not fit in 64 bits counts as
-    /// infinite.
+    /// It is `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for `(γ a·b + c)^d`, n for linear and cosine, `C(n, 2)` for Kendall and
+    /// `n!` for Mallows. For sums and products of kernels it is the sum or product of the dimensions, an upper bound. Numbers
+    /// above 64 bits count as infinite.
     pub fn dimension(&self, length: usize) -> Multiplicity {
         let n = length as u64;
         match self {
@@ -273,7 +272,7 @@ impl VectorKernel {
         }
     }
 
-    /// The quantity that a plain kernel is a function of; none for sums, products and scalings.
+    /// Returns the measure that an elementary kernel depends on; `None` for sums, products and multiples.
     pub(super) fn measure(&self) -> Option<Measure> {
         match self {
             Self::Linear | Self::Polynomial { .. } | Self::Sigmoid { .. } => Some(Measure::Product),
@@ -286,7 +285,7 @@ impl VectorKernel {
         }
     }
 
-    /// The kernel's value from the measures of two vectors.
+    /// Computes the kernel from the measures of two vectors.
     pub(super) fn of_measures(&self, of: &dyn Fn(Measure) -> f64) -> f64 {
         match self {
             Self::Sum(parts) => parts.iter().map(|part| part.of_measures(of)).sum(),
@@ -302,7 +301,7 @@ impl VectorKernel {
         }
     }
 
-    /// A plain kernel's values from its measures, entry by entry; loops that vectorise.
+    /// Computes the values of an elementary kernel from its measures, entry by entry, in vectorizable loops.
     #[inline(always)]
     pub(super) fn apply(&self, measures: &[f64], values: &mut [f64]) {
         match self {
@@ -365,7 +364,7 @@ fn matern_argument(factor: f64, square: f64) -> f64 {
     if s < FAR { s } else { FAR }
 }
 
-/// Every value to a whole power, by repeated squaring of eight at a time.
+/// Raises every value to an integer power by repeated squaring, eight at a time.
 #[inline(always)]
 fn powers(values: &mut [f64], degree: u32) {
     let (groups, rest) = values.as_chunks_mut::<8>();
@@ -391,12 +390,12 @@ fn power<const LANES: usize>(values: &mut [f64; LANES], degree: u32) {
     *values = result;
 }
 
-/// Number of monomials of one degree: `C(variables + degree - 1, degree)`.
+/// Returns the number of monomials of one degree, `C(variables + degree - 1, degree)`.
 fn monomials(variables: u64, degree: u32) -> Multiplicity {
     if variables == 0 {
         return Multiplicity::Finite(0);
     }
-    // The shorter of the two products; every partial result is a binomial coefficient.
+    // The shorter of the two products. Every intermediate result is a binomial coefficient.
     let (low, high) = (u64::from(degree).min(variables - 1), u64::from(degree).max(variables - 1));
     let mut count = 1u128;
     for i in 1..=low {

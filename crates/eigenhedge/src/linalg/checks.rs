@@ -1,4 +1,4 @@
-//! Checks of matrices that were read from bytes.
+//! Checks of deserialized matrices.
 
 use super::{Matrix, symmetric_eigenvalues};
 use crate::error::Error;
@@ -6,31 +6,26 @@ use crate::num::dot;
 use crate::state::{LARGEST, TRACE, energy, entries, within};
 use std::ops::RangeInclusive;
 
-/// Deviation of a basis from an orthonormal one that rounding can cause.
+/// Deviation from orthonormality that rounding can cause.
 pub(crate) const DRIFT: f64 = 1e-6;
 
-/// `Ok` when the matrix has this many rows and columns.
+/// Returns `Ok` if the matrix has this shape.
 pub(crate) fn shape(what: &'static str, matrix: &Matrix, rows: usize, columns: usize) -> Result<(), Error> {
     let (expected, found) = ((rows, columns), (matrix.rows(), matrix.columns()));
     if found == expected { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
 }
 
-/// `Ok` when every entry of the matrix lies in the range; NaN fails.
+/// Returns `Ok` if every entry of the matrix is in the range. NaN fails.
 pub(crate) fn matrix_entries(what: &'static str, matrix: &Matrix, range: RangeInclusive<f64>) -> Result<(), Error> {
     (0..matrix.columns()).try_for_each(|j| entries(what, matrix.column(j), range.clone()))
 }
 
-/// `Ok` when the squared lengths of all columns have a finite total.
+/// Returns `Ok` if the sum of all squared column norms is finite.
 pub(crate) fn energies(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
     energy(what, (0..matrix.columns()).map(|j| dot(matrix.column(j), matrix.column(j))).sum())
 }
 
-/// `Ok` when the squared length of every column is finite.
-pub(crate) fn each_energy(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
-    (0..matrix.columns()).try_for_each(|j| energy(what, dot(matrix.column(j), matrix.column(j))))
-}
-
-/// `Ok` when the columns are orthonormal, as far as rounding lets them.
+/// Returns `Ok` if the columns are orthonormal up to rounding.
 pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
     matrix_entries(what, matrix, -2.0..=2.0)?;
     let value = matrix.drift();
@@ -40,8 +35,8 @@ pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Err
     Err(Error::Parameter { name: what, rule: "orthonormal: it deviates too far", value })
 }
 
-/// `Ok` when the lower triangle can be that of a scatter matrix: a trace that is finite, and no entry beyond what its
-/// row and column allow.
+/// Returns the trace if the lower triangle can be that of a scatter matrix: the trace is finite, and no entry violates the
+/// Cauchy–Schwarz inequality.
 pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     shape(what, matrix, matrix.columns(), matrix.columns())?;
     let diagonal = |j: usize| matrix.column(j)[j];
@@ -59,7 +54,7 @@ pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error>
     Ok(trace)
 }
 
-/// The same of the whole of a small matrix, which must be symmetric and have no negative eigenvalue.
+/// Checks a whole small scatter matrix: it must also be symmetric and have no negative eigenvalue. Returns the trace.
 pub(crate) fn whole_scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     let trace = scatter(what, matrix)?;
     let slack = TRACE * trace;

@@ -1,4 +1,4 @@
-//! Dense linear algebra: storage and products, fresh eigendecompositions, and eigensystems under signed rank-one change.
+//! Dense linear algebra: storage, products, eigendecompositions, and eigensystems under signed rank-one updates.
 
 pub(crate) mod checks;
 mod eigen;
@@ -6,7 +6,7 @@ mod matrix;
 mod polar;
 
 pub use eigen::{Eigen, symmetric_eigen};
-pub(crate) use eigen::{Factor, FactorScratch, symmetric_eigenvalues};
+pub(crate) use eigen::{Factor, FactorScratch, largest_pairs, largest_sum, orthonormal_to, symmetric_eigenvalues, top};
 pub use matrix::Matrix;
 pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply, symmetric_times};
 pub(crate) use polar::Polar;

@@ -1,4 +1,4 @@
-//! Any learner over rows of numbers: what the registry's names build.
+//! Any learner over rows of numbers, built from the names of the registry.
 
 use super::row_learner::RowLearner;
 use super::{Embedding, Member};
@@ -17,21 +17,21 @@ use crate::state::{State, ensure};
 use crate::subspace::Instance;
 use serde::{Deserialize, Serialize};
 
-/// A learner of any family over rows, plain or through a kernel. A subspace learner is a portfolio of one.
+/// A learner of any family over plain rows or kernel features. A subspace learner is a portfolio of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum AnyLearner {
-    /// Over plain rows.
+    /// Subspace learners over plain rows.
     Plain(Box<Portfolio<Ambient>>),
-    /// Over features of rows.
+    /// Subspace learners over kernel features.
     Kernel(Box<Portfolio<Feature<Vectors>>>),
     /// Weight vectors over plain rows.
     Hebbian(Box<Hebbian<AmbientWeights>>),
-    /// Weight vectors over features of rows.
+    /// Weight vectors over kernel features.
     KernelHebbian(Box<Hebbian<FeatureWeights<Vectors>>>),
 }
 
-/// Passes a call on to the learner inside.
+/// Delegates a call to the contained learner.
 macro_rules! delegate {
     ($self:expr, $learner:ident => $call:expr) => {
         match $self {
@@ -43,11 +43,11 @@ macro_rules! delegate {
     };
 }
 
-/// Most directions that are kept, so that sums and products of sizes do not overflow.
+/// Maximum number of directions kept, so that sums and products of sizes do not overflow.
 const MOST_KEPT: u64 = 1 << 32;
-/// Numbers for each column of the rows that a learner holds after a few of them, at most: basis, center and scratch.
+/// Maximum number of values per column in a learner after a few rows: basis, center and scratch.
 const OF_LENGTH: usize = 12;
-/// Numbers for each direction kept: probabilities, coordinates and scratch.
+/// Number of values per direction kept: probabilities, coordinates and scratch.
 const OF_KEPT: usize = 4;
 
 impl AnyLearner {
@@ -60,7 +60,7 @@ impl AnyLearner {
         Self::new(&setup.for_rows(shortest)?.spec, shortest).map(drop)
     }
 
-    /// An error if there is no memory for what the spec names after a few rows of this length.
+    /// Returns an error if the learner would not fit into memory after a few rows of this length.
     pub(super) fn check_memory(spec: &Spec, length: usize) -> Result<(), Error> {
         let of_one = product(&[OF_LENGTH, length]).saturating_add(product(&[OF_KEPT, spec.kept]));
         let numbers = match spec.learner.entry().family {
@@ -71,7 +71,7 @@ impl AnyLearner {
         check_numbers("a learner of this size", numbers)
     }
 
-    /// Builds what the spec names, for rows of this length.
+    /// Builds the learner of the spec for rows of this length.
     pub fn new(spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.kept as u64 > MOST_KEPT {
             return Err(Error::Parameter { name: "k", rule: "at most 4294967296", value: spec.kept as f64 });
@@ -90,7 +90,7 @@ impl AnyLearner {
         Self::over(spec, length, specs)
     }
 
-    /// A portfolio of these members.
+    /// Builds a portfolio of these members.
     fn over(spec: &Spec, length: usize, specs: Vec<Spec>) -> Result<Self, Error> {
         Ok(match &spec.kernel {
             None => Self::Plain(Box::new(Portfolio::new(specs, || spec.ambient(length))?)),
@@ -127,8 +127,8 @@ impl AnyLearner {
         })
     }
 
-    /// Builds a twin of a learner that was read from bytes. The members of `auto` are those of the program that saved it,
-    /// which may have had others than this one: they must be learners that could be members, over the same space.
+    /// Builds a twin of a deserialized learner. The members of `auto` are those of the program that saved it, which may differ
+    /// from this one. They must be possible members over the same space.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);
@@ -144,7 +144,7 @@ impl AnyLearner {
         Self::over(spec, length, own.to_vec())
     }
 
-    /// Checks what was read from bytes against what the spec gives.
+    /// Checks a deserialized state against the spec.
     pub(super) fn check_state(&self, spec: &Spec, length: usize) -> Result<(), Error> {
         match (self, self.twin(spec, length)?) {
             (Self::Plain(own), Self::Plain(built)) => own.check_state(&built),
@@ -155,47 +155,47 @@ impl AnyLearner {
         }
     }
 
-    /// The learner inside, as a run sees it besides the trial.
+    /// Returns the contained learner, for queries between trials.
     pub(super) fn inside(&self) -> &dyn RowLearner {
         delegate!(self, learner => &**learner)
     }
 
-    /// The same, to ask for what needs working space.
+    /// Returns the contained learner mutably, for queries that need scratch space.
     pub(super) fn inside_mut(&mut self) -> &mut dyn RowLearner {
         delegate!(self, learner => &mut **learner)
     }
 
-    /// The portfolio over plain rows; none for features and for weight vectors.
+    /// Returns the portfolio over plain rows; `None` for features and weight vectors.
     pub(super) fn plain_mut(&mut self) -> Option<&mut Portfolio<Ambient>> {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }
 
-    /// Columns of the spans of all members, or weight vectors.
+    /// Returns the number of columns of the spans of all members, or of weight vectors.
     pub fn columns(&self) -> usize {
         self.inside().columns()
     }
 
-    /// Squared norm of the last row, after centering: of the member that was chosen, for a portfolio.
+    /// Returns the squared norm of the last row after centering; for a portfolio, that of the chosen member.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }
 
-    /// The members of a portfolio of several.
+    /// Returns the members of a portfolio of several.
     pub fn members(&self) -> Vec<Member> {
         self.inside().members()
     }
 
-    /// Present weights of these members.
+    /// Returns the current weights of the members.
     pub fn member_weights(&self) -> Vec<f64> {
         self.inside().member_weights()
     }
 
-    /// Probabilities of being kept of the explicit directions of the heaviest member, largest first.
+    /// Returns the probability that each explicit direction of the heaviest member is kept, in descending order.
     pub fn probabilities(&self) -> Vec<f64> {
         self.inside().probabilities()
     }
 
-    /// The k directions most surely kept now.
+    /// Returns the k directions that are now most likely kept.
     pub fn embedding(&mut self, kept: usize) -> Embedding {
         self.inside_mut().embedding(kept)
     }
@@ -209,12 +209,21 @@ impl Learner<Instance<'_, [f64]>> for AnyLearner {
         delegate!(self, learner => Learner::<Instance<'_, [f64]>>::choose(&mut **learner, random))
     }
     fn incur(&mut self, instance: &Instance<'_, [f64]>) -> Loss {
-        delegate!(self, learner => learner.incur(instance))
+        match self {
+            Self::Plain(portfolio) => portfolio.incur_shared(instance),
+            _ => delegate!(self, learner => learner.incur(instance)),
+        }
     }
     fn update(&mut self, instance: &Instance<'_, [f64]>) {
-        delegate!(self, learner => learner.update(instance))
+        match self {
+            Self::Plain(portfolio) => portfolio.update_shared(instance),
+            _ => delegate!(self, learner => learner.update(instance)),
+        }
     }
     fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, [f64]>>) {
-        delegate!(self, learner => learner.prefetch(upcoming))
+        match self {
+            Self::Plain(portfolio) => portfolio.prefetch_shared(upcoming),
+            _ => delegate!(self, learner => learner.prefetch(upcoming)),
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! Orthonormal directions and a center: what an [`Embedding`](super::Embedding) is made of.
+//! Orthonormal directions and a center, the basis of an [`Embedding`](super::Embedding).
 //!
-//! Combinations of the columns of a span, or weight vectors that need not be orthonormal, become vectors or coefficients over
-//! atoms here.
+//! Combinations of the columns of a span, or weight vectors that need not be orthonormal, are converted to vectors or to
+//! coefficients over atoms.
 
 use crate::batch::fix_sign;
 use crate::hebbian::weights::Weights;
@@ -17,7 +17,7 @@ pub(super) struct Basis {
     /// Vectors, or coefficients over the atoms of the dictionary.
     pub columns: Matrix,
     pub center: Vec<f64>,
-    /// None for plain rows.
+    /// Dictionary of atoms; `None` for plain rows.
     pub dictionary: Option<Box<Vectors>>,
     /// Kernel of each atom with the center; empty for plain rows.
     pub image: Vec<f64>,
@@ -28,7 +28,7 @@ impl Basis {
         Self { columns, center, dictionary: None, image: Vec::new() }
     }
 
-    /// Coefficients over atoms, around this center with its image, or around zero.
+    /// Creates a basis of coefficients over atoms, around this center with its image, or around zero.
     fn features(dictionary: &Vectors, columns: Matrix, center: Option<(&[f64], &[f64])>) -> Self {
         let zeros = vec![0.0; dictionary.len()];
         let (center, image) = center.unwrap_or((&zeros, &zeros));
@@ -36,8 +36,8 @@ impl Basis {
         Self { columns, center: center.to_vec(), dictionary, image: image.to_vec() }
     }
 
-    /// The first `kept` directions, each with its largest entry positive. Where there are fewer, vectors are completed, and then
-    /// there are zeros.
+    /// Keeps the first `kept` directions, each with a positive largest entry. If there are fewer, vectors are completed, and
+    /// then padded with zeros.
     pub fn first(mut self, kept: usize) -> Self {
         let Self { columns, dictionary, .. } = &mut self;
         columns.resize(columns.rows(), kept.min(columns.columns()));
@@ -66,34 +66,34 @@ fn complete(columns: &mut Matrix, kept: usize) {
             columns.transpose_times(&vector, &mut coefficients);
             square = columns.subtract_times(&coefficients, &mut vector);
         }
-        // Of n unit vectors, some lies at least this far from fewer than n directions.
+        // Of n unit vectors, at least one is this far from fewer than n directions.
         if square > 0.5 / rows as f64 {
             append_normalised(columns, &vector, square);
         }
     }
 }
 
-/// Appends a vector with this squared norm, divided by its norm.
+/// Appends a vector with this squared norm, normalized.
 fn append_normalised(columns: &mut Matrix, vector: &[f64], square: f64) {
     let (count, norm) = (columns.columns(), square.sqrt());
     columns.resize(vector.len(), count + 1);
     columns.column_mut(count).iter_mut().zip(vector).for_each(|(c, v)| *c = v / norm);
 }
 
-/// A span over rows, plain or through a kernel.
+/// A span over plain rows or kernel features.
 pub(super) trait RowSpan: Span {
-    /// Rows that the columns are combinations of; none for plain rows.
+    /// Returns the atoms of the columns; empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {
         Vec::new()
     }
 
-    /// Combinations of the columns, for rows to come. `first` is the span of the first member of the portfolio.
+    /// Returns combinations of the columns for future rows. `first` is the span of the first member of the portfolio.
     fn basis(&self, combinations: &Matrix, first: &Self) -> Basis;
 }
 
 impl RowSpan for Ambient {
     fn basis(&self, combinations: &Matrix, first: &Self) -> Basis {
-        // A center that follows the last rows is none for rows to come: that of the first member is the mean.
+        // A center that follows the last rows is useless for future rows. That of the first member is the mean.
         let center = first.origin().unwrap_or_else(|| vec![0.0; first.length()]);
         Basis::plain(times(&self.vectors(), combinations, self.length()), center)
     }
@@ -110,19 +110,19 @@ impl RowSpan for Feature<Vectors> {
     }
 }
 
-/// Weight vectors over rows, plain or through a kernel.
+/// Weight vectors over plain rows or kernel features.
 pub(super) trait RowWeights: Weights {
-    /// Rows that the vectors are combinations of; none for plain rows.
+    /// Returns the atoms of the vectors; empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {
         Vec::new()
     }
 
-    /// Distance that a budget moved the vectors, summed over the atoms that were dropped.
+    /// Returns the distance by which a budget moved the vectors, summed over the dropped atoms.
     fn budget_error(&self) -> f64 {
         0.0
     }
 
-    /// Directions that span the vectors: the first p directions span the first p vectors.
+    /// Returns directions that span the vectors: the first p directions span the first p vectors.
     fn basis(&self) -> Basis;
 }
 
@@ -167,7 +167,7 @@ fn atoms(dictionary: &Vectors) -> Vec<&[f64]> {
     (0..dictionary.len()).map(|atom| dictionary.atom(atom)).collect()
 }
 
-/// The product, with the right number of rows when there is nothing to multiply.
+/// Returns the product, with the right number of rows if there is nothing to multiply.
 fn times(columns: &Matrix, combinations: &Matrix, rows: usize) -> Matrix {
     let mut product = Matrix::zeros(rows, combinations.columns());
     if combinations.columns() > 0 {
@@ -176,7 +176,7 @@ fn times(columns: &Matrix, combinations: &Matrix, rows: usize) -> Matrix {
     product
 }
 
-/// Orthonormal columns, column p in the span of the first p vectors; vectors that add nothing are left out.
+/// Returns orthonormal columns, with column p in the span of the first p vectors. Dependent vectors are left out.
 fn gram_schmidt(vectors: &Matrix, inner: impl Fn(&[f64], &[f64]) -> f64) -> Matrix {
     let mut columns = Matrix::zeros(vectors.rows(), 0);
     for p in 0..vectors.columns() {

@@ -1,4 +1,4 @@
-//! Rows with weights, and several rows at once.
+//! Weighted rows, and batches of rows.
 
 use super::Model;
 use super::missing::name_option;
@@ -10,11 +10,11 @@ use crate::row::check_row;
 use crate::subspace::Instance;
 
 impl Model {
-    /// One trial for several rows: one choice, the sum of what it loses of them, one update. Weights, if given, are one for each
-    /// row, finite and not negative; a row of weight w counts w times. An error leaves everything as it was.
+    /// Runs one trial for several rows: one choice, the sum of its losses, one update. Weights, if given, are one per row,
+    /// finite and not negative; a row of weight w counts w times. On an error nothing changes.
     ///
-    /// The bounds hold with the largest eigenvalue of `Σ w z zᵀ` in place of the squared norm of a row: a norm bound that is given
-    /// must hold for its root. Learners that center take one row at a time, which may have a weight.
+    /// The bounds hold with the largest eigenvalue of `Σ w z zᵀ` instead of the squared norm of a row; a given norm bound must
+    /// hold for its square root. Learners that center take one row at a time, which may have a weight.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec};
@@ -47,7 +47,7 @@ impl Model {
         Ok(loss)
     }
 
-    /// Learns the sum of more dyads than a row has numbers: as one matrix, it has as many as that.
+    /// Learns more dyads than there are columns as one matrix, which has fewer.
     fn learn_scatter(&mut self, dyads: &[(f64, &[f64])]) -> Result<Loss, Error> {
         let mut scaled = Matrix::zeros(self.length, dyads.len());
         for (j, (weight, row)) in dyads.iter().enumerate() {
@@ -98,7 +98,7 @@ impl Model {
             self.begin_comparators(dyads[0].1);
             return Ok(loss);
         }
-        // No matrix has a larger Frobenius norm than the root of its trace times its largest eigenvalue.
+        // The Frobenius norm is at most the square root of the trace times the largest eigenvalue.
         let norm = last.energy.sqrt() * last.square.sqrt();
         let kept = (last.energy - loss.realised).max(0.0);
         self.totals.enter_batch(loss, kept, last.rank, dyads.len() as u64, norm);

@@ -1,16 +1,16 @@
-//! A fixed embedding: what a learner would keep now, to use without learning.
+//! A fixed embedding: the current directions of a model, for use without learning.
 //!
-//! Setting: the k directions that are most surely kept (of the heaviest member, for a portfolio) and the center (of the first
-//! member: members may have centers that follow the last rows, which is no use for rows to come). A row has
-//! coordinates in them; coordinates have a row nearest to them; what lies between is the compression loss.
+//! Setting: the k directions that are most likely kept (of the heaviest member, for a portfolio) and the center (of the first
+//! member, because other members may have centers that follow the last rows, which are useless for future rows). A row has
+//! coordinates in these directions, and coordinates have a nearest row. The squared distance between a row and its
+//! reconstruction is the loss.
 //!
-//! Cost: O(n k) for each row; for kernels a kernel row and O(t k) over t atoms.
+//! Cost: O(n k) per row; for kernels a kernel row and O(t k) over t atoms.
 //!
-//! Numerics: while fewer than k directions are known, plain embeddings are completed with unit vectors made orthogonal to
-//! them, and those of features with zeros. Directions beyond the length of rows (when the dimension was given) are zero.
-//! Signs are fixed: the largest entry of a direction (coefficient, for features) is positive. Directions come in the order of
-//! the spectrum, and equally sure ones in that of their energy: the largest first. The basis of aligned coordinates is taken
-//! as it is: it is neither completed nor ordered.
+//! Numerics: if fewer than k directions are known, plain embeddings are completed with unit vectors made orthogonal to them,
+//! and those of features with zeros. Directions beyond the length of rows (if the dimension was given) are zero. The largest
+//! entry of a direction (coefficient, for features) is positive. Directions are ordered by probability, and equally likely ones
+//! by energy, largest first. The basis of aligned coordinates is used unchanged, neither completed nor ordered.
 
 use super::basis::Basis;
 use crate::batch::Expansion;
@@ -26,7 +26,7 @@ use crate::standardize::{Standardize, Standardizer};
 use crate::state::length;
 use serde::Serialize;
 
-/// Coordinates of rows in k fixed directions, to use without learning. Rows are in units of the input.
+/// Coordinates of rows in k fixed directions, without learning. Rows are in units of the input.
 ///
 /// ```
 /// use eigenhedge::{Columns, Kind, Model, Spec, Standardize, Standardizer};
@@ -45,23 +45,23 @@ use serde::Serialize;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Embedding {
-    /// The scale of the columns.
+    /// Scale of the columns.
     standardizer: Standardizer,
     scaled: Vec<f64>,
-    /// How surely each direction is kept.
+    /// Probability that each direction is kept.
     inclusion: Vec<f64>,
     basis: Basis,
     /// Coordinates and squared norm of the center, for features.
     shift: Vec<f64>,
     center_square: f64,
     deviation: Vec<f64>,
-    /// Factors on the squared coordinates when missing cells are filled in; none if they are refused.
+    /// Ridge factors for filling in missing cells; `None` if missing cells are an error.
     ridges: Option<Vec<f64>>,
     imputation: Imputation,
 }
 
 impl Embedding {
-    /// Coordinates in the directions of a basis, which are kept with these probabilities; zero where there are fewer.
+    /// Creates an embedding in the directions of a basis with these probabilities, padded with zeros.
     pub(super) fn new(basis: Basis, mut inclusion: Vec<f64>) -> Self {
         inclusion.resize(basis.columns.columns(), 0.0);
         let (mut shift, mut center_square) = (Vec::new(), 0.0);
@@ -74,46 +74,45 @@ impl Embedding {
         Self { standardizer, scaled, inclusion, basis, shift, center_square, deviation, ridges: None, imputation }
     }
 
-    /// The same, for rows that may have missing cells: they are filled in, with these factors on the squared coordinates in
-    /// directions that were learned.
+    /// Enables missing cells, which are filled in with these ridge factors in the learned directions.
     pub(super) fn filling(mut self, mut ridges: Vec<f64>) -> Self {
         ridges.resize(self.kept(), f64::INFINITY);
         self.ridges = Some(ridges.into_iter().map(|factor| ridge(factor, 1.0)).collect());
         self
     }
 
-    /// The same, for rows whose columns have this scale.
+    /// Sets the scale of the columns.
     pub(super) fn with_scale(mut self, standardizer: &Standardizer) -> Self {
         self.standardizer = standardizer.clone();
         self
     }
 
-    /// Number of coordinates.
+    /// Returns the number of coordinates.
     pub fn kept(&self) -> usize {
         self.inclusion.len()
     }
 
-    /// How surely each direction is kept.
+    /// Returns the probability that each direction is kept.
     pub fn inclusion(&self) -> &[f64] {
         &self.inclusion
     }
 
-    /// The directions, as columns, in standard units if columns are standardized; none for features.
+    /// Returns the directions as columns, in standard units if columns are standardized; `None` for features.
     pub fn components(&self) -> Option<&Matrix> {
         self.basis.dictionary.is_none().then_some(&self.basis.columns)
     }
 
-    /// The center, in standard units if columns are standardized; none for features.
+    /// Returns the center, in standard units if columns are standardized; `None` for features.
     pub fn center(&self) -> Option<&[f64]> {
         self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
 
-    /// Atoms and the coefficients of the directions over them; none for plain rows.
+    /// Returns the atoms and the coefficients of the directions over them; `None` for plain rows.
     pub fn expansion(&self) -> Option<(&Vectors, &Matrix)> {
         Some((self.basis.dictionary.as_deref()?, &self.basis.columns))
     }
 
-    /// Coordinates of a row, and the squared length of what they leave out, in the cells that are not missing.
+    /// Computes the coordinates of a row. Returns the squared reconstruction error over the cells that are not missing.
     pub fn transform(&mut self, raw: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         if self.standardizer.how() == Standardize::None {
             return self.transform_scaled(raw, coordinates);
@@ -160,21 +159,21 @@ impl Embedding {
         }
     }
 
-    /// The row with these coordinates; for features, one whose features are near it (a pre-image).
+    /// Returns the row with these coordinates; for features, a pre-image with nearby features.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         let mut row = self.reconstruct_scaled(coordinates)?;
         self.standardizer.undo(&mut row);
         Ok(row)
     }
 
-    /// The row that has coordinates 0; none through a kernel.
+    /// Returns the row with coordinates 0; `None` for features.
     pub fn mean(&self) -> Option<Vec<f64>> {
         let mut mean = self.center()?.to_vec();
         self.standardizer.undo(&mut mean);
         Some(mean)
     }
 
-    /// The number by which each column is divided, of `length` columns; 0 for one that does not count, whatever it holds.
+    /// Returns the divisor of each of `length` columns; 0 for a column that is ignored.
     pub fn scale(&self, length: usize) -> Vec<f64> {
         match self.standardizer.how() {
             Standardize::None => vec![1.0; length],
@@ -182,7 +181,7 @@ impl Embedding {
         }
     }
 
-    /// The embedding as plain numbers, under these names of columns; none through a kernel.
+    /// Returns the embedding as plain numbers with these column names; `None` for features.
     pub fn linear_map(&self, names: Option<&[String]>) -> Option<LinearMap> {
         let (directions, mean) = (self.components()?, self.mean()?);
         let mut scale = self.scale(mean.len());
@@ -219,21 +218,21 @@ impl Embedding {
     }
 }
 
-/// A model as plain numbers: the coordinates of a row `x` are `components · ((x - mean) / scale)`, and the row of coordinates
-/// `z` is `mean + scale · (componentsᵀ z)`.
+/// A linear model as plain numbers. The coordinates of a row `x` are `components · ((x - mean) / scale)`, and the row with
+/// coordinates `z` is `mean + scale · (componentsᵀ z)`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearMap {
-    /// Names of the columns, if they have names.
+    /// Names of the columns, if any.
     pub columns: Option<Vec<String>>,
-    /// The row that has coordinates 0.
+    /// Row with coordinates 0.
     pub mean: Vec<f64>,
-    /// The number by which each column is divided.
+    /// Divisor of each column.
     pub scale: Vec<f64>,
-    /// The directions, one after the other.
+    /// Directions, one per entry.
     pub components: Vec<Vec<f64>>,
 }
 
-/// The atom whose features are nearest to the expansion.
+/// Returns the atom whose features are nearest to the expansion.
 fn nearest_atom(dictionary: &mut Vectors, expansion: &Expansion) -> Result<Vec<f64>, Error> {
     let mut best = (f64::INFINITY, None);
     let mut row = Vec::new();

@@ -1,30 +1,31 @@
-//! Which theorem covers a learner, and what it promises for the rows that came.
+//! The theorem that covers a learner, and its bound for the given rows.
 //!
 //! | learner | theorem |
 //! |---|---|
-//! | tracking, not centered, norm bound given | JMLR Theorem 6; mixing and rank cap are priced |
-//! | the same, with fixed share, beside a comparator that changes | [`bounds::shifting`] |
-//! | additive, not centered, norm bound given, also beside a comparator that changes | [`bounds::additive`] |
+//! | tracking, not centered, given norm bound | JMLR Theorem 6, including the price of mixing and rank cap |
+//! | the same with fixed share, against a comparator that changes | [`bounds::shifting`] |
+//! | additive, not centered, given norm bound, also against a comparator that changes | [`bounds::additive`] |
 //! | anchored, not centered | JMLR Theorem 6 |
 //! | anchored, centered | JMLR Theorem 8; around the running mean Corollary 9, without its first row |
 //! | anchored, self-confident rate | [`bounds::self_confident`] |
 //! | tracking and anchored in a space of infinite dimension | [`bounds::uncentered`] with its limit D = k |
 //!
-//! The papers' theorems are about spaces of finite dimension. Their limit is ours, and has a name of its own.
+//! The theorems of the papers are about spaces of finite dimension. Their limits for infinite dimension are ours and have their
+//! own names.
 //!
-//! Around the running mean the first row x₀ does nothing but fix the center, and is charged to nobody. From then on the
-//! learner is that of Theorem 8 with one imaginary row at x₀ (ε = 1). A comparator around the mean m of the T - 1 rows
-//! charged pays `(x₀ - m)ᵀ V (x₀ - m)` for the imaginary row, less what a better center saves: at most `|x₀ - m|² (T-1)/T`,
-//! which is added to its loss. The price of the moving center, `Q² Σ_{t=2}^{T} 1/t`, is at most `Q² log T`. The term R² of
-//! Corollary 9, the loss of the first row, is gone.
+//! Around the running mean the first row x₀ only sets the center, and its loss does not count. From then on the learner is that
+//! of Theorem 8 with one prior row at x₀ (ε = 1). For a comparator around the mean m of the T - 1 counted rows, the prior row
+//! costs `(x₀ - m)ᵀ V (x₀ - m)`, minus the gain from a better center: at most `|x₀ - m|² (T-1)/T`, which is added to its loss.
+//! The price of the moving center, `Q² Σ_{t=2}^{T} 1/t`, is at most `Q² log T`. The term R² of Corollary 9, the loss of the
+//! first row, does not occur.
 //!
-//! Anchored keeps its promise when the norm bound is the largest norm so far: its rates then never grow, which is all that
-//! the proof asks, and rows longer than all before them are charged ([`Subspace::surprise`]). Merged runs of it keep it too, without a
-//! center and with a rate that is given: the proof telescopes the potential `Φ(C) = min_V [η tr(V C)/Q² + Δ(V, V₀)]`, and
-//! `Φ(C) + Φ(C') ≤ Φ(C + C') + D`, because each of the two minima is at most what the minimiser of the sum gives, and `Δ ≤ D`.
-//! So every merge adds D to the constant. Tracking does not: its proof
-//! telescopes with one rate. Everything else has no theorem. All of them speak of a subspace that is drawn, and of the mean over
-//! the draw: a deterministic choice (`select top`) has no theorem, whatever the spectrum behind it.
+//! The bound of anchored also holds if the norm bound is the largest norm so far: its rates then never increase, which the
+//! proof requires, and rows longer than all previous ones have an extra cost ([`Subspace::surprise`]). It also holds for merged
+//! runs without a center and with a given rate. The proof telescopes the potential `Φ(C) = min_V [η tr(V C)/Q² + Δ(V, V₀)]`,
+//! and `Φ(C) + Φ(C') ≤ Φ(C + C') + D`, because each of the two minima is at most the value at the minimizer of the sum, and `Δ
+//! ≤ D`. Every merge therefore adds D to the constant. This is not true for tracking, whose proof telescopes with one rate.
+//! Other learners have no theorem. All theorems concern the expected loss of a drawn subspace; a deterministic choice (`select
+//! top`) has no theorem for any spectrum.
 
 use crate::bounds::{self, Setting};
 use crate::comparators::Best;
@@ -34,35 +35,35 @@ use crate::simplex::{Multiplicity, Select};
 use crate::span::Span;
 use crate::subspace::{AnyRule, NormBound, Rule, RunningCenter, Subspace};
 
-/// The quantities that bounds depend on, besides the best loss.
+/// Quantities that bounds depend on, besides the best loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoundInputs {
-    /// Trials, including a first one that fixes the center.
+    /// Number of trials, including a first one that sets the center.
     pub rows: u64,
-    /// Rows that are not charged: one that fixes the center, or more.
+    /// Number of rows whose loss does not count: one that sets the center, or more.
     pub uncharged: u64,
-    /// Merges of runs.
+    /// Number of merges.
     pub merges: u64,
-    /// Trials of rows whose missing cells were filled in.
+    /// Number of rows with missing cells that were filled in.
     pub filled_rows: u64,
-    /// Squared distance, or more, of the mean of the rows charged from the first center: from the first row, when that
-    /// fixes the center. None when it is not known.
+    /// Upper bound on the squared distance of the mean of the counted rows from the initial center, which is the first row if
+    /// that sets the center. `None` if unknown.
     pub offset: Option<f64>,
-    /// Root of the sum of the fourth powers of the norms of rows.
+    /// Square root of the sum of the fourth powers of the norms of rows.
     pub squares_norm: f64,
 }
 
-/// The comparator of a bound.
+/// Comparator of a bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Comparator {
-    /// Its loss.
+    /// Loss of the comparator.
     pub loss: f64,
-    /// The times that it changes its subspace.
+    /// Number of changes of its subspace.
     pub changes: usize,
 }
 
 impl Comparator {
-    /// One subspace for all rows.
+    /// Creates a comparator with one subspace for all rows.
     pub fn fixed(loss: f64) -> Self {
         Self { loss, changes: 0 }
     }
@@ -71,15 +72,15 @@ impl Comparator {
 /// A bound on the total expected loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Guarantee {
-    /// Where it comes from.
+    /// Name of the theorem.
     pub theorem: &'static str,
-    /// The bound.
+    /// Value of the bound.
     pub bound: f64,
-    /// What approximations have added to its constant.
+    /// Cost of approximations, included in its constant.
     pub price: f64,
 }
 
-/// The reason why no bound can be stated, or why it cannot be said if it holds.
+/// Reason why there is no bound, or why it is unknown whether it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// No theorem covers the learner.
@@ -88,49 +89,49 @@ pub enum Reason {
     /// No theorem covers the learner with a running center.
     #[error("no theorem covers this learner with a running center")]
     Centering,
-    /// Rows were learned from shorter copies.
+    /// Rows were clipped.
     #[error("no theorem covers rows that were shortened before they were learned")]
     Clipped,
     /// Rows had missing cells.
     #[error("no theorem covers rows whose missing cells were filled in")]
     Filled,
-    /// Runs were merged that no theorem covers together, or rows were learned without a prediction.
+    /// Runs were merged without a theorem, or rows were learned without a prediction.
     #[error("no theorem covers merged runs with a center or a rate that changes, or rows that were not predicted")]
     Merged,
     /// The center forgets.
     #[error("no theorem covers a center that forgets")]
     ForgettingCenter,
-    /// The bound on the norm of rows was not known from the start.
+    /// The norm bound was not known from the start.
     #[error("the theorem needs a norm bound given in advance")]
     RunningNormBound,
-    /// The choice is not drawn.
+    /// The choice is deterministic.
     #[error("no theorem covers choices that are not drawn")]
     NotDrawn,
-    /// The comparator changes, and the theorem is about one that does not.
+    /// The comparator changes, but the theorem assumes a fixed one.
     #[error("the theorem of this learner is about one subspace for all rows")]
     Changes,
     /// A budget on atoms changes directions, not only weights.
     #[error("no theorem covers a budget on atoms")]
     Budget,
-    /// An approximation whose price is not known.
+    /// An approximation has an unknown price.
     #[error("an approximation was made whose price is not known")]
     Unpriced,
-    /// A rate that changes.
+    /// The learning rate changes.
     #[error("no theorem covers this learner with a rate that changes")]
     ChangingRate,
-    /// The best loss is not known.
+    /// The best loss is unknown.
     #[error("the best loss is unknown")]
     UnknownBest,
-    /// The best loss is not known well enough to tell.
+    /// The bracket of the best loss is too wide to decide.
     #[error("the best loss is not known well enough to tell")]
     WideBracket,
 }
 
-/// Rounding error of sums over a long run, at most, as a share of the bound.
+/// Maximum relative rounding error of sums over a long run.
 const ROUNDING: f64 = 1e-10;
 
-/// Compares a total expected loss with a bound that grows with the best loss. False means that the implementation or the
-/// theorem is wrong.
+/// Compares a total expected loss with a bound that increases with the best loss. A result of false indicates an error in the
+/// implementation or the theorem.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
@@ -154,7 +155,7 @@ pub fn bound_holds(
     }
 }
 
-/// The bound of the theorem that covers the learner, beside a comparator.
+/// Returns the bound of the theorem that covers the learner, against a comparator.
 pub(super) fn guarantee<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,
@@ -193,7 +194,7 @@ pub(super) fn guarantee<S: Span>(
     Ok(Guarantee { theorem, bound, price })
 }
 
-/// The name of a theorem of the papers, or that of its limit for infinite dimension.
+/// Returns the name of a theorem of the papers, or that of its limit for infinite dimension.
 fn named(dimension: Multiplicity, finite: &'static str, limit: &'static str) -> &'static str {
     match dimension {
         Multiplicity::Finite(_) => finite,
@@ -201,7 +202,7 @@ fn named(dimension: Multiplicity, finite: &'static str, limit: &'static str) -> 
     }
 }
 
-/// The theorems about one subspace for all rows, around a center or around none.
+/// Evaluates the theorems about one subspace for all rows, with or without a center.
 fn fixed<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,
@@ -210,7 +211,7 @@ fn fixed<S: Span>(
     best: f64,
 ) -> Result<(&'static str, Option<f64>), Reason> {
     let norm_square = setting.norm_square;
-    // What is added for the center: to the best loss, and to the bound.
+    // Terms for the center: added to the best loss, and to the bound.
     let (moved, added, theorem) = match spec.center {
         None => (0.0, 0.0, named(setting.dimension, "JMLR Theorem 6", "dimension-free bound")),
         Some(RunningCenter { prior: 0.0, .. }) => {
@@ -235,7 +236,7 @@ fn fixed<S: Span>(
     Ok((theorem, bound.map(|bound| bound + added)))
 }
 
-/// What the options alone rule out, the most fundamental reason first.
+/// Returns the reason if the options exclude a theorem, most fundamental first.
 fn covered(spec: &Spec) -> Result<(), Reason> {
     let theorem_of_given_norm = matches!(spec.learner, Kind::Tracking | Kind::Additive);
     match spec.learner {

@@ -1,4 +1,4 @@
-//! Trials of symmetric matrices.
+//! Trials with symmetric matrices.
 
 use super::Model;
 use crate::error::Error;
@@ -8,18 +8,17 @@ use crate::state::length;
 use crate::subspace::{Instance, Symmetric};
 
 impl Model {
-    /// True if the learner is over plain rows, without a center and without segments.
+    /// Returns true if the learner takes plain rows, without a center and without segments.
     pub(super) fn takes_matrices(&self) -> bool {
         self.spec.kernel.is_none() && self.spec.center.is_none() && self.segments == 0
     }
 
-    /// One trial of a symmetric matrix S with eigenvalues that are not negative, such as the covariance matrix of a day: the
-    /// loss is `tr(S V)`, the part of S along what is dropped. A row z is the matrix `z zᵀ`; a norm bound Q allows eigenvalues
-    /// up to Q². With k = n - 1 this is the variance minimiser. It counts as `rows` rows: one, or as many as it is the sum of the
-    /// dyads of, which is how rows of a batch are learned that are not at hand themselves. It has no coordinates: they are zero.
-    /// An error leaves everything as it was.
+    /// Runs one trial with a symmetric positive semidefinite matrix S, such as the covariance matrix of a day. The loss is
+    /// `tr(S V)`, the part of S along the dropped directions. A row z is the matrix `z zᵀ`; a norm bound Q allows eigenvalues
+    /// up to Q². With k = n - 1 this is the variance minimizer. The matrix counts as `rows` rows: one, or the number of rows
+    /// whose dyads it sums, for batches whose rows are not available. The coordinates are zero. On an error nothing changes.
     ///
-    /// Plain rows, no center and no partitions, whose cuts lie between rows.
+    /// Requires plain rows, no center and no partitions, whose cuts are between rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Matrix, Model, Spec};
@@ -35,7 +34,7 @@ impl Model {
         self.step_scaled_matrix(matrix, rows)
     }
 
-    /// The same for a matrix on the scale of the columns, if they are standardized: the caller has scaled its rows.
+    /// Runs one trial with a matrix in standard units. The caller has scaled its rows.
     pub fn step_scaled_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         if !self.takes_matrices() {
             return Err(Error::Unsupported("a matrix needs a learner over plain rows without center and segments"));

@@ -1,13 +1,12 @@
-//! Runs over parts of a table, merged into one.
+//! Merging of models over parts of a table.
 //!
 //! Setting: learners that are functions of the scatter matrix of all rows: [`Kind::Leader`], [`Kind::Anchored`],
-//! [`Kind::ProductSets`], over plain rows. The merged learner is that of the rows of both in one pass (see
-//! `subspace/merge.rs` for the norm bound around a center). Everything else depends on the order of rows, and is refused.
+//! [`Kind::ProductSets`], over plain rows. The merged learner is that of the rows of both in one pass (see `subspace/merge.rs`
+//! for the norm bound around a center). Other learners depend on the order of rows and cannot be merged.
 //!
-//! The account: losses were charged row by row by two learners, and add up. The best subspace in hindsight is that of all rows
-//! that were charged, exactly; for long rows within the bracket of the sketch. A bound is stated where it is proved: for
-//! `anchored` without a center, with a rate that is given, each merge adds D to the constant of the theorem (see
-//! `guarantee`).
+//! Summary: the losses of the two learners are added. The best subspace in hindsight is that of all counted rows, exact or, for
+//! long rows, within the bracket of the sketch. A bound is stated where it is proved: for `anchored` without a center and with
+//! a given rate, each merge adds D to the constant of the theorem (see `guarantee`).
 
 use super::{AnyLearner, Model, Totals};
 use crate::bounds;
@@ -22,7 +21,7 @@ use crate::subspace::Learned;
 const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
 
 impl Model {
-    /// The run over the rows of both. The draws go on like those of the first.
+    /// Returns the model of the rows of both. The random draws continue those of the first.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec, streams};
@@ -56,7 +55,7 @@ impl Model {
         Ok(self)
     }
 
-    /// A run that begins with rows that were gathered elsewhere.
+    /// Returns a model initialized with rows summarized elsewhere.
     pub(crate) fn begin_with(
         mut self,
         rows: Learned<'_>,
@@ -73,7 +72,7 @@ impl Model {
         Ok(self)
     }
 
-    /// An error, with the name of the option, if another run has other options.
+    /// Returns an error, with the name of the option, if another model has different options.
     pub(crate) fn check_alike(&self, other: &Self) -> Result<(), Error> {
         let differ = |name: &str, own: &str, found: &str| {
             Err(Error::Merge(format!("{name} must be {own} as in the first model, got {found}")))
@@ -102,7 +101,7 @@ impl Model {
         Err(Error::Merge("the options of the models must be the same".to_owned()))
     }
 
-    /// An error if what the run has learned depends on the order of rows.
+    /// Returns an error if the learned state depends on the order of rows.
     pub(crate) fn check_mergeable(&self) -> Result<(), Error> {
         if self.segments > 0 {
             return Err(depends_on_order("segments must be 0"));
@@ -112,7 +111,7 @@ impl Model {
 }
 
 impl Spec {
-    /// An error if what a learner has learned depends on the order of rows.
+    /// Returns an error if the state of the learner depends on the order of rows.
     pub(crate) fn check_mergeable(&self) -> Result<(), Error> {
         let name = self.learner.entry().name;
         let sentence = match self {

@@ -1,18 +1,18 @@
 //! Rows with missing cells.
 //!
-//! Setting: a cell that is NaN was not seen.
+//! Setting: NaN cells were not observed.
 //!
-//! Update: the learner fills the cells in from its directions, is charged for the cells that were seen, and learns the row
-//! that was filled in. A row without any cell changes nothing, and is counted. The first cell of a column fixes the center of
-//! that column, as the first row does for all columns when it is complete.
+//! Update: the learner fills in the cells from its directions, incurs the loss of the observed cells, and learns the filled
+//! row. A row without any value changes nothing and is counted. The first cell of a column sets the center of that column, as
+//! the first row does for all columns if it is complete.
 //!
-//! Guarantee: none; the account says so.
+//! Guarantee: none, and the summary says so.
 //!
-//! Cost: for each member of w directions O(n w²) more than a complete row. Complete rows cost what they did, and give the
-//! same bits.
+//! Cost: O(n w²) more than a complete row for each member of w directions. Complete rows have the same cost and the same bits
+//! as without this option.
 //!
-//! Not done: the best subspace in hindsight on the cells that were seen, which is no eigenvalue problem. The account has
-//! no best loss once a row was filled in; energies are those of the rows as they were filled in.
+//! Not done: the best subspace in hindsight on the observed cells, which is not an eigenvalue problem. The summary has no best
+//! loss once a row was filled in. Energies are those of the filled rows.
 
 use super::{Model, Working};
 use crate::error::Error;
@@ -24,7 +24,7 @@ use crate::state::ensure;
 use crate::subspace::Scales;
 
 impl Model {
-    /// One trial of a row that may have missing cells.
+    /// Runs one trial of a row that may have missing cells.
     pub(super) fn step_seen(&mut self, row: &[f64]) -> Result<Loss, Error> {
         check_cells("row", row, self.length)?;
         let missing = row.iter().filter(|x| x.is_nan()).count();
@@ -61,13 +61,13 @@ impl Model {
         Ok(loss)
     }
 
-    /// Factors on the squared coordinates in the directions of [`Self::embedding`], to fill missing cells in.
+    /// Returns the ridge factors in the directions of [`Self::embedding`], for filling in missing cells.
     pub(super) fn ridges(&mut self) -> Vec<f64> {
         let scales = self.scales();
         self.learner.plain_mut().map_or_else(Vec::new, |portfolio| portfolio.heaviest_mut().direction_ridges(scales))
     }
 
-    /// Sizes of what the rows so far lost and kept.
+    /// Returns the scales of the losses and energies so far.
     fn scales(&self) -> Scales {
         let rows = self.totals.charged() as f64;
         let cells = (rows * self.length as f64 - self.totals.missing_cells as f64).max(1.0);
@@ -75,7 +75,7 @@ impl Model {
         Scales { noise: self.totals.expected_loss / cells, signal }
     }
 
-    /// Checks columns without a cell that were read from bytes.
+    /// Checks deserialized columns without cells.
     pub(super) fn check_unseen(&self) -> Result<(), Error> {
         let fits = self.unseen.iter().all(|column| *column < self.length) && self.unseen.len() <= self.length;
         ensure(fits, "the columns without a cell must be columns of the rows")?;
@@ -84,7 +84,7 @@ impl Model {
     }
 }
 
-/// Says what can be done about a missing cell.
+/// Adds advice about a missing cell to the error.
 pub(super) fn name_option(error: Error) -> Error {
     match error {
         Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {

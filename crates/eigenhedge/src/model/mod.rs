@@ -1,4 +1,4 @@
-//! The model: a learner, its generator and its summary over a stream of rows, with the names and the scale of their columns.
+//! The model: a learner, its random generator and its summary over a stream of rows, with the names and scale of the columns.
 
 mod any;
 mod basis;
@@ -21,7 +21,7 @@ pub use summary::{Certificate, Member, ShiftingBound, Summary};
 pub use totals::Totals;
 
 use crate::columns::Columns;
-use crate::comparators::{Best, Hindsight, LeadingDirections, Partitions};
+use crate::comparators::{Best, BestMethod, Hindsight, LeadingDirections, Partitions};
 use crate::error::Error;
 use crate::kernel::VectorKernel;
 use crate::random::Random;
@@ -33,7 +33,7 @@ use crate::state::ensure;
 use crate::subspace::Average;
 use serde::{Deserialize, Serialize};
 
-/// A learner over a stream of rows, with all that is saved of it: options, state, summary, names and scale of the columns.
+/// A learner over a stream of rows, with everything that is saved: options, state, summary, names and scale of the columns.
 ///
 /// ```
 /// use eigenhedge::{Kind, Model, Spec, streams};
@@ -59,12 +59,12 @@ pub struct Model {
     partitions: Option<Partitions>,
     segments: usize,
     coordinates: Coordinates,
-    /// Columns that no row has had a cell of, when cells may be missing and the first one fixes the center.
+    /// Columns without any cell so far, if cells may be missing and the first one sets the center.
     unseen: Vec<usize>,
     columns: Columns,
-    /// What the program around the model has to remember, in a form of its own; empty for none. It ends with the next row.
+    /// State of the calling program, in its own format; empty for none. The next row clears it.
     pub resume_state: Vec<u8>,
-    /// The last row with its missing cells filled in.
+    /// The last row with missing cells filled in.
     #[serde(skip)]
     filled: Scratch<Vec<f64>>,
     #[serde(skip)]
@@ -73,72 +73,75 @@ pub struct Model {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// True if aligned coordinates are found for every row.
+    /// True if aligned coordinates are computed for every row.
     aligns: bool,
     /// Coordinates of the last row.
     coordinates: Vec<f64>,
-    /// True if the projection of every row is found.
+    /// True if the projection of every row is computed.
     reconstructs: bool,
     reconstruction: Vec<f64>,
     /// The row in standard units, and those of a block.
     scaled: Vec<f64>,
     block: Vec<Vec<f64>>,
-    /// What has been learned until the next row.
+    /// Embedding of the learned state, cached until the next row.
     frozen: Option<Box<Embedding>>,
 }
 
-/// What a model compares itself with.
+/// Comparators of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Comparators {
-    /// Follow the best fixed subspace, at the price of O(n²) for each row while rows are short, O(nk) when they are long.
+    /// True to track the best fixed subspace, at O(n²) per row for short rows and O(nk) for long ones.
     pub hindsight: bool,
+    /// How the best fixed subspace of plain rows is followed.
+    pub best: BestMethod,
     /// Follow the best partitions into up to this many segments; 0 for none. Rows are remembered ([`Partitions`]).
     pub segments: usize,
 }
 
 impl Comparators {
-    /// As many segments, up to 12, as make the bound for a comparator that changes least.
+    /// Selects the number of segments, up to 12, that minimizes the bound for a changing comparator.
     pub const AUTO: usize = AUTO_SEGMENTS;
 
-    /// The best fixed subspace, if `hindsight`, and the best partitions into up to this many segments; 0 for none.
+    /// Creates comparators: the best fixed subspace, if `hindsight`, and the best partitions into up to `segments` segments; 0
+    /// for none.
     pub fn new(hindsight: bool, segments: usize) -> Self {
-        Self { hindsight, segments }
+        Self { hindsight, segments, ..Self::default() }
     }
 }
 
 impl Default for Comparators {
     fn default() -> Self {
-        Self { hindsight: true, segments: 0 }
+        Self { hindsight: true, best: BestMethod::Auto, segments: 0 }
     }
 }
 
-/// Longest rows that a saved model may claim without numbers to show for them.
+/// Maximum row length in a saved model without data to justify it.
 const LONGEST: usize = 1 << 20;
-/// Most directions that a saved model may keep.
+/// Maximum number of directions in a saved model.
 const MOST_KEPT: usize = 1 << 20;
 
 impl Model {
-    /// Builds the learner of the spec for rows of this length, and follows the best fixed subspace.
+    /// Creates a model for rows of this length that tracks the best fixed subspace in hindsight.
     pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
         Self::with_comparators(spec, length, seed, Comparators::default())
     }
 
-    /// The model that options describe; with `hindsight`, it follows the best subspace.
+    /// Creates the model of a setup. With `hindsight`, it tracks the best subspace.
     pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
-        let comparators = Comparators { hindsight, segments: setup.segments };
+        let comparators = Comparators { hindsight, best: setup.best, segments: setup.segments };
         let model = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
         Ok(Self { coordinates: setup.coordinates, ..model })
     }
 
-    /// The same, with a choice of what to follow.
+    /// Creates a model with the given comparators.
     pub fn with_comparators(spec: Spec, length: usize, seed: u64, comparators: Comparators) -> Result<Self, Error> {
         let learner = AnyLearner::new(&spec, length)?;
         AnyLearner::check_memory(&spec, length)?;
         let centered = spec.center.is_some();
         let hindsight = match &spec.kernel {
-            _ if !comparators.hindsight => None,
-            None => Some(Hindsight::new(length, centered, spec.kept)?),
+            _ if !comparators.hindsight || comparators.best == BestMethod::None => None,
+            None => Hindsight::by(comparators.best, length, centered, spec.kept)?,
             Some(kernel) => Some(Hindsight::of_features(kernel.clone(), length, centered)),
         };
         if comparators.segments > 0 && spec.kernel.as_ref().is_some_and(VectorKernel::takes_items) {
@@ -169,40 +172,40 @@ impl Model {
         })
     }
 
-    /// The same over columns with these names and this scale, before its first row.
+    /// Sets the names and scale of the columns, before the first row.
     #[must_use]
     pub fn with_columns(mut self, columns: Columns) -> Self {
         self.columns = columns;
         self
     }
 
-    /// The columns of its rows.
+    /// Returns the names and scale of the columns.
     pub fn columns(&self) -> &Columns {
         &self.columns
     }
 
-    /// Gives the columns these names; names of which one stands for two columns are no names.
+    /// Sets the names of the columns. Duplicate names are discarded, and the columns are then unnamed.
     pub fn set_names(&mut self, names: Option<Vec<String>>) {
         self.columns = Columns::new(names, self.columns.standardizer.clone());
     }
 
-    /// Takes the scale of a warm-up from rows before any of them is learned from ([`Columns::warm_up`]).
+    /// Estimates the scale from warm-up rows, before any row is learned ([`Columns::warm_up`]).
     pub fn warm_up<R: AsRef<[f64]>>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<bool, (usize, Error)> {
         self.columns.warm_up(rows, self.length, self.spec.missing)
     }
 
-    /// Ends a warm-up with the rows that it has had.
+    /// Ends a warm-up with the rows seen so far.
     pub fn settle(&mut self) {
         self.columns.standardizer.settle();
     }
 
-    /// Says if [`Self::coordinates`] is read behind the rows that follow. Aligned coordinates cost O(u k²) for each row, with u
-    /// explicit directions; they are found only while somebody asks for them.
+    /// Sets whether [`Self::coordinates`] is read after the following rows. Aligned coordinates cost O(u k²) per row, with u
+    /// explicit directions, and are computed only on request.
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.scratch.0.aligns = asked && self.coordinates == Coordinates::Aligned;
     }
 
-    /// Says if [`Self::reconstruction`] is read behind the rows that follow, at the price of O(n u) for each. An error if the
+    /// Sets whether [`Self::reconstruction`] is read after the following rows, at O(n u) per row. Returns an error if the
     /// learner has none ([`Spec::check_reconstructions`]).
     pub fn ask_for_reconstructions(&mut self, asked: bool) -> Result<(), Error> {
         if asked {
@@ -212,20 +215,20 @@ impl Model {
         Ok(())
     }
 
-    /// The bytes of a file; an error if the kernel is a function, of which bytes cannot tell.
+    /// Serializes the model into the bytes of a file. Returns an error if the kernel is a function, which cannot be saved.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         framed(SavedKind::Model, self)
             .map_err(|_| Error::Unsupported("a learner whose kernel is a function cannot be saved"))
     }
 
-    /// Reads what [`Self::to_bytes`] has written.
+    /// Reads the bytes written by [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let (model, length) = unframed::<Self>(SavedKind::Model, bytes)?;
         model.check_state(length).map_err(Refusal::State)?;
         Ok(model)
     }
 
-    /// Checks what was read from so many bytes: all of it is what a run can have come to.
+    /// Checks a state deserialized from this many bytes.
     pub(crate) fn check_state(&self, bytes: usize) -> Result<(), Error> {
         let justified = self.length <= LONGEST.max(bytes / size_of::<f64>());
         ensure(self.length > 0 && justified, "the rows must have a number, and no more than the file can have seen")?;
@@ -249,34 +252,35 @@ impl Model {
         }
     }
 
-    /// What the learner was built from.
+    /// Returns the parameters of the learner.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The options in effect.
+    /// Returns the options in effect.
     pub fn setup(&self) -> Setup {
         let mut setup = Setup::of(self.spec.clone(), self.segments);
         setup.coordinates = self.coordinates;
+        setup.best = self.hindsight.as_ref().map_or(BestMethod::None, |hindsight| hindsight.method(self.length));
         setup
     }
 
-    /// Length of a row.
+    /// Returns the number of columns.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// The learner.
+    /// Returns the learner.
     pub fn learner(&self) -> &AnyLearner {
         &self.learner
     }
 
-    /// Totals so far.
+    /// Returns the totals so far.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// Adds what the learner holds now to an average ([`Average`]): one learner over subspaces of plain rows.
+    /// Adds the current distribution of the learner to an [`Average`]. It must be a single subspace learner over plain rows.
     pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
         match &mut self.learner {
             AnyLearner::Plain(portfolio) if portfolio.members().len() == 1 => average.add(portfolio.heaviest_mut()),
@@ -284,7 +288,7 @@ impl Model {
         }
     }
 
-    /// Rows that a run with a kernel still holds: the atoms of its learner, and rows to compare with.
+    /// Returns the rows that a kernel model stores: the atoms of its learner, and rows of comparators.
     pub fn held_rows(&self) -> Vec<&[f64]> {
         let mut rows = self.learner.inside().atoms();
         if let Some(Hindsight::Features(features)) = &self.hindsight {
@@ -293,37 +297,37 @@ impl Model {
         rows
     }
 
-    /// Coordinates of the last row, padded with zeros: in the directions that were drawn for it, unless aligned ones were
-    /// asked for ([`Self::ask_for_coordinates`], [`Coordinates`]).
+    /// Returns the coordinates of the last row, padded with zeros, in the directions drawn for it, or in the aligned basis if
+    /// requested ([`Self::ask_for_coordinates`], [`Coordinates`]).
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// The projection of the last row on the subspace that was drawn for it: its squared distance from the row is the loss of
-    /// the row. Empty unless it was asked for.
+    /// Returns the projection of the last row on the subspace drawn for it. Its squared distance from the row is the loss.
+    /// Empty unless requested.
     pub fn reconstruction(&self) -> &[f64] {
         &self.scratch.0.reconstruction
     }
 
-    /// Coordinates of a row in the directions most surely kept now, and the squared length of what they leave out. Nothing is
-    /// learned.
+    /// Computes the coordinates of a row in the directions that are now most likely kept, without learning. Returns the squared
+    /// reconstruction error.
     pub fn transform(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         self.frozen().transform(row, coordinates)
     }
 
-    /// The row with these coordinates in the directions most surely kept now; through a kernel, one whose features are near it.
+    /// Returns the row with these coordinates in the directions that are now most likely kept; for a kernel, a pre-image.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         self.frozen().reconstruct(coordinates)
     }
 
-    /// The directions most surely kept now; found once after each row.
+    /// Returns the directions that are now most likely kept, cached until the next row.
     pub fn frozen(&mut self) -> &mut Embedding {
         let found = self.scratch.0.frozen.take();
         let embedding = found.unwrap_or_else(|| Box::new(self.embedding()));
         self.scratch.0.frozen.insert(embedding)
     }
 
-    /// The k directions most surely kept now, to use without learning.
+    /// Returns the k directions that are now most likely kept, for use without learning.
     pub fn embedding(&mut self) -> Embedding {
         let embedding = self.learner.embedding(self.spec.kept).with_scale(&self.columns.standardizer);
         match self.spec.missing {
@@ -332,12 +336,12 @@ impl Model {
         }
     }
 
-    /// The basis in which the next row would have coordinates if they were asked for, to use without learning: the aligned one,
-    /// unless coordinates are to be those of the draw, which has not been made.
+    /// Returns the basis for the coordinates of the next row, for use without learning: the aligned one, unless coordinates are
+    /// those of the draw, which has not been made.
     pub fn next_embedding(&mut self) -> Embedding {
         let embedding = match self.coordinates {
             Coordinates::Aligned if self.spec.missing == Missing::Fill => {
-                // The basis is turned against the directions: all of it is trusted alike.
+                // The basis is rotated relative to the directions, so all of it gets the same ridge factor.
                 let least = self.ridges().into_iter().fold(f64::INFINITY, f64::min);
                 self.learner.inside_mut().aligned_embedding(self.spec.kept).filling(vec![least; self.spec.kept])
             }
@@ -347,30 +351,31 @@ impl Model {
         embedding.with_scale(&self.columns.standardizer)
     }
 
-    /// Energy of all rows, as they were filled in if cells were missing, along each direction of an embedding, and in all; none
-    /// when it is not known exactly. Costs O(n² k).
+    /// Returns the energy of all rows, after filling in missing cells, along each direction of an embedding, and in total;
+    /// `None` if it is not known exactly. Costs O(n² k).
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }
 
-    /// The account so far. Costs an eigendecomposition or two.
+    /// Returns the summary so far. Costs one or two eigendecompositions.
     pub fn summary(&self) -> Summary {
         Summary::of(self, self.best(), self.segments)
     }
 
-    /// The account without partitions, which cost many eigendecompositions: for progress on the way.
+    /// Returns the summary without partitions, which cost many eigendecompositions, for progress reports.
     pub fn interim_summary(&self) -> Summary {
         Summary::of(self, self.best(), 0)
     }
 
     /// The same at the cost of a few products: the best loss between two numbers, found from the directions of the look
-    /// before; unknown in a feature space. Cheapest when the rows charged are a multiple of 64.
+    /// before; unknown in a feature space. Cheapest when the rows charged are a multiple of 64, or 256 for rows of more numbers than
+    /// that.
     pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> Summary {
         let best = |hindsight: &Hindsight| hindsight.best_on_the_way(self.spec.kept, leading);
         Summary::of(self, self.comparator().and_then(best), 0)
     }
 
-    /// The comparator, unless rows were filled in: it would have to be judged by the cells that were seen.
+    /// Returns the comparator, unless rows were filled in, because it would have to be compared on the observed cells.
     fn comparator(&self) -> Option<&Hindsight> {
         self.hindsight.as_ref().filter(|_| self.totals.filled_rows == 0)
     }

@@ -1,4 +1,4 @@
-//! Answers of a learner over rows, between its trials: of a portfolio, or of Hebbian weight vectors.
+//! Queries to a learner over rows between its trials: a portfolio, or Hebbian weight vectors.
 
 use super::basis::{RowSpan, RowWeights};
 use super::{BoundInputs, Certificate, Comparator, Embedding, Guarantee, Member, Reason, guarantee};
@@ -8,13 +8,13 @@ use crate::portfolio::Portfolio;
 use crate::registry::Spec;
 use crate::subspace::{Rule, Subspace};
 
-/// Numbers of the last trial: of the member that was chosen, for a portfolio.
+/// Results of the last trial; for a portfolio, those of the chosen member.
 pub(super) struct LastRow<'a> {
-    /// Coordinates in the directions that were kept.
+    /// Coordinates in the kept directions.
     pub coordinates: &'a [f64],
-    /// Aligned coordinates; none for Hebbian learners, and if they were not asked for.
+    /// Aligned coordinates; `None` for Hebbian learners, or if not requested.
     pub aligned: Option<&'a [f64]>,
-    /// Explicit directions in use.
+    /// Number of explicit directions.
     pub rank: usize,
     /// Squared norm of the row, after centering.
     pub square: f64,
@@ -22,58 +22,58 @@ pub(super) struct LastRow<'a> {
     pub energy: f64,
 }
 
-/// A learner over rows as its run sees it, besides the trial itself.
+/// Interface of a learner over rows for a model, besides the trial itself.
 pub(super) trait RowLearner {
-    /// Options of the members of a portfolio; none for Hebbian learners.
+    /// Returns the parameters of the members of a portfolio; empty for Hebbian learners.
     fn specs(&self) -> &[Spec] {
         &[]
     }
 
-    /// Numbers of the last trial.
+    /// Returns the results of the last trial.
     fn last_row(&self) -> LastRow<'_>;
 
-    /// Columns of the spans of all members, or weight vectors.
+    /// Returns the number of columns of the spans of all members, or of weight vectors.
     fn columns(&self) -> usize {
         self.last_row().rank
     }
 
-    /// True if the next row does nothing but fix the center ([`Subspace::fixes_center`]).
+    /// Returns true if the next row only sets the center ([`Subspace::fixes_center`]).
     fn fixes_center(&self) -> bool;
 
-    /// The members of a portfolio of several.
+    /// Returns the members of a portfolio of several.
     fn members(&self) -> Vec<Member> {
         Vec::new()
     }
 
-    /// Present weights of these members.
+    /// Returns the current weights of the members.
     fn member_weights(&self) -> Vec<f64> {
         Vec::new()
     }
 
-    /// Probabilities of being kept of the explicit directions of the heaviest member, largest first.
+    /// Returns the probabilities of being kept of the explicit directions of the heaviest member, largest first.
     fn probabilities(&self) -> Vec<f64> {
         vec![1.0; self.last_row().rank]
     }
 
-    /// Cost of approximations. The price is that of a single learner; none for a portfolio of several. Missing cells are not
-    /// counted.
+    /// Returns the cost of approximations. The price is that of a single learner; `None` for a portfolio of several. Missing
+    /// cells are not counted.
     fn certificate(&self) -> Certificate;
 
-    /// The least bound beside a comparator: of all members with a theorem, plus the Hedge term.
+    /// Returns the least bound against a comparator: over all members with a theorem, plus the Hedge term.
     fn guarantee(&self, _inputs: &BoundInputs, _best: Comparator) -> Result<Guarantee, Reason> {
         Err(Reason::NoTheorem)
     }
 
-    /// Asks for the aligned coordinates of the rows that follow, or for none.
+    /// Sets whether aligned coordinates are computed for the following rows.
     fn set_aligns(&mut self, _aligns: bool) {}
 
-    /// The atoms of all members; none for plain rows.
+    /// Returns the atoms of all members; empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]>;
 
-    /// The k directions most surely kept now.
+    /// Returns the k directions that are now most likely kept.
     fn embedding(&mut self, kept: usize) -> Embedding;
 
-    /// The basis in which the next row would have aligned coordinates; [`Self::embedding`] for Hebbian learners.
+    /// Returns the basis for the aligned coordinates of the next row; [`Self::embedding`] for Hebbian learners.
     fn aligned_embedding(&mut self, kept: usize) -> Embedding {
         self.embedding(kept)
     }
@@ -120,8 +120,8 @@ impl<S: RowSpan> RowLearner for Portfolio<S> {
             price: if let [member] = members { Some(member.rule().price()) } else { None },
             hedge_term: self.hedge_term(),
             budget_error: members.iter().map(|member| member.span().budget_error()).sum(),
-            healed_rows: members.iter().map(Subspace::healed).sum(),
-            clipped_rows: members.iter().map(Subspace::clipped).max().unwrap_or(0),
+            healed_rows: members.iter().map(|member| Subspace::healed(member)).sum(),
+            clipped_rows: members.iter().map(|member| member.clipped()).max().unwrap_or(0),
             ..Certificate::default()
         }
     }

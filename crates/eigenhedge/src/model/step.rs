@@ -1,4 +1,4 @@
-//! Trials of rows, one after another.
+//! Trials of rows.
 
 use super::missing::name_option;
 use super::{AnyLearner, Model, Working};
@@ -10,8 +10,8 @@ use crate::standardize::Standardize;
 use crate::subspace::Instance;
 
 impl Model {
-    /// One trial. An error leaves everything as it was. A cell that is NaN is missing: it is an error unless the spec says
-    /// otherwise ([`Spec::missing`](crate::Spec::missing)). A row that is passed over loses nothing, and its coordinates are zero.
+    /// Runs one trial. On an error nothing changes. A NaN cell is missing, which is an error unless
+    /// [`Spec::missing`](crate::Spec::missing) is set. A skipped row has no loss, and its coordinates are zero.
     pub fn step(&mut self, raw: &[f64]) -> Result<Loss, Error> {
         if self.columns.standardizer.how() == Standardize::None {
             return self.step_scaled(raw);
@@ -26,7 +26,7 @@ impl Model {
         outcome
     }
 
-    /// Behind a row that was scaled: its projection in units of the input, and its cells in the scale.
+    /// Updates the scale after a scaled row, and converts its projection to units of the input.
     fn enter_raw(&mut self, raw: &[f64]) {
         self.columns.standardizer.undo_like(raw, &mut self.scratch.0.reconstruction);
         if !self.spec.missing.passes_over(raw) {
@@ -34,7 +34,7 @@ impl Model {
         }
     }
 
-    /// One trial of a row on the scale of the columns.
+    /// Runs one trial of a row in standard units.
     fn step_scaled(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let loss = match self.spec.missing {
             Missing::Fail => self.learn(row).map_err(name_option),
@@ -44,13 +44,13 @@ impl Model {
         Ok(loss)
     }
 
-    /// Forgets what was true until this row.
+    /// Clears cached results of the previous row.
     pub(super) fn has_changed(&mut self) {
         self.scratch.0.frozen = None;
         self.resume_state.clear();
     }
 
-    /// An error if columns are standardized.
+    /// Returns an error if columns are standardized.
     pub(super) fn check_plain(&self) -> Result<(), Error> {
         match self.columns.standardizer.how() {
             Standardize::None => Ok(()),
@@ -60,7 +60,7 @@ impl Model {
         }
     }
 
-    /// One trial of a row without missing cells.
+    /// Runs one trial of a row without missing cells.
     pub(super) fn learn(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let fixes_center = self.learner.inside().fixes_center();
         let Working { aligns, reconstructs, reconstruction, .. } = &mut self.scratch.0;
@@ -82,7 +82,7 @@ impl Model {
         Ok(loss)
     }
 
-    /// Takes over the coordinates of the last row, padded with zeros.
+    /// Copies the coordinates of the last row, padded with zeros.
     pub(super) fn take_coordinates(&mut self) {
         let (last, coordinates) = (self.learner.inside().last_row(), &mut self.scratch.0.coordinates);
         coordinates.clear();
@@ -90,13 +90,13 @@ impl Model {
         coordinates.resize(self.spec.kept, 0.0);
     }
 
-    /// Begins what the model compares itself with at a row that is not charged.
+    /// Starts the comparators at a row whose loss does not count.
     pub(super) fn begin_comparators(&mut self, row: &[f64]) {
         self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_at(row));
         self.partitions.iter_mut().for_each(|partitions| partitions.begin_at(row));
     }
 
-    /// Adds a row that counts so many times to what the model compares itself with.
+    /// Adds a weighted row to the comparators.
     pub(super) fn compare(&mut self, row: &[f64], weight: f64) {
         if let Some(hindsight) = &mut self.hindsight {
             hindsight.add_weighted(row, weight);
@@ -108,14 +108,14 @@ impl Model {
         }
     }
 
-    /// Trials over rows that are all at hand, in order: the same as one [`Self::step`] after another, bit for bit, and
-    /// faster when rows are long. `each` is told the loss of every row, with the model after it. A row that is refused ends
-    /// them: its position is given, and the rows before it have been learned.
+    /// Runs a trial for each row, in order. The results are bit-identical to those of [`Self::step`], and long rows are faster.
+    /// `each` is called with the updated model and the loss of every row. The first rejected row ends the loop; its position is
+    /// returned, and the previous rows have been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         let has_gaps = || self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan()));
         let standardize = self.columns.standardizer.how();
         if standardize == Standardize::Running || has_gaps() {
-            // The rows that will be learned are not at hand yet.
+            // The rows as learned are not known yet.
             let step =
                 |(i, row): (usize, &&[f64])| self.step(row).map(|loss| each(self, loss)).map_err(|error| (i, error));
             return rows.iter().enumerate().try_for_each(step);
@@ -138,7 +138,7 @@ impl Model {
         outcome.and(refused.map_or(Ok(()), Err))
     }
 
-    /// Trials over rows on the scale of the columns, without missing cells.
+    /// Runs trials of rows in standard units, without missing cells.
     fn step_block(
         &mut self,
         rows: &[&[f64]],
@@ -157,7 +157,7 @@ impl Model {
         )
     }
 
-    /// Number of rows that are worth handing to [`Self::step_each`] at once: 1 if nothing is gained.
+    /// Returns the number of rows worth passing to [`Self::step_each`] at once; 1 if there is no gain.
     pub fn block_rows(&self) -> usize {
         match self.learner {
             AnyLearner::Plain(_) => Ambient::block_points(self.length),

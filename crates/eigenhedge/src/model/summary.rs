@@ -1,4 +1,4 @@
-//! The account of a model.
+//! Summary of a model.
 
 use super::{BoundInputs, Comparator, Comparators, Model, Reason, Totals, bound_holds};
 use crate::bounds;
@@ -9,80 +9,80 @@ use crate::simplex::Multiplicity;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The account of a model. Losses are in squared input units. The names are those of the JSON summary and of Python's
-/// `ledger`; what does not exist is null.
+/// Summary of a model. Losses are in squared input units. The names are those of the JSON summary; values that do not exist are
+/// null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Rows seen.
+    /// Number of rows seen.
     pub rows: u64,
-    /// Rows passed over because of missing cells, or because they were bad: those a run does not see, and its caller adds
-    /// them.
+    /// Number of rows skipped because of missing cells, or because they were bad. The model does not see bad rows; the caller
+    /// adds them.
     pub skipped_rows: u64,
-    /// Length of a row.
+    /// Number of columns.
     pub dim: usize,
-    /// Dimension of the space that rows or their features lie in, or "inf".
+    /// Dimension of the space of the rows or their features, or "inf".
     pub feature_dim: Value,
     /// Number of directions kept.
     pub k: usize,
     /// Name of the learner.
     pub learner: &'static str,
-    /// Its rate; none when it has none, or tunes it.
+    /// Learning rate; `None` if there is none or it is self-confident.
     pub eta: Option<f64>,
-    /// The options in effect, by name, with underscores.
+    /// Options in effect, by name with underscores.
     pub options: BTreeMap<String, Value>,
-    /// Rows that taught and were charged to nobody: a first row that fixes the center, that of every run that was merged, and
-    /// rows that were not predicted ([`Moments`](crate::Moments)).
+    /// Number of learned rows whose loss does not count: a first row that sets the center, for each merged run, and rows that
+    /// were not predicted ([`Moments`](crate::Moments)).
     pub uncharged_rows: u64,
-    /// Expected loss of the first row, when all it did was to fix the center; it is part of no other number here.
+    /// Expected loss of the first row, if it only set the center. It is not included in any other number.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
     pub expected_loss: f64,
-    /// Total loss of the choices drawn.
+    /// Total loss of the drawn choices.
     pub loss: f64,
-    /// Total squared length of the coordinates that were kept.
+    /// Total squared length of the kept coordinates.
     pub kept_energy: f64,
-    /// Loss of the best fixed subspace in hindsight; none when it was not followed, or rows were filled in.
+    /// Loss of the best fixed subspace in hindsight; `None` if it was not tracked, or if rows were filled in.
     pub best_loss: Option<Best>,
-    /// Expected loss less the best loss.
+    /// Expected loss minus the best loss.
     pub regret: Option<Best>,
-    /// The bound on the expected loss.
+    /// Bound on the expected loss.
     pub bound: Option<f64>,
-    /// True if the expected loss is within the bound; none when that cannot be said.
+    /// True if the expected loss is within the bound; `None` if that is unknown.
     pub bound_holds: Option<bool>,
-    /// The theorem behind the bound, or the reason why there is none.
+    /// Theorem of the bound, or the reason why there is none.
     pub bound_reason: String,
     /// Cost of approximations.
     pub certificate: Certificate,
-    /// The members of a portfolio.
+    /// Members of a portfolio.
     pub members: Vec<Member>,
-    /// The best partitions into 1, 2, … segments, when they were followed.
+    /// Best partitions into 1, 2, … segments, if tracked.
     pub partitions: Vec<Partition>,
-    /// The bound beside the best of these partitions, when a theorem covers comparators that change.
+    /// Bound against the best of these partitions, if a theorem covers changing comparators.
     pub shifting_bound: Option<ShiftingBound>,
     /// Mean number of explicit directions.
     pub rank_mean: f64,
     /// Largest number of explicit directions.
     pub rank_max: usize,
-    /// Time spent. A run has no clock: see [`Self::timed`].
+    /// Time spent in seconds. A model has no clock; see [`Self::timed`].
     pub seconds: f64,
-    /// Rows for each second of it.
+    /// Rows per second.
     pub rows_per_second: Option<f64>,
 }
 
-/// A promise about drift: a bound beside a comparator that may change its subspace.
+/// A bound against a comparator that may change its subspace.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ShiftingBound {
-    /// Segments of the partition that makes the bound least.
+    /// Number of segments of the partition with the least bound.
     pub segments: usize,
     /// Loss of that partition.
     pub best_loss: f64,
-    /// The bound on the expected loss.
+    /// Bound on the expected loss.
     pub bound: f64,
     /// True if the expected loss is within the bound.
     pub holds: bool,
-    /// The theorem behind it.
+    /// Theorem of the bound.
     pub theorem: &'static str,
 }
 
@@ -90,20 +90,20 @@ pub struct ShiftingBound {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Added to the constant of the theorem by mixing and rank caps, for a portfolio to that of the member whose bound is
-    /// given; none when it is not known.
+    /// Cost of mixing and rank caps, included in the constant of the theorem; for a portfolio, that of the member with the
+    /// bound. `None` if unknown.
     pub price: Option<f64>,
-    /// Added to the loss of the best member by Hedge, at most.
+    /// Maximum excess of the loss over that of the best member, due to Hedge.
     pub hedge_term: f64,
-    /// Norms of features that a budget on atoms gave up.
+    /// Norms of features discarded by a budget on atoms.
     pub budget_error: f64,
-    /// Rows before which directions were orthonormalised, because the parts of the row did not add up to it.
+    /// Number of rows before which directions were orthonormalized, because the parts of the row did not add up.
     pub healed_rows: u64,
-    /// Rows that were learned from a shorter copy: the most of any member.
+    /// Number of clipped rows; the maximum over the members.
     pub clipped_rows: u64,
-    /// Rows that were learned with missing cells filled in, and charged for the others.
+    /// Number of rows learned with missing cells filled in. Their loss is that of the observed cells.
     pub filled_rows: u64,
-    /// Cells that were filled in.
+    /// Number of cells filled in.
     pub missing_cells: u64,
 }
 
@@ -111,16 +111,16 @@ pub struct Certificate {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Member {
-    /// Its name and parameters.
+    /// Name and parameters.
     pub name: String,
-    /// Its present weight.
+    /// Current weight.
     pub weight: f64,
-    /// Its total expected loss.
+    /// Total expected loss of the member.
     pub expected_loss: f64,
 }
 
 impl Summary {
-    /// The account so far beside this best loss, with the best partitions into up to `segments` segments.
+    /// Creates the summary, given the best loss, with the best partitions into up to `segments` segments.
     pub(super) fn of(run: &Model, best_loss: Option<Best>, segments: usize) -> Self {
         let Model { spec, totals, .. } = run;
         let learner = run.learner.inside();
@@ -177,23 +177,23 @@ impl Summary {
         }
     }
 
-    /// The same account of a run that took this long.
+    /// Returns the summary with the time spent.
     #[must_use]
     pub fn timed(self, seconds: f64) -> Self {
         let rows_per_second = (seconds > 0.0).then_some(self.rows as f64 / seconds);
         Self { seconds, rows_per_second, ..self }
     }
 
-    /// The member that lost least.
+    /// Returns the member with the least loss.
     pub fn best_member(&self) -> Option<&Member> {
         self.members.iter().min_by(|a, b| a.expected_loss.total_cmp(&b.expected_loss))
     }
 }
 
-/// Most segments when their number is chosen.
+/// Maximum number of segments if their number is chosen automatically.
 const MOST_SEGMENTS: usize = 12;
 
-/// The best partitions into up to `segments` segments, and the least bound beside one of them.
+/// Returns the best partitions into up to `segments` segments, and the least bound against one of them.
 fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
     let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
         return (Vec::new(), None);
@@ -222,7 +222,8 @@ fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partit
     (partitions, least)
 }
 
-/// Segments that pay: each costs as much as a change costs the bound of a rate of one with fixed share of one in all rows.
+/// Returns the number of segments that pays off, if each change costs as much as in the bound for rate 1 with a fixed share of
+/// one over the number of rows.
 fn fewest(run: &Model, partitions: &[Partition]) -> usize {
     let charged = run.totals.charged().max(1) as f64;
     let square = run.totals.squares_norm / charged.sqrt();

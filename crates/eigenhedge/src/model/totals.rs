@@ -6,33 +6,33 @@ use crate::num::dot;
 use crate::state::{count, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Sums over the rows so far, in squared input units. A first row that fixes the center is counted, and its loss stands by
-/// itself: it is part of no sum.
+/// Sums over the rows so far, in squared input units. A first row that sets the center is counted, but its loss is separate and
+/// not included in any sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Rows seen.
+    /// Number of rows seen.
     pub rows: u64,
-    /// Rows seen whose losses are part of no sum: a first row that fixes the center, that of every run that was merged, and
-    /// rows that were learned without a prediction ([`Moments`](crate::Moments)).
+    /// Number of rows seen whose losses are not included: a first row that sets the center, for each merged run, and rows
+    /// learned without a prediction ([`Moments`](crate::Moments)).
     pub uncharged: u64,
-    /// Merges of two runs that both had seen rows.
+    /// Number of merges of two runs with rows.
     pub merges: u64,
-    /// Expected loss of the first row, when all it did was to fix the center; of all first rows, after merging.
+    /// Expected loss of the first row, if it only set the center; after merging, of all first rows.
     pub first_row_loss: Option<f64>,
     /// Expected loss.
     pub expected_loss: f64,
-    /// Loss of the choices drawn.
+    /// Loss of the drawn choices.
     pub loss: f64,
-    /// Squared length of the coordinates that were kept.
+    /// Squared length of the kept coordinates.
     pub kept_energy: f64,
-    /// Rows with missing cells that were passed over; they are not among the rows seen.
+    /// Number of rows skipped because of missing cells, which are not included in the rows seen.
     pub passed_over: u64,
-    /// Rows that were learned with missing cells filled in.
+    /// Number of rows learned with missing cells filled in.
     pub filled_rows: u64,
-    /// Cells that were filled in.
+    /// Number of cells filled in.
     pub missing_cells: u64,
-    /// Root of the sum of the fourth powers of the norms of rows, after centering.
+    /// Square root of the sum of the fourth powers of the norms of rows, after centering.
     pub squares_norm: f64,
     rank_sum: u64,
     /// Largest number of explicit directions.
@@ -40,7 +40,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Checks what was read from bytes.
+    /// Checks a deserialized state.
     pub(super) fn check_state(&self) -> Result<(), Error> {
         count("the number of rows", self.rows)?;
         ensure(self.uncharged <= self.rows, "the rows that are not charged must be counted")?;
@@ -60,12 +60,12 @@ impl Totals {
         count("the number of directions in use", self.rank_sum)
     }
 
-    /// Enters the trial of one row of this squared norm.
+    /// Adds the trial of one row with this squared norm.
     pub(super) fn enter(&mut self, loss: Loss, coordinates: &[f64], rank: usize, square: f64) {
         self.enter_batch(loss, dot(coordinates, coordinates), rank, 1, square);
     }
 
-    /// Enters the trial of so many rows at once, with the energy that was kept and the Frobenius norm of the instance, or more.
+    /// Adds the trial of a batch of rows, with the kept energy and an upper bound on the Frobenius norm of the instance.
     pub(super) fn enter_batch(&mut self, loss: Loss, kept_energy: f64, rank: usize, rows: u64, norm: f64) {
         self.rows += rows;
         self.expected_loss += loss.expected;
@@ -76,19 +76,19 @@ impl Totals {
         self.rank_max = self.rank_max.max(rank);
     }
 
-    /// Enters a first row that fixes the center.
+    /// Adds a first row that sets the center.
     pub(super) fn enter_first(&mut self, loss: Loss) {
         self.rows += 1;
         self.uncharged += 1;
         self.first_row_loss = Some(loss.expected);
     }
 
-    /// Rows that were learned without a prediction, and rows that were passed over.
+    /// Creates totals of rows learned without a prediction, and of skipped rows.
     pub(crate) fn unpredicted(rows: u64, passed_over: u64) -> Self {
         Self { rows, uncharged: rows, passed_over, ..Self::default() }
     }
 
-    /// Adds the sums of a run over other rows.
+    /// Adds the totals of a run over other rows.
     pub(super) fn merge(&mut self, other: &Self) {
         self.merges += other.merges + u64::from(self.rows > 0 && other.rows > 0);
         self.rows += other.rows;
@@ -108,12 +108,12 @@ impl Totals {
         self.rank_max = self.rank_max.max(other.rank_max);
     }
 
-    /// Rows whose losses are part of the sums.
+    /// Returns the number of rows whose losses are included.
     pub fn charged(&self) -> u64 {
         self.rows - self.uncharged
     }
 
-    /// Mean number of explicit directions.
+    /// Returns the mean number of explicit directions.
     pub fn rank_mean(&self) -> f64 {
         if self.charged() == 0 { 0.0 } else { self.rank_sum as f64 / self.charged() as f64 }
     }

@@ -1,4 +1,4 @@
-//! The scatter matrix of moments as it is asked for, and the learner that begins with it.
+//! Conversion of moments to a scatter matrix and to a learner.
 
 use super::{Held, Moments};
 use crate::columns::Columns;
@@ -11,20 +11,20 @@ use crate::registry::options::Setup;
 use crate::standardize::{Standardize, Standardizer};
 use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 
-/// The scatter matrix as it was asked for.
+/// Scatter matrix in the requested units.
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
-    /// Energy in all.
+    /// Total energy.
     energy: f64,
-    /// Energy that the sketch may lack along so many directions: the largest of these numbers.
+    /// Upper bounds on the energy missing from the sketch along each direction.
     slack: Vec<f64>,
-    /// Standard deviation of each column, in standard units.
+    /// Standard deviation of each column, if in standard units.
     deviations: Option<Vec<f64>>,
 }
 
 impl Moments {
-    /// Loss of the best k-dimensional subspace of all rows, around their mean or around zero, in standard units or in those of
-    /// the rows: exactly, or between two numbers. A model that is finished loses at most the upper one on these rows.
+    /// Returns the loss of the best k-dimensional subspace of all rows, around their mean or zero, in standard or original
+    /// units; exact, or as a bracket. A model from [`Self::finish`] has at most the upper value as loss on these rows.
     pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
         let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
         match scatter {
@@ -36,7 +36,7 @@ impl Moments {
         }
     }
 
-    /// The scatter matrix around the mean or around zero, in standard units or in those of the rows.
+    /// Returns the scatter matrix around the mean or zero, in standard or original units.
     pub(super) fn asked(&self, centered: bool, standardized: bool) -> Asked {
         let (weight, mean) = (self.weight(), self.mean());
         // In standard units the mean is zero.
@@ -79,14 +79,14 @@ impl Moments {
         }
     }
 
-    /// The learner of these options after all rows, as it would be had it learned them in one pass; with `standardize`, of the rows
-    /// with mean 0 and deviation 1 in every column. No row was predicted, so none is charged: the account begins with the
-    /// rows that follow.
+    /// Returns the learner with these options after all rows, as if it had learned them in one pass. With `standardize`, the
+    /// rows are scaled to mean 0 and deviation 1 in every column. No row was predicted, so no loss is recorded: the summary
+    /// starts with the following rows.
     ///
-    /// Learners: `leader`, `anchored`, `product-sets` ([`Model::merge`]). A norm bound that is not given is the largest squared norm of
-    /// a row; around the mean, that of its distance from the mean of the rows before it, which depends a little on their
-    /// order; in standard units it is not known, and the last two learners need it. A rate that is tuned to the loss takes that
-    /// of the best subspace.
+    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). Without a given norm bound, the
+    /// largest squared norm of a row is used. With centering it is the norm of the distance from the mean of the previous rows,
+    /// which depends slightly on their order. In standard units it is unknown, and the last two learners need a given bound. A
+    /// self-confident rate uses the loss of the best subspace.
     pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Model, Error> {
         let setup = setup.for_rows(self.length)?;
         let spec = &setup.spec;
@@ -102,7 +102,7 @@ impl Moments {
                         .to_owned(),
                 ));
             }
-            // The mean, of which nothing that is learned depends.
+            // The mean squared norm. The learned state does not depend on it.
             _ if standardize => energy / self.weight().max(1.0),
             bound => {
                 let largest = if centered { self.largest_deviation } else { self.largest_square };
@@ -153,7 +153,7 @@ impl Moments {
         Ok(model.with_columns(Columns::new(self.columns.names.clone(), standardizer)))
     }
 
-    /// Variances of the columns; 0 for one that is constant.
+    /// Returns the variances of the columns; 0 for a constant column.
     fn variances(&self, deviations: &[f64]) -> Vec<f64> {
         let is_constant = |j: usize| match &self.held {
             Held::Exact(held) => held.whole().column(j)[j] == 0.0,

@@ -1,22 +1,22 @@
-//! Count, mean and scatter matrix of rows: the state into which the parts of a table are folded, anywhere and in any order, to be
+//! Moments of rows: count, mean and scatter matrix. Parts of a table are reduced to moments on any machine, in any order, and
 //! merged into one model.
 //!
-//! Setting: rows with weights, in as many parts as there are machines. Nothing is predicted and nothing is charged; each part
-//! folds its rows ([`Moments::update`]), the states are merged ([`Moments::merge`]) in a tree of any shape, and the last one
-//! is finished into a learner ([`Moments::finish`]), around the mean or not, in standard units or not.
+//! Setting: weighted rows in any number of parts. Nothing is predicted and no loss is recorded. Each part adds its rows
+//! ([`Moments::update`]), the states are merged ([`Moments::merge`]) in a tree of any shape, and the result becomes a learner
+//! ([`Moments::finish`]), centered or not, standardized or not.
 //!
-//! Exact, for rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and `C = Σ w (x - m)(x - m)ᵀ`. Of two
-//! parts, C is the sum of both and `s t/(s + t) (m - m')(m - m')ᵀ`. The scatter around zero is `C + W m mᵀ`, that of rows in
-//! standard units `S⁻¹ C S⁻¹` with S the standard deviations: no second pass is needed for either.
+//! Exact, for rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and `C = Σ w (x - m)(x - m)ᵀ`. For two
+//! parts, C is the sum of both plus `s t/(s + t) (m - m')(m - m')ᵀ`. The scatter around zero is `C + W m mᵀ`, that of
+//! standardized rows is `S⁻¹ C S⁻¹`, where S contains the standard deviations. Neither needs a second pass.
 //!
-//! Longer rows: a frequent-directions sketch ([`Sketch`]) `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, with the diagonal of C exactly. What was
-//! finished from it loses at most the upper end of [`Moments::best`] on its rows, and no subspace loses less than the lower
-//! end. In standard units the error is `Δ S⁻²`: columns that hardly vary make the bracket wide.
+//! Longer rows: a frequent-directions sketch ([`Sketch`]) `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, with the exact diagonal of C. The loss of a
+//! model finished from it is at most the upper end of [`Moments::best`] on its rows, and no subspace has a loss below the lower
+//! end. In standard units the error is `Δ S⁻²`, so columns with little variance widen the bracket.
 //!
-//! Cost: O(n²) for each row as a product of matrices, O(nℓ) for a sketch of ℓ = 8k + 16 directions. As bytes: 8 n², or up to
+//! Cost: O(n²) per row as a matrix product, O(nℓ) for a sketch of ℓ = 8k + 16 directions. Serialized size: 8 n² bytes, or up to
 //! 16 nℓ.
 //!
-//! Numerics: rows are measured from the first one, so that an offset costs no digits.
+//! Numerics: the first row is subtracted from all rows, so that an offset costs no precision.
 //!
 //! References: Chan, Golub & LeVeque, *Algorithms for computing the sample variance*, 1983; Ghashami, Liberty, Phillips &
 //! Woodruff, SIAM J. Comput. 2016.
@@ -36,7 +36,7 @@ use crate::state::{TRACE, count, energy, ensure, length, within};
 use crate::subspace::LearnedScatter;
 use serde::{Deserialize, Serialize};
 
-/// Count, mean and scatter matrix of rows.
+/// Moments of rows: count, mean and scatter matrix.
 ///
 /// ```
 /// use eigenhedge::{Kind, Missing, Moments, options::Options, streams};
@@ -60,31 +60,31 @@ pub struct Moments {
     length: usize,
     kept: usize,
     missing: Missing,
-    /// The names of the columns, if they have names.
+    /// Names of the columns, if any.
     columns: Columns,
     rows: u64,
     passed_over: u64,
-    /// `Σ w |x|²`.
+    /// Energy `Σ w |x|²`.
     energy: f64,
-    /// Largest `w |x|²`, and largest `w |x - m|²` with m the mean of the rows before, or of the other part.
+    /// Largest `w |x|²`, and largest `w |x - m|²`, where m is the mean of the previous rows or of the other part.
     largest_square: f64,
     largest_deviation: f64,
     held: Held,
 }
 
-/// The scatter matrix around the mean.
+/// Scatter matrix around the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Held {
     Exact(Box<RunningScatter>),
     Sketched(Box<Sketch>),
 }
 
-/// Most directions that a saved state may be made for.
+/// Maximum number of directions in a deserialized state.
 const MOST_KEPT: usize = 1 << 20;
 
 impl Moments {
-    /// No rows yet, for models that keep at most `kept` directions. Rows with missing cells, which are NaN, are refused or
-    /// passed over.
+    /// Creates empty moments for models that keep at most `kept` directions. Rows with missing cells (NaN) are rejected or
+    /// skipped.
     pub fn new(length: usize, kept: usize, missing: Missing) -> Result<Self, Error> {
         if length == 0 {
             return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
@@ -111,7 +111,7 @@ impl Moments {
         })
     }
 
-    /// Gives the columns names: they must agree when parts are merged, and go with the model.
+    /// Sets the names of the columns. They must match when parts are merged, and the model inherits them.
     pub fn with_names(mut self, names: Vec<String>) -> Result<Self, Error> {
         length("the names of columns", names.len(), self.length)?;
         self.columns = Columns::new(Some(names), Standardizer::new(Standardize::None, 0));
@@ -122,12 +122,12 @@ impl Moments {
         }
     }
 
-    /// The names of the columns, if they have names.
+    /// Returns the names of the columns, if any.
     pub fn names(&self) -> Option<&[String]> {
         self.columns.names.as_deref()
     }
 
-    /// Refuses rows that [`Self::update`] would refuse, with the position of the row.
+    /// Returns the error of [`Self::update`] for these rows, with the position of the row.
     pub fn check(&self, rows: &[&[f64]]) -> Result<(), Error> {
         let check = if self.missing == Missing::Fail { check_row } else { check_cells };
         for (i, row) in rows.iter().enumerate() {
@@ -139,8 +139,8 @@ impl Moments {
         Ok(())
     }
 
-    /// Folds rows in, with one weight for each if they are given: finite and not negative; a row of weight w counts w times. An
-    /// error names the row, and leaves everything as it was.
+    /// Adds rows, with one weight per row if given. Weights are finite and not negative; a row of weight w counts w times. On
+    /// an error nothing changes; the error names the row.
     pub fn update(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<(), Error> {
         if let Some(weights) = weights {
             length("the weights of the rows", weights.len(), rows.len())?;
@@ -175,7 +175,7 @@ impl Moments {
         }
     }
 
-    /// The state of the rows of both.
+    /// Merges the moments of two parts.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         length("a row of the other part", other.length, self.length)?;
         if self.kept != other.kept {
@@ -202,37 +202,37 @@ impl Moments {
         Ok(self)
     }
 
-    /// Length of a row.
+    /// Returns the length of a row.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Directions that models keep at most.
+    /// Returns the maximum number of directions kept by models.
     pub fn kept(&self) -> usize {
         self.kept
     }
 
-    /// Rows that were folded in; those of weight zero are not.
+    /// Returns the number of rows added, without those of weight zero.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Rows that were passed over because of missing cells.
+    /// Returns the number of rows skipped because of missing cells.
     pub fn passed_over(&self) -> u64 {
         self.passed_over
     }
 
-    /// Total weight of the rows.
+    /// Returns the total weight of the rows.
     pub fn weight(&self) -> f64 {
         self.mean_parts().weight()
     }
 
-    /// Mean of the rows; none before the first.
+    /// Returns the mean of the rows; `None` before the first.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.mean_parts().value()
     }
 
-    /// `Σ w (x - m)(x - m)ᵀ`; none for long rows, of which there is a sketch.
+    /// Returns `Σ w (x - m)(x - m)ᵀ`; `None` for long rows, which have only a sketch.
     pub fn scatter(&self) -> Option<Matrix> {
         match self.asked(true, false).scatter {
             LearnedScatter::Whole(scatter) => Some(scatter),
@@ -249,19 +249,19 @@ impl Moments {
         .unwrap_or(NONE)
     }
 
-    /// As bytes, to send or to store.
+    /// Serializes the moments.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         framed(SavedKind::Moments, self).map_err(|_| Error::State("moments must have a form as bytes"))
     }
 
-    /// Reads what [`Self::to_bytes`] has written.
+    /// Reads the bytes written by [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let (moments, length) = unframed::<Self>(SavedKind::Moments, bytes)?;
         moments.check_state(length).map_err(Refusal::State)?;
         Ok(moments)
     }
 
-    /// Checks what was read from so many bytes.
+    /// Checks a state deserialized from this many bytes.
     fn check_state(&self, bytes: usize) -> Result<(), Error> {
         let justified = self.length > 0 && self.length <= bytes / size_of::<f64>();
         ensure(justified, "the rows must have a number, and no more than the bytes can have seen")?;

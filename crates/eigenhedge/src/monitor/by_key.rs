@@ -1,16 +1,29 @@
-//! Monitors by key, with a reference of all keys for those that have none of their own yet.
+//! Monitors by key, with a shared reference for keys that do not have their own yet.
 
 use super::Monitor;
 use crate::error::Error;
 use crate::fleet::Fleet;
 
-/// Parts of a warm-up. The first rows of a key fill at most one part of the reference of all keys, so that several keys
-/// take part in it.
+/// Number of parts of a warm-up. The first rows of a key fill at most one part of the shared reference, so that several keys
+/// contribute to it.
 pub const POOL_PARTS: u64 = 8;
 
 impl Fleet<Monitor> {
-    /// A fleet whose monitors all begin like this one. A monitor that has no reference gets that of the first rows of all
+    /// Creates a fleet whose monitors are copies of this one. A monitor without a reference uses that of the first rows of all
     /// keys until it has enough rows of its own.
+    ///
+    /// ```
+    /// use eigenhedge::{Fleet, Monitor, MonitorOptions, streams};
+    ///
+    /// let mut fleet = Fleet::of_monitors(Monitor::new(MonitorOptions::default().with_warm_up(Some(200)), 8)?)?;
+    /// for (t, row) in streams::faults(8, 2, 0.3, 900, 1).iter().enumerate() {
+    ///     let key = if t % 2 == 0 { "pump 1" } else { "pump 2" };
+    ///     fleet.with(key, |monitor| monitor.step(row))?;
+    /// }
+    /// let first = fleet.get("pump 1")?.unwrap();
+    /// assert_eq!((fleet.keys().len(), first.totals().rows), (2, 450));
+    /// # Ok::<(), eigenhedge::Error>(())
+    /// ```
     pub fn of_monitors(fresh: Monitor) -> Result<Self, Error> {
         let mut fleet = Self::new(fresh)?;
         if !fleet.fresh().is_ready() {
@@ -19,8 +32,8 @@ impl Fleet<Monitor> {
         Ok(fleet)
     }
 
-    /// Calls `work` with the monitor of a key. `work` must step it with `row`, which also counts towards the reference of all
-    /// keys: the first rows of a key fill at most one of its `parts`. A new key is entered unless `work` fails.
+    /// Calls `work` with the monitor of a key. `work` must step it with `row`, which also counts towards the shared reference:
+    /// the first rows of a key fill at most one of its `parts`. A new key is added unless `work` fails.
     pub fn with_pool<R>(
         &mut self,
         key: &str,
@@ -44,14 +57,14 @@ impl Fleet<Monitor> {
     }
 }
 
-/// Adds one of the first rows of a key to the warm-up of the reference of all keys.
+/// Adds one of the first rows of a key to the warm-up of the shared reference.
 fn pool_row(pool: &mut Monitor, monitor: &Monitor, row: &[f64], parts: u64) {
     let wanted = pool.options().warm_up_rows(pool.width());
     if monitor.totals().rows > wanted.div_ceil(parts) || pool.add_to_warm_up(row).is_err() {
         return;
     }
     if pool.waiting_rows() >= wanted {
-        // A row that cannot be scaled is refused by the monitor of its key.
+        // The monitor of the key rejects a row that cannot be scaled.
         let _ = pool.end_warm_up();
     }
 }
@@ -76,7 +89,7 @@ mod tests {
                 })
                 .unwrap();
             borrowed += usize::from(is_borrowed);
-            // Forty rows of each key are the warm-up of all; eighty are that of one.
+            // Forty rows of each key are the shared warm-up; eighty are that of one key.
             assert_eq!(is_ready, number > 40, "{key} {number}");
             assert_eq!(is_borrowed, is_ready && number < 80, "{key} {number}");
         }

@@ -1,11 +1,11 @@
 //! Columns that cause a score.
 //!
-//! A column is *ranked* by its squared deviation from what the other columns of the row predict (`factor_model`). That names the right
-//! sensor more often than contributions to Q or T² do: those of T² spread a fault over all columns that go with it. A column with
-//! lags has the sum over its lags. Its *share* is its part of the sum over all columns, so that shares are positive, sorted, and add
-//! up to at most 1.
+//! A column is *ranked* by its squared deviation from the prediction by the other columns of the row (`factor_model`). This
+//! finds the right sensor more often than contributions to Q or T²: contributions to T² spread a fault over all correlated
+//! columns. A column with lags has the sum over its lags. The *share* of a column is its part of the sum over all columns, so
+//! that shares are positive, sorted, and sum to at most 1.
 //!
-//! Contributions to Q (`Σ c_j e_j`, which sum to it exactly) are kept for pictures; a single one can be negative.
+//! Contributions to Q (`Σ c_j e_j`, which sum to it exactly) are stored for plots. A single one can be negative.
 
 use super::shape::{Parts, Shape};
 use crate::error::Error;
@@ -13,7 +13,7 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, entries, length};
 use serde::{Deserialize, Serialize};
 
-/// Causes that are named for each row.
+/// Number of causes reported per row.
 pub(super) const NAMED: usize = 3;
 
 /// A column and its share of the squared deviations.
@@ -21,16 +21,16 @@ pub(super) const NAMED: usize = 3;
 pub struct Cause {
     /// Position of the column.
     pub column: usize,
-    /// Its share of the squared deviations of all columns, over the rows of an event or of one row.
+    /// Share of the squared deviations of all columns, over one row or over the rows of an event.
     pub share: f64,
 }
 
-/// Causes by column, of one row or of several.
+/// Causes by column, for one row or several.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Causes {
-    /// Squared deviations, given the other columns.
+    /// Squared deviation of each column, given the other columns.
     pub ranks: Vec<f64>,
-    /// Contributions to Q.
+    /// Contribution of each column to Q.
     pub contributions: Vec<f64>,
     #[serde(skip)]
     coordinates: Scratch<Vec<f64>>,
@@ -39,25 +39,25 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    /// None yet.
+    /// Creates empty causes.
     pub fn new(width: usize) -> Self {
         Self { ranks: vec![0.0; width], contributions: vec![0.0; width], ..Self::default() }
     }
 
-    /// Begins again.
+    /// Resets all values to zero.
     pub fn clear(&mut self) {
         self.ranks.fill(0.0);
         self.contributions.fill(0.0);
     }
 
-    /// Begins again with room for this many columns.
+    /// Resets all values to zero and changes the number of columns.
     pub fn reset(&mut self, width: usize) {
         self.clear();
         self.ranks.resize(width, 0.0);
         self.contributions.resize(width, 0.0);
     }
 
-    /// Takes those of a row, which has any number of lags.
+    /// Computes ranks and contributions of a row with any number of lags.
     pub fn load(&mut self, shape: &Shape, parts: &Parts) {
         self.rank(shape, parts);
         self.contributions.fill(0.0);
@@ -67,7 +67,7 @@ impl Causes {
         }
     }
 
-    /// Takes the ranks of a row alone.
+    /// Computes only the ranks of a row.
     pub fn rank(&mut self, shape: &Shape, parts: &Parts) {
         self.ranks.fill(0.0);
         let width = self.ranks.len();
@@ -78,19 +78,19 @@ impl Causes {
         }
     }
 
-    /// Puts a column before all others.
+    /// Ranks a column first.
     pub fn blame(&mut self, column: usize) {
         let largest = self.ranks.iter().copied().fold(1.0, f64::max);
         self.ranks[column] += largest;
     }
 
-    /// Adds those of a row.
+    /// Adds the causes of a row.
     pub fn add(&mut self, row: &Self) {
         self.ranks.iter_mut().zip(&row.ranks).for_each(|(sum, rank)| *sum += rank);
         self.contributions.iter_mut().zip(&row.contributions).for_each(|(sum, part)| *sum += part);
     }
 
-    /// The first three, fewer if fewer columns deviate.
+    /// Returns the first three causes, or fewer if fewer columns deviate.
     pub fn named(&self) -> [Option<Cause>; NAMED] {
         let mut named = [None; NAMED];
         let sum: f64 = self.ranks.iter().sum();
@@ -103,7 +103,7 @@ impl Causes {
         named
     }
 
-    /// Checks causes that were read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         length("causes of an event", self.ranks.len(), width)?;
         length("causes of an event", self.contributions.len(), width)?;
@@ -112,7 +112,7 @@ impl Causes {
     }
 }
 
-/// Contributions of the numbers of a row, lags included, to Q and to T²: they sum to them.
+/// Computes the contributions of the cells of a row, including lags, to Q and to T². They sum to Q and T².
 pub(super) fn contributions(shape: &Shape, parts: &Parts) -> (Vec<f64>, Vec<f64>) {
     let of_q = parts.centered.iter().zip(&parts.residual).map(|(c, e)| c * e).collect();
     let mut of_t2 = vec![0.0; parts.centered.len()];

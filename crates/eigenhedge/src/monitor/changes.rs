@@ -1,57 +1,59 @@
-//! Moments at which the score changes its level, reported once each.
+//! Change points: times at which the score changes its level, reported once each.
 //!
-//! Setting: `g = (s^{1/3} - median)/deviation`, capped at ±[`CAP`], with median and deviation of a baseline: the calibration
-//! scores at first, the [`RENEWAL`] rows behind a change after it. The cube root makes scores nearly normal.
+//! Setting: `g = (s^{1/3} - median)/deviation`, clipped to ±[`CAP`], where median and deviation come from a baseline: the
+//! calibration scores at first, the [`RENEWAL`] rows after a change later. The cube root makes scores nearly normal.
 //!
 //! Rule: a generalized likelihood ratio over the last [`WINDOW`] rows, `max_L (Σ of the last L g)²/(2 v_L)`, with at least
-//! [`SHORTEST`] rows so that one row is no change. v_L is the variance of the sum: that of L rows that remember ρ of the row
-//! before, `ρ = (τ - 1)/(τ + 1)` with τ the rows that are worth one independent row, and that of a median of b rows of the baseline,
-//! `1.57 L² τ/b`. The threshold is `ln(time/1.75) - 0.65 ln τ` for a time between two false reports; the numbers come from
-//! simulations of rows that remember 0, 0.64 and 0.8.
+//! [`SHORTEST`] rows so that a single row is not a change. v_L is the variance of the sum. It has two parts: that of L rows
+//! with autocorrelation ρ, `ρ = (τ - 1)/(τ + 1)`, where τ is the number of rows equivalent to one independent row, and that of
+//! the median of b baseline rows, `1.57 L² τ/b`. The threshold is `ln(time/1.75) - 0.65 ln τ` for a given time between false
+//! reports. The constants come from simulations with autocorrelations 0, 0.64 and 0.8.
 //!
-//! The start is the L of the maximum, then the row near it that divides the columns that caused the change best.
+//! The start is first estimated by the L of the maximum, and then by the nearby row that best separates the values of the
+//! causing columns.
 //!
-//! Cost: [`WINDOW`] sums for a row; memory for as many rows and their causes.
+//! Cost: [`WINDOW`] sums per row; memory for as many rows and their causes.
 
 use super::causes::{Cause, Causes, NAMED};
 use crate::error::Error;
 use crate::state::{LARGEST, count, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 
-/// Rows that are looked back over.
+/// Number of rows in the window.
 const WINDOW: usize = 100;
-/// Fewest rows of a change.
+/// Minimum number of rows of a change.
 const SHORTEST: usize = 5;
-/// Rows of a new baseline.
+/// Number of rows of a new baseline.
 const RENEWAL: usize = 60;
-/// Largest deviation that counts.
+/// Maximum absolute value of g.
 const CAP: f64 = 6.0;
-/// Rows on each side of the first estimate among which the start is looked for.
+/// Rows on each side of the first estimate among which the start is searched.
 const NEAR: usize = 10;
 
-/// Times between false reports, over the exponential of the threshold, for independent rows; and the power of τ that they grow by.
+/// Ratio of the exponential of the threshold to the time between false reports for independent rows, and the exponent of τ in
+/// that time.
 const RATE: f64 = 1.75;
 const DEPENDENCE: f64 = 0.65;
-/// Variance of a median over that of a mean.
+/// Variance of a median relative to that of a mean.
 const MEDIAN: f64 = 1.57;
 
-/// A change of the level of the score.
+/// Change of the level of the score.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Change {
     /// First row of the new level.
     pub start: u64,
-    /// Row at which it was reported.
+    /// Row at which the change was reported.
     pub reported: u64,
-    /// Logarithm of the likelihood ratio.
+    /// Log-likelihood ratio.
     pub strength: f64,
-    /// True if scores went up.
+    /// True if scores increased.
     pub is_rise: bool,
-    /// Columns that cause the scores since then.
+    /// Columns that cause the scores since the change.
     pub columns: [Option<Cause>; NAMED],
 }
 
-/// The last rows, and the level they are measured by.
+/// The last rows, and the baseline level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Changes {
     width: usize,
@@ -59,22 +61,22 @@ pub(super) struct Changes {
     center: f64,
     deviation: f64,
     tau: f64,
-    /// Rows of the baseline.
+    /// Number of rows of the baseline.
     baseline_rows: f64,
-    /// Rings over the last rows: numbers of the rows, g, cells and ranks of columns.
+    /// Ring buffers over the last rows: row numbers, g, cells and ranks of columns.
     numbers: Vec<u64>,
     deviations: Vec<f64>,
     cells: Vec<f64>,
     ranks: Vec<f64>,
-    /// Rows that were entered since the last report, or since the new baseline.
+    /// Number of rows since the last report or since the new baseline.
     rows: u64,
-    /// Scores of the new baseline while it is collected.
+    /// Scores of the new baseline during its collection.
     baseline: Vec<f64>,
     is_renewing: bool,
 }
 
 impl Changes {
-    /// A detector for rows of this width, with so many rows between two false reports on average.
+    /// Creates a detector for rows of this width, with `change_time` rows between false reports on average.
     pub fn new(width: usize, change_time: f64) -> Self {
         Self {
             width,
@@ -93,7 +95,7 @@ impl Changes {
         }
     }
 
-    /// Begins with the level of these scores, of which `tau` are worth one.
+    /// Sets the baseline from these scores, of which `tau` are equivalent to one independent score.
     pub fn begin(&mut self, scores: impl Iterator<Item = f64>, tau: f64) {
         self.baseline.clear();
         self.baseline.extend(scores.map(f64::cbrt));
@@ -115,7 +117,7 @@ impl Changes {
         (self.rows, self.is_renewing) = (0, false);
     }
 
-    /// Enters a row; the change that it completes, if there is one.
+    /// Adds a row. Returns the change that it completes, if any.
     pub fn enter(&mut self, row: u64, score: f64, cells: &[f64], causes: &Causes) -> Option<Change> {
         if self.is_renewing {
             self.baseline.push(score.cbrt());
@@ -148,17 +150,17 @@ impl Changes {
         Some(Change { start, reported: row, strength, is_rise: sum > 0.0, columns })
     }
 
-    /// Place in the rings of the row that is `back` rows before the last.
+    /// Returns the ring position of the row `back` rows before the last.
     fn place(&self, back: usize) -> usize {
         ((self.rows - 1 - back as u64) % WINDOW as u64) as usize
     }
 
-    /// Rows there are.
+    /// Returns the number of rows in the ring.
     fn held(&self) -> usize {
         self.rows.min(WINDOW as u64) as usize
     }
 
-    /// Number of last rows with the largest ratio, the ratio, and the sum of their deviations.
+    /// Returns the number of last rows with the largest ratio, the ratio, and the sum of their deviations.
     fn longest_ratio(&self) -> Option<(usize, f64, f64)> {
         let mut sum = 0.0;
         let mut best: Option<(usize, f64, f64)> = None;
@@ -173,15 +175,15 @@ impl Changes {
         best
     }
 
-    /// Variance of the sum of the last deviations.
+    /// Returns the variance of the sum of the last `length` deviations.
     fn variance(&self, length: f64) -> f64 {
         let rho = (self.tau - 1.0) / (self.tau + 1.0);
         let excess = 2.0 * rho * (1.0 - rho.powf(length)) / (1.0 - rho).powi(2);
         length * self.tau - excess + MEDIAN * length * length * self.tau / self.baseline_rows
     }
 
-    /// The number of last rows, near the given one, that divides the columns best: largest sum over the columns of the
-    /// reduction of squared distances from means on both sides.
+    /// Returns the number of last rows, near the given one, that separates the columns best: it maximizes the reduction of the
+    /// squared distances from the means on both sides, summed over the columns.
     fn refined(&self, length: usize, columns: [Option<Cause>; NAMED]) -> usize {
         let held = self.held();
         let gain = |length: usize| -> f64 {
@@ -201,7 +203,7 @@ impl Changes {
         best.unwrap_or(length)
     }
 
-    /// Checks what was read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         let size = WINDOW * width;
         let fits = self.width == width

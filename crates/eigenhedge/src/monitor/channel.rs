@@ -1,14 +1,16 @@
-//! Two scores of a row over one fixed shape: about the mean of the warm-up, and about the level of the last rows.
+//! Two scores of a row with one fixed shape: relative to the mean of the warm-up, and relative to the level of the last rows.
 //!
-//! **Reference score** v: `x - mean`. **Recent score** q: `x - level`, with `level ← level + (x - level)/50` for every row. A row is
-//! an alarm if v is over the limit that a tenth of the warm-up passed, and q over the limit that the asked share of the last rows
-//! passed. The second condition sets the rate: levels, memory and bursts of the stream are in the last rows too. The first keeps
-//! rows out that the warm-up knows well, such as the return from a fault.
+//! **Reference score** v: score of `x - mean`. **Recent score** q: score of `x - level`, with `level ← level + (x - level)/50`
+//! for every row. A row is an alarm if v exceeds the limit that a tenth of the warm-up exceeded, and q exceeds the limit that
+//! the requested share of the last rows exceeded. The second condition determines the rate, because the last rows reflect the
+//! levels, autocorrelation and bursts of the stream. The first excludes rows that are common in the warm-up, such as the return
+//! from a fault.
 //!
-//! Neither the level nor the recent limit is gated. A gate that lets only calm rows teach shuts clusters of normal rows out for good.
+//! Neither the level nor the recent limit is gated. A gate that learns only from calm rows excludes clusters of normal rows
+//! permanently.
 //!
-//! **Calibration** is out of sample: the warm-up is cut into [`FOLDS`] contiguous pieces, and each is looked at by a shape of the
-//! others, without the `gap` rows nearest to it, which share lagged cells with it.
+//! **Calibration** is out of sample: the warm-up is divided into [`FOLDS`] contiguous folds, and each is scored by a shape
+//! fitted to the others, without the `gap` rows nearest to it, which share lagged cells with it.
 
 use super::limits::{RECENT_STEP, Recent, TENTH, tail_limit, upper_quantile};
 use super::options::{Limit, Mode};
@@ -19,7 +21,7 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, entries, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Pieces of the warm-up.
+/// Number of folds of the warm-up.
 const FOLDS: usize = 5;
 
 /// Shape of the warm-up, level of the last rows, and limits of both scores.
@@ -30,13 +32,13 @@ pub(super) struct Channel {
     recent: Tails,
     /// Running mean of the rows.
     level: Vec<f64>,
-    /// Limit of the reference score that a tenth of normal rows pass.
+    /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
-    /// Limit of the reference score that the asked share of normal rows pass, for a monitor that does not follow its rows.
+    /// Limit of the reference score that the requested share of normal rows exceed, for a monitor that does not adapt.
     pub fixed_limit: f64,
     /// Limit of the recent score.
     limits: Recent,
-    /// The row about the mean of the warm-up, and about the level.
+    /// Parts of the row relative to the mean of the warm-up, and relative to the level.
     #[serde(skip)]
     pub reference_parts: Scratch<Parts>,
     #[serde(skip)]
@@ -45,21 +47,21 @@ pub(super) struct Channel {
     working: Scratch<Vec<f64>>,
 }
 
-/// The scores of a row.
+/// Scores of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scored {
-    /// About the mean of the warm-up.
+    /// Score relative to the mean of the warm-up.
     pub score: f64,
     pub q: f64,
     pub t2: f64,
-    /// The smaller of both scores over their limits; the row is an alarm if it is over 1.
+    /// The smaller ratio of the two scores to their limits. The row is an alarm if it exceeds 1.
     pub ratio: f64,
-    /// About the level of the last rows.
+    /// Score relative to the level of the last rows.
     recent: f64,
 }
 
 impl Channel {
-    /// Fits the warm-up. `flags` has the scores of the flags of each row.
+    /// Fits the warm-up. `flags` contains the flag scores of each row. Also returns calibration scores.
     pub fn fit(sample: Sample<'_>, flags: &[[f64; 2]], gap: usize, kept: Kept, rule: Limit) -> (Self, Vec<f64>) {
         let count = sample.rows.columns();
         let shape = Shape::fit(sample, 0..0, kept);
@@ -99,7 +101,7 @@ impl Channel {
         (channel, references)
     }
 
-    /// Scores a row whose flags have these scores.
+    /// Scores a row with these flag scores.
     pub fn look(&mut self, row: &[f64], flags: [f64; 2], mode: Mode) -> Scored {
         let statistics = self.shape.look(row, self.shape.mean(), &mut self.reference_parts.0);
         let about_level = self.shape.look(row, &self.level, &mut self.recent_parts.0);
@@ -113,39 +115,39 @@ impl Channel {
         Scored { score, q, t2, ratio, recent }
     }
 
-    /// Follows the row that was looked at.
+    /// Updates the level and the recent limit with the row scored last.
     pub fn follow(&mut self, row: &[f64], scored: &Scored) {
         follow(&mut self.level, row);
         self.limits.push(scored.recent, &mut self.working.0);
     }
 
-    /// Fills the NaN cells of a row near the level of the last rows.
+    /// Fills the NaN cells of a row, relative to the level of the last rows.
     pub fn fill(&mut self, row: &mut [f64]) {
         self.shape.fill(row, &self.level);
     }
 
-    /// Moves the reference and the level of the last rows to the means of another stream, of which each column has one.
+    /// Moves the reference and the recent level to the means of another stream, one per column.
     pub fn move_to(&mut self, means: &[f64]) {
         self.shape.move_to(means);
         self.level.copy_from_slice(self.shape.mean());
     }
 
-    /// Level of the last rows.
+    /// Returns the level of the last rows.
     pub fn level(&self) -> &[f64] {
         &self.level
     }
 
-    /// Limit that the reference score must pass, whatever the last rows are.
+    /// Returns the limit that the reference score must exceed for an alarm, independent of the last rows.
     pub fn limit(&self, mode: Mode) -> f64 {
         if mode == Mode::Adapt { self.reference_limit } else { self.fixed_limit }
     }
 
-    /// Values of Q and of T² that normal rows pass at the asked rate.
+    /// Returns the values of Q and of T² that normal rows exceed at the requested rate.
     pub fn statistic_limits(&self) -> [f64; 2] {
         self.reference.exceeded_with(self.limits.rate())
     }
 
-    /// Checks a channel that was read from bytes, for rows of d numbers.
+    /// Checks a deserialized state for rows of d numbers.
     pub fn check_state(&self, d: usize) -> Result<(), Error> {
         self.shape.check_state(d)?;
         self.reference.check_state()?;
@@ -158,7 +160,7 @@ impl Channel {
     }
 }
 
-/// Mean of the first rows, as many as the level remembers.
+/// Returns the mean of the first rows, as many as the level averages.
 fn first_level(sample: Sample<'_>) -> Vec<f64> {
     let count = sample.rows.columns().min((1.0 / RECENT_STEP) as usize).max(1);
     let mut level = vec![0.0; sample.rows.rows()];

@@ -1,18 +1,19 @@
-//! The drift verdict: the level of the rows has left the reference.
+//! Drift verdict: the level of the rows has left the reference.
 //!
-//! Setting: s is the score of a row about the mean of the warm-up, and u the limit that a tenth of normal rows pass. The running mean
-//! `a ← a + 0.08 (ln(1 + s/u) - a)` is the channel for slow faults. The logarithm keeps single outliers from moving it.
+//! Setting: s is the score of a row relative to the mean of the warm-up, and u the limit that a tenth of normal rows exceed.
+//! The running mean `a ← a + 0.08 (ln(1 + s/u) - a)` detects slow faults. The logarithm limits the effect of single outliers.
 //!
-//! **Report**: a passes its limit, the prediction limit of its values in the warm-up (`limits`) at the level [`CLUSTER`] over the
-//! asked time between false reports. The warm-up is short, so reports correct the limit: each raises it by [`RAISE`] of its distance
-//! from the mean of a, at most [`RAISES`] times, and it falls back at the asked rate of reports. A stream whose limit was too low has a
-//! few short reports, then none. A fault that lasts is one report.
+//! **Report**: a drift is reported when a exceeds its limit, the prediction limit of its values in the warm-up (`limits`) at
+//! the level [`CLUSTER`] divided by the requested time between false reports. Because the warm-up is short, reports correct the
+//! limit: each raises it by [`RAISE`] of its distance from the mean of a, at most [`RAISES`] times, and it decays at the
+//! requested rate of reports. A stream whose limit was too low has a few short reports, then none. A lasting fault is one
+//! report.
 //!
-//! **End**: a returns below the level that a tenth of its normal values pass. Where a column wandered in the warm-up (its
-//! autocorrelation time is over 1/[`WANDER`] of the rows), the level before a fault need not be that of the warm-up. There a drift
-//! also ends at [`RETURNED`] of its peak, and begins again over that.
+//! **End**: a drift ends when a falls below the level that a tenth of its normal values exceed. If a column wandered in the
+//! warm-up (its autocorrelation time exceeds 1/[`WANDER`] of the rows), the level before a fault may differ from that of the
+//! warm-up. Then a drift also ends at [`RETURNED`] of its peak, and starts again above that.
 //!
-//! A drift is otherwise latched. Only acceptance makes it the new reference.
+//! Otherwise a drift lasts until it is accepted as the new reference.
 
 use super::causes::{Cause, Causes, NAMED};
 use super::limits::{TENTH, prediction_limit, time_between_independent, upper_quantile};
@@ -22,51 +23,52 @@ use serde::{Deserialize, Serialize};
 
 /// Weight of a row in the running mean.
 const STEP: f64 = 0.08;
-/// Rows over the limit for each report: the limit is at the level `CLUSTER/time`.
+/// Number of rows above the limit per report: the limit is at the level `CLUSTER/time`.
 const CLUSTER: f64 = 10.0;
-/// Most that a row of the warm-up counts, in limits: its outliers must not raise the limit.
+/// Maximum score of a warm-up row, in limits, so that outliers do not raise the limit.
 const CAP: f64 = 4.0;
-/// Part of its distance from the mean by which a report raises the limit, and the most such raises.
+/// Share of its distance from the mean by which a report raises the limit, and the maximum number of such raises.
 const RAISE: f64 = 0.3;
 const RAISES: f64 = 5.0;
-/// Part of its peak at which a drift is over where columns wander: a little over half, so that a fault that halves is not over.
+/// Share of its peak at which a drift ends if columns wander. It is slightly above one half, so that a fault that halves does
+/// not end.
 const RETURNED: f64 = 0.52;
-/// Rows of the warm-up over the autocorrelation time of a column that wanders.
+/// Ratio of the warm-up length to the autocorrelation time below which a column wanders.
 const WANDER: f64 = 8.0;
 
-/// A drift that was reported.
+/// Report of a drift.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DriftReport {
     /// First row away from the reference.
     pub since: u64,
-    /// Row at which it was reported.
+    /// Row at which the drift was reported.
     pub reported: u64,
-    /// Columns with the largest deviations from its first row to its report.
+    /// Columns with the largest deviations between the first row and the report.
     pub causes: [Option<Cause>; NAMED],
 }
 
-/// The running mean, its limits, and the drift that goes on.
+/// Running mean, its limits, and the ongoing drift.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Drift {
     mean: f64,
     report_limit: f64,
     end_limit: f64,
-    /// Amount by which a report raises both limits, and the sum of those that are left.
+    /// Amount by which a report raises both limits, and the current sum of the decaying raises.
     raise: f64,
     raised: f64,
-    /// Asked rows between false reports.
+    /// Requested number of rows between false reports.
     time: f64,
     wanders: bool,
-    /// Largest level since the running mean passed its lower limit.
+    /// Largest level since the running mean exceeded its lower limit.
     peak: f64,
-    /// Number and position of the row with which the running mean passed its lower limit.
+    /// Number and position of the row at which the running mean exceeded its lower limit.
     left: Option<(u64, u64)>,
     open: Option<DriftReport>,
     causes: Causes,
 }
 
-/// Rows of a column that wanders depend on each other over more than a part of the warm-up.
+/// Returns true if the autocorrelation time of a column exceeds the allowed share of the warm-up.
 pub(super) fn wanders(column: &[f64]) -> bool {
     time_between_independent(column) > column.len() as f64 / WANDER
 }
@@ -79,7 +81,7 @@ pub(super) enum DriftChange {
 }
 
 impl Drift {
-    /// From scores of the warm-up, in limits.
+    /// Fits the limits to scores of the warm-up, in units of the limit.
     pub fn fit(scores: &[f64], time: f64, wanders: bool, width: usize) -> Self {
         let logs: Vec<f64> = scores.iter().map(|s| s.min(CAP).ln_1p()).collect();
         let start = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
@@ -105,24 +107,24 @@ impl Drift {
         }
     }
 
-    /// The drift that goes on.
+    /// Returns the ongoing drift.
     pub fn open(&self) -> Option<&DriftReport> {
         self.open.as_ref()
     }
 
-    /// Position of the first row of the drift that goes on.
+    /// Returns the position of the first row of the ongoing drift.
     pub fn start(&self) -> Option<u64> {
         self.left.filter(|_| self.open.is_some()).map(|(_, position)| position)
     }
 
-    /// Ends a drift and begins again at the level of the warm-up.
+    /// Ends a drift and resets the mean to the level of the warm-up.
     pub fn clear(&mut self) {
         (self.peak, self.left, self.open) = (0.0, None, None);
         self.mean = self.mean.min(self.end_limit);
         self.causes.clear();
     }
 
-    /// Enters a row whose score is this many limits.
+    /// Adds a row with this score, in units of the limit. Returns a change of the drift verdict.
     pub fn enter(&mut self, (number, position): (u64, u64), score: f64, causes: &Causes) -> Option<DriftChange> {
         self.mean += STEP * (score.ln_1p() - self.mean);
         let level = self.mean.exp_m1();
@@ -147,7 +149,7 @@ impl Drift {
         Some(DriftChange::Began(report))
     }
 
-    /// Checks a drift that was read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         for limit in [self.mean, self.report_limit, self.end_limit, self.raise, self.raised, self.peak] {
             within("a level of drift", limit, 0.0..=LARGEST)?;

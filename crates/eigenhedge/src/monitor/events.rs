@@ -1,51 +1,51 @@
-//! Events: alarms that follow each other are one.
+//! Events: groups of nearby alarms.
 
 use super::causes::{Cause, Causes, NAMED};
 use crate::error::Error;
 use crate::state::{count, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Alarms that belong together.
+/// A group of nearby alarms.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Event {
-    /// First and last row with an alarm.
+    /// First row with an alarm.
     pub start: u64,
-    /// Last one.
+    /// Last row with an alarm.
     pub end: u64,
-    /// Row with the largest score beside its limit.
+    /// Row with the largest ratio of score to limit.
     pub peak: u64,
-    /// Its score.
+    /// Score of the row `peak`.
     pub peak_score: f64,
-    /// Rows with an alarm.
+    /// Number of rows with an alarm.
     pub alarms: u64,
-    /// Rows with an alarm because a column was stuck.
+    /// Number of rows with an alarm caused by a stuck column.
     pub stuck: u64,
-    /// Rows with an alarm in which a column had moved that was constant in the warm-up.
+    /// Number of rows with an alarm in which a column that was constant in the warm-up has another value.
     pub moved: u64,
-    /// The first causes, over all alarms of the event.
+    /// Main causes over all alarms of the event.
     pub causes: [Option<Cause>; NAMED],
 }
 
 impl Event {
-    /// True if a column was stuck in most of its rows.
+    /// Returns true if a column was stuck in at least half of the alarms.
     pub fn is_stuck(&self) -> bool {
         2 * self.stuck >= self.alarms
     }
 
-    /// True if a column that was constant in the warm-up had another value in most of its rows.
+    /// Returns true if a column that was constant in the warm-up had another value in at least half of the alarms.
     pub fn is_moved(&self) -> bool {
         2 * self.moved >= self.alarms
     }
 }
 
-/// The event that goes on, if one does.
+/// The ongoing event, if any.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Events {
     open: Option<Event>,
-    /// Position of its last alarm among all rows.
+    /// Position of the last alarm among all rows.
     last: u64,
-    /// Largest score over its limit.
+    /// Largest ratio of score to limit.
     peak: f64,
     causes: Causes,
 }
@@ -57,24 +57,24 @@ pub(super) struct Alarm {
     /// Position among all rows.
     pub position: u64,
     pub score: f64,
-    /// Score over its limit.
+    /// Ratio of the score to its limit.
     pub ratio: f64,
     pub is_stuck: bool,
     pub is_moved: bool,
 }
 
 impl Events {
-    /// None yet.
+    /// Creates a state without events.
     pub fn new(width: usize) -> Self {
         Self { open: None, last: 0, peak: 0.0, causes: Causes::new(width) }
     }
 
-    /// Ends the event if there were more than `gap` rows between its last alarm and this position.
+    /// Ends the event if more than `gap` rows separate its last alarm from this position.
     pub fn close_before(&mut self, position: u64, gap: u64) -> Option<Event> {
         self.open.filter(|_| position.saturating_sub(self.last) > gap + 1).and_then(|_| self.close())
     }
 
-    /// Ends the event.
+    /// Ends the event and returns it.
     pub fn close(&mut self) -> Option<Event> {
         let event = self.open.take();
         self.peak = 0.0;
@@ -82,12 +82,12 @@ impl Events {
         event
     }
 
-    /// The event that goes on.
+    /// Returns the ongoing event.
     pub fn open(&self) -> Option<&Event> {
         self.open.as_ref()
     }
 
-    /// Enters an alarm.
+    /// Adds an alarm.
     pub fn enter(&mut self, alarm: Alarm, causes: &Causes) {
         let Alarm { row, position, score, ratio, is_stuck, is_moved } = alarm;
         self.last = position;
@@ -111,7 +111,7 @@ impl Events {
         event.causes = self.causes.named();
     }
 
-    /// Checks what was read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         self.causes.check_state(width)?;
         let Some(event) = self.open else { return Ok(()) };

@@ -1,15 +1,15 @@
-//! Distance of each column from what the other columns of its row tell.
+//! Deviation of each column from its prediction by the other columns of the row.
 //!
-//! Setting: a row from its mean is `c`, with the covariance `S = P diag(s²) Pᵀ + diag(r²)`: directions P with variances s², and
-//! noise r_j² in each column (a factor model). Given all other columns, column j has the mean and the variance that make its
-//! squared deviation `z_j² = (S⁻¹c)_j² / (S⁻¹)_jj`.
+//! Setting: a centered row `c` has the covariance `S = P diag(s²) Pᵀ + diag(r²)`, with directions P of variances s² and noise
+//! r_j² in each column (a factor model). Given all other columns, the squared standardized deviation of column j is `z_j² =
+//! (S⁻¹c)_j² / (S⁻¹)_jj`.
 //!
-//! Guarantee: a fault f in column j alone adds `f S⁻¹e_j` to S⁻¹c, so that it adds `f² (S⁻¹)_jj` to z_j² and
-//! `f² (S⁻¹)_ij²/(S⁻¹)_ii`, which is no more, to any other z_i² (Cauchy and Schwarz; Alcala and Qin 2009 have it for any quadratic
-//! form). So a fault that is large beside the noise of its row is named first, whether or not its column goes with others.
+//! Guarantee: a fault f in column j alone adds `f S⁻¹e_j` to S⁻¹c. It adds `f² (S⁻¹)_jj` to z_j² and at most as much, `f²
+//! (S⁻¹)_ij²/(S⁻¹)_ii`, to any other z_i² (Cauchy–Schwarz; Alcala and Qin 2009 prove it for any quadratic form). A fault that
+//! is large compared with the noise of its row is therefore ranked first, whether or not its column is correlated with others.
 //!
-//! Cost: O(d k) for a row, O(d k²) for new directions. `S⁻¹ = diag(1/r²) - B Bᵀ` with `B = diag(1/r²) P V diag(λ)^(-1/2)`, where V and
-//! λ are eigenvectors and eigenvalues of `diag(1/s²) + Pᵀ diag(1/r²) P`.
+//! Cost: O(d k) per row, O(d k²) for new directions. `S⁻¹ = diag(1/r²) - B Bᵀ` with `B = diag(1/r²) P V diag(λ)^(-1/2)`, where
+//! V and λ are the eigenvectors and eigenvalues of `diag(1/s²) + Pᵀ diag(1/r²) P`.
 
 use crate::error::Error;
 use crate::linalg::{Eigen, Matrix, add_lower_product, multiply};
@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 /// Inverse of the covariance of a factor model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct FactorModel {
-    /// B.
+    /// Factor B.
     factors: Matrix,
-    /// The diagonal of S⁻¹.
+    /// Diagonal of S⁻¹.
     precision: Vec<f64>,
     #[serde(skip)]
     scaled: Scratch<Matrix>,
@@ -32,7 +32,7 @@ pub(super) struct FactorModel {
 }
 
 impl FactorModel {
-    /// Takes these directions with their variances, and this noise.
+    /// Fits the model to directions with their variances, and to the noise.
     pub fn fit(&mut self, basis: &Matrix, variances: &[f64], noise: &[f64], eigen: &mut Eigen) {
         let Self { factors, precision, scaled, working } = self;
         let (scaled, working) = (&mut scaled.0, &mut working.0);
@@ -63,11 +63,11 @@ impl FactorModel {
         for b in 0..k {
             precision.iter_mut().zip(factors.column(b)).for_each(|(entry, f)| *entry -= f * f);
         }
-        // A column that the directions hold nearly whole: 1/(s² + r²) is left of 1/r², or its rounding.
+        // If the directions contain a column almost entirely, only 1/(s² + r²) remains of 1/r², or its rounding error.
         precision.iter_mut().zip(noise).for_each(|(entry, r)| *entry = entry.max(f64::EPSILON / r));
     }
 
-    /// Writes the squared deviation of each column, given the others, for a row from the mean.
+    /// Writes the squared deviation of each column, given the others, for a centered row.
     pub fn squared_deviations(&self, centered: &[f64], noise: &[f64], coordinates: &mut Vec<f64>, out: &mut Vec<f64>) {
         self.factors.transpose_times(centered, coordinates);
         out.clear();
@@ -76,7 +76,7 @@ impl FactorModel {
         out.iter_mut().zip(&self.precision).for_each(|(entry, p)| *entry *= *entry / p);
     }
 
-    /// Checks what was read from bytes, for d columns and k directions.
+    /// Checks a deserialized state for d columns and k directions.
     pub fn check_state(&self, d: usize, k: usize) -> Result<(), Error> {
         ensure(
             self.factors.rows() == d && self.factors.columns() == k,
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Solves `S x = b` by elimination with the largest pivot.
+    /// Solves `S x = b` by elimination with partial pivoting.
     fn solve(mut s: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         let d = b.len();
         for i in 0..d {

@@ -1,20 +1,20 @@
-//! Columns that show one value in nearly every row: constant columns, switches, counters of rare events.
+//! Flags: columns with the same value in nearly every row, such as constants, switches and counters of rare events.
 //!
-//! Such a column has no scale, so the shape leaves it out. It is a flag: at its common value it adds nothing to the score. At any other value it adds `-2 log p`, where p is the share of warm-up rows with another value, by the rule of
-//! succession `(m + 1)/(n + 2)`. About the last rows p is the recent share, if that is larger: a flag that stays raised is no
-//! longer a surprise.
+//! Such a column has no scale, so the shape leaves it out. At its common value a flag adds nothing to the score. At any other
+//! value it adds `-2 log p`, where p is the share of warm-up rows with another value, by the rule of succession `(m + 1)/(n +
+//! 2)`. For the recent score, p is the recent share if that is larger, so that a flag that stays raised no longer adds much.
 //!
-//! A column that was constant in the warm-up therefore adds `2 log(n + 2)` when it moves, about 12 after 400 rows: enough for an
-//! alarm by itself.
+//! A column that was constant in the warm-up therefore adds `2 log(n + 2)` when it moves, about 12 after 400 rows, which is
+//! enough for an alarm.
 
 use super::limits::RECENT_STEP;
 use crate::error::Error;
 use crate::state::{LARGEST, ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Least share of the rows with the same value. Such a column has quartiles and deciles that are all equal.
+/// Minimum share of rows with the common value. The quartiles and deciles of such a column are equal.
 const COMMON: f64 = 0.9;
-/// Factor on the logarithm: a flag counts as the squared deviation of a normal number with this tail.
+/// Factor on the logarithm. A flag counts like the squared deviation of a normal variable with this tail probability.
 const WEIGHT: f64 = 2.0;
 
 /// The columns that are flags.
@@ -26,20 +26,20 @@ pub(super) struct Flags {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Flag {
     column: usize,
-    /// The common value.
+    /// Common value.
     value: f64,
     /// Share of other values in the warm-up, by the rule of succession.
     rate: f64,
     /// Running share of other values.
     recent: f64,
-    /// True if the warm-up had no other value.
+    /// True if the warm-up contained no other value.
     was_constant: bool,
     /// True if the last row had another value.
     is_raised: bool,
 }
 
 impl Flags {
-    /// Finds the flags among the columns of the warm-up; missing cells count for nothing.
+    /// Finds the flags among the columns of the warm-up. Missing cells are ignored.
     pub fn find(rows: &[Vec<f64>]) -> Self {
         let width = rows.first().map_or(0, Vec::len);
         let mut cells = Vec::with_capacity(rows.len());
@@ -56,7 +56,7 @@ impl Flags {
         Self { columns: (0..width).filter_map(flag).collect() }
     }
 
-    /// Takes the constant of each flag that has one in these rows, whichever it is, as its common value.
+    /// Updates the common value of each flag that is constant in these rows.
     pub fn adopt_constants(&mut self, rows: &[Vec<f64>]) {
         for flag in &mut self.columns {
             let mut cells = rows.iter().map(|row| row[flag.column]).filter(|x| !x.is_nan());
@@ -68,17 +68,18 @@ impl Flags {
         }
     }
 
-    /// Number of flags.
+    /// Returns the number of flags.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// Puts the flags of a row at zero: the shape does not see them.
+    /// Sets the flag columns of a row to zero, because the shape ignores them.
     pub fn blank(&self, row: &mut [f64]) {
         self.columns.iter().for_each(|flag| row[flag.column] = 0.0);
     }
 
-    /// Scores of the flags of a row by the warm-up and by the last rows. The row then counts among the last ones if `follows`.
+    /// Returns the scores of the flags of a row by the warm-up and by the last rows. If `follows` is true, the row then updates
+    /// the recent shares.
     pub fn enter(&mut self, raw: &[f64], follows: bool) -> [f64; 2] {
         let mut scores = [0.0; 2];
         for flag in &mut self.columns {
@@ -95,19 +96,19 @@ impl Flags {
         scores
     }
 
-    /// Adds the surprise of the raised flags to the squared deviations of their columns.
+    /// Adds the scores of raised flags to the squared deviations of their columns.
     pub fn add_deviations(&self, deviations: &mut [f64]) {
         for flag in self.columns.iter().filter(|flag| flag.is_raised) {
             deviations[flag.column] -= 2.0 * WEIGHT * flag.rate.ln();
         }
     }
 
-    /// The first column that was constant in the warm-up and has another value in the last row.
+    /// Returns the first column that was constant in the warm-up and has another value in the last row.
     pub fn moved(&self) -> Option<usize> {
         self.columns.iter().find(|flag| flag.is_raised && flag.was_constant).map(|flag| flag.column)
     }
 
-    /// Checks flags that were read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         let is_sorted = self.columns.windows(2).all(|pair| pair[0].column < pair[1].column);
         ensure(is_sorted && self.columns.iter().all(|flag| flag.column < width), "flags must be columns in order")?;
@@ -119,7 +120,7 @@ impl Flags {
     }
 }
 
-/// The commonest of sorted numbers, and its count.
+/// Returns the most common of sorted numbers, and its count.
 fn commonest(sorted: &[f64]) -> (f64, f64) {
     let mut best = (0.0, 0);
     for run in sorted.chunk_by(|a, b| a == b) {
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!(flags.moved(), Some(1));
         let last = (0..300).map(|_| flags.enter(&[0.0, 7.5, 0.0], true)).last().unwrap_or_default();
         assert!(last[0] == first && last[1] < 0.1, "{last:?}");
-        // The other one has other values in a twentieth of the rows.
+        // The other flag has other values in a twentieth of the rows.
         let [rare, _] = flags.enter(&[0.0, 7.0, 1.0], false);
         assert!((rare - 2.0 * (402.0f64 / 21.0).ln()).abs() < 1e-12, "{rare}");
         assert_eq!(flags.moved(), None);

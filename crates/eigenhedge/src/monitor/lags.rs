@@ -1,28 +1,28 @@
-//! Earlier rows beside each row: the past of a process helps to say if its present is normal.
+//! Lagged rows: earlier rows appended to each row.
 
 use crate::error::Error;
 use crate::state::{LARGEST, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// The last rows.
+/// Buffer of the last rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Lags {
-    /// Numbers in a row, and earlier rows beside it.
+    /// Columns per row, and number of lags.
     width: usize,
     lags: usize,
-    /// The last row, the row before it, and so on.
+    /// The last row, followed by the earlier ones in reverse order.
     cells: Vec<f64>,
-    /// Rows that are there.
+    /// Number of rows in the buffer.
     rows: usize,
 }
 
 impl Lags {
-    /// No rows yet.
+    /// Creates an empty buffer.
     pub fn new(width: usize, lags: usize) -> Self {
         Self { width, lags, cells: vec![0.0; width * (lags + 1)], rows: 0 }
     }
 
-    /// Forgets the rows.
+    /// Clears the buffer.
     pub fn clear(&mut self) {
         self.rows = 0;
     }
@@ -35,22 +35,22 @@ impl Lags {
         self.rows = (self.rows + 1).min(self.lags + 1);
     }
 
-    /// The last row with the rows before it; none until there are enough.
+    /// Returns the last row followed by its lags; `None` until there are enough rows.
     pub fn row(&self) -> Option<&[f64]> {
         (self.rows > self.lags).then_some(&self.cells[..])
     }
 
-    /// The same, to fill in cells of the last row.
+    /// Returns the last row with its lags mutably, to fill in cells.
     pub fn row_mut(&mut self) -> Option<&mut [f64]> {
         (self.rows > self.lags).then_some(&mut self.cells[..])
     }
 
-    /// The last row alone.
+    /// Returns the last row mutably, without lags.
     pub fn last_mut(&mut self) -> &mut [f64] {
         &mut self.cells[..self.width]
     }
 
-    /// Checks what was read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self, width: usize, lags: usize) -> Result<(), Error> {
         let fits = self.width == width && self.lags == lags && self.cells.len() == width * (lags + 1);
         ensure(fits && self.rows <= lags + 1, "earlier rows must be as many as there are lags")?;

@@ -1,26 +1,26 @@
-//! The last rows as they came, from which a new reference can be fitted.
+//! Buffer of the last raw rows, to which a new reference can be fitted.
 
 use crate::error::Error;
 use crate::state::ensure;
 use serde::{Deserialize, Serialize};
 
-/// Most numbers that are kept: 8 MiB.
+/// Maximum number of values in the buffer: 8 MiB.
 const MOST_NUMBERS: usize = 1 << 20;
-/// Rows that are kept however long they are.
+/// Minimum number of rows in the buffer, for rows of any length.
 const FEWEST_ROWS: usize = 128;
 
-/// As many rows as the warm-up had, fewer if they are long.
+/// The last raw rows: as many as the warm-up had, or fewer if they are long.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct LastRows {
     width: usize,
     most: usize,
     cells: Vec<f64>,
-    /// Place of the oldest row once all places are taken.
+    /// Position of the oldest row once the buffer is full.
     oldest: usize,
 }
 
 impl LastRows {
-    /// The last of these rows, with room for as many of them.
+    /// Creates a buffer with the last of these rows, and a capacity for as many.
     pub fn new(rows: &[Vec<f64>], width: usize) -> Self {
         let most = rows.len().min(room(width)).max(1);
         let mut last = Self::empty(width, most);
@@ -28,17 +28,17 @@ impl LastRows {
         last
     }
 
-    /// No rows, with room for this many.
+    /// Creates an empty buffer with this capacity.
     pub fn empty(width: usize, most: usize) -> Self {
         Self { width, most, cells: Vec::with_capacity(width * most), oldest: 0 }
     }
 
-    /// Room for rows.
+    /// Returns the capacity in rows.
     pub fn most(&self) -> usize {
         self.most
     }
 
-    /// Adds a row in the place of the oldest one.
+    /// Adds a row, replacing the oldest one if the buffer is full.
     pub fn push(&mut self, row: &[f64]) {
         if self.count() < self.most {
             return self.cells.extend_from_slice(row);
@@ -52,7 +52,7 @@ impl LastRows {
         self.cells.len() / self.width.max(1)
     }
 
-    /// The newest rows, oldest first; at most this many.
+    /// Returns at most `most` newest rows, oldest first.
     pub fn newest(&self, most: usize) -> Vec<Vec<f64>> {
         let count = self.count();
         let order = (0..count).map(|i| (self.oldest + i) % count.max(1));
@@ -60,7 +60,7 @@ impl LastRows {
         order.skip(count.saturating_sub(most)).map(row).collect()
     }
 
-    /// Checks rows that were read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         let fits = self.width == width
             && (1..=room(width)).contains(&self.most)
@@ -72,7 +72,7 @@ impl LastRows {
     }
 }
 
-/// Most rows of this width that are kept.
+/// Returns the maximum number of rows of this width.
 fn room(width: usize) -> usize {
     (MOST_NUMBERS / width.max(1)).max(FEWEST_ROWS)
 }

@@ -1,16 +1,16 @@
-//! Limits of scores that depend on each other.
+//! Limits for autocorrelated scores.
 //!
-//! **Effective number of rows.** Neighboring rows are alike: n of them say as much as `n_e = n/τ` independent ones, with
-//! `τ = 1 + 2 Σ` autocorrelations of the ranks up to the first that is not positive.
+//! **Effective number of rows.** Consecutive rows are similar: n of them are worth `n_e = n/τ` independent ones, where `τ = 1 +
+//! 2 Σ` sums the autocorrelations of the ranks up to the first that is not positive.
 //!
-//! **Quantile at level α** of n_e independent scores: the `1 - α'` quantile with `α' = (α(n_e + 1/3) - 2/3)/n_e`, or the largest
-//! score if α' is less than `1/(n + 1)`; then, for a limit that moves, at least Student's limit of their cube roots.
+//! **Quantile at level α** of n_e independent scores: the `1 - α'` quantile with `α' = (α(n_e + 1/3) - 2/3)/n_e`, or the
+//! largest score if α' is less than `1/(n + 1)`. A moving limit is also at least Student's limit of their cube roots.
 //!
-//! **Limit that moves** ([`Recent`]): the quantile of the last scores. Every row counts, unusual or not, as at most [`CLIP`] limits.
-//! A limit that learned only from rows below it would be a ratchet: it would fall until a large share of normal rows passed it. A
-//! fault therefore raises the limit while it lasts; the drift verdict is what keeps reporting a long one.
+//! **Moving limit** ([`Recent`]): the quantile of the last scores. Every score counts, but as at most [`CLIP`] limits. A limit
+//! that learned only from rows below it would keep falling until a large share of normal rows exceeded it. A fault therefore
+//! raises the limit while it lasts. The drift verdict keeps reporting a long fault.
 //!
-//! Cost: a selection among the last scores every [`RENEWAL`] rows.
+//! Cost: one selection among the last scores every [`RENEWAL`] rows.
 
 use super::options::Limit;
 use super::tails::{quantile, student_quantile};
@@ -18,24 +18,25 @@ use crate::error::Error;
 use crate::state::{LARGEST, count, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 
-/// Weight of a row in the level of the last rows: long enough to be steady, short enough to follow a process that moves.
+/// Weight of a row in the recent level: small enough for a steady level, large enough to follow a moving process.
 pub(super) const RECENT_STEP: f64 = 1.0 / 50.0;
-/// Share of normal rows that count as unusual wherever a limit is not the one asked for: rows that can be an alarm, levels at
-/// which a drift is over, rows of the warm-up that may be outliers.
+/// Share of normal rows that count as unusual where the limit is not set by the user: candidates for alarms, levels at which a
+/// drift ends, and possible outliers of the warm-up.
 pub(super) const TENTH: f64 = 0.1;
 
-/// Fewest rows that scores can be worth.
+/// Minimum effective number of rows.
 const FEWEST: f64 = 4.0;
-/// Scores over the limit that the window is meant to hold.
+/// Number of scores above the limit that the window is sized for.
 const PASSING: f64 = 5.0;
-/// Rows between two renewals of the limit.
+/// Number of rows between updates of the limit.
 const RENEWAL: u64 = 10;
-/// A score counts as at most this many limits.
+/// Maximum score, as a multiple of the limit.
 const CLIP: f64 = 1.5;
-/// Least limit: scores of rows that are all alike.
+/// Smallest limit, for rows that are all alike.
 const LEAST: f64 = 1e-6;
 
-/// Rows that are worth one independent row: `1 + 2 Σ` autocorrelations of the ranks up to the first that is not positive.
+/// Returns the number of rows equivalent to one independent row: `1 + 2 Σ` of the autocorrelations of the ranks up to the first
+/// that is not positive.
 pub(super) fn time_between_independent(values: &[f64]) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|a, b| values[*a].total_cmp(&values[*b]).then(a.cmp(b)));
@@ -50,13 +51,14 @@ pub(super) fn time_between_independent(values: &[f64]) -> f64 {
     1.0 + 2.0 * (1..ranks.len()).map(correlation).take_while(|r| *r > 0.0).sum::<f64>()
 }
 
-/// Place of the quantile at level `alpha` among n sorted scores that are worth `effective` independent ones; none for the largest.
+/// Returns the level of the sample quantile for `alpha`, given n scores equivalent to `effective` independent ones; `None` for
+/// the largest score.
 fn level(n: f64, effective: f64, alpha: f64) -> Option<f64> {
     let corrected = (alpha * (effective + 1.0 / 3.0) - 2.0 / 3.0) / effective;
     (corrected > 1.0 / (n + 1.0)).then_some(1.0 - corrected)
 }
 
-/// Quantile at level `alpha` of scores, as if they were independent.
+/// Returns the quantile at level `alpha` of scores, assuming independence.
 pub(super) fn upper_quantile(scores: &[f64], alpha: f64) -> f64 {
     careful_quantile(scores, alpha, scores.len() as f64)
 }
@@ -67,8 +69,8 @@ fn careful_quantile(scores: &[f64], alpha: f64, effective: f64) -> f64 {
     level(sorted.len() as f64, effective, alpha).map_or(sorted[sorted.len() - 1], |level| quantile(&sorted, level))
 }
 
-/// Limit that the share `alpha` of later values pass, given n dependent ones: their quantile if they are enough to show it, else the
-/// prediction limit.
+/// Returns the limit that the share `alpha` of later values exceed, given dependent values: their quantile if the sample is
+/// large enough, otherwise the prediction limit.
 pub(super) fn tail_limit(values: &[f64], alpha: f64) -> f64 {
     let n = values.len() as f64;
     let effective = (n / time_between_independent(values)).max(FEWEST);
@@ -78,7 +80,8 @@ pub(super) fn tail_limit(values: &[f64], alpha: f64) -> f64 {
     }
 }
 
-/// Limit that few of the later values pass, given n dependent ones: the larger of their quantile and Student's prediction limit.
+/// Returns the limit that few later values exceed, given dependent values: the larger of their quantile and Student's
+/// prediction limit.
 pub(super) fn prediction_limit(values: &[f64], alpha: f64) -> f64 {
     let n = values.len() as f64;
     let effective = (n / time_between_independent(values)).max(FEWEST);
@@ -88,19 +91,19 @@ pub(super) fn prediction_limit(values: &[f64], alpha: f64) -> f64 {
     careful_quantile(values, alpha, effective).max(mean + times * (variance * (1.0 + 1.0 / effective)).sqrt())
 }
 
-/// The last scores and the limit that follows from them.
+/// The last scores and their limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Recent {
     rule: Limit,
     scores: Vec<f64>,
-    /// Place of the oldest score once the window is full.
+    /// Position of the oldest score once the window is full.
     oldest: usize,
     rows: u64,
     pub limit: f64,
 }
 
 impl Recent {
-    /// Begins with scores of the warm-up.
+    /// Creates the window with scores of the warm-up.
     pub fn new(rule: Limit, scores: &[f64]) -> Self {
         let most = window(rule);
         let mut window = Vec::with_capacity(most);
@@ -130,12 +133,12 @@ impl Recent {
         self.limit = limit_of(self.rule, &mut self.scores.clone());
     }
 
-    /// Share of normal rows that are meant to pass.
+    /// Returns the share of normal rows that should exceed the limit.
     pub fn rate(&self) -> f64 {
         self.rule.rate()
     }
 
-    /// Checks scores that were read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self) -> Result<(), Error> {
         let rate = self.rule.rate();
         ensure(rate > 0.0 && rate < 1.0, "a limit must have a rate between 0 and 1")?;
@@ -148,12 +151,12 @@ impl Recent {
     }
 }
 
-/// Scores that a limit comes from.
+/// Returns the number of scores in the window.
 fn window(rule: Limit) -> usize {
     ((PASSING / rule.rate()).ceil() as usize).clamp(100, 20_000)
 }
 
-/// The limit of scores in any order; leaves them in another.
+/// Returns the limit for scores in any order, and reorders them.
 fn limit_of(rule: Limit, scores: &mut [f64]) -> f64 {
     let n = scores.len();
     let level = match rule {
@@ -172,7 +175,7 @@ fn limit_of(rule: Limit, scores: &mut [f64]) -> f64 {
     limit.max(beyond).max(LEAST)
 }
 
-/// Limit at a level that the scores are too few to show: their cube roots are nearly normal.
+/// Returns the limit at a level beyond the sample, from the nearly normal cube roots of the scores.
 fn extrapolated(scores: &[f64], alpha: f64) -> f64 {
     let n = scores.len() as f64;
     let mean = scores.iter().map(|s| s.cbrt()).sum::<f64>() / n;
@@ -185,7 +188,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Scores whose square roots are those of a process that remembers.
+    /// Draws scores that are squares of an autoregressive process.
     fn scores(remembered: f64, count: usize, random: &mut Random) -> Vec<f64> {
         let mut state = random.normal();
         let step = (1.0 - remembered * remembered).sqrt();
@@ -220,7 +223,7 @@ mod tests {
         };
         let independent = tau(0.0);
         assert!((1.0..1.2).contains(&independent), "{independent}");
-        // The squares of a process that remembers 0.9 remember 0.81, 1 + 2 Σ 0.81^h = 9.5; their ranks a little less.
+        // The squares of a process with autocorrelation 0.9 have 0.81; 1 + 2 Σ 0.81^h = 9.5. Their ranks have a little less.
         let dependent = tau(0.9);
         assert!((6.0..9.0).contains(&dependent), "{dependent}");
     }

@@ -1,20 +1,20 @@
 //! Monitoring: scores, alarms, drift, causes and change points for rows of sensors.
 //!
-//! Setting: rows arrive one at a time. The first ones are a warm-up that is taken as normal, apart from outliers; they are the
-//! *reference*. Every later row has two verdicts. **Alarm**: unusual compared with the reference and with the last rows. **Drift**: the
-//! level of the rows has left the reference, and has not returned.
+//! Setting: rows arrive one at a time. The first rows are a warm-up, which counts as normal apart from outliers; they are the
+//! *reference*. Every later row gets two verdicts. **Alarm**: the row is unusual compared with the reference and with the last
+//! rows. **Drift**: the level of the rows has left the reference and has not returned.
 //!
-//! Update: columns are brought to a common scale ([`Columns`]), columns with one common value become `flags`, earlier rows are appended
-//! (`lags`). The warm-up gives directions (`shape`), tail probabilities of the parts along them and outside them (`tails`), and limits
-//! (`warm_up`). `channel` scores each row about the reference and about the level of the last rows; `drift` follows the running mean
-//! of the reference score. Besides: a counter of values that repeat (`repeats`), moments at which the score changes its level
-//! (`changes`), the columns that cause a score (`causes`), and alarms that belong together (`events`).
+//! Update: columns are standardized ([`Columns`]), columns with one common value become `flags`, and earlier rows are appended
+//! (`lags`). The warm-up determines directions (`shape`), tail probabilities of the parts along and outside them (`tails`), and
+//! limits (`warm_up`). `channel` scores each row relative to the reference and to the level of the last rows; `drift` tracks
+//! the running mean of the reference score. Other modules detect repeated values (`repeats`) and change points of the score
+//! (`changes`), find the columns that cause a score (`causes`), and group nearby alarms (`events`).
 //!
-//! Guarantee: none. Measured rates on streams of many kinds are in the book's page on alarms.
+//! Guarantee: none. The page on alarms in the book has measured rates for many kinds of streams.
 //!
-//! Cost: O(dk) for a row, with d columns times lags; O(d³) for a warm-up.
+//! Cost: O(dk) per row, where d is the number of columns times lags; O(d³) for a warm-up.
 //!
-//! Not done: kernels; they would need limits of their own.
+//! Not done: kernels, which would need separate limits.
 //!
 //! References: Jackson and Mudholkar (1979) for Q; Alcala and Qin (2009) for contributions; Siegmund and Venkatraman (1995) for
 //! the likelihood ratio.
@@ -66,10 +66,10 @@ use last_rows::LastRows;
 use repeats::Repeats;
 use serde::{Deserialize, Serialize};
 
-/// Largest cell, in standard units: its fourth power is finite with room for sums.
+/// Largest cell in standard units. Sums of its fourth power are finite.
 const LARGEST_CELL: f64 = 1e70;
 
-/// Scores, limits and alarms for rows as they come.
+/// A streaming monitor: scores, limits, alarms, drift and change points for rows of sensors.
 ///
 /// ```
 /// use eigenhedge::{Monitor, MonitorOptions, Random};
@@ -91,24 +91,24 @@ pub struct Monitor {
     options: MonitorOptions,
     columns: Columns,
     width: usize,
-    /// Rows of the warm-up while it lasts.
+    /// Rows of the warm-up, until it ends.
     waiting: Vec<Vec<f64>>,
-    /// True while the reference is that of another monitor.
+    /// True if the reference is borrowed from another monitor.
     is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
-    /// What the program around the monitor has to remember, in a form of its own; empty for none.
+    /// State of the calling program, in its own format; empty for none.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     row: Scratch<Vec<f64>>,
 }
 
-/// All that there is once the warm-up is over.
+/// State after the warm-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Fitted {
     levels: Channel,
     lags: Lags,
-    /// A second channel, for the differences between rows.
+    /// Second channel, for the differences between rows.
     differences: Option<Differences>,
     flags: Flags,
     repeats: Repeats,
@@ -120,14 +120,14 @@ struct Fitted {
     causes: Scratch<Causes>,
 }
 
-/// A channel for the differences between rows.
+/// Channel for the differences between rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Differences {
     channel: Channel,
     lags: Lags,
     /// Scale of the differences.
     standardizer: Standardizer,
-    /// The row before; empty if there is none.
+    /// Previous row; empty if there is none.
     previous: Vec<f64>,
     #[serde(skip)]
     step: Scratch<Vec<f64>>,
@@ -135,15 +135,15 @@ struct Differences {
     causes: Scratch<Causes>,
 }
 
-/// Numbers of rows, alarms and what follows from them.
+/// Counts of rows, alarms and other results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorTotals {
-    /// Rows, the warm-up included.
+    /// Rows, including the warm-up.
     pub rows: u64,
     /// Rows of the warm-up.
     pub warm_up: u64,
-    /// Rows that were passed over because cells were missing.
+    /// Rows skipped because of missing cells.
     pub passed_over: u64,
     /// Rows with a score.
     pub scored: u64,
@@ -151,18 +151,18 @@ pub struct MonitorTotals {
     pub alarms: u64,
     /// Events that have ended.
     pub events: u64,
-    /// Changes.
+    /// Reported change points.
     pub changes: u64,
     /// Rows in drift.
     pub drift_rows: u64,
-    /// Drifts that were reported.
+    /// Reported drifts.
     pub drifts: u64,
-    /// References that were accepted after the first.
+    /// References accepted after the first.
     pub accepted: u64,
 }
 
 impl MonitorTotals {
-    /// Adds what has happened between two looks at one monitor.
+    /// Adds the differences between two totals of one monitor.
     pub fn add_since(&mut self, before: &Self, after: &Self) {
         let Self { rows, warm_up, passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted } = self;
         for (sum, before, after) in [
@@ -183,7 +183,7 @@ impl MonitorTotals {
 }
 
 impl Monitor {
-    /// A monitor before its first row, for rows of this many numbers.
+    /// Creates a monitor for rows of `width` columns.
     pub fn new(options: MonitorOptions, width: usize) -> Result<Self, Error> {
         options.check(width)?;
         Ok(Self {
@@ -199,7 +199,7 @@ impl Monitor {
         })
     }
 
-    /// The same with names of columns; names of which one stands for two columns are no names.
+    /// Sets the names of the columns. Duplicate names are discarded, and the columns are then unnamed.
     #[must_use]
     pub fn with_names(mut self, names: Option<Vec<String>>) -> Self {
         let names = names.filter(|names| names.len() == self.width);
@@ -207,75 +207,75 @@ impl Monitor {
         self
     }
 
-    /// The options.
+    /// Returns the options.
     pub fn options(&self) -> &MonitorOptions {
         &self.options
     }
 
-    /// Names and scale of the columns.
+    /// Returns the names and scale of the columns.
     pub fn columns(&self) -> &Columns {
         &self.columns
     }
 
-    /// Numbers in a row.
+    /// Returns the number of columns.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Numbers of rows and alarms.
+    /// Returns the counts of rows and alarms.
     pub fn totals(&self) -> MonitorTotals {
         self.totals
     }
 
-    /// True once the warm-up is over, or another monitor's reference stands in for it.
+    /// Returns true once the warm-up is over or a reference was borrowed.
     pub fn is_ready(&self) -> bool {
         self.fitted.is_some()
     }
 
-    /// True while the reference is that of another monitor ([`Self::borrow_reference`]).
+    /// Returns true while the reference is borrowed from another monitor ([`Self::borrow_reference`]).
     pub fn is_borrowed(&self) -> bool {
         self.is_borrowed
     }
 
-    /// Earlier rows that are appended to each row.
+    /// Returns the number of earlier rows appended to each row.
     pub fn lags(&self) -> usize {
         self.options.lags(self.width)
     }
 
-    /// Directions that are kept; none during the warm-up.
+    /// Returns the number of directions kept; `None` during the warm-up.
     pub fn directions(&self) -> Option<usize> {
         self.fitted.as_ref().map(|fitted| fitted.levels.shape.basis.columns())
     }
 
-    /// Limit that the asked share of rows like the reference pass; none during the warm-up. The limit of a verdict also depends on the
-    /// last rows.
+    /// Returns the limit that the requested share of reference-like rows exceed; `None` during the warm-up. The limit of a
+    /// verdict also depends on the last rows.
     pub fn limit(&self) -> Option<f64> {
         self.fitted.as_ref().map(|fitted| fitted.levels.fixed_limit)
     }
 
-    /// The drift that goes on.
+    /// Returns the ongoing drift.
     pub fn open_drift(&self) -> Option<&DriftReport> {
         self.fitted.as_ref().and_then(|fitted| fitted.drift.open())
     }
 
-    /// True if the differences between rows have a score of their own.
+    /// Returns true if the differences between rows are scored too.
     pub fn has_differences(&self) -> bool {
         self.fitted.as_ref().is_some_and(|fitted| fitted.differences.is_some())
     }
 
-    /// The event that goes on.
+    /// Returns the ongoing event.
     pub fn open_event(&self) -> Option<&Event> {
         self.fitted.as_ref().and_then(|fitted| fitted.events.open())
     }
 
-    /// Ends the event that goes on, at the end of a table.
+    /// Ends the ongoing event, e.g. at the end of a table.
     pub fn close_event(&mut self) -> Option<Event> {
         let event = self.fitted.as_mut().and_then(|fitted| fitted.events.close());
         self.totals.events += u64::from(event.is_some());
         event
     }
 
-    /// Forgets the last rows, because the next one does not follow them: it is from another table.
+    /// Clears the lagged rows, because the next row starts another table.
     pub fn begin_table(&mut self) {
         if let Some(fitted) = &mut self.fitted {
             fitted.lags.clear();
@@ -286,7 +286,7 @@ impl Monitor {
         }
     }
 
-    /// A copy that gives scores and learns nothing, before the first row of a table.
+    /// Returns a copy that scores rows without learning, ready for the first row of a table.
     pub fn frozen(&self) -> Self {
         let mut copy = self.clone();
         copy.options.mode = Mode::Freeze(self.totals.warm_up);
@@ -300,20 +300,20 @@ impl Monitor {
         copy
     }
 
-    /// Contributions of the numbers of the row before to its Q and its T² of levels, lags included: entry `l · width + j` is that
-    /// of column j, l rows before. They sum to Q and T². Empty before the first score.
+    /// Returns the contributions of the cells of the last row to its Q and its T², including lags: entry `l · width + j`
+    /// belongs to column j, l rows earlier. They sum to Q and T². Empty before the first score.
     pub fn contributions(&self) -> (Vec<f64>, Vec<f64>) {
         self.fitted.as_ref().map_or_else(Default::default, |fitted| {
             causes::contributions(&fitted.levels.shape, &fitted.levels.reference_parts.0)
         })
     }
 
-    /// Looks at a row, in units of the input, then learns from it. An error leaves everything as it was.
+    /// Scores a row, in units of the input, and then learns from it. On an error nothing changes.
     pub fn step(&mut self, raw: &[f64]) -> Result<Verdict, Error> {
         self.step_numbered(self.totals.rows, raw)
     }
 
-    /// Adds a row to the warm-up, however many rows it has already; [`Self::end_warm_up`] ends it.
+    /// Adds a row to the warm-up, regardless of its length. [`Self::end_warm_up`] ends the warm-up.
     pub fn add_to_warm_up(&mut self, raw: &[f64]) -> Result<(), Error> {
         if self.is_passed_over(raw)? {
             self.totals.passed_over += 1;
@@ -324,12 +324,12 @@ impl Monitor {
         Ok(())
     }
 
-    /// Rows of the warm-up so far.
+    /// Returns the number of warm-up rows so far.
     pub fn waiting_rows(&self) -> u64 {
         self.waiting.len() as u64
     }
 
-    /// True if missing cells keep a row out. Returns `Err` for a wrong length or a non-finite value.
+    /// Returns true if the row is skipped because of missing cells. Returns `Err` for a wrong length or a non-finite value.
     fn is_passed_over(&self, raw: &[f64]) -> Result<bool, Error> {
         let check = if self.options.missing == Missing::Fail { check_row } else { check_cells };
         check("row", raw, self.width)?;
@@ -337,7 +337,7 @@ impl Monitor {
         Ok(missing == raw.len() || missing > 0 && self.options.missing == Missing::Skip)
     }
 
-    /// The same with a number of the caller's in place of the position of the row: verdict, events and changes have it.
+    /// Scores a row like [`Self::step`], with a row number chosen by the caller. Verdict, events and changes use it.
     pub fn step_numbered(&mut self, number: u64, raw: &[f64]) -> Result<Verdict, Error> {
         if self.is_passed_over(raw)? {
             self.totals.rows += 1;
@@ -378,7 +378,7 @@ impl Monitor {
         Ok(verdict)
     }
 
-    /// Rows since the drift that goes on began.
+    /// Returns the number of rows since the start of the ongoing drift.
     fn drift_rows(&self) -> u64 {
         let start = self.fitted.as_ref().and_then(|fitted| fitted.drift.start());
         start.map_or(0, |start| self.totals.rows - start)
@@ -397,7 +397,7 @@ impl MonitorTotals {
 }
 
 impl Fitted {
-    /// Scores a row in standard units, then follows it.
+    /// Scores a row in standard units, then learns from it.
     fn step(
         &mut self,
         raw: &[f64],
@@ -427,7 +427,7 @@ impl Fitted {
             verdict.change = changes.enter(number, scored.score, row, causes);
             let left = drift.enter((number, position), scored.score / levels.reference_limit, causes);
             verdict.set_drift(left, drift.open());
-            // An alarm in a drift is caused by the columns that left the level of the last rows, not by those that drifted.
+            // During a drift, an alarm is caused by the columns that left the recent level, not by those that drifted.
             if scored.ratio > 1.0 && follows {
                 causes.rank(&levels.shape, &levels.recent_parts.0);
                 flags.add_deviations(&mut causes.ranks);
@@ -450,7 +450,7 @@ impl Fitted {
             blamed.blame(column);
         }
         verdict.causes = blamed.named();
-        // The score that this row needed for an alarm.
+        // Score that this row would need for an alarm.
         let limit = levels.limit(options.mode);
         verdict.limit = if verdict.score.is_nan() { f64::NAN } else { limit_of(verdict.score, ratio, limit) };
         verdict.alarm = ratio > 1.0 || verdict.stuck.is_some();
@@ -461,7 +461,7 @@ impl Fitted {
         verdict
     }
 
-    /// Forgets all but the reference, before the first row of another stream.
+    /// Clears everything except the reference, before the first row of another stream.
     fn forget_state(&mut self, width: usize) {
         self.repeats.clear();
         self.drift.clear();
@@ -470,19 +470,19 @@ impl Fitted {
     }
 }
 
-/// The score that a row needed for an alarm, given its score and that over its limit.
+/// Returns the score that a row would need for an alarm, given its score and the ratio to its limit.
 fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
     let limit = score / ratio;
     match ratio > 1.0 {
         true => limit,
         false if limit.is_finite() => limit.max(least),
-        // The row is as usual as can be.
+        // The row is perfectly usual.
         false => 2.0 * score.max(least),
     }
 }
 
 impl Differences {
-    /// Scores the difference from the row before, then follows it.
+    /// Scores the difference from the previous row, then learns from it.
     fn step(&mut self, row: &[f64], mode: Mode) -> Option<Scored> {
         let Self { channel, lags, standardizer, previous, step, causes } = self;
         if previous.is_empty() {
@@ -490,7 +490,7 @@ impl Differences {
             return None;
         }
         previous.iter_mut().zip(row).for_each(|(x, now)| *x = now - *x);
-        // A step that overflows has no score.
+        // A difference that overflows has no score.
         let is_finite = standardizer.apply(previous, &mut step.0).is_ok();
         lags.push(&step.0);
         previous.copy_from_slice(row);
@@ -508,8 +508,8 @@ impl Differences {
     }
 }
 
-/// Adds a row to the earlier ones, with its missing cells filled in from the directions; those of a row without earlier rows are at
-/// the level of the last rows.
+/// Adds a row to the lagged rows, with missing cells filled in from the directions. Without enough earlier rows they are set to
+/// the recent level.
 fn fill(levels: &mut Channel, lags: &mut Lags, row: &mut [f64]) {
     lags.push(row);
     if !row.iter().any(|x| x.is_nan()) {

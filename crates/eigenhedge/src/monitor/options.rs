@@ -1,4 +1,4 @@
-//! The options of a monitor, as types and as texts.
+//! Options of a monitor, and their text forms.
 
 use super::shape::Kept;
 use crate::error::{Error, at_least_one};
@@ -6,22 +6,22 @@ use crate::registry::Missing;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// Rows of the warm-up if not said otherwise, and the same for each number of a row, lags included.
+/// Default number of warm-up rows, and minimum number per value of a row, including lags.
 const USUAL_WARM_UP: usize = 400;
 const WARM_UP_PER_NUMBER: usize = 3;
-/// Fewest rows of a warm-up, besides lags.
+/// Minimum number of warm-up rows, in addition to lags.
 const LEAST_WARM_UP: usize = 20;
-/// Most lags.
+/// Maximum number of lags.
 const MOST_LAGS: usize = 100;
 
 /// Adaptation after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mode {
-    /// The recent level and its limit follow every row; the reference stays.
+    /// The recent level and its limit follow every row. The reference is fixed.
     #[default]
     Adapt,
-    /// Nothing: a row is an alarm by the reference alone. The warm-up has this many rows.
+    /// Nothing adapts: alarms depend on the reference only. The warm-up has this many rows.
     Freeze(u64),
 }
 
@@ -47,13 +47,13 @@ impl fmt::Display for Mode {
     }
 }
 
-/// The rule for the limit of alarms, among the last scores.
+/// Rule for the alarm limit, computed from the last scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Quantile that this share of later rows pass.
+    /// Quantile that this share of later rows exceed.
     Auto(f64),
-    /// Conformal rank: at most this share of later rows pass, if rows are exchangeable.
+    /// Conformal rank: at most this share of later rows exceed it, if rows are exchangeable.
     Conformal(f64),
 }
 
@@ -64,14 +64,14 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// Share of normal rows that are meant to pass.
+    /// Returns the share of normal rows that should exceed the limit.
     pub fn rate(self) -> f64 {
         match self {
             Self::Auto(rate) | Self::Conformal(rate) => rate,
         }
     }
 
-    /// The same rule for one of two scores of a row.
+    /// Returns the rule with half the rate, for one of two scores of a row.
     pub(super) fn halved(self) -> Self {
         match self {
             Self::Auto(rate) => Self::Auto(0.5 * rate),
@@ -104,11 +104,11 @@ impl fmt::Display for Limit {
     }
 }
 
-/// When a drift becomes the reference by itself.
+/// Rule for accepting a drift as the new reference automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rebaseline {
-    /// Never: only by [`Monitor::accept`](super::Monitor::accept).
+    /// Never; only [`Monitor::accept`](super::Monitor::accept) does.
     #[default]
     Never,
     /// After this many rows of drift.
@@ -137,16 +137,16 @@ impl fmt::Display for Rebaseline {
     }
 }
 
-/// Something that can be chosen by the data.
+/// A setting that can be chosen automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Choose<T> {
-    /// By the data.
+    /// Chosen from the data.
     Auto,
-    /// This.
+    /// This value.
     Fixed(T),
 }
 
-/// The options of a [`Monitor`](super::Monitor).
+/// Options of a [`Monitor`](super::Monitor).
 ///
 /// ```
 /// use eigenhedge::{Choose, Limit, MonitorOptions};
@@ -158,29 +158,29 @@ pub enum Choose<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorOptions {
-    /// Directions to keep.
+    /// Number of directions to keep.
     pub kept: Kept,
     /// Adaptation after the warm-up.
     pub mode: Mode,
-    /// Rule for the limit of alarms.
+    /// Rule for the alarm limit.
     pub limit: Limit,
-    /// Earlier rows that are appended to each row.
+    /// Number of earlier rows appended to each row.
     pub lags: Choose<usize>,
-    /// True for a second score, of the differences between rows; chosen by the data, where levels are strongly autocorrelated.
+    /// True to score the differences between rows as well. `Auto` does so if levels are strongly autocorrelated.
     pub differences: Choose<bool>,
-    /// True if columns are brought to mean 0 and deviation 1 by the warm-up.
+    /// True to standardize the columns by the warm-up.
     pub standardize: bool,
-    /// Missing cells.
+    /// Handling of missing cells.
     pub missing: Missing,
-    /// Rows of the warm-up; none for 400, or three for each number of a row with its lags if that is more.
+    /// Number of warm-up rows; `None` for 400, or three per value of a row including lags if that is more.
     pub warm_up: Option<u64>,
-    /// Alarms that are at most this many rows apart are one event.
+    /// Maximum gap in rows between alarms of one event.
     pub event_gap: u64,
-    /// Rows between two false reports of a change, on average.
+    /// Average number of rows between false reports of a change.
     pub change_time: f64,
-    /// Rows between two false reports of drift, on average.
+    /// Average number of rows between false reports of drift.
     pub drift_time: f64,
-    /// When a drift becomes the reference by itself.
+    /// Rule for accepting a drift as the new reference automatically.
     pub rebaseline: Rebaseline,
 }
 
@@ -203,7 +203,7 @@ impl Default for MonitorOptions {
     }
 }
 
-/// A method for each field that replaces its value.
+/// Defines a setter for each field.
 macro_rules! setters {
     ($($with:ident $field:ident: $type:ty),+ $(,)?) => {
         impl MonitorOptions {
@@ -235,7 +235,7 @@ setters! {
 }
 
 impl MonitorOptions {
-    /// `Ok` when the options make sense for rows of this many numbers.
+    /// Returns `Ok` if the options are valid for rows of `columns` columns.
     pub fn check(&self, columns: usize) -> Result<(), Error> {
         at_least_one("the number of columns", columns)?;
         let parameter = |name, rule, value| Err(Error::Parameter { name, rule, value });
@@ -276,7 +276,7 @@ impl MonitorOptions {
         Ok(())
     }
 
-    /// Earlier rows that are appended to each row of this many numbers: about 5 for 10 columns, and 2 for 50.
+    /// Returns the number of earlier rows appended to each row of `columns` columns: about 5 for 10 columns, and 2 for 50.
     pub fn lags(&self, columns: usize) -> usize {
         match self.lags {
             Choose::Fixed(lags) => lags,
@@ -284,12 +284,12 @@ impl MonitorOptions {
         }
     }
 
-    /// Fewest rows that a reference of rows of this many numbers can come from.
+    /// Returns the minimum number of rows for a reference with `columns` columns.
     pub fn least_warm_up(&self, columns: usize) -> usize {
         LEAST_WARM_UP + self.lags(columns)
     }
 
-    /// Rows of the warm-up for rows of this many numbers.
+    /// Returns the number of warm-up rows for rows of `columns` columns.
     pub fn warm_up_rows(&self, columns: usize) -> u64 {
         match (self.mode, self.warm_up) {
             (Mode::Freeze(rows), _) | (_, Some(rows)) => rows,

@@ -1,22 +1,22 @@
-//! Sensors that are stuck: a value that repeats leaves no trace in Q or T².
+//! Stuck sensors. A repeated value leaves no trace in Q or T².
 //!
-//! A column is stuck when its value has been the same for more rows than its limit, the largest of three numbers: [`FEWEST`];
-//! `2 L + 3`, with L the longest run in the warm-up; and the length of a run with probability [`CHANCE`], if each row repeats the
-//! one before with the probability p. p is the share of repeats in the warm-up, or that of the commonest value if it is larger.
-//! A column that was constant in the warm-up is never stuck. Missing cells neither count nor end a model.
+//! A column is stuck if its value has been the same for more rows than its limit. The limit is the largest of three numbers:
+//! [`FEWEST`]; `2 L + 3`, where L is the longest run in the warm-up; and the length of a run with probability [`CHANCE`] if
+//! each row repeats the previous one with probability p. p is the share of repeats in the warm-up, or that of the most common
+//! value if it is larger. A column that was constant in the warm-up is never stuck. Missing cells neither count nor end a run.
 
 use crate::error::Error;
 use crate::state::{LARGEST, count, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Fewest rows with the same value before a column counts as stuck.
+/// Minimum number of equal rows before a column counts as stuck.
 const FEWEST: u64 = 5;
 /// Probability of a run that counts as stuck.
 const CHANCE: f64 = 1e-6;
-/// Rows that the share of all repeats counts as, in that of the commonest value.
+/// Number of rows by which the overall share of repeats is weighted in that of the most common value.
 const PRIOR: f64 = 20.0;
 
-/// Repeats of values, by column.
+/// Repeated values by column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Repeats {
     columns: Vec<Column>,
@@ -27,7 +27,7 @@ struct Column {
     value: f64,
     /// Length of the current run; zero before the first row.
     rows: u64,
-    /// Longest run that is normal.
+    /// Longest normal run.
     limit: u64,
 }
 
@@ -39,23 +39,23 @@ impl Column {
 }
 
 impl Repeats {
-    /// Learns the limits from the rows of a warm-up, and stays at the last of them.
+    /// Computes the limits from the rows of a warm-up, and keeps the current runs.
     pub fn fit(rows: &[Vec<f64>]) -> Self {
         let width = rows.first().map_or(0, Vec::len);
         Self { columns: (0..width).map(|j| fitted(rows.iter().map(|row| row[j]).filter(|x| !x.is_nan()))).collect() }
     }
 
-    /// Counts a row.
+    /// Adds a row.
     pub fn push(&mut self, raw: &[f64]) {
         self.columns.iter_mut().zip(raw).filter(|(_, x)| !x.is_nan()).for_each(|(column, x)| column.push(*x));
     }
 
-    /// Forgets the last rows; the next one does not follow them.
+    /// Clears the current runs, because the next row does not follow the last one.
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(|column| column.rows = 0);
     }
 
-    /// The stuck column with the longest run compared with its limit.
+    /// Returns the stuck column with the largest ratio of run length to limit.
     pub fn stuck(&self) -> Option<usize> {
         let over = |(j, column): (usize, &Column)| {
             (column.rows > column.limit).then(|| (column.rows as f64 / column.limit as f64, j))
@@ -64,7 +64,7 @@ impl Repeats {
         stuck.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, j)| j)
     }
 
-    /// Checks repeats that were read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         length("repeats of columns", self.columns.len(), width)?;
         for column in &self.columns {
@@ -75,7 +75,7 @@ impl Repeats {
     }
 }
 
-/// The limit of a column with these cells.
+/// Computes the limit of a column with these cells.
 fn fitted(cells: impl Iterator<Item = f64> + Clone) -> Column {
     let mut sorted: Vec<f64> = cells.clone().collect();
     sorted.sort_unstable_by(f64::total_cmp);

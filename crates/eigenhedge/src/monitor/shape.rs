@@ -1,17 +1,17 @@
-//! Mean and leading directions of the warm-up, and the statistics of a row about any level.
+//! Mean and leading directions of the warm-up, and the statistics of a row relative to any level.
 //!
-//! Setting: rows x of d numbers, each with a weight. `mean` and C are the weighted mean and covariance; the k leading directions P
-//! of C have the variances s².
+//! Setting: weighted rows x of d numbers. `mean` and C are their weighted mean and covariance. The k leading directions P of C
+//! have the variances s².
 //!
-//! Statistics of a row about a level l, with `c = x - l`, `t = Pᵀc`, `e = c - P t`: `Q = |e|²`, `T² = Σ t²/s²`,
-//! `M = max_j e_j²/r_j²`, where r_j² is the energy of column j outside the directions, at least [`LEAST_RESIDUAL`] of its mean over
-//! the columns. M finds a fault in one of many columns, which Q dilutes.
+//! Statistics of a row relative to a level l, with `c = x - l`, `t = Pᵀc`, `e = c - P t`: `Q = |e|²`, `T² = Σ t²/s²`, `M =
+//! max_j e_j²/r_j²`, where r_j² is the energy of column j outside the directions, at least [`LEAST_RESIDUAL`] of its mean over
+//! the columns. M detects a fault in one of many columns, which Q dilutes.
 //!
-//! The shape never changes after the warm-up. A model that follows its rows learns a fault.
+//! The shape never changes after the warm-up, because a model that adapts to its rows learns a fault.
 //!
 //! Cost: O(dk) for the statistics of a row; O(d³) once.
 //!
-//! Not done: more than [`LARGEST`] numbers, lags included; the eigenproblem would take too much memory and time.
+//! Not done: more than [`LARGEST`] numbers per row, including lags. The eigenproblem would take too much memory and time.
 
 use super::factor_model::FactorModel;
 use crate::error::Error;
@@ -23,32 +23,32 @@ use crate::state::{self, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Least energy of a column outside the directions, as a share of the mean.
+/// Minimum energy of a column outside the directions, as a share of the mean.
 const LEAST_RESIDUAL: f64 = 0.03;
-/// Share of the energy of a row below which everything is rounding.
+/// Share of the energy of a row below which values are rounding.
 const ROUNDING: f64 = 1e-9;
-/// Most numbers in a row, lags included.
+/// Maximum number of values in a row, including lags.
 pub(super) const LARGEST: usize = 4096;
 
-/// Number of directions to keep.
+/// Rule for the number of directions to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Kept {
-    /// This many.
+    /// A fixed number.
     Count(usize),
-    /// As many as hold this share of the energy.
+    /// The smallest number of directions with this share of the energy.
     Share(f64),
 }
 
-/// Rows in the columns of a matrix, with what a shape needs to know of them.
+/// Rows as columns of a matrix, with weights.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample<'a> {
     pub rows: &'a Matrix,
     pub weights: &'a [f64],
-    /// Numbers of a row that vary; the others are zero in every row.
+    /// Number of values per row that vary; the others are zero in every row.
     pub active: usize,
 }
 
-/// Mean and leading directions.
+/// Mean and leading directions of the warm-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shape {
     mean: Vec<f64>,
@@ -57,24 +57,24 @@ pub(super) struct Shape {
     pub residual_energy: Vec<f64>,
     /// Directions and residual energies as a factor model.
     factors: FactorModel,
-    /// Smallest number that counts as an energy.
+    /// Smallest energy above rounding.
     pub floor: f64,
     #[serde(skip)]
     imputation: Scratch<Imputation>,
 }
 
-/// A row as the shape sees it.
+/// Decomposition of a row by the shape.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Parts {
-    /// The row minus the level.
+    /// Row minus the level.
     pub centered: Vec<f64>,
     pub coordinates: Vec<f64>,
-    /// The part outside the directions.
+    /// Part outside the directions.
     pub residual: Vec<f64>,
 }
 
 impl Shape {
-    /// Fits the rows outside the range.
+    /// Fits the shape to the rows outside the range.
     pub fn fit(sample: Sample<'_>, without: Range<usize>, kept: Kept) -> Self {
         let (mean, covariance) = moments(sample, without);
         let d = mean.len();
@@ -115,7 +115,7 @@ impl Shape {
         Self { mean, basis, variances, residual_energy, factors, floor, imputation: Scratch::default() }
     }
 
-    /// Splits the row about a level into the part along the directions and the part outside them; returns Q, T² and M.
+    /// Splits the row minus the level into the parts along and outside the directions. Returns Q, T² and M.
     pub fn look(&self, row: &[f64], level: &[f64], parts: &mut Parts) -> [f64; 3] {
         let Parts { centered, coordinates, residual } = parts;
         centered.clear();
@@ -129,27 +129,27 @@ impl Shape {
         [q, t2, m]
     }
 
-    /// Least values of Q, T² and M that are not rounding.
+    /// Returns the smallest values of Q, T² and M above rounding.
     pub fn floors(&self) -> [f64; 3] {
         [self.floor, ROUNDING, ROUNDING]
     }
 
-    /// Writes the squared deviation of each number from its forecast by the other numbers of the row.
+    /// Writes the squared deviation of each value from its prediction by the other values of the row.
     pub fn squared_deviations(&self, parts: &Parts, coordinates: &mut Vec<f64>, out: &mut Vec<f64>) {
         self.factors.squared_deviations(&parts.centered, &self.residual_energy, coordinates, out);
     }
 
-    /// Mean of the warm-up.
+    /// Returns the mean of the warm-up.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
 
-    /// Moves the mean to these means of the columns, in every lag.
+    /// Sets the mean to these column means, in every lag.
     pub fn move_to(&mut self, means: &[f64]) {
         self.mean.iter_mut().zip(means.iter().cycle()).for_each(|(mean, moved)| *mean = *moved);
     }
 
-    /// Fills the NaN cells of a row, given the level that rows are near.
+    /// Fills the NaN cells of a row, given the current level.
     pub fn fill(&mut self, row: &mut [f64], level: &[f64]) {
         let noise = self.residual_energy.iter().sum::<f64>() / row.len().max(1) as f64;
         let ridges: Vec<f64> = self.variances.iter().map(|variance| ridge(noise, *variance)).collect();
@@ -158,7 +158,7 @@ impl Shape {
         row.iter_mut().zip(level).for_each(|(x, l)| *x += l);
     }
 
-    /// Checks a shape that was read from bytes, for rows of d numbers.
+    /// Checks a deserialized state for rows of d numbers.
     pub fn check_state(&self, d: usize) -> Result<(), Error> {
         length("the mean of a monitor", self.mean.len(), d)?;
         let k = self.basis.columns();
@@ -176,7 +176,7 @@ impl Shape {
     }
 }
 
-/// Weighted mean and covariance of the rows outside the range; the lower triangle of the covariance.
+/// Computes the weighted mean and covariance (lower triangle) of the rows outside the range.
 fn moments(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     let Sample { rows, weights, .. } = sample;
     let d = rows.rows();

@@ -1,23 +1,24 @@
-//! Tail probabilities of the statistics of a row, as logarithms that are finite for any value.
+//! Logarithmic tail probabilities of the statistics of a row, finite for any value.
 //!
-//! Setting: the cube root of a sum of squares is nearly normal (Wilson and Hilferty). Its center is the median over the warm-up,
-//! its spread comes from the [`UPPER`] quantile, so that a tenth of bad rows moves neither:
-//! `ζ = (x^{1/3} - center)/spread`, `log p = log Φ(-ζ)`. The score of a row is `-(log p_Q + log p_T² + log p_M)`. It is not a
-//! p-value, because the three are dependent.
+//! Setting: the cube root of a sum of squares is nearly normal (Wilson and Hilferty). Its center is the median over the
+//! warm-up, and its spread comes from the [`UPPER`] quantile, so that a tenth of bad rows affects neither: `ζ = (x^{1/3} -
+//! center)/spread`, `log p = log Φ(-ζ)`. The score of a row is `-(log p_Q + log p_T² + log p_M)`. It is not a p-value, because
+//! the three are dependent.
 //!
-//! Numerics: far out, the logarithm of the complementary error function comes from its asymptotic series, so that nothing
-//! underflows.
+//! Numerics: for large arguments, the logarithm of the complementary error function is computed from its asymptotic series, so
+//! that nothing underflows.
 
 use crate::error::Error;
 use crate::state::{LARGEST, within};
 use serde::{Deserialize, Serialize};
 
-/// Level of the quantile that the spread comes from: far enough from the median to be sure, far enough from the tail to be robust.
+/// Level of the quantile that determines the spread: far enough from the median for accuracy, and from the tail for robustness.
 const UPPER: f64 = 0.8;
-/// Least spread, as a share of the center.
+/// Minimum spread, as a share of the center.
 const LEAST_SPREAD: f64 = 1e-3;
 
-/// From here on the asymptotic series of the complementary error function is exact to rounding; it underflows past 26.
+/// Argument above which the asymptotic series of the complementary error function is exact to rounding. The function underflows
+/// above 26.
 const LARGE: f64 = 25.0;
 
 /// Distributions of Q, T² and M over normal rows.
@@ -31,12 +32,12 @@ pub(super) struct Tails {
 struct Tail {
     center: f64,
     spread: f64,
-    /// False for a statistic that is rounding in most rows; it does not count.
+    /// False for a statistic that is rounding in most rows; it is then ignored.
     is_used: bool,
 }
 
 impl Tails {
-    /// Fits the statistics of calibration rows.
+    /// Fits the distributions to the statistics of calibration rows.
     pub fn fit(rows: &[[f64; 3]], floors: [f64; 3]) -> Self {
         let mut sorted = Vec::with_capacity(rows.len());
         let statistics = [0, 1, 2].map(|i| {
@@ -51,13 +52,13 @@ impl Tails {
         Self { statistics }
     }
 
-    /// Score of a row with these statistics.
+    /// Returns the score of a row with these statistics.
     pub fn score(&self, statistics: &[f64; 3]) -> f64 {
         let used = self.statistics.iter().zip(statistics).filter(|(tail, _)| tail.is_used);
         used.map(|(tail, x)| -ln_upper_tail((x.cbrt() - tail.center) / tail.spread)).sum()
     }
 
-    /// Values of Q and T² that are exceeded with this probability.
+    /// Returns the values of Q and T² that are exceeded with this probability.
     pub fn exceeded_with(&self, p: f64) -> [f64; 2] {
         [0, 1].map(|i| {
             let Tail { center, spread, .. } = self.statistics[i];
@@ -65,7 +66,7 @@ impl Tails {
         })
     }
 
-    /// Checks tails that were read from bytes.
+    /// Checks a deserialized state.
     pub fn check_state(&self) -> Result<(), Error> {
         self.statistics.iter().try_for_each(|tail| {
             within("the center of a statistic", tail.center, f64::MIN_POSITIVE..=LARGEST)?;
@@ -74,7 +75,7 @@ impl Tails {
     }
 }
 
-/// Quantile of sorted numbers, interpolated.
+/// Returns an interpolated quantile of sorted numbers.
 pub(super) fn quantile(sorted: &[f64], level: f64) -> f64 {
     let place = level.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let below = place as usize;
@@ -82,7 +83,7 @@ pub(super) fn quantile(sorted: &[f64], level: f64) -> f64 {
     sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }
 
-/// `log Φ(-z)`.
+/// Returns `log Φ(-z)`.
 pub(super) fn ln_upper_tail(z: f64) -> f64 {
     let x = z * std::f64::consts::FRAC_1_SQRT_2;
     if z < 0.0 {
@@ -91,13 +92,13 @@ pub(super) fn ln_upper_tail(z: f64) -> f64 {
     if x < LARGE {
         return (0.5 * libm::erfc(x)).ln();
     }
-    // `erfc(x) = exp(-x²) (1 - h + 3 h² - 15 h³ + …) / (x √π)` with `h = 1/(2x²)`; the next term is under 1e-13.
+    // `erfc(x) = exp(-x²) (1 - h + 3 h² - 15 h³ + …) / (x √π)` with `h = 1/(2x²)`; the next term is below 1e-13.
     let h = 0.5 / (x * x);
     let series = -h * (1.0 - h * (3.0 - h * (15.0 - 105.0 * h)));
     -x * x - (2.0 * x * std::f64::consts::PI.sqrt()).ln() + series.ln_1p()
 }
 
-/// The z with `Φ(-z) = p`, for p in (0, 1); by Acklam, relative error 1e-9.
+/// Returns z with `Φ(-z) = p`, for p in (0, 1), by Acklam's method with relative error 1e-9.
 pub(super) fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -39.696_830_286_653_76,
@@ -137,8 +138,7 @@ pub(super) fn normal_quantile(p: f64) -> f64 {
     -horner(&A, r) * q / (horner(&B, r) * r + 1.0)
 }
 
-/// The value that Student's t with these degrees of freedom exceeds with probability p, at most one half; by Hill
-/// (algorithm 396).
+/// Returns the value that Student's t with these degrees of freedom exceeds with probability p ≤ 1/2, by Hill's algorithm 396.
 pub(super) fn student_quantile(p: f64, degrees: f64) -> f64 {
     let (n, p) = (degrees, 2.0 * p);
     let a = 1.0 / (n - 0.5);
@@ -180,7 +180,7 @@ mod tests {
                 assert!((normal_quantile(p) - z).abs() < 1e-6, "{z}: {}", normal_quantile(p));
             }
         }
-        // By Mills' ratio as a continued fraction, on both sides of the place where the series takes over.
+        // Mills' ratio as a continued fraction, on both sides of the switch to the series.
         for z in [10.0, 30.0, 35.0, 35.3, 35.4, 36.0, 60.0, 1e4, 1e100] {
             let ratio = (1..=200).rev().fold(z, |below, i| z + f64::from(i) / below);
             let wanted = -0.5 * z * z - (ratio * (2.0 * std::f64::consts::PI).sqrt()).ln();
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Sums of `degrees` squared normal numbers.
+    /// Draws sums of `degrees` squared normal numbers.
     fn chi_squares(degrees: usize, count: usize, seed: u64) -> Vec<[f64; 3]> {
         let mut random = Random::seeded(seed);
         (0..count).map(|_| [(0..degrees).map(|_| random.normal().powi(2)).sum(); 3]).collect()

@@ -1,4 +1,4 @@
-//! The answer of a monitor to a row.
+//! Verdict of a monitor on a row.
 
 use super::causes::{Cause, NAMED};
 use super::changes::Change;
@@ -7,20 +7,20 @@ use super::events::Event;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The verdicts on a row as one word.
+/// State of a row, as one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum State {
-    /// Neither of the others; the rows of the warm-up too.
+    /// Neither an alarm nor in a drift; also for rows of the warm-up.
     Normal,
-    /// Unusual compared with the reference and with the last rows, or a column is stuck.
+    /// The row is unusual compared with the reference and with the last rows, or a column is stuck.
     Alarm,
     /// No alarm, but the level of the rows has left the reference.
     Drift,
 }
 
 impl State {
-    /// The word in the answers.
+    /// Returns the word used in the output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -36,42 +36,42 @@ impl fmt::Display for State {
     }
 }
 
-/// The answer of a monitor to a row.
+/// Verdict of a monitor on a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Verdict {
     /// Number of the row, from 0.
     pub row: u64,
-    /// How unusual the row is compared with the reference: minus the sum of the logarithms of three tail probabilities. NaN, as the
-    /// next three are, during the warm-up, for the first rows after a gap, which lack earlier rows, and for rows that are skipped.
+    /// Anomaly score compared with the reference: minus the sum of the logarithms of three tail probabilities. NaN, like the
+    /// next three fields, during the warm-up, for skipped rows, and for the first rows after a gap, which lack lags.
     pub score: f64,
-    /// Squared length of the part outside the directions.
+    /// Squared length of the part outside the directions (Q).
     pub q: f64,
-    /// Hotelling's T² of the part along them.
+    /// Hotelling's T² of the part along the directions.
     pub t2: f64,
-    /// The score that this row needed for an alarm. It depends on the last rows.
+    /// Score that this row needs for an alarm. It depends on the last rows.
     pub limit: f64,
-    /// True if the score is over its limit, or a column is stuck.
+    /// True if the score exceeds its limit or a column is stuck.
     pub alarm: bool,
-    /// First row of the drift that goes on.
+    /// First row of the ongoing drift.
     pub drift_since: Option<u64>,
-    /// The drift that is reported with this row.
+    /// Drift reported at this row.
     pub drift: Option<DriftReport>,
-    /// The drift that ended with this row, because the level returned.
+    /// Drift that ended at this row, because the level returned.
     pub returned: Option<DriftReport>,
-    /// The column that is stuck.
+    /// Column that is stuck.
     pub stuck: Option<usize>,
-    /// A column that was constant in the warm-up and has another value.
+    /// Column that was constant in the warm-up and has another value.
     pub moved: Option<usize>,
-    /// True if limit and causes are those of the differences between rows.
+    /// True if limit and causes refer to the differences between rows.
     pub of_differences: bool,
-    /// The change that this row completes.
+    /// Change completed by this row.
     pub change: Option<Change>,
-    /// The event that ended before this row.
+    /// Event that ended before this row.
     pub event: Option<Event>,
-    /// The first causes.
+    /// Main causes.
     pub causes: [Option<Cause>; NAMED],
-    /// True if the last rows became the reference after this one.
+    /// True if the last rows became the reference after this row.
     pub accepted: bool,
 }
 
@@ -97,7 +97,7 @@ impl Verdict {
         }
     }
 
-    /// The verdicts as one word.
+    /// Returns the state as one word.
     pub fn state(&self) -> State {
         match (self.alarm, self.drift_since) {
             (true, _) => State::Alarm,

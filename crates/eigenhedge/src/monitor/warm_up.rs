@@ -1,9 +1,9 @@
 //! The end of a warm-up: scale of the columns, weights of the rows, shape, limits.
 //!
-//! **Robust fit.** The rows taken as normal need not all be. Mean, scale and directions are fitted [`REFITS`] times more, each time with
-//! weights from the scores of the fit before. If the scores have no memory (τ below [`ISOLATED`]), the worst tenth of the rows are
-//! isolated outliers and are left out. Otherwise they are stretches of the process, which must stay in: a row over the 90 % point has the
-//! weight `point/score`.
+//! **Robust fit.** The rows of the warm-up need not all be normal. Mean, scale and directions are fitted [`REFITS`] more times,
+//! each time with weights from the scores of the previous fit. If the scores are not autocorrelated (τ below [`ISOLATED`]), the
+//! worst tenth of the rows are isolated outliers and are left out. Otherwise they are segments of the process, which must stay
+//! in: a row above the 90 % point has the weight `point/score`.
 
 use super::changes::Changes;
 use super::channel::Channel;
@@ -24,15 +24,15 @@ use crate::linalg::Matrix;
 use crate::scratch::Scratch;
 use crate::standardize::{Standardize, Standardizer};
 
-/// Fits after the first.
+/// Number of fits after the first.
 const REFITS: usize = 3;
-/// Autocorrelation time below which rows are as good as independent.
+/// Autocorrelation time below which rows count as independent.
 const ISOLATED: f64 = 1.5;
-/// Median autocorrelation of levels from which differences have scores of their own.
+/// Median autocorrelation of levels above which differences are scored too.
 const AUTOCORRELATED: f64 = 0.95;
 
 impl Monitor {
-    /// Ends the warm-up with the rows seen so far. An error leaves everything unchanged.
+    /// Ends the warm-up with the rows seen so far. On an error nothing changes.
     pub fn end_warm_up(&mut self) -> Result<(), Error> {
         if self.fitted.is_some() && !self.is_borrowed {
             return Ok(());
@@ -47,10 +47,10 @@ impl Monitor {
         Ok(())
     }
 
-    /// Makes the last rows the reference: those since the drift began, or as many as the warm-up had. An error leaves everything
-    /// unchanged.
+    /// Makes the last rows the reference: those since the start of the drift, or as many as the warm-up had. On an error
+    /// nothing changes.
     ///
-    /// The rows are kept for this purpose, so that it takes effect at once. There must be 20 of them, besides lags.
+    /// The rows are stored for this purpose, so it takes effect at once. At least 20 rows, plus lags, are required.
     pub fn accept(&mut self) -> Result<(), Error> {
         let least = self.options.least_warm_up(self.width);
         let too_few = |rows| Error::TooFewRows { rows, least };
@@ -72,8 +72,8 @@ impl Monitor {
         Ok(())
     }
 
-    /// Scores by the reference of another monitor until this one has enough rows of its own for a warm-up. The reference is moved to
-    /// the level of the rows of this one, of which there must be 20, besides lags; otherwise nothing happens.
+    /// Uses the reference of another monitor until this one has enough rows for its own warm-up. The reference is moved to the
+    /// level of the rows of this monitor. At least 20 rows, plus lags, are required; otherwise nothing happens.
     pub fn borrow_reference(&mut self, other: &Self) {
         let Some(reference) = other.fitted.as_ref().filter(|_| self.fitted.is_none()) else { return };
         if self.waiting.len() < self.options.least_warm_up(self.width) {
@@ -85,7 +85,7 @@ impl Monitor {
         let mut rows = Vec::with_capacity(self.waiting.len());
         for raw in &self.waiting {
             let mut row = Vec::new();
-            // A row far from all others cannot be scaled; it does not count.
+            // A row far from all others cannot be scaled and is ignored.
             if standardizer.apply(raw, &mut row).is_ok() {
                 fitted.flags.blank(&mut row);
                 rows.push(row);
@@ -102,7 +102,7 @@ impl Monitor {
         self.begin_table();
     }
 
-    /// Scale and fit of rows that are taken as normal.
+    /// Fits scale and state to rows that count as normal.
     fn fit(&self, raw_rows: &[Vec<f64>]) -> Result<(Standardizer, Fitted), Error> {
         let options = &self.options;
         let lags = self.lags();
@@ -199,7 +199,7 @@ impl Robust {
     }
 }
 
-/// Weighted mean and variance of each column, of the cells that are not missing.
+/// Computes the weighted mean and variance of each column, ignoring missing cells.
 fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let width = rows.first().map_or(0, Vec::len);
     let mut means = Vec::with_capacity(width);
@@ -219,7 +219,7 @@ fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec
             return Err(cannot_standardize(row, j));
         }
         let (own_mean, own_variance) = moments(&|t| weights[t]);
-        // A column that varies only in rows without weight has the scale of all rows.
+        // A column that varies only in rows of zero weight gets the scale of all rows.
         let is_lost = own_variance <= 1e-18 * variance;
         means.push(if is_lost { mean } else { own_mean });
         variances.push(if is_lost { variance } else { own_variance });
@@ -227,7 +227,7 @@ fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec
     Ok((means, variances))
 }
 
-/// Weights of the rows for the next fit, from a fit with these.
+/// Computes the weights of the rows for the next fit from a fit with these weights.
 fn weights_of(rows: &[Vec<f64>], weights: &[f64], kept: Kept, active: usize) -> Vec<f64> {
     let (vectors, _) = embedded(rows, 0);
     let shape = Shape::fit(Sample { rows: &vectors, weights, active }, 0..0, kept);
@@ -265,7 +265,7 @@ fn fill_with_means(rows: &mut [Vec<f64>]) {
     }
 }
 
-/// Rows with the rows before them, in the columns of a matrix; and the last of them.
+/// Returns the rows with their lags as columns of a matrix, and the buffer of the last rows.
 fn embedded(rows: &[Vec<f64>], count: usize) -> (Matrix, Lags) {
     let width = rows.first().map_or(0, Vec::len);
     let mut lags = Lags::new(width, count);
@@ -277,7 +277,7 @@ fn embedded(rows: &[Vec<f64>], count: usize) -> (Matrix, Lags) {
     (vectors, lags)
 }
 
-/// Median over the columns that move of the correlation of a cell with the one before it.
+/// Returns the median lag-one autocorrelation over the columns that vary.
 fn median_autocorrelation(rows: &[Vec<f64>]) -> f64 {
     let width = rows.first().map_or(0, Vec::len);
     let count = rows.len() as f64;

@@ -1,29 +1,29 @@
-//! The exponential function of whole slices.
+//! The exponential function for slices.
 //!
 //! `x = m ln 2 + r` with `|r| ≤ ln 2 / 2`; `exp(r) = 1 + r + r² q(r)` with a minimax polynomial `q` of degree 10, and
 //! the result is scaled by `2^m` in two steps.
 //!
-//! Numerics: within 0.9 units in the last place of the true value wherever the result is a normal number, and within
-//! one step of the smallest number below that (subnormal results are not flushed to zero). `exp(±0)` is exactly 1,
-//! everything under -745.14 gives 0, everything over 709.79 gives infinity, and NaN stays NaN. No fused
-//! multiplications are used and every lane is computed alike, so all processors give the same bits.
+//! Numerics: within 0.9 units in the last place if the result is a normal number, and within one step of the smallest number
+//! otherwise (subnormal results are not flushed to zero). `exp(±0)` is exactly 1. Arguments below -745.14 give 0, arguments
+//! above 709.79 give infinity, and NaN stays NaN. No fused multiplications are used and all lanes are computed alike, so all
+//! processors give the same bits.
 //!
-//! Cost: a quarter to a third of the standard library's time with 512-bit registers.
+//! Cost: a quarter to a third of the time of the standard library, with 512-bit registers.
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// Multiples of a number of at most 11 bits are exact: the low half of the mantissa is zero.
+/// High part of ln 2. The low half of its mantissa is zero, so products with integers of at most 11 bits are exact.
 const LN2_HIGH: f64 = 0.6931467056274414;
 const LN2_LOW: f64 = 4.7493250390316726e-7;
 
-/// Adding it rounds to a whole number, which then stands in the low bits.
+/// Adding this number rounds to an integer, which is then in the low bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// Beyond these the result is 0 or infinite; clamping keeps the exponent within two normal factors.
+/// Arguments outside this range give 0 or infinity. Clamping keeps the exponent within two normal factors.
 const LOWEST: f64 = -746.0;
 const HIGHEST: f64 = 710.0;
 
-/// Minimax coefficients of `(exp(r) - 1 - r) / r²` on `|r| ≤ ln 2 / 2`; error under 2⁻⁵⁹.
+/// Minimax coefficients of `(exp(r) - 1 - r) / r²` on `|r| ≤ ln 2 / 2`, with error below 2⁻⁵⁹.
 const Q: [f64; 11] = [
     0.5,
     0.1666666666666667,
@@ -53,8 +53,8 @@ impl WithSimd for Exp<'_> {
     }
 }
 
-/// [`super::kept`] of whole slices: replaces every `log v ≤ 0` by `1 - v`, to within two units in the last place however near
-/// to zero it is.
+/// Replaces every `log v ≤ 0` by `1 - v`, like [`super::kept`]. The relative error is within two units in the last place, also
+/// near zero.
 pub fn kept_all(x: &mut [f64]) {
     Arch::new().dispatch(KeptAll(x));
 }
@@ -72,7 +72,7 @@ impl WithSimd for KeptAll<'_> {
     }
 }
 
-/// The exponential of one number, written so that a loop over it vectorises; the same bits as [`exp`].
+/// Returns the exponential of one number, in a form that vectorizes in loops. The bits equal those of [`exp`].
 #[inline(always)]
 pub(crate) fn exp_lane(x: f64) -> f64 {
     let (series, m) = reduced_to_bits(x);
@@ -80,7 +80,7 @@ pub(crate) fn exp_lane(x: f64) -> f64 {
     (1.0 + series) * power_of_two(half) * power_of_two(m.wrapping_sub(half))
 }
 
-/// `s` and `2^m` with `exp(x) = 2^m (1 + s)`, for x up to some hundreds.
+/// Returns `s` and `2^m` with `exp(x) = 2^m (1 + s)`, for x up to some hundreds.
 #[inline(always)]
 fn reduced(x: f64) -> (f64, f64) {
     let (series, m) = reduced_to_bits(x);
@@ -88,10 +88,10 @@ fn reduced(x: f64) -> (f64, f64) {
     (series, power_of_two(half) * power_of_two(m.wrapping_sub(half)))
 }
 
-/// `s` and `m + 2048` with `exp(x) = 2^m (1 + s)`.
+/// Returns `s` and `m + 2048` with `exp(x) = 2^m (1 + s)`.
 #[inline(always)]
 fn reduced_to_bits(x: f64) -> (f64, u64) {
-    // Written so that NaN passes both.
+    // Written so that NaN passes both comparisons.
     let x = if x < LOWEST { LOWEST } else { x };
     let x = if x > HIGHEST { HIGHEST } else { x };
     let shifted = x * std::f64::consts::LOG2_E + ROUND;
@@ -99,20 +99,20 @@ fn reduced_to_bits(x: f64) -> (f64, u64) {
     let high = x - m * LN2_HIGH;
     let low = m * LN2_LOW;
     let r = high - low;
-    // What rounding took from r; without it the error nears one unit in the last place.
+    // Rounding error of r. Without it the error approaches one unit in the last place.
     let rest = (high - r) - low;
     let series = r + (rest + r * r * polynomial(r));
-    // m + 2048, to be split in halves, each moved to the exponent of a number: m = -1076 needs both.
+    // m + 2048 is split into halves, each of which becomes an exponent: m = -1076 needs both.
     (series, shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(2048))
 }
 
-/// `2^(m - 1024)`.
+/// Returns `2^(m - 1024)`.
 #[inline(always)]
 fn power_of_two(m: u64) -> f64 {
     f64::from_bits(m.wrapping_sub(1) << 52)
 }
 
-/// `q(r)` by pairs: shorter chains than one product after the other.
+/// Evaluates `q(r)` in pairs, for shorter dependency chains than Horner's scheme.
 #[inline(always)]
 fn polynomial(r: f64) -> f64 {
     let r2 = r * r;
@@ -142,7 +142,7 @@ mod tests {
         {
             let points: Vec<f64> = (0..1_000_000).map(|_| low + (high - low) * random.uniform()).collect();
             for (x, y) in points.iter().zip(exps(&points)) {
-                // Non-negative numbers are ordered like their bits, infinity included.
+                // Nonnegative numbers have the order of their bits, including infinity.
                 let units = y.to_bits().abs_diff(x.exp().to_bits());
                 assert!(units <= 1, "exp({x:e}) = {y:e}, {units} units off");
                 worst = worst.max(units);

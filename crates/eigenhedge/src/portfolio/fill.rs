@@ -1,13 +1,13 @@
-//! Rows with missing cells: the members fill them in together.
+//! Rows with missing cells, filled in by the members together.
 //!
-//! Each member fills the row in by its own directions and center (`Subspace::fill`), and is charged for the cells that were
-//! seen. What is learned is the combination `Σ w_i x_i` of these rows whose error would have been least on cells that were
-//! seen, had they been missing: with E the products of the members' errors there, each cell fitted without itself, w minimises
-//! `wᵀ E w` over weights that add up to one (Bates and Granger's combination of forecasts). Errors of different members cancel in
-//! part, so that this is better than the row of any one of them.
+//! Each member fills in the row from its own directions and center (`Subspace::fill`), and incurs the loss of the observed
+//! cells. The learned row is the combination `Σ w_i x_i` of these rows with the least leave-one-out error on the observed
+//! cells: with E the products of the members' leave-one-out errors, w minimizes `wᵀ E w` over weights that sum to 1 (Bates and
+//! Granger's combination of forecasts). Errors of different members partly cancel, so that the combination is better than any
+//! single member.
 //!
-//! Numerics: E fades, and its diagonal is raised a little, so that members with nearly equal errors get nearly equal weights;
-//! negative weights become zero.
+//! Numerics: E decays, and its diagonal is raised slightly, so that members with nearly equal errors get nearly equal weights.
+//! Negative weights are set to zero.
 
 use super::Portfolio;
 use crate::error::Error;
@@ -18,35 +18,34 @@ use crate::state::ensure;
 use crate::subspace::{Fill, Scales};
 use serde::{Deserialize, Serialize};
 
-/// Part of the products of errors that is kept from row to row.
+/// Decay factor of the products of errors per row.
 const MEMORY: f64 = 0.98;
-/// Share of its least entry by which the diagonal is raised.
+/// Share of its smallest entry by which the diagonal is raised.
 const RAISED: f64 = 0.01;
 
-/// Products of the members' errors on cells that were seen, each fitted without itself; empty before the first row with a missing
-/// cell.
+/// Products of the members' leave-one-out errors on observed cells; empty before the first row with a missing cell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct FillErrors(Matrix);
 
-/// Working space.
+/// Scratch space of the imputation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filling {
     working: Fill,
     own: Vec<f64>,
-    /// The row of each member, and its errors.
+    /// Row and errors of each member.
     rows: Matrix,
     errors: Matrix,
-    /// The products of errors with this row's, if one was filled in.
+    /// Products of errors including this row, if one was filled in.
     products: Matrix,
-    /// The equations of the weights, and the weights.
+    /// Normal equations of the weights, and the weights.
     normal: Matrix,
     weights: Vec<f64>,
-    /// Loss of each member on the cells that were seen; empty for a complete row.
+    /// Loss of each member on the observed cells; empty for a complete row.
     pub losses: Vec<f64>,
 }
 
 impl FillErrors {
-    /// The products after one more row.
+    /// Computes the products including one more row.
     fn with_row(&self, errors: &Matrix, out: &mut Matrix) {
         multiply(out, errors.view().transpose(), errors.view());
         for j in 0..self.0.columns() {
@@ -55,14 +54,14 @@ impl FillErrors {
         }
     }
 
-    /// Takes the products after a row that was learned.
+    /// Stores the products after a row was learned.
     pub fn commit(&mut self, filling: &Filling) {
         if !filling.losses.is_empty() {
             self.0.clone_from(&filling.products);
         }
     }
 
-    /// Checks what was read from bytes.
+    /// Checks a deserialized state.
     pub fn check(&self, members: usize) -> Result<(), Error> {
         let size = self.0.columns();
         let fits = size == 0 || size == members && self.0.rows() == members;
@@ -72,7 +71,7 @@ impl FillErrors {
     }
 }
 
-/// Weights that add up to one and make `wᵀ E w` least, but for the raised diagonal and weights below zero.
+/// Computes the weights that sum to 1 and minimize `wᵀ E w` with the raised diagonal. Negative weights are set to zero.
 fn combination(products: &Matrix, normal: &mut Matrix, weights: &mut Vec<f64>) {
     let count = products.columns();
     normal.clone_from(products);
@@ -93,12 +92,12 @@ fn combination(products: &Matrix, normal: &mut Matrix, weights: &mut Vec<f64>) {
 }
 
 impl Portfolio<Ambient> {
-    /// Fixes the center of a column that no row has had a cell of before.
+    /// Sets the center of a column at its first observed cell.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.members.iter_mut().for_each(|member| member.begin_column(column, value));
     }
 
-    /// Fills the missing cells of the row in, and prepares the trial of that row, which comes next or is cancelled.
+    /// Fills in the missing cells of the row, and prepares its trial, which follows or is cancelled.
     pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {
         let Filling { working, own, rows, errors, products, normal, weights, losses } = &mut self.scratch.0.filling;
         let count = self.members.len();
@@ -106,7 +105,7 @@ impl Portfolio<Ambient> {
         errors.resize(row.len(), count);
         losses.clear();
         for (i, member) in self.members.iter_mut().enumerate() {
-            // One member alone has weight one whatever it errs.
+            // A single member has weight 1 for any errors.
             let place = (count > 1).then(|| errors.column_mut(i));
             losses.push(member.fill(row, scales, working, own, place));
             rows.column_mut(i).copy_from_slice(own);
@@ -121,7 +120,7 @@ impl Portfolio<Ambient> {
         filled.extend(row.iter().enumerate().map(cell));
     }
 
-    /// The trial that was prepared does not come.
+    /// Cancels the prepared trial.
     pub(crate) fn cancel_fill(&mut self) {
         self.scratch.0.filling.losses.clear();
     }
@@ -143,14 +142,14 @@ mod tests {
     fn better_members_and_different_ones_weigh_more() {
         let (mut normal, mut weights) = (Matrix::default(), Vec::new());
         combination(&matrix(&[&[1.0, 0.0], &[0.0, 4.0]]), &mut normal, &mut weights);
-        // Raised by 0.01.
+        // The diagonal is raised by 0.01.
         assert!((weights[0] - 4.01 / (1.01 + 4.01)).abs() <= 1e-15, "{weights:?}");
-        // Two members that err together count as one beside a third.
+        // Two members with equal errors count as one compared with a third.
         combination(&matrix(&[&[1.0, 1.0, 0.0], &[1.0, 1.0, 0.0], &[0.0, 0.0, 1.0]]), &mut normal, &mut weights);
         assert!((weights[0] - weights[1]).abs() <= 1e-12 && (weights[2] - 0.5).abs() < 0.02, "{weights:?}");
         combination(&Matrix::zeros(3, 3), &mut normal, &mut weights);
         assert_eq!(weights, [1.0 / 3.0; 3]);
-        // Worse than another one and along with it: below zero, thus left out.
+        // A member that is worse than a correlated one gets a negative weight and is left out.
         combination(&matrix(&[&[1.0, 2.0], &[2.0, 4.0]]), &mut normal, &mut weights);
         assert_eq!(weights, [1.0, 0.0]);
     }

@@ -1,7 +1,7 @@
-//! Rules that divide trust among members: AdaHedge, and the leader of late.
+//! Rules for the weights of members: AdaHedge, and the recent leader.
 //!
-//! Both see only how much more each member lost than the best one of the row, so that neither the scale of the losses nor
-//! what they have in common matters. Totals are kept with minimum zero.
+//! Both use only the excess of each member's loss over the best member on the row, so that neither the scale of the losses nor
+//! a common part matters. Totals are stored with minimum zero.
 
 use crate::error::Error;
 use crate::state::{LARGEST, energy, ensure, entries, length};
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 
 /// AdaHedge: `w_i ∝ e^{-ηΛ_i}` with `η = c ln(M)/Δ`, where Λ are the totals and Δ is the sum of the mixability gaps.
 ///
-/// On every sequence and for every member i: `loss ≤ loss_i + (1 + 1/c) Δ`. The loss exceeds the sum of the mix losses by
-/// Δ, by definition. With `Φ_η(Λ) = -(1/η) ln((1/M) Σ e^{-ηΛ_i})`, the mix loss of a row is the growth of Φ at the rate of
-/// that row; Φ of given totals rises as η falls, and η never rises; so the mix losses sum to at most Φ of the final totals
-/// at the final rate, which is at most `Λ_i + ln(M)/η = Λ_i + Δ/c`.
+/// On every sequence and for every member i: `loss ≤ loss_i + (1 + 1/c) Δ`. By definition, the loss exceeds the sum of the mix
+/// losses by Δ. With `Φ_η(Λ) = -(1/η) ln((1/M) Σ e^{-ηΛ_i})`, the mix loss of a row is the increase of Φ at the rate of that
+/// row. Φ of given totals increases as η decreases, and η never increases. The mix losses therefore sum to at most Φ of the
+/// final totals at the final rate, which is at most `Λ_i + ln(M)/η = Λ_i + Δ/c`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AdaHedge {
-    /// Losses of each member, less those of the best.
+    /// Loss of each member minus that of the best.
     totals: Vec<f64>,
     /// Sum of the mixability gaps.
     gaps: f64,
 }
 
-/// The c of the rate: how many times faster than the rate that balances both terms of the bound.
+/// Constant c of the rate, relative to the rate that balances both terms of the bound.
 const HASTE: f64 = 4.0;
 
 impl AdaHedge {
@@ -29,12 +29,12 @@ impl AdaHedge {
         Self { totals: vec![0.0; members], gaps: 0.0 }
     }
 
-    /// The rate; infinite while no gap was seen.
+    /// Returns the rate; infinite before the first gap.
     fn rate(&self) -> f64 {
         if self.gaps == 0.0 { f64::INFINITY } else { HASTE * (self.totals.len() as f64).ln() / self.gaps }
     }
 
-    /// Writes the weights, which are not normalised; returns their sum.
+    /// Writes the weights without normalization. Returns their sum.
     fn raw_weights(&self, weights: &mut Vec<f64>) -> f64 {
         let rate = self.rate();
         weights.clear();
@@ -52,7 +52,8 @@ impl AdaHedge {
         weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
-    /// Learns the losses of a row. The mix loss comes from totals: weights underflow, and the gap would come out too small.
+    /// Adds the losses of a row. The mix loss is computed from totals, because weights can underflow, which would make the gap
+    /// too small.
     pub fn learn(&mut self, losses: &[f64], working: &mut Vec<f64>) {
         let rate = self.rate();
         let least = smallest(losses);
@@ -68,13 +69,13 @@ impl AdaHedge {
         self.gaps += (mean - mix).max(0.0);
     }
 
-    /// Multiplies all losses so far.
+    /// Multiplies all previous losses by a factor.
     pub fn rescale(&mut self, factor: f64) {
         self.totals.iter_mut().for_each(|total| *total *= factor);
         self.gaps *= factor;
     }
 
-    /// By how much its own loss can exceed that of any member.
+    /// Returns the maximum excess of its loss over that of any member.
     pub fn regret(&self) -> f64 {
         (1.0 + 1.0 / HASTE) * self.gaps
     }
@@ -85,12 +86,12 @@ impl AdaHedge {
     }
 }
 
-/// The member that lost least of late: `S ← γ S + l`.
+/// The member with the least recent loss: `S ← γ S + l`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecentLeader {
     memory: f64,
     totals: Vec<f64>,
-    /// Rounding of the totals: less than that makes no leader.
+    /// Rounding error of the totals; smaller differences are ties.
     rounding: f64,
 }
 
@@ -99,7 +100,7 @@ impl RecentLeader {
         Self { memory, totals: vec![0.0; members], rounding: 0.0 }
     }
 
-    /// Writes the weights: equal ones for all that lost least.
+    /// Writes the weights: equal for all members with the least recent loss.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         weights.clear();
         weights.extend(self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));
@@ -107,7 +108,7 @@ impl RecentLeader {
         weights.iter_mut().for_each(|weight| *weight /= leaders);
     }
 
-    /// Learns the losses of a row, which are known to within `rounding`.
+    /// Adds the losses of a row, which are accurate to within `rounding`.
     pub fn learn(&mut self, losses: &[f64], rounding: f64) {
         let least = smallest(losses);
         self.totals.iter_mut().zip(losses).for_each(|(total, loss)| *total = self.memory * *total + (loss - least));
@@ -116,7 +117,7 @@ impl RecentLeader {
         self.rounding = self.memory * self.rounding + rounding;
     }
 
-    /// Multiplies all losses so far.
+    /// Multiplies all previous losses by a factor.
     pub fn rescale(&mut self, factor: f64) {
         self.totals.iter_mut().for_each(|total| *total *= factor);
         self.rounding *= factor;

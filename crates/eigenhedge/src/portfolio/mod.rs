@@ -1,22 +1,24 @@
-//! Hedge over learners: nothing to tune, and close to the best member in hindsight.
+//! Hedge over learners: no parameters to tune, and a loss close to that of the best member in hindsight.
 //!
-//! Setting: members are subspace learners over the same rows, each with its own rule, center and span. One member is a
-//! portfolio too, and costs nothing more than the member.
+//! Setting: members are subspace learners over the same rows, each with its own rule, center and span. A single member is a
+//! portfolio too, at no extra cost.
 //!
-//! Update: the portfolio plays the members' distributions mixed by weights `w`, and charges `Σ w_i l_i`. [`Trust`] makes
-//! the weights out of the members' losses. A row that only fixes the center ([`Subspace::fixes_center`]) moves no weight
-//! and enters no total.
+//! Update: the portfolio mixes the distributions of the members with weights `w`, and its loss is `Σ w_i l_i`. [`Trust`]
+//! computes the weights from the losses of the members. A row that only sets the center ([`Subspace::fixes_center`]) changes no
+//! weight and no total.
 //!
-//! A row with missing cells is filled in first (`fill`), and charged for the cells that were seen.
+//! A row with missing cells is filled in first (`fill`), and its loss is that of the observed cells.
 //!
-//! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`]. What the best member
-//! promises, the portfolio promises with that term added. Nothing need be known about the rows.
+//! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`]. The bound of the best
+//! member therefore holds for the portfolio with that term added. Nothing need be known about the rows.
 //!
-//! Cost: the sum of the members' and some fifty exponentials; kernel rows are computed once for all members whose
+//! Cost: the sum over the members plus about fifty exponentials; kernel rows are computed once for all members whose
 //! dictionaries agree.
 
 mod fill;
 mod hedge;
+mod parallel;
+mod rows;
 mod trust;
 
 pub use trust::Trust;
@@ -32,13 +34,14 @@ use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{AnyRule, Instance, NormBound, RunningCenter, Subspace};
 use fill::{FillErrors, Filling};
+use rows::Rows;
 use serde::{Deserialize, Serialize};
 
 /// Hedge over subspace learners.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Portfolio<S> {
     specs: Vec<Spec>,
-    members: Vec<Subspace<S, AnyRule>>,
+    members: Vec<Box<Subspace<S, AnyRule>>>,
     trust: Trust,
     /// Total expected loss of each member.
     totals: Vec<f64>,
@@ -51,22 +54,26 @@ pub struct Portfolio<S> {
 struct Working {
     chosen: usize,
     losses: Vec<f64>,
+    /// Expected and realised loss of each member, as it gave them.
+    own: Vec<Loss>,
     /// True if aligned coordinates are asked for.
     aligns: bool,
+    /// The rows of a block, when several threads share the members.
+    rows: Option<Rows>,
     /// From the center of the heaviest member to that of the first one.
     way: Vec<f64>,
     filling: Filling,
 }
 
-/// The members of `auto`, each with the center that it subtracts. Around the mean: forgetting leaders over a grid of
-/// memories, the leader (incremental PCA with a memory of a few directions more), and anchored with a self-confident rate
-/// (whose bound the portfolio inherits whatever the rows are). Around centers that forget, for levels that drift: leaders
-/// with a long memory. A template with another center than the mean gives its own to all of them. Features of kernels hardly
-/// have a level that drifts: there, the mean is the only center, and the grid of memories is finer. Without a center and with
-/// a given norm bound, there is tracking with fixed share too: its bound about drift becomes one of the portfolio.
+/// Returns the members of `auto`, each with its center. Around the mean: forgetting leaders over a grid of memories, the leader
+/// (incremental PCA with a few more directions), and anchored with a self-confident rate (whose bound the portfolio inherits
+/// for any rows). Around forgetting centers, for drifting levels: leaders with a long memory. If the center of the template is
+/// not the mean, all members use it. Kernel features rarely have drifting levels, so the mean is their only center, and the
+/// grid of memories is finer. Without a center and with a given norm bound, tracking with fixed share is also a member, whose
+/// bound for drift becomes one of the portfolio.
 ///
-/// All have at most `k + 3` explicit directions, unless rows are shorter or the template says otherwise, so that none
-/// costs more than O(nk) on any stream.
+/// All have at most `k + 3` explicit directions, unless rows are shorter or the template says otherwise, so that none costs
+/// more than O(nk) on any stream.
 pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let base = Spec { mixing: Mixing::None, self_confident: false, as_printed: false, ..template.clone() };
     let enough = base.kept + 3;
@@ -80,7 +87,7 @@ pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     if let Some(center) = base.center.filter(|center| center.is_mean() && base.kernel.is_none()) {
         for (center_forget, forget) in [(0.0, 0.999), (0.5, 0.99), (0.8, 0.995), (0.98, 0.99)] {
             let center = Some(RunningCenter { forget: center_forget, ..center });
-            // A bound on the distances from the mean is none on those from other centers.
+            // A bound on the distances from the mean does not hold for other centers.
             members.push(Spec { center, norm_bound: NormBound::Running, ..forgetting(forget) });
         }
     }
@@ -110,72 +117,72 @@ impl<S: Span + State + Beside> State for Portfolio<S> {
 }
 
 impl<S: Span> Portfolio<S> {
-    /// Builds every member over a span of its own.
+    /// Builds every member over its own span.
     pub fn new(specs: Vec<Spec>, mut span: impl FnMut() -> Result<S, Error>) -> Result<Self, Error> {
         if specs.is_empty() {
             return Err(Error::Parameter { name: "members", rule: "at least 1", value: 0.0 });
         }
-        let members = specs.iter().map(|spec| spec.over(span()?)).collect::<Result<Vec<_>, Error>>()?;
+        let members = specs.iter().map(|spec| spec.over(span()?).map(Box::new)).collect::<Result<Vec<_>, Error>>()?;
         let count = members.len();
         let (trust, totals) = (Trust::new(count), vec![0.0; count]);
         Ok(Self { specs, members, trust, totals, fill_errors: FillErrors::default(), scratch: Scratch::default() })
     }
 
-    /// What the members were built from.
+    /// Returns the parameters of the members.
     pub fn specs(&self) -> &[Spec] {
         &self.specs
     }
 
     /// The members.
-    pub fn members(&self) -> &[Subspace<S, AnyRule>] {
+    pub fn members(&self) -> &[Box<Subspace<S, AnyRule>>] {
         &self.members
     }
 
-    /// Trust in the members.
+    /// Returns the weighting of the members.
     pub fn trust(&self) -> &Trust {
         &self.trust
     }
 
-    /// Total expected loss of each member.
+    /// Returns the total expected loss of each member.
     pub fn totals(&self) -> &[f64] {
         &self.totals
     }
 
-    /// The member whose choice counted in the last trial.
+    /// Returns the member chosen in the last trial.
     pub fn chosen(&self) -> &Subspace<S, AnyRule> {
         &self.members[self.scratch.0.chosen]
     }
 
-    /// Position of the member with the largest weight; the first of those that are tied with it.
+    /// Returns the position of the member with the largest weight; the first one among ties.
     pub fn heaviest(&self) -> usize {
         largest(&self.trust.present_weights())
     }
 
-    /// The member with the largest weight, to ask for its directions.
+    /// Returns the member with the largest weight mutably, for its directions.
     pub fn heaviest_mut(&mut self) -> &mut Subspace<S, AnyRule> {
         let heaviest = self.heaviest();
         &mut self.members[heaviest]
     }
 
-    /// True if the next row does nothing but fix the center ([`Subspace::fixes_center`]).
+    /// Returns true if the next row only sets the center ([`Subspace::fixes_center`]).
     pub fn fixes_center(&self) -> bool {
         self.members[0].fixes_center()
     }
 
-    /// Asks for the aligned coordinates of the rows that follow, or for none.
+    /// Sets whether aligned coordinates are computed for the following rows.
     pub(crate) fn set_aligns(&mut self, aligns: bool) {
         self.scratch.0.aligns = aligns;
     }
 
-    /// Coordinates of the last row in the k directions that the heaviest member kept most surely before it, around the center
-    /// of the first member, in the basis nearest to that of the row before; none if they were not asked for.
+    /// Returns the coordinates of the last row in the k directions that the heaviest member most likely kept before it, around
+    /// the center of the first member, in the basis nearest to that of the previous row; `None` if not requested.
     pub(crate) fn aligned_coordinates(&self) -> Option<&[f64]> {
         let holder = self.holder().filter(|_| self.scratch.0.aligns)?;
         Some(self.members[holder].aligned_coordinates())
     }
 
-    /// The basis in which the next row would have aligned coordinates, in the coordinates of the columns of the heaviest
-    /// member, with the probabilities of the directions that it is made of.
+    /// Returns the basis for the aligned coordinates of the next row, in the coordinates of the columns of the heaviest member,
+    /// with the probabilities of its directions.
     pub(crate) fn next_basis(&mut self) -> (Matrix, Vec<f64>) {
         let (heaviest, holder) = (self.heaviest(), self.holder());
         let last = holder.and_then(|holder| self.members.get_disjoint_mut([heaviest, holder]).ok());
@@ -183,12 +190,12 @@ impl<S: Span> Portfolio<S> {
         self.members[heaviest].next_basis(last)
     }
 
-    /// The member that has the basis of the aligned coordinates.
+    /// Returns the member with the basis of the aligned coordinates.
     fn holder(&self) -> Option<usize> {
-        self.members.iter().position(Subspace::has_basis)
+        self.members.iter().position(|member| member.has_basis())
     }
 
-    /// Hands the basis of the aligned coordinates to the heaviest member, which turns it to its directions.
+    /// Transfers the basis of the aligned coordinates to the heaviest member, which aligns it to its directions.
     fn align(&mut self) {
         let heaviest = largest(self.trust.weights());
         if let Some(holder) = self.holder().filter(|holder| *holder != heaviest)
@@ -199,7 +206,7 @@ impl<S: Span> Portfolio<S> {
         self.members[heaviest].align();
     }
 
-    /// Finds the aligned coordinates of the row that was just charged.
+    /// Computes the aligned coordinates of the current row.
     fn observe_aligned(&mut self) {
         let Some(holder) = self.holder() else { return };
         let way = &mut self.scratch.0.way;
@@ -212,6 +219,49 @@ impl<S: Span> Portfolio<S> {
         self.members[holder].observe_aligned(way);
     }
 
+    /// The loss of the present trial, given that of each member.
+    fn charge(&mut self, own: Vec<Loss>) -> Loss {
+        let Working { chosen, losses, filling, .. } = &mut self.scratch.0;
+        let mut loss = Loss::default();
+        losses.clear();
+        let weights = self.trust.weights();
+        for (i, own) in own.iter().enumerate() {
+            let mut own = *own;
+            if let Some(seen) = filling.losses.get(i) {
+                let share = if own.expected > 0.0 { seen / own.expected } else { 0.0 };
+                own = Loss { expected: *seen, realised: share * own.realised };
+            }
+            loss.expected += weights[i] * own.expected;
+            if i == *chosen {
+                loss.realised = own.realised;
+            }
+            losses.push(own.expected);
+        }
+        self.scratch.0.own = own;
+        if self.scratch.0.aligns {
+            self.observe_aligned();
+        }
+        loss
+    }
+
+    /// Enters the losses of the present trial into the totals and the trust.
+    fn learn_weights(&mut self) {
+        if self.fixes_center() {
+            return;
+        }
+        self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
+        if self.members.len() > 1 {
+            let square = self.members.iter().map(|member| member.last_square()).fold(0.0, f64::max);
+            self.trust.learn(&self.scratch.0.losses, square);
+        }
+    }
+
+    /// Ends the present trial, after all members have learned.
+    fn end_trial(&mut self) {
+        self.fill_errors.commit(&self.scratch.0.filling);
+        self.scratch.0.filling.losses.clear();
+    }
+
     /// By how much the expected loss can exceed that of any one member, in squared input units; zero for one member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
@@ -219,26 +269,25 @@ impl<S: Span> Portfolio<S> {
 }
 
 impl Portfolio<Ambient> {
-    /// Adds what another portfolio of one, with the same options, has learned from other rows; `cost` is added to the constant of
-    /// the theorem.
+    /// Adds the rows of another portfolio of one member with the same options. `cost` is added to the constant of the theorem.
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         let [member] = &mut self.members[..] else {
             return Err(Error::Merge("the trust among several learners depends on the order of rows".to_owned()));
         };
         self.totals.iter_mut().zip(&other.totals).for_each(|(total, more)| *total += more);
-        other.members.pop().map_or(Ok(()), |other| member.merge(other, cost))
+        other.members.pop().map_or(Ok(()), |other| member.merge(*other, cost))
     }
 
-    /// Projects the row that was just charged on the subspace that was drawn for it.
+    /// Projects the current row on the subspace drawn for it.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
         self.members[self.scratch.0.chosen].reconstruct(row, out);
     }
 }
 
-/// Weights that differ by less than this part of the largest are tied: rounding must not decide which member is asked.
+/// Relative difference below which weights are ties, so that rounding does not decide which member is used.
 const TIED: f64 = 1e-9;
 
-/// Position of the first weight that is tied with the largest.
+/// Returns the position of the first weight that is tied with the largest.
 fn largest(weights: &[f64]) -> usize {
     let most = weights.iter().copied().fold(0.0, f64::max);
     weights.iter().position(|weight| *weight >= (1.0 - TIED) * most).unwrap_or(0)
@@ -273,39 +322,16 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     }
 
     fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
-        let Working { chosen, losses, filling, .. } = &mut self.scratch.0;
-        let mut loss = Loss::default();
+        let mut losses = std::mem::take(&mut self.scratch.0.own);
         losses.clear();
-        let weights = self.trust.weights();
-        for (i, member) in self.members.iter_mut().enumerate() {
-            let mut own = member.incur(instance);
-            if let Some(seen) = filling.losses.get(i) {
-                let share = if own.expected > 0.0 { seen / own.expected } else { 0.0 };
-                own = Loss { expected: *seen, realised: share * own.realised };
-            }
-            loss.expected += weights[i] * own.expected;
-            if i == *chosen {
-                loss.realised = own.realised;
-            }
-            losses.push(own.expected);
-        }
-        if self.scratch.0.aligns {
-            self.observe_aligned();
-        }
-        loss
+        losses.extend(self.members.iter_mut().map(|member| member.incur(instance)));
+        self.charge(losses)
     }
 
     fn update(&mut self, instance: &Instance<'_, S::Point>) {
-        if !self.fixes_center() {
-            self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
-            if self.members.len() > 1 {
-                let square = self.members.iter().map(Subspace::last_square).fold(0.0, f64::max);
-                self.trust.learn(&self.scratch.0.losses, square);
-            }
-        }
+        self.learn_weights();
         self.members.iter_mut().for_each(|member| member.update(instance));
-        self.fill_errors.commit(&self.scratch.0.filling);
-        self.scratch.0.filling.losses.clear();
+        self.end_trial();
     }
 
     fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, S::Point>>) {

@@ -1,19 +1,18 @@
-//! How much each member is trusted: fast rules for the usual case, and a slow one that guards them.
+//! Weights of the members: fast rules for the usual case, and a slow rule that guards them.
 //!
-//! Rules: U is AdaHedge on the losses as they are; its bound holds on every sequence, and one huge loss makes it careful for
-//! long. A is AdaHedge on losses whose range is cut at 16 times the recent median; three leaders of late follow changes at
-//! the pace of 10, 50 and 500 rows. AdaHedge on top, on losses cut at 100 times, divides trust among A and the leaders. That mixture is played as long as
-//! what it `owed`, by how much it lost more than U would have, is within an allowance; past it U is played.
+//! Rules: U is AdaHedge on the original losses. Its bound holds on every sequence, but one huge loss makes it cautious for
+//! long. A is AdaHedge on losses whose range is clipped at 16 times the recent median. Three recent leaders follow changes over
+//! 10, 50 and 500 rows. AdaHedge on top, on losses clipped at 100 times the median, weights A and the leaders. That mixture is
+//! played as long as `owed`, its excess loss over U, is within an allowance. Beyond it U is played.
 //!
-//! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U`
-//! ([`Trust::regret`], computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r` with the ranges r of the losses of each row
-//! ([`Trust::largest_regret`]). Proof: U loses at most `loss_i + (1 + 1/c) Δ_U` ([`AdaHedge`]), and `owed` is the difference
-//! to U's loss. It grows only while it is within the allowance, by at most r a row. This holds whatever stands in place of
-//! A, the leaders and the top.
+//! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U` ([`Trust::regret`],
+//! computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r`, where r are the ranges of the losses of each row
+//! ([`Trust::largest_regret`]). Proof: U loses at most `loss_i + (1 + 1/c) Δ_U` ([`AdaHedge`]), and `owed` is the difference to
+//! the loss of U. It grows only while it is within the allowance, by at most r per row. This holds for any rules in place of A,
+//! the leaders and the top.
 //!
-//! Losses beyond the least one are lowered by their rounding, as far as zero: members that are equal but for rounding stay
-//! equal, and rounding decides nothing. The theorem is about the lowered losses, which are no larger; what that leaves out of
-//! the loss is summed and added to both sides.
+//! Losses above the least one are reduced by their rounding error, down to zero: members that are equal up to rounding stay
+//! equal, and rounding decides nothing. The theorem is about the reduced losses; the total reduction is added to both sides.
 //!
 //! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014.
 
@@ -25,7 +24,7 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, energy, ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Trust in the members of a portfolio.
+/// Weights of the members of a portfolio.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
     members: usize,
@@ -34,17 +33,17 @@ pub struct Trust {
     leaders: Vec<RecentLeader>,
     top: AdaHedge,
     ranges: RecentMedian,
-    /// Largest loss. Where it is so large or small that its square would overflow or underflow, all numbers below and in
-    /// the rules are divided by a power of two of its size.
+    /// Largest loss. If its square would overflow or underflow, all numbers below and in the rules are divided by a power of
+    /// two of its size.
     largest_loss: f64,
-    /// Loss beyond that of the careful rule.
+    /// Excess loss over the careful rule.
     owed: f64,
-    /// Loss that was left out as rounding.
+    /// Total loss left out as rounding.
     rounded: f64,
-    /// Largest range of a row, and the sum of the squares of all ranges over its square.
+    /// Largest range of a row, and the sum of the squared ranges divided by its square.
     largest_range: f64,
     squares: f64,
-    /// Rows for which the careful rule was played.
+    /// Number of rows for which the careful rule was played.
     guarded: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -52,31 +51,31 @@ pub struct Trust {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Weights that are played next, of the careful rule, and of the rules under the top; empty if they are not known.
+    /// Weights of the next row, of the careful rule, and of the rules under the top; empty if unknown.
     weights: Vec<f64>,
     careful: Vec<f64>,
     rules: Vec<Vec<f64>>,
     top: Vec<f64>,
-    /// Losses beyond the least, as they are and cut.
+    /// Losses minus the least one, original and clipped.
     excess: Vec<f64>,
     cut: Vec<f64>,
     of_rules: Vec<f64>,
     exponentials: Vec<f64>,
 }
 
-/// Factors on the losses of earlier rows.
+/// Decay factors of the recent leaders per row.
 const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
-/// Ranges of losses are cut at this many times the recent median.
+/// Ranges of losses are clipped at this multiple of the recent median.
 const CUT: f64 = 16.0;
-/// The same for the rule on top: rare large losses are a part of the account that it must see.
+/// Multiple for the rule on top, which must see rare large losses.
 const TOP_CUT: f64 = 100.0;
-/// Differences of losses up to this share of the energy of a row are rounding.
+/// Share of the energy of a row below which differences of losses are rounding.
 const ROUNDING: f64 = 1e-10;
-/// Ranges up to so many times the rounding count as none.
+/// Multiple of the rounding error below which ranges count as zero.
 const NEGLIGIBLE: f64 = 10.0;
 
 impl Trust {
-    /// Equal trust in this many members.
+    /// Creates equal weights for this many members.
     pub fn new(members: usize) -> Self {
         Self {
             members,
@@ -95,7 +94,7 @@ impl Trust {
         }
     }
 
-    /// Divides what has been learned by the unit of the losses up to this one.
+    /// Divides the learned totals by the unit of the losses up to this one.
     fn change_unit(&mut self, largest: f64) {
         let before = unit(self.largest_loss);
         self.largest_loss = self.largest_loss.max(largest);
@@ -110,7 +109,7 @@ impl Trust {
         }
     }
 
-    /// Largest debt that is allowed.
+    /// Returns the allowance for the excess loss.
     fn allowance(&self) -> f64 {
         self.largest_range * ((self.members as f64).ln() * self.squares).sqrt()
     }
@@ -119,7 +118,7 @@ impl Trust {
         self.owed > self.allowance()
     }
 
-    /// Computes the weights that are played next.
+    /// Computes the weights for the next row.
     fn weigh(&mut self) {
         let is_guarded = self.is_guarded();
         let Working { weights, careful, rules, top, .. } = &mut self.scratch.0;
@@ -139,12 +138,12 @@ impl Trust {
         }
     }
 
-    /// Weights for the next row. They sum to one.
+    /// Returns the weights for the next row, which sum to 1.
     pub fn present_weights(&self) -> Vec<f64> {
         self.clone().weights().to_vec()
     }
 
-    /// The same, kept.
+    /// Returns the weights for the next row, cached.
     pub(super) fn weights(&mut self) -> &[f64] {
         if self.scratch.0.weights.is_empty() {
             self.weigh();
@@ -152,7 +151,7 @@ impl Trust {
         &self.scratch.0.weights
     }
 
-    /// Learns the losses of the members on a row of this energy.
+    /// Adds the losses of the members on a row of this energy.
     pub fn learn(&mut self, losses: &[f64], energy: f64) {
         self.weights();
         self.change_unit(losses.iter().fold(0.0, |a, b| a.max(*b)));
@@ -181,7 +180,7 @@ impl Trust {
         self.top.learn(of_rules, exponentials);
         self.cut.learn(cut, exponentials);
         self.leaders.iter_mut().for_each(|leader| leader.learn(cut, shortening * rounding));
-        // A range that is all rounding must not become the measure of others.
+        // A range at rounding level must not enter the median.
         self.ranges.push(if range > NEGLIGIBLE * rounding { range } else { 0.0 });
         self.careful.learn(excess, exponentials);
         if range > self.largest_range {
@@ -193,22 +192,22 @@ impl Trust {
         self.scratch.0.weights.clear();
     }
 
-    /// By how much the loss so far can exceed that of any member; negative when it is less than that of all.
+    /// Returns the maximum excess of the loss so far over that of any member; negative if it is less than that of all.
     pub fn regret(&self) -> f64 {
         (self.owed + self.rounded + self.careful.regret()) * unit(self.largest_loss)
     }
 
-    /// By how much the theorem lets [`Self::regret`] grow on rows with these ranges.
+    /// Returns the maximum of [`Self::regret`] that the theorem allows on rows with these ranges.
     pub fn largest_regret(&self) -> f64 {
         (self.careful.regret() + self.allowance() + self.largest_range + self.rounded) * unit(self.largest_loss)
     }
 
-    /// Rows for which the careful rule was played.
+    /// Returns the number of rows for which the careful rule was played.
     pub fn guarded(&self) -> u64 {
         self.guarded
     }
 
-    /// Checks what was read from bytes against trust in as many members.
+    /// Checks a deserialized state for this many members.
     pub(super) fn check_state(&self, members: usize) -> Result<(), Error> {
         let built = Self::new(members);
         ensure(self.members == members, "a portfolio must trust its members")?;

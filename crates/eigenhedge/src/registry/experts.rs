@@ -1,4 +1,4 @@
-//! Any learner over experts, by name.
+//! Expert learners by name.
 
 use crate::bounds;
 use crate::error::Error;
@@ -8,25 +8,25 @@ use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::simplex::{Multiplicity, Select};
 
-/// Learners over experts.
+/// Algorithm of an expert learner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpertKind {
-    /// Hedge over sets by capped weights; Hedge itself when one expert is dropped.
+    /// Hedge over sets with capped weights. With one dropped expert it is ordinary Hedge.
     CappedHedge,
-    /// Drops those with the least total loss.
+    /// Drops the experts with the least total loss.
     Leader,
-    /// The same for totals with noise.
+    /// Drops the experts with the least total loss plus random noise.
     PerturbedLeader,
-    /// Hedge over all sets, by products of weights.
+    /// Hedge over all sets with product weights.
     ProductSets,
 }
 
 impl ExpertKind {
-    /// All of them.
+    /// All values, in order.
     pub const ALL: [Self; 4] = [Self::CappedHedge, Self::Leader, Self::PerturbedLeader, Self::ProductSets];
 
-    /// The name that users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::CappedHedge => "capped-hedge",
@@ -39,24 +39,24 @@ impl ExpertKind {
 
 crate::error::by_name!(ExpertKind, "learner");
 
-/// All that is needed to build a learner over experts.
+/// Parameters of an expert learner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExpertSpec {
-    /// Which learner.
+    /// Algorithm.
     pub kind: ExpertKind,
     /// Number of experts.
     pub experts: usize,
-    /// Experts that are kept.
+    /// Number of experts kept.
     pub kept: usize,
     /// Learning rate; has no effect with the leader.
     pub eta: f64,
-    /// Mixing, for capped Hedge.
+    /// Mixing; capped Hedge only.
     pub mixing: Mixing,
-    /// How sets are drawn, for capped Hedge.
+    /// Sampling method for the sets; capped Hedge only.
     pub select: Select,
 }
 
-/// A learner over experts.
+/// An expert learner of any kind.
 ///
 /// ```
 /// use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec};
@@ -96,7 +96,7 @@ macro_rules! delegate {
 }
 
 impl AnyExperts {
-    /// Builds what the spec names.
+    /// Builds the learner.
     pub fn new(spec: ExpertSpec) -> Result<Self, Error> {
         let ExpertSpec { kind, experts, kept, eta, mixing, select } = spec;
         if kind != ExpertKind::CappedHedge && (mixing != Mixing::None || select != Select::default()) {
@@ -113,13 +113,13 @@ impl AnyExperts {
         Ok(Self { spec, learner })
     }
 
-    /// The experts that the last choice dropped.
+    /// Returns the experts dropped by the last choice.
     pub fn dropped(&self) -> &[usize] {
         delegate!(&self.learner, learner => learner.dropped())
     }
 
-    /// Probability of each expert to be kept in the next trial; none for leaders, which have no distribution before they have
-    /// drawn their noise.
+    /// Returns the probability that each expert is kept in the next trial. `None` for the two leaders, which have no
+    /// distribution before their noise is drawn.
     pub fn kept_probabilities(&self) -> Option<Vec<f64>> {
         match &self.learner {
             Inner::Capped(learner) => Some(learner.log_dropped().iter().map(|w| -w.exp_m1()).collect()),
@@ -131,8 +131,8 @@ impl AnyExperts {
         }
     }
 
-    /// Bound on the total expected loss when the best set of experts to drop lost `best`, and the theorem; none if none covers
-    /// the learner: the leader, and the perturbed leader, whose bound is one on the mean over its noise.
+    /// Returns the bound on the total expected loss and the name of its theorem, given the loss `best` of the best set. `None`
+    /// for the leader, which has no bound, and for the perturbed leader, whose bound holds only for the mean over its noise.
     pub fn bound(&self, best: f64) -> Option<(f64, &'static str)> {
         let ExpertSpec { experts, kept, eta, mixing, .. } = self.spec;
         match &self.learner {

@@ -1,4 +1,4 @@
-//! Names, and what is known about each learner.
+//! Names and properties of the learners.
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
@@ -9,63 +9,63 @@ use std::{fmt, str::FromStr};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Kind {
-    /// Hedge over a portfolio of the others.
+    /// Hedge over a portfolio of other learners.
     Auto,
-    /// Mirror descent.
+    /// Mirror descent (multiplicative update).
     Tracking,
-    /// Follow the regularised leader.
+    /// Follow the regularized leader.
     Anchored,
     /// Follow the leader.
     Leader,
-    /// Follow the leader of a fading memory.
+    /// Follow the leader with exponential forgetting.
     ForgettingLeader,
-    /// Follow the leader after random noise.
+    /// Follow the leader with random noise.
     PerturbedLeader,
     /// Hedge over sets of eigenvectors.
     ProductSets,
     /// Gradient descent on the expected projection.
     Additive,
-    /// One Hebbian weight vector.
+    /// Oja's rule: one Hebbian weight vector.
     Oja,
-    /// Hebbian weight vectors, all at once.
+    /// Generalized Hebbian algorithm: several weight vectors, updated together.
     Gha,
-    /// Hebbian weight vectors with lateral weights.
+    /// APEX: Hebbian weight vectors with lateral weights.
     Apex,
 }
 
-/// What a learner is made of.
+/// Structure of a learner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
     /// A spectrum rule over a span.
     Subspace,
-    /// Several of those.
+    /// Several subspace learners.
     Portfolio,
-    /// Weight vectors.
+    /// Hebbian weight vectors.
     Hebbian,
 }
 
-/// What the registry says about a learner.
+/// Registry entry of a learner.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Which learner.
+    /// Learner described by the entry.
     pub kind: Kind,
-    /// What it is made of.
+    /// Structure of the learner.
     pub family: Family,
-    /// The name users type.
+    /// Name that users type.
     pub name: &'static str,
-    /// One line.
+    /// One-line description.
     pub summary: &'static str,
-    /// The theorem that covers it, or none.
+    /// Theorem that bounds its regret, or "none".
     pub guarantee: &'static str,
-    /// Time for one row.
+    /// Time per row.
     pub cost: &'static str,
-    /// Where it comes from.
+    /// Publication of the algorithm.
     pub source: &'static str,
 }
 
-/// Every learner.
+/// Entries of all learners.
 pub const REGISTRY: &[Entry] = &[
     Entry {
         kind: Kind::Auto,
@@ -169,12 +169,12 @@ pub const REGISTRY: &[Entry] = &[
 ];
 
 impl Kind {
-    /// The registry's entry.
+    /// Returns the registry entry.
     pub fn entry(self) -> &'static Entry {
         REGISTRY.iter().find(|entry| entry.kind == self).unwrap_or(&REGISTRY[0])
     }
 
-    /// The name that users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         self.entry().name
     }

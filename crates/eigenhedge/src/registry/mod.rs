@@ -1,6 +1,6 @@
-//! The one registry of learners: names, what is known about them, and how to build them.
+//! The registry of learners: their names, properties and constructors.
 //!
-//! The command line, saved files, documentation and the tests that hold for every learner all read it here.
+//! The command line, saved files, the documentation and the tests over all learners read it.
 //!
 //! ```
 //! use eigenhedge::Kind;

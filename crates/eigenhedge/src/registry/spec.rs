@@ -1,4 +1,4 @@
-//! The parameters of a learner, and how it is built from them.
+//! Parameters of a learner, and its construction.
 
 use super::{Family, Kind};
 use crate::bounds;
@@ -14,31 +14,31 @@ use crate::subspace::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Share that is mixed in if none is given.
+/// Default mixing share.
 pub(super) const ALPHA: f64 = 1e-3;
-/// What merging may cost if nothing is given.
+/// Default cost of merging, as a share of the cost of mixing.
 pub(super) const MERGE: f64 = 0.25;
-/// Step of Hebbian learners if none is given.
+/// Default step of Hebbian learners.
 const HEBBIAN_ETA: f64 = 0.05;
 
-/// The way in which a run treats rows with missing cells, which are NaN.
+/// Handling of rows with missing cells (NaN).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Missing {
-    /// Refuses them.
+    /// Returns an error.
     #[default]
     Fail,
-    /// Passes them over.
+    /// Skips the row.
     Skip,
-    /// Fills the cells in, and charges for the others. A row without any cell is passed over.
+    /// Fills in the missing cells and charges the loss of the others. A row without any value is skipped.
     Fill,
 }
 
 impl Missing {
-    /// All of them.
+    /// All values, in order.
     pub const ALL: [Self; 3] = [Self::Fail, Self::Skip, Self::Fill];
 
-    /// The name that users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fail => "fail",
@@ -47,7 +47,7 @@ impl Missing {
         }
     }
 
-    /// True if a row with these cells is passed over.
+    /// Returns true if the row is skipped.
     pub(crate) fn passes_over(self, row: &[f64]) -> bool {
         match self {
             Self::Fail => false,
@@ -59,7 +59,7 @@ impl Missing {
 
 error::by_name!(Missing, "missing");
 
-/// All that is needed to build a learner.
+/// Parameters of a learner.
 ///
 /// ```
 /// use eigenhedge::{Instance, Kind, Random, Spec, trial};
@@ -73,55 +73,55 @@ error::by_name!(Missing, "missing");
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    /// Which learner.
+    /// Learner to build.
     pub learner: Kind,
-    /// Number of directions kept.
+    /// Number of directions kept, k.
     pub kept: usize,
-    /// Learning rate, for rows of norm at most one.
+    /// Learning rate, for rows of norm at most 1.
     pub eta: f64,
-    /// Tunes the rate to the learner's own loss so far, in place of `eta`.
+    /// Tunes the rate to the loss so far. `eta` then has no effect.
     pub self_confident: bool,
-    /// Mixing.
+    /// Mixing of the weights after each row.
     pub mixing: Mixing,
-    /// Factor on the memory at each row.
+    /// Forgetting factor per row.
     pub forget: f64,
-    /// The center to subtract, if any.
+    /// Center to subtract; `None` for no centering.
     pub center: Option<RunningCenter>,
-    /// Learn from rows as if they were no longer than this many times the median norm of the last ones.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows.
     pub clip: Option<f64>,
-    /// Where the imaginary rows lie; none stands for zero.
+    /// Initial center, the location of the prior rows; `None` for zero.
     pub start: Option<Vec<f64>>,
-    /// Features of rows in place of the rows themselves.
+    /// Kernel; `None` learns from the rows themselves.
     pub kernel: Option<VectorKernel>,
-    /// Scaling.
+    /// Bound on the norms of rows, given or estimated.
     pub norm_bound: NormBound,
-    /// How a choice is drawn.
+    /// Sampling method for the choice.
     pub select: Select,
-    /// Dimension N of the space, when it is not that of the rows or of the kernel.
+    /// Dimension N of the space; `None` for that of the rows or of the kernel.
     pub dimension: Option<Multiplicity>,
-    /// Cap the directions seen so far among themselves (anchored, ICML Algorithm 6 as printed).
+    /// Caps the directions seen so far among themselves (anchored only; ICML Algorithm 6 as printed).
     pub as_printed: bool,
-    /// At most this many explicit directions; memory is then O(n times that) whatever the stream.
+    /// Maximum number of explicit directions, r. Memory is then O(n r) for every stream.
     pub max_rank: Option<usize>,
-    /// For kernels: at most this many atoms.
+    /// Maximum number of atoms of a kernel learner.
     pub budget: Option<usize>,
-    /// For budgets: rows whose features are within this share of their energy of those of an atom are no atoms.
+    /// Minimum relative distance from the existing atoms for a new atom of a kernel learner with a budget, as a share of the
+    /// energy of the row's features.
     pub novelty: f64,
-    /// For fixed share: what merging directions that differ little from the rest may cost, as a share of what mixing
-    /// costs; nothing is merged at 0.
+    /// Allowed cost of merging similar directions under fixed share, relative to the cost of mixing. 0 disables merging.
     pub merge: f64,
-    /// The treatment of rows with missing cells, by a [`Model`](crate::Model).
+    /// Handling of rows with missing cells in a [`Model`](crate::Model).
     pub missing: Missing,
-    /// For gha: β, the weight of the vectors before each one.
+    /// Deflation weight β of gha: the weight of the earlier vectors.
     pub beta: f64,
-    /// For apex: rows that each vector learns from before the next one starts; none lets all learn from every row.
+    /// Rows after which apex starts its next vector; `None` updates all vectors with every row.
     pub stage: Option<u64>,
-    /// For Hebbian learners: rows after which the step is half of the first, and goes on to decrease; none for a constant one.
+    /// Rows until the step of a Hebbian learner has halved; the step then keeps decreasing. `None` for a constant step.
     pub step_half_life: Option<f64>,
 }
 
 impl Spec {
-    /// A learner with the defaults of the command line and of Python: the running mean as the center where the learner reads one,
+    /// Creates the parameters with the defaults of the command line and of Python: a running mean for learners that center,
     /// fixed share and merging for tracking, a self-confident rate for anchored, a step of 0.05 for Hebbian learners.
     pub fn new(learner: Kind, kept: usize) -> Self {
         let (mixing, merge) = match learner {
@@ -138,7 +138,7 @@ impl Spec {
         }
     }
 
-    /// A learner as the papers state it: `eta` 1, no mixing, no center, `forget` 0.95, running norm bound.
+    /// Creates the parameters as stated in the papers: `eta` 1, no mixing, no center, `forget` 0.95, running norm bound.
     pub fn bare(learner: Kind, kept: usize) -> Self {
         Self {
             learner,
@@ -166,8 +166,8 @@ impl Spec {
         }
     }
 
-    /// Checks what was read from bytes: numbers, whether the learner reads them or not. The rest is judged by whoever
-    /// builds the learner.
+    /// Checks deserialized numbers, including those without effect for this learner. The builder of the learner checks the
+    /// rest.
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         let (prior, memory) = self.center.map_or((0.0, 0.0), |center| (center.prior, center.forget));
         let clip = self.clip.unwrap_or(0.0);
@@ -179,7 +179,7 @@ impl Spec {
         energy("the squared norm of the start", dot(start, start))
     }
 
-    /// An error if rows have no projections that are rows: with a kernel, in a larger space, and for Hebbian learners.
+    /// Returns an error if projections of rows are not rows: with a kernel, in a larger space, and for Hebbian learners.
     pub fn check_reconstructions(&self) -> Result<(), Error> {
         match self {
             _ if self.learner.entry().family == Family::Hebbian => {
@@ -195,8 +195,8 @@ impl Spec {
         }
     }
 
-    /// Sets the rate for a best loss of at most `ceiling` over rows of this length (JMLR (3), ICML (6)); needs a given
-    /// norm bound.
+    /// Sets the learning rate for a best loss of at most `ceiling` over rows of `length` columns (JMLR (3), ICML (6)). Requires
+    /// a given norm bound.
     pub fn tuned(mut self, ceiling: f64, length: usize) -> Result<Self, Error> {
         let NormBound::Given(bound) = self.norm_bound else {
             return Err(Error::Unsupported("a rate for a given best loss needs a given norm bound"));
@@ -210,7 +210,7 @@ impl Spec {
         Ok(self)
     }
 
-    /// Name and the parameters that set it apart from its like, e.g. `tracking eta 4, fixed share 0.001`.
+    /// Returns the name and the main parameters, e.g. `tracking eta 4, fixed share 0.001`.
     pub fn label(&self) -> String {
         let entry = self.learner.entry();
         let mut label = entry.name.to_owned();
@@ -236,7 +236,7 @@ impl Spec {
         label
     }
 
-    /// Dimension of the space for rows of this length.
+    /// Returns the dimension of the space for rows of `length` columns.
     pub fn space(&self, length: usize) -> Multiplicity {
         let natural = || match &self.kernel {
             Some(kernel) => kernel.dimension(length),
@@ -250,7 +250,7 @@ impl Spec {
         self.over(self.ambient(length)?)
     }
 
-    /// The span of rows of plain numbers.
+    /// Builds the span for rows of plain numbers.
     pub(crate) fn ambient(&self, length: usize) -> Result<Ambient, Error> {
         let span = Ambient::new(length)?;
         let span = match self.dimension {
@@ -268,7 +268,7 @@ impl Spec {
         self.over(self.feature(dictionary)?)
     }
 
-    /// The span of the features of a dictionary.
+    /// Builds the span for the features of a dictionary.
     pub(crate) fn feature<D: Dictionary>(&self, dictionary: D) -> Result<Feature<D>, Error> {
         if self.start.is_some() {
             return Err(Error::Unsupported(
@@ -331,7 +331,7 @@ impl Spec {
         Subspace::new(self.kept, span, rule, options)
     }
 
-    /// The rate of the rule: a self-confident learner tunes the scale of rows around a rate of one.
+    /// Returns the rate of the rule. It is 1 for self-confident learners, which scale the rows instead.
     fn rate(&self) -> f64 {
         if self.self_confident { 1.0 } else { self.eta }
     }
@@ -354,11 +354,11 @@ impl Spec {
     }
 }
 
-/// A learner over rows of plain numbers.
+/// Learner over rows of plain numbers.
 pub type PlainLearner = Subspace<Ambient, AnyRule>;
 
-/// A learner over the features of rows of numbers.
+/// Kernel learner over rows of numbers.
 pub type KernelLearner = FeatureLearner<Vectors>;
 
-/// A learner over the features of the points of a dictionary.
+/// Kernel learner over the points of a dictionary.
 pub type FeatureLearner<D> = Subspace<Feature<D>, AnyRule>;

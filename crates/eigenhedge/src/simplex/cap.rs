@@ -1,4 +1,4 @@
-//! Capping: the relative-entropy projection of positive weights onto the capped simplex.
+//! Capping: relative-entropy projection of positive weights onto the capped simplex.
 //!
 //! # Setting
 //! Log-weights `g_i` with multiplicities `m_i`, `Σ m_i = N`, and a number `k < N` of directions to keep.
@@ -7,26 +7,25 @@
 //! Find `c` with `Σ m_i (1 - min(c e^{g_i}, 1)) = k` and return `log v_i = min(g_i + log c, 0)`.
 //!
 //! # Guarantee
-//! The kept probabilities `1 - v_i` total `k` to rounding. A capped entry is exactly `0.0`.
+//! The probabilities of being kept, `1 - v_i`, sum to `k` up to rounding. A capped entry is exactly `0.0`.
 //!
 //! # Cost
-//! [`cap`]: linear when the order has changed little since the last call, `O(n log n)` otherwise; allocates
-//! nothing once the scratch has its size. [`cap_by_selection`]: expected `O(n)`. [`cap_by_sorting`]: `O(n log n)`.
+//! [`cap`]: linear if the order has changed little since the last call, `O(n log n)` otherwise; no allocation once the scratch
+//! has its size. [`cap_by_selection`]: expected `O(n)`. [`cap_by_sorting`]: `O(n log n)`.
 //!
 //! # Numerics
-//! The set of uncapped entries is the longest run from the small end whose kept mass, with its largest weight
-//! at the cap, stays under `k`. Relative to that largest weight `top`, with `M = Σ m` and
-//! `P = Σ m (1 - e^{g - top})` over the set, the scale is `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The
-//! second form keeps the relative precision of `1 - v` for any `N` and serves when `M > 2k`; the first keeps that
-//! of `v` when almost everything is kept. Nothing under- or overflows, since only differences of log-weights are
-//! exponentiated, and sums over a sorted order run from the small end. Weights of exactly zero (`-∞`) that must
-//! nevertheless fill the cap are ties and share it evenly.
+//! The uncapped entries are the longest ascending prefix whose kept mass stays below `k` when its largest weight is at the cap.
+//! Relative to that largest weight `top`, with `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the prefix, the scale is `(M -
+//! k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative precision of `1 - v` for any `N` and is
+//! used when `M > 2k`. The first preserves that of `v` when almost everything is kept. Nothing under- or overflows, because
+//! only differences of log-weights are exponentiated, and sums run in ascending order. Weights of exactly zero (`-∞`) that are
+//! needed to fill the cap are ties and share it evenly.
 //!
-//! For `N = ∞` the complement stays at the cap; when the span keeps less than `k`, the rest of `k` is spread
-//! infinitely thin over the complement and nothing is rescaled.
+//! For `N = ∞` the complement stays at the cap. If the span keeps less than `k`, the rest of `k` is spread over the infinitely
+//! many directions of the complement, and nothing is rescaled.
 //!
 //! # Not done
-//! No incremental update of the scale between calls: one pass over the uncapped entries is needed anyway.
+//! No incremental update of the scale between calls, because each call needs a pass over the uncapped entries anyway.
 //!
 //! # References
 //! Warmuth & Kuzmin, JMLR 2008, Algorithm 4; Herbster & Warmuth, JMLR 2001 (linear time by selection);
@@ -41,41 +40,41 @@ use crate::num;
 use crate::simplex::cap_scale::{Uncapped, at_most_zero, gap, log_scale, scan};
 use crate::state::length;
 
-/// How many equal directions a block holds.
+/// Number of equal directions in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Multiplicity {
-    /// This many, possibly none.
+    /// A finite number of directions, possibly zero.
     Finite(u64),
-    /// The space has no finite dimension.
+    /// Infinitely many directions.
     Infinite,
 }
 
-/// The rest of the space: equal directions with one common log-weight.
+/// Complement of the explicit directions: equal directions with one common log-weight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Complement {
-    /// `log v` of every direction in it.
+    /// `log v` of each direction.
     pub log_weight: f64,
-    /// How many directions it holds.
+    /// Number of directions.
     pub multiplicity: Multiplicity,
 }
 
 impl Complement {
-    /// A block of finitely many directions.
+    /// Creates a complement of finitely many directions.
     pub fn finite(log_weight: f64, directions: u64) -> Self {
         Self { log_weight, multiplicity: Multiplicity::Finite(directions) }
     }
 
-    /// Infinitely many directions, all at the cap.
+    /// Creates a complement of infinitely many directions, all at the cap.
     pub fn infinite() -> Self {
         Self { log_weight: 0.0, multiplicity: Multiplicity::Infinite }
     }
 }
 
-/// Working space of [`cap`]: the order of the entries, reused because it changes little between trials.
+/// Scratch space of [`cap`]. It stores the order of the entries, which changes little between trials.
 #[derive(Debug, Clone, Default)]
 pub struct CapScratch {
-    /// Ascending by weight; 0 is the complement, `i + 1` is entry `i`.
+    /// Indices in ascending order of weight; 0 is the complement, `i + 1` is entry `i`.
     order: Vec<usize>,
 }
 
@@ -89,9 +88,9 @@ pub struct Capped {
     pub log_dropped: Vec<f64>,
 }
 
-/// Caps single directions and their complement in place, and returns `log c`.
+/// Caps single directions and their complement in place. Returns `log c`.
 ///
-/// Weights must not be NaN, and the whole space must hold more than `kept` directions.
+/// Weights must not be NaN, and the space must have more than `kept` directions.
 ///
 /// ```
 /// use eigenhedge::internals::{CapScratch, Complement, cap};
@@ -122,7 +121,7 @@ pub fn cap(log_weights: &mut [f64], complement: &mut Complement, kept: usize, sc
         0 => (complement.log_weight, block),
         _ => (log_weights[entry - 1], 1.0),
     };
-    // Ties go by index, so that the result depends on the weights alone and not on earlier calls.
+    // Ties are broken by index, so that the result depends only on the weights and not on earlier calls.
     sort_nearly_sorted(order, |a, b| weight(*a).0.total_cmp(&weight(*b).0).then(a.cmp(b)));
     let (boundary, top) = scan(order, weight, kept);
     let relative = log_scale(order[..boundary].iter().map(|&entry| weight(entry)), top, kept);
@@ -133,7 +132,7 @@ pub fn cap(log_weights: &mut [f64], complement: &mut Complement, kept: usize, sc
     relative - top
 }
 
-/// Caps weights with multiplicities by sorting them.
+/// Caps weights with multiplicities by sorting.
 ///
 /// ```
 /// use eigenhedge::simplex::cap_by_sorting;
@@ -149,9 +148,9 @@ pub fn cap_by_sorting(log_weights: &[f64], multiplicities: &[u64], kept: usize) 
     Ok(rescaled(log_weights, multiplicities, &order[..boundary], top, kept))
 }
 
-/// Caps weights with multiplicities in expected linear time: halves the range of the boundary by selection.
+/// Caps weights with multiplicities in expected linear time, by selection.
 ///
-/// Agrees with [`cap_by_sorting`] to rounding.
+/// Agrees with [`cap_by_sorting`] up to rounding.
 pub fn cap_by_selection(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<Capped, Error> {
     check(log_weights, multiplicities, kept)?;
     let mut order: Vec<usize> = (0..log_weights.len()).collect();
@@ -200,7 +199,7 @@ fn check(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<(),
     Ok(())
 }
 
-/// Insertion sort for as long as it is cheap, then a full sort; allocates nothing.
+/// Sorts by insertion for at most `4 n` moves, then by a full sort. Allocates nothing.
 fn sort_nearly_sorted(order: &mut [usize], compare: impl Fn(&usize, &usize) -> Ordering) {
     let mut moves = 4 * order.len();
     for end in 1..order.len() {
@@ -226,7 +225,7 @@ mod tests {
         log_dropped.iter().zip(multiplicities).map(|(&weight, &m)| m as f64 * num::kept(weight)).sum()
     }
 
-    /// The papers' loop: cap the largest, renormalise the rest, repeat.
+    /// The loop of the papers: caps the largest weight, renormalizes the rest, repeats.
     fn one_at_a_time(weights: &[f64], kept: usize) -> Vec<f64> {
         let mut capped = vec![false; weights.len()];
         loop {

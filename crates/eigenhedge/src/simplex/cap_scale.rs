@@ -1,8 +1,8 @@
-//! Where the cap begins and what scale meets it: the arithmetic that every way of capping shares.
+//! Arithmetic shared by the capping algorithms: the boundary of the cap and the scale.
 
 use crate::num;
 
-/// The entries counted so far, with the mass they keep when the largest of them is put at the cap.
+/// Entries counted so far, and the mass they keep when the largest of them is at the cap.
 pub(super) struct Uncapped {
     pub(super) top: f64,
     pub(super) count: f64,
@@ -12,19 +12,20 @@ pub(super) struct Uncapped {
 impl Uncapped {
     pub(super) const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
 
-    /// The mass they keep when a weight of `level ≥ top` is put at the cap. Only positive terms: small values survive.
+    /// Returns the mass the entries keep when a weight of `level ≥ top` is at the cap. All terms are positive, so small values
+    /// keep their precision.
     pub(super) fn kept_at(&self, level: f64) -> f64 {
         self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
     }
 
-    /// True if entries that keep `kept_below` leave nothing for larger ones. `kept` entries alone never do, even when
-    /// the rest of their weight is lost to rounding.
+    /// Returns true if entries that keep `kept_below` leave no mass for larger ones. A set of only `kept` entries never does,
+    /// even if rounding loses the rest of their weight.
     pub(super) fn fills(&self, kept: usize, kept_below: f64) -> bool {
         self.count > kept as f64 && kept_below >= kept as f64
     }
 }
 
-/// How many entries of an ascending order are uncapped, and the largest weight among them.
+/// Returns the number of uncapped entries of an ascending order, and the largest weight among them.
 pub(super) fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: usize) -> (usize, f64) {
     let mut below = Uncapped::NONE;
     for (rank, &entry) in order.iter().enumerate() {
@@ -41,12 +42,12 @@ pub(super) fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: 
     (order.len(), below.top)
 }
 
-/// `log c` relative to the largest uncapped weight `top`.
+/// Returns `log c` relative to the largest uncapped weight `top`.
 pub(super) fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top: f64, kept: usize) -> f64 {
     let kept = kept as f64;
     let uncapped = uncapped.filter(|&(_, multiplicity)| multiplicity > 0.0);
     let count: f64 = uncapped.clone().map(|(_, multiplicity)| multiplicity).sum();
-    // The rounding error of the first form is that of k, of the second that of M - k: take the smaller.
+    // The rounding error of the first form is proportional to k, that of the second to M - k. Use the smaller.
     if count - kept > kept {
         let kept_at_top: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * num::kept(gap(weight, top))).sum();
         return ((kept_at_top - kept) / (count - kept_at_top)).ln_1p();
@@ -55,12 +56,12 @@ pub(super) fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top:
     ((count - kept) / total).ln()
 }
 
-/// `weight - top`, where equal weights are ties even when both are `-∞`.
+/// Returns `weight - top`; 0 for equal weights, even if both are `-∞`.
 pub(super) fn gap(weight: f64, top: f64) -> f64 {
     if weight == top { 0.0 } else { weight - top }
 }
 
-/// Clips at positive zero, so that capped entries compare equal bit for bit.
+/// Clips at positive zero, so that capped entries are bit-identical.
 pub(super) fn at_most_zero(log_weight: f64) -> f64 {
     if log_weight < 0.0 { log_weight } else { 0.0 }
 }

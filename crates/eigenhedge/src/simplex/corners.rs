@@ -1,38 +1,36 @@
 //! A point of the capped simplex as a mixture of its corners.
 //!
 //! # Setting
-//! Probabilities `p_i` in `[0, 1]` that total a whole number `s`. A corner is a set of exactly `s` indices. With
-//! the probabilities of being kept (`s = k`) the corners are the sets to keep; with those of being dropped
-//! (`s = d`), the sets to drop, which is how the paper prints it.
+//! Probabilities `p_i` in `[0, 1]` that sum to an integer `s`. A corner is a set of exactly `s` indices. For probabilities of
+//! being kept (`s = k`) the corners are the sets to keep. For probabilities of being dropped (`s = d`), as in the paper, they
+//! are the sets to drop.
 //!
 //! # Update
-//! Let `r = 1` be the mass that is left. Take the `s` largest entries as a corner with the coefficient
-//! `min(smallest entry inside, r - largest entry outside)`, subtract it from `r` and from the entries inside,
-//! repeat.
+//! Let `r = 1` be the remaining mass. Take the `s` largest entries as a corner with the coefficient `min(smallest entry inside,
+//! r - largest entry outside)`, subtract it from `r` and from the entries inside, and repeat.
 //!
 //! # Guarantee
-//! At most `n` corners: each step empties an entry or lifts one to `r`, and neither is undone. The mixture sums to
-//! `p`.
+//! At most `n` corners: each step sets an entry to 0 or makes one equal to `r`, and neither is undone. The mixture sums to `p`.
 //!
 //! # Cost
 //! `O(n)` per corner, `O(n²)` in all.
 //!
 //! # Numerics
-//! Entries at `r` and at 0 are assigned, not computed, so rounding cannot undo a step. What rounding in the
-//! input leaves over goes to the last corner and is no larger than the input's own error.
+//! Entries at `r` and at 0 are assigned, not computed, so that rounding cannot undo a step. The rounding error of the input
+//! goes to the last corner.
 //!
 //! # Not done
-//! No search for the shortest mixture: that is a hard problem, and sampling does not need it.
+//! No search for the shortest mixture, which is a hard problem and is not needed for sampling.
 //!
 //! # References
 //! Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
 
 use crate::error::{Error, every};
 
-/// How far a total may be from a whole number and still count as one.
+/// Tolerance for a total to count as an integer.
 pub(crate) const WHOLE: f64 = 1e-9;
 
-/// Mass that is rounding: the last corner has it too.
+/// Mass below which the remainder counts as rounding error and goes to the last corner.
 const LEFT_OVER: f64 = 4.0 * f64::EPSILON;
 
 /// One set of a mixture.
@@ -41,11 +39,11 @@ const LEFT_OVER: f64 = 4.0 * f64::EPSILON;
 pub struct Corner {
     /// Probability of this set.
     pub coefficient: f64,
-    /// Its indices, ascending.
+    /// Indices, ascending.
     pub members: Vec<usize>,
 }
 
-/// Sets of one size whose coefficients total 1.
+/// Mixture of sets of equal size; the coefficients sum to 1.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Mixture {
@@ -53,12 +51,12 @@ pub struct Mixture {
     pub size: usize,
     /// Number of indices to choose from.
     pub dimension: usize,
-    /// The sets, in the order in which they were found.
+    /// Sets, in the order in which they were found.
     pub corners: Vec<Corner>,
 }
 
 impl Mixture {
-    /// The probabilities that the mixture gives to each index.
+    /// Returns the probability of each index.
     pub fn probabilities(&self) -> Vec<f64> {
         let mut probabilities = vec![0.0; self.dimension];
         for corner in &self.corners {
@@ -68,7 +66,7 @@ impl Mixture {
     }
 }
 
-/// Writes probabilities of membership, which total a whole number, as a mixture of at most `n` sets.
+/// Decomposes probabilities that sum to an integer into a mixture of at most `n` sets.
 ///
 /// ```
 /// use eigenhedge::simplex::decompose;
@@ -96,7 +94,7 @@ pub fn decompose(probabilities: &[f64]) -> Result<Mixture, Error> {
     Ok(Mixture { size: peel.size, dimension: probabilities.len(), corners })
 }
 
-/// The decomposition, one corner at a time; reusable without allocation.
+/// Incremental decomposition, one corner per call. Reusable without allocation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Peel {
     remaining: Vec<f64>,
@@ -107,7 +105,7 @@ pub(crate) struct Peel {
 }
 
 impl Peel {
-    /// Starts over on probabilities that total `size`.
+    /// Restarts with probabilities that sum to `size`.
     pub(crate) fn start(&mut self, probabilities: impl Iterator<Item = f64>, size: usize) {
         self.remaining.clear();
         self.remaining.extend(probabilities);
@@ -116,7 +114,7 @@ impl Peel {
         (self.mass, self.size, self.steps) = (1.0, size, 0);
     }
 
-    /// The coefficient of the next corner, whose [`Peel::members`] can then be read.
+    /// Returns the coefficient of the next corner; [`Peel::members`] returns its indices.
     pub(crate) fn next_corner(&mut self) -> Option<f64> {
         if self.mass <= 0.0 {
             return None;
@@ -131,7 +129,7 @@ impl Peel {
         let largest = outside.iter().fold(0.0, |largest: f64, &index| largest.max(remaining[index]));
         self.steps += 1;
         let mut coefficient = smallest.min(self.mass - largest);
-        // Entries at 0 inside or at the mass outside are left by rounding alone, and then little mass is left.
+        // An entry of 0 inside, or one at the mass outside, is a rounding error. Little mass then remains.
         let rounding = self.mass - coefficient <= LEFT_OVER;
         if coefficient <= 0.0 || rounding || self.steps >= self.order.len() {
             coefficient = self.mass;

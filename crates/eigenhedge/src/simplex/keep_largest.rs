@@ -1,18 +1,17 @@
-//! The limit of capping exponential weights as the learning rate grows: keep the k largest.
+//! Limit of capped exponential weights for an infinite learning rate: the k largest are kept.
 //!
-//! Directions tied at the boundary share what is left of k evenly. This is follow the leader, over experts and over
-//! eigenvalues alike.
+//! Directions tied at the boundary share the rest of k evenly. This is follow the leader, for experts and for eigenvalues.
 
 use super::cap::{Complement, Multiplicity};
 
-/// Working memory of [`keep_largest`].
+/// Scratch space of [`keep_largest`].
 #[derive(Debug, Clone, Default)]
 pub struct LimitScratch {
     ranking: Vec<f64>,
 }
 
-/// Writes `log v` for the distribution that keeps the `kept` largest values. The complement has value zero, and values
-/// are not negative; values closer than `tolerance` count as equal.
+/// Writes `log v` of the distribution that keeps the `kept` largest values. Values are nonnegative, and those of the complement
+/// are 0. Values that differ by less than `tolerance` are ties.
 pub fn keep_largest(
     values: &[f64],
     complement: &mut Complement,

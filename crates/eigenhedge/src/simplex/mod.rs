@@ -1,10 +1,11 @@
 //! The capped simplex: vectors `v` with entries in `[0, 1]` and total `d = N - k`.
 //!
-//! An entry says how surely an expert or a direction is dropped, `p = 1 - v` how surely it is kept. Weights are
-//! stored as `log v`, because the entries of what is surely kept sink far below the smallest ordinary number.
+//! An entry is the probability that an expert or a direction is dropped; `p = 1 - v` is the probability that it is kept.
+//! Weights are stored as `log v`, because the entries of directions that are almost surely kept fall far below the smallest
+//! normal number.
 //!
-//! [`cap_by_sorting`] projects weights onto this set, [`decompose`] writes a point of it as a mixture of sets, and
-//! [`Select`] names the ways to draw a set with given probabilities.
+//! [`cap_by_sorting`] projects weights onto this set, [`decompose`] writes a point of it as a mixture of sets, and [`Select`]
+//! lists the methods to draw a set with given probabilities.
 //!
 //! ```
 //! use eigenhedge::simplex::decompose;

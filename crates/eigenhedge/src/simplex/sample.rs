@@ -1,27 +1,27 @@
-//! Drawing a set in which every index appears with its own probability.
+//! Sampling of sets with given inclusion probabilities.
 //!
 //! # Setting
-//! Probabilities `p_i` in `[0, 1]`. When they total a whole number `k` (to rounding), a set has exactly `k`
-//! indices. Otherwise it has the whole number just under or just over the total, and every index still has
-//! its own probability; this serves a span whose complement takes the rest of the directions.
+//! Probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k` indices. Otherwise
+//! the size is the total rounded down or up, and the inclusion probabilities are still exact. The second case occurs when the
+//! complement of a span takes the rest of the directions.
 //!
 //! # Update
-//! None: drawing does not learn. The three ways are those of [`Select`].
+//! None: sampling does not learn. [`Select`] lists the three methods.
 //!
 //! # Guarantee
-//! `systematic` and `corners` have the right marginal probabilities, which is all that an expected loss depends
-//! on. `top` is deterministic and has none: the theorems about expected losses do not cover it.
+//! `systematic` and `corners` have the given inclusion probabilities, and an expected loss depends on nothing else. `top` is
+//! deterministic, and the theorems about expected losses do not cover it.
 //!
 //! # Cost
-//! `systematic` `O(n)` and one random number; `corners` `O(n)` per corner passed and one random number; `top`
-//! expected `O(n)` and none. No allocation once the buffers have their size.
+//! `systematic`: `O(n)` and one random number. `corners`: `O(n)` per corner visited and one random number. `top`: expected
+//! `O(n)`, no random number. No allocation once the buffers have their size.
 //!
 //! # Numerics
-//! Systematic drawing carries the distance to the next crossing instead of a cumulated sum, so its error does not
-//! grow with `k`. Probabilities of exactly 0 and 1 are honoured with certainty.
+//! Systematic sampling tracks the distance to the next crossing instead of a cumulative sum, so its error does not grow with
+//! `k`. Indices with probability exactly 0 or 1 are never or always drawn.
 //!
 //! # Not done
-//! Joint probabilities are not controlled; only marginal ones matter here.
+//! Joint inclusion probabilities are not controlled. Only the marginal ones matter here.
 //!
 //! # References
 //! Madow 1949 (systematic); Warmuth & Kuzmin, JMLR 2008, Algorithm 2 (corners).
@@ -31,25 +31,25 @@ use serde::{Deserialize, Serialize};
 use crate::random::Random;
 use crate::simplex::corners::{Peel, WHOLE};
 
-/// How a set is drawn from probabilities.
+/// Method of drawing a set with given inclusion probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Select {
-    /// Walk the cumulated probabilities; take an index each time a whole number plus one random offset is crossed.
+    /// Takes an index each time the cumulative probability crosses an integer plus one random offset.
     #[default]
     Systematic,
-    /// Decompose into corners and draw one by its coefficient.
+    /// Decomposes into corners and draws one of them by its coefficient.
     Corners,
-    /// The most probable indices, ties by lower index; not random.
+    /// Takes the most probable indices; ties go to the lower index. Deterministic.
     Top,
 }
 
 impl Select {
-    /// Every way, in the order of their documentation.
+    /// All values, in order.
     pub const ALL: [Self; 3] = [Self::Systematic, Self::Corners, Self::Top];
 
-    /// The name users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Systematic => "systematic",
@@ -61,13 +61,13 @@ impl Select {
 
 crate::error::by_name!(Select, "select");
 
-/// Working space of [`draw`].
+/// Scratch space of [`draw`].
 #[derive(Debug, Clone, Default)]
 pub struct DrawScratch {
     peel: Peel,
 }
 
-/// Draws a set: fills `members` with the indices, each present with its probability.
+/// Draws a set and writes its indices to `members`.
 ///
 /// ```
 /// use eigenhedge::internals::{DrawScratch, draw};
@@ -93,7 +93,7 @@ pub fn draw(
     match select {
         Select::Systematic => systematic(probabilities, random.uniform(), whole.then_some(size), members),
         Select::Corners => {
-            // A phantom takes what is missing to a whole number; drawing it means one index fewer.
+            // A phantom index takes the probability missing to the next integer. If it is drawn, the set has one index fewer.
             let phantom = if whole { 0.0 } else { size as f64 - total };
             scratch.peel.start(probabilities.iter().copied().chain([phantom]), size);
             let mut mass = random.uniform();
@@ -109,7 +109,7 @@ pub fn draw(
     }
 }
 
-/// The `size` largest entries.
+/// Takes the `size` largest entries.
 fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
     members.extend(0..probabilities.len());
     if 0 < size && size < members.len() {
@@ -120,7 +120,7 @@ fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
     members.sort_unstable();
 }
 
-/// Takes an index each time the cumulated probabilities cross `offset + integer`.
+/// Takes an index each time the cumulative probability crosses `offset + integer`.
 fn systematic(probabilities: &[f64], offset: f64, size: Option<usize>, members: &mut Vec<usize>) {
     let mut to_next = offset;
     for (index, &probability) in probabilities.iter().enumerate() {
@@ -134,7 +134,7 @@ fn systematic(probabilities: &[f64], offset: f64, size: Option<usize>, members: 
             members.push(index);
         }
     }
-    // An offset within rounding of 0 or 1 can miss the size by one.
+    // An offset within rounding of 0 or 1 can make the size wrong by one.
     let Some(size) = size else { return };
     let fractional = |index: usize| probabilities[index] > 0.0 && probabilities[index] < 1.0;
     while members.len() > size {

@@ -1,15 +1,15 @@
-//! Euclidean projection onto probabilities with a given total: shift all by one number, clip to [0, 1].
+//! Euclidean projection onto probabilities with a given total: subtracts one number from all and clips to [0, 1].
 
 use super::cap::Multiplicity;
 
-/// Working memory of [`shift_and_clip`].
+/// Scratch space of [`shift_and_clip`].
 #[derive(Debug, Clone, Default)]
 pub struct ShiftScratch {
     breaks: Vec<f64>,
 }
 
-/// Projects `values` (and the block of `others` directions with value `common`) onto `{0 ≤ p ≤ 1, Σ p = kept}`; returns
-/// the common value. With infinitely many others their value stays zero, and a total below `kept` is left alone.
+/// Projects `values`, and `others` further directions with value `common`, onto `{0 ≤ p ≤ 1, Σ p = kept}`. Returns the new
+/// common value. For infinitely many others the common value stays zero, and a total below `kept` is unchanged.
 pub fn shift_and_clip(
     values: &mut [f64],
     common: f64,
@@ -29,7 +29,7 @@ pub fn shift_and_clip(
         values.iter_mut().for_each(|v| *v = v.clamp(0.0, 1.0));
         return 0.0;
     }
-    // The total falls as the shift grows, and is linear between the points where a value meets 0 or 1.
+    // The total decreases as the shift grows, and is linear between the points where a value reaches 0 or 1.
     let breaks = &mut scratch.breaks;
     breaks.clear();
     breaks.extend(values.iter().chain((count > 0.0).then_some(&common)).flat_map(|v| [*v - 1.0, *v]));
@@ -37,7 +37,7 @@ pub fn shift_and_clip(
     let after = breaks.partition_point(|shift| total(values, *shift) > target);
     let low = breaks[after.saturating_sub(1)];
     let high = breaks.get(after).copied().unwrap_or(low);
-    // Everything strictly between 0 and 1 on this stretch moves with the shift.
+    // All values strictly between 0 and 1 on this segment move with the shift.
     let inner = |v: f64| v - 1.0 <= low && v >= high;
     let moving = values.iter().filter(|v| inner(**v)).count() as f64 + if inner(common) { count } else { 0.0 };
     let excess = total(values, low) - target;

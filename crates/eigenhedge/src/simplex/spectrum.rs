@@ -1,11 +1,11 @@
-//! Checks of spectra that were read from bytes.
+//! Checks of deserialized spectra.
 
 use super::{Complement, Multiplicity};
 use crate::error::{Error, every};
 use crate::num::kept;
 use crate::state::{LARGEST_LOG, TRACE, ensure, within};
 
-/// The number of directions that are left when so many are explicit.
+/// Returns the number of directions outside `explicit` ones.
 pub(crate) fn others(dimension: Multiplicity, explicit: usize) -> Result<Multiplicity, Error> {
     match dimension {
         Multiplicity::Infinite => Ok(Multiplicity::Infinite),
@@ -16,7 +16,7 @@ pub(crate) fn others(dimension: Multiplicity, explicit: usize) -> Result<Multipl
     }
 }
 
-/// A spectrum: `log v` of the explicit directions and of the rest of a space.
+/// A spectrum: `log v` of the explicit directions and of their complement.
 pub(crate) struct Spectrum<'a> {
     pub log_weights: &'a [f64],
     pub complement: &'a Complement,
@@ -25,14 +25,14 @@ pub(crate) struct Spectrum<'a> {
 }
 
 impl Spectrum<'_> {
-    /// Checks that these are logarithms of probabilities, and that as many directions are kept as must be.
+    /// Checks that the entries are logarithms of probabilities and that k directions are kept in total.
     pub fn check(&self) -> Result<(), Error> {
         self.check_weights()?;
         let explicit: f64 = self.log_weights.iter().map(|w| kept(*w)).sum();
         let (name, kept_count) = ("the total probability of being kept", self.kept as f64);
         let slack = TRACE * kept_count;
         match self.complement.multiplicity {
-            // The rest of k is spread infinitely thin.
+            // The rest of k is spread over infinitely many directions.
             Multiplicity::Infinite => within(name, explicit, 0.0..=kept_count + slack),
             Multiplicity::Finite(others) => {
                 let total = explicit + others as f64 * kept(self.complement.log_weight);
@@ -41,7 +41,7 @@ impl Spectrum<'_> {
         }
     }
 
-    /// The same without a look at the total.
+    /// Checks the entries, but not the total.
     pub fn check_weights(&self) -> Result<(), Error> {
         every("logarithms of probabilities", self.log_weights, "at most 0", |weight| weight <= 0.0)?;
         let Complement { log_weight, multiplicity } = *self.complement;

@@ -1,19 +1,19 @@
-//! A bound on the number of atoms: who is admitted, and what evictions have cost.
+//! A limit on the number of atoms: admission rule, and cost of evictions.
 //!
-//! Setting: a dictionary that grows by the rows that have a residual. State: what evictions have cost.
+//! Setting: a dictionary to which rows with a residual are added. State: the total cost of evictions.
 //!
-//! Update: a row is admitted unless one atom carries it up to a share `novelty` of its energy. Past the budget, atoms go
-//! until a sixteenth of the budget is free ([`Budget::low`]): the work of an eviction is shared by the rows that fill it.
+//! Update: a row is admitted unless one atom represents it up to a share `novelty` of its energy. Above the budget, atoms are
+//! evicted until a sixteenth of the budget is free ([`Budget::low`]), so that many rows share the work of an eviction.
 //!
-//! Guarantee: none; losses stay true, and the norms of all that was given up are summed.
+//! Guarantee: none. Losses remain exact, and the norms of the discarded parts are summed.
 //!
-//! Cost: O(M) for each row with M atoms. The eviction itself is in `feature/evict.rs`.
+//! Cost: O(M) per row with M atoms. The eviction itself is in `feature/evict.rs`.
 
 use crate::error::Error;
 use crate::state::{energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// The state of a budget.
+/// Parameters and state of a budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Budget {
     atoms: usize,
@@ -21,7 +21,7 @@ pub(super) struct Budget {
     error: f64,
 }
 
-/// Share of the budget that an eviction frees.
+/// Inverse of the share of the budget that an eviction frees.
 const FREED: usize = 16;
 
 impl Budget {
@@ -35,19 +35,19 @@ impl Budget {
         Ok(Self { atoms, novelty, error: 0.0 })
     }
 
-    /// Checks what was read from bytes, for so many atoms.
+    /// Checks a deserialized state for `atoms` atoms.
     pub fn check_state(&self, built: &Self, atoms: usize) -> Result<(), Error> {
         let parameters = (self.atoms, self.novelty) == (built.atoms, built.novelty);
         ensure(parameters && atoms <= self.atoms, "the atoms must be within the budget of the learner")?;
         energy("the cost of the budget", self.error)
     }
 
-    /// Most atoms.
+    /// Returns the maximum number of atoms.
     pub fn atoms(&self) -> usize {
         self.atoms
     }
 
-    /// Atoms that an eviction leaves.
+    /// Returns the number of atoms that an eviction leaves.
     pub fn low(&self) -> usize {
         self.atoms + 1 - (self.atoms / FREED).max(1)
     }
@@ -56,12 +56,12 @@ impl Budget {
         self.error
     }
 
-    /// The atom that carries a row best, if it carries it up to the share `novelty`, and the row's coefficient on it.
-    /// `squares` are the kernels of the atoms with themselves.
+    /// Returns the atom that represents a row best and the coefficient of the row on it, if it represents the row up to the
+    /// share `novelty`. `squares` are the kernels of the atoms with themselves.
     pub fn carrier(&self, row: &[f64], own: f64, squares: &[f64]) -> Option<(usize, f64)> {
         let least = (1.0 - self.novelty) * own;
         let close = |(kernel, square): (&f64, &f64)| kernel * kernel >= least * square;
-        // Without a way out of the loop it vectorises; hardly ever is there an atom to look for.
+        // Without an early exit the loop vectorizes. A matching atom is rare.
         if !row.iter().zip(squares).fold(false, |any, pair| any | close(pair)) {
             return None;
         }
@@ -70,7 +70,7 @@ impl Budget {
         Some((atom, row[atom] / squares[atom]))
     }
 
-    /// Takes note of what has been given up.
+    /// Adds the norm of a discarded part.
     pub fn charge(&mut self, norm: f64) {
         self.error += norm;
     }

@@ -1,8 +1,8 @@
-//! The directions a spectrum lies over.
+//! Spans: the directions under a spectrum.
 //!
-//! A span holds orthonormal *columns* in some space: plain vectors here, expansions in a dictionary for a kernel.
-//! Learners never touch the space itself. They ask for the coordinates of a point in the columns, append the
-//! point's residual as a new column, and from time to time replace the columns by combinations of them.
+//! A span has orthonormal *columns* in some space: plain vectors, or kernel expansions in a dictionary. Learners never access
+//! the space itself. They request the coordinates of a point in the columns, append the residual of the point as a new column,
+//! and from time to time replace the columns by combinations of them.
 
 mod ambient;
 mod budget;
@@ -16,9 +16,9 @@ use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 
-/// A saved span beside that of another member of a portfolio.
+/// Consistency check of the deserialized spans of a portfolio.
 pub(crate) trait Beside {
-    /// Checks what the two take for granted about each other.
+    /// Checks the assumptions that this span makes about the first one.
     fn check_beside(&self, _first: &Self) -> Result<(), Error> {
         Ok(())
     }
@@ -26,81 +26,83 @@ pub(crate) trait Beside {
 
 impl Beside for Ambient {}
 
-/// Columns that most spans wait for before they are combined.
+/// Default number of pending columns before they are combined.
 const MAX_PENDING_COLUMNS: usize = 8;
 
 /// Orthonormal columns in a space of points.
 ///
-/// The span also keeps the *origin*: what it loads is always the point minus the origin.
+/// The span also has an *origin*, which is subtracted from every loaded point.
 pub trait Span {
-    /// What an instance is made of.
+    /// Type of a point.
     type Point: ?Sized;
 
-    /// Dimension N of the space.
+    /// Returns the dimension N of the space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Number of columns.
+    /// Returns the number of columns.
     fn columns(&self) -> usize;
 
-    /// Loads a point and returns its squared norm. Rejects bad points; changes nothing but scratch space.
+    /// Loads a point and returns its squared norm, or an error for an invalid point. Changes only scratch space.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
-    /// The same, beside a span that has just loaded the point and may have done part of the work.
+    /// Loads a point that another span has just loaded, whose work may be reused. Returns its squared norm.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
         self.load_point(point)
     }
 
-    /// By how much the squared norm of the loaded point may be off: zero if only by rounding of itself.
+    /// Returns the absolute error of the squared norm of the loaded point; zero if it is only its own rounding.
     fn rounding(&self) -> f64 {
         0.0
     }
 
-    /// Does at once what can be done at once for the points that are loaded next, in this order; none cancels that.
-    /// `step` is the step by which the origin moves behind each of them, if it does.
+    /// Precomputes work shared by the points that are loaded next, in this order. An empty iterator cancels it. `step(i)` is
+    /// the step of the origin after point i; `None` if the origin is fixed.
     fn prefetch<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
     where
         Self::Point: 'a,
     {
     }
 
-    /// Columns beyond the directions in use that are worth waiting for before they are combined: the pass over them is
-    /// paid once for all, and every one makes the coordinates of a row more.
+    /// Returns the number of extra columns worth accumulating before they are combined. One pass then serves all of them, but
+    /// each adds to the coordinates of every row.
     fn max_pending_columns(&self) -> usize {
         MAX_PENDING_COLUMNS
     }
 
-    /// Inner product of two points that were loaded before, as they are, without the origin.
+    /// Returns the inner product of two points that were loaded before, without subtracting the origin.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
-    /// The power of two that the loaded point was divided by, and with it the coordinates and norms found for it: 1
-    /// unless the point is so long or so short that squares would overflow or underflow.
+    /// Returns the power of two by which the loaded point, its coordinates and its norms are divided. It is 1 unless the
+    /// squared norm would overflow or underflow.
     fn unit(&self) -> f64 {
         1.0
     }
 
-    /// Coordinates of the loaded point, and the norm of its residual (exactly zero where it can be told from rounding).
+    /// Computes the coordinates of the loaded point. Returns the norm of its residual, exactly zero if it is rounding.
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
-    /// Makes the residual of the last projection, normalised, a new column, as far as the span can carry it. Returns
-    /// the coordinate of the point in it; zero when there is no new column. The point is the loaded one.
+    /// Appends the normalized residual of the last projection as a column, as far as the span can represent it. Returns the
+    /// coordinate of the point in it; zero if there is no new column. The point is the loaded one.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
 
-    /// True if what a new column could not carry is lost whatever is chosen; otherwise it is part of the complement.
+    /// Returns true if the part that a new column cannot represent is lost for every choice; otherwise it is part of the
+    /// complement.
     fn loses_residuals(&self) -> bool {
         false
     }
 
-    /// Makes the columns orthonormal again without changing what they span, as far as that is possible in the middle of a
-    /// trial. The point must be loaded again.
+    /// Restores orthonormality of the columns without changing their span, as far as that is possible during a trial. The point
+    /// must be loaded again.
     fn heal(&mut self);
 
-    /// Replaces the columns by `columns × rotation`; `rotation` has orthonormal columns.
+    /// Replaces the columns by `columns × rotation`, where `rotation` has orthonormal columns.
     fn combine(&mut self, rotation: &Matrix);
 
-    /// Coordinates in these columns of combinations of the columns of another span over the same points.
+    /// Computes the coordinates in these columns of combinations of the columns of another span over the same points.
     fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
 
-    /// Coordinates in the columns of the way from the origin of another span to this one's; none if it is zero.
+    /// Computes the displacement from the origin of another span to this one's, in coordinates of the columns; empty if it is
+    /// zero.
     fn way_from_origin_of(&mut self, _other: &Self, way: &mut Vec<f64>) {
         way.clear();
     }
@@ -108,32 +110,30 @@ pub trait Span {
     /// Moves the origin by `step` times the loaded point.
     fn shift_origin(&mut self, step: f64);
 
-    /// Moves the origin to the loaded point, exactly, and measures all later points from there. There are no
-    /// columns yet.
+    /// Moves the origin to the loaded point, exactly. There must be no columns yet.
     fn begin_at(&mut self, point: &Self::Point);
 
-    /// True if something has to go before the next trial.
+    /// Returns true if something must be evicted before the next trial.
     fn over_budget(&self) -> bool {
         false
     }
 
-    /// Norms of the parts of columns that were given up, summed.
+    /// Returns the sum of the norms of discarded parts of columns.
     fn budget_error(&self) -> f64 {
         0.0
     }
 
-    /// Gives up what changes these directions (in the coordinates of the columns) least, weighted by importance. When
-    /// columns were lost, returns the rotation that the coordinates of the columns have undergone.
+    /// Evicts what changes these directions (in coordinates of the columns) least, weighted by importance. If columns were
+    /// lost, returns the rotation to apply to coordinates.
     fn evict(&mut self, _directions: &Matrix, _importance: &[f64]) -> Option<&Matrix> {
         None
     }
 
-    /// The trial is over: time for housekeeping. When columns were lost, returns the rotation that the coordinates of the
-    /// columns have undergone.
+    /// Ends the trial and runs maintenance. If columns were lost, returns the rotation to apply to coordinates.
     fn end_trial(&mut self) -> Option<&Matrix> {
         None
     }
 
-    /// Largest deviation of the columns' Gram matrix from the identity.
+    /// Returns the largest deviation of the Gram matrix of the columns from the identity.
     fn drift(&self) -> f64;
 }

@@ -1,36 +1,36 @@
-//! Atoms that go one after the other: what each has for itself, and who takes over its coefficient.
+//! Successive removal of atoms: their distances from the others, and the redistribution of their coefficients.
 //!
 //! Setting: the Gram matrix K of a dictionary, and `P = K⁻¹`.
 //!
-//! Update: `1/P_jj` is the squared distance of atom j from the span of the others, and `-P_lj/P_jj` are the coefficients
-//! of its projection on them. Without j the inverse is `P - q qᵀ` with `q = P e_j/√P_jj`; the q are kept and P is never
-//! changed, because only its diagonal and one column for each atom that goes are read.
+//! Update: `1/P_jj` is the squared distance of atom j from the span of the others, and `-P_lj/P_jj` are the coefficients of its
+//! projection on them. Without j the inverse is `P - q qᵀ` with `q = P e_j/√P_jj`. The q are stored and P is never changed,
+//! because only its diagonal and one column per removed atom are read.
 //!
-//! Cost: one inverse, O(M³), and O(M s) for the s-th atom that goes.
+//! Cost: one inverse, O(M³), and O(M s) for the s-th removed atom.
 //!
-//! Numerics: [`RIDGE`] of the largest entry is added to the diagonal, so that atoms may be equal. The distances are then
-//! too large by at most what the ridge makes of the coefficients, never too small.
+//! Numerics: [`RIDGE`] times the largest entry is added to the diagonal, so that atoms may be equal. The ridge can only
+//! increase the distances, by at most its effect on the coefficients.
 
 use crate::linalg::Matrix;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::{factor, inverse};
 use faer::{Auto, Par, Spec};
 
-/// Who goes and what becomes of it; working space only.
+/// Scratch space of the removal.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Removal {
     factor: Matrix,
     inverse: Matrix,
-    /// Diagonal of the inverse without the atoms that have gone; infinite for these.
+    /// Diagonal of the inverse without the removed atoms; infinite for these.
     diagonal: Vec<f64>,
-    /// Atoms that have gone, in order, and their q.
+    /// Removed atoms, in order, and their q.
     gone: Vec<usize>,
     taken: Matrix,
     share: Vec<f64>,
     memory: Memory,
 }
 
-/// Working space of the factorisation; a copy begins without.
+/// Scratch memory of the factorization; empty in a clone.
 #[derive(Default)]
 struct Memory(Option<(usize, MemBuffer)>);
 
@@ -46,11 +46,11 @@ impl std::fmt::Debug for Memory {
     }
 }
 
-/// What is added to the diagonal, as a share of its largest entry.
+/// Ridge added to the diagonal, as a share of its largest entry.
 const RIDGE: f64 = 1e-10;
 
 impl Removal {
-    /// All atoms of a Gram matrix are there.
+    /// Starts with all atoms of a Gram matrix.
     pub fn begin(&mut self, gram: &Matrix) {
         let size = gram.columns();
         let largest = (0..size).fold(0f64, |largest, j| largest.max(gram.column(j)[j]));
@@ -68,7 +68,7 @@ impl Removal {
         }
         let Some((_, memory)) = &mut self.memory.0 else { return };
         let stack = MemStack::new(memory);
-        // A kernel that is not positive definite has pivots that are not positive; they are lifted to the ridge.
+        // A kernel that is not positive definite gives nonpositive pivots. They are raised to the ridge.
         let lift = factor::LltRegularization {
             dynamic_regularization_delta: ridge,
             dynamic_regularization_epsilon: 0.5 * ridge,
@@ -82,28 +82,28 @@ impl Removal {
         self.taken.resize(size, 0);
     }
 
-    /// Number of atoms that are left.
+    /// Returns the number of remaining atoms.
     pub fn left(&self) -> usize {
         self.diagonal.len() - self.gone.len()
     }
 
-    /// Atoms that have gone.
+    /// Returns the removed atoms.
     pub fn gone(&self) -> &[usize] {
         &self.gone
     }
 
-    /// Inverse of the squared distance of an atom from the span of the others; infinite when it has gone.
+    /// Returns the inverse squared distance of an atom from the span of the others; infinite if it was removed.
     pub fn inverse_distance(&self, atom: usize) -> f64 {
         self.diagonal[atom]
     }
 
-    /// Lets an atom go. What each atom takes over of its coefficient: nothing for those that have gone, and minus one for
-    /// the atom itself, so that the rule is the same for all.
+    /// Removes an atom. Returns the share of its coefficient that each atom takes over: zero for removed atoms, and -1 for the
+    /// atom itself, so that one formula applies to all.
     pub fn take(&mut self, atom: usize) -> &[f64] {
         let Self { inverse, diagonal, gone, taken, share, .. } = self;
         let size = diagonal.len();
         share.clear();
-        // The lower triangle is what the inverse has.
+        // Only the lower triangle of the inverse is stored.
         share.extend((0..atom).map(|i| inverse.column(i)[atom]));
         share.extend_from_slice(&inverse.column(atom)[atom..]);
         for j in 0..taken.columns() {
@@ -116,7 +116,7 @@ impl Removal {
         let root = own.sqrt();
         let q = taken.column_mut(gone.len());
         q.iter_mut().zip(&*share).for_each(|(q, entry)| *q = entry / root);
-        // A distance is never longer than the atom was: rounding must not make an entry zero or less.
+        // The distance never exceeds the length of the atom; rounding must not make an entry zero or negative.
         diagonal.iter_mut().zip(&*q).for_each(|(d, q)| *d = (*d - q * q).max(f64::EPSILON * *d));
         gone.push(atom);
         share.iter_mut().for_each(|entry| *entry /= -own);
@@ -129,7 +129,7 @@ impl Removal {
     }
 }
 
-/// Spreads the coefficient of an atom over the others.
+/// Distributes the coefficient of an atom over the others.
 pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
     let amount = coefficients[atom];
     coefficients.iter_mut().zip(share).for_each(|(c, s)| *c += amount * s);
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn distances_and_shares_equal_those_of_a_fresh_inverse_of_the_atoms_that_are_left() {
         let mut removal = Removal::default();
-        // Twice: nothing of the first time may be left.
+        // Twice, to check that no state of the first run remains.
         for order in [[4, 0, 8, 3], [3, 2, 1, 0]] {
             removal.begin(&gram(&POINTS));
             let mut left: Vec<usize> = (0..POINTS.len()).collect();

@@ -1,23 +1,24 @@
-//! Streams whose subspace changes, at once or slowly.
+//! Streams whose subspace changes abruptly or slowly.
 
 use super::stationary::frame;
 use super::{Stream, add, cut};
 use crate::linalg::Matrix;
 use crate::random::Random;
 
-/// The stream of JMLR figure 3: 20 numbers a row, three segments of 500 rows, each from a Gaussian of random
-/// covariance of rank 2; rows longer than one are cut to length one.
+/// Generates the stream of JMLR figure 3: rows of 20 numbers in three segments of 500 rows, each from a Gaussian with a random
+/// covariance of rank 2. Rows longer than 1 are scaled to norm 1.
 pub fn three_subspaces(seed: u64) -> Vec<Vec<f64>> {
     switching(20, 2, 3, 500, seed)
 }
 
-/// Segments of rows from Gaussians with random covariances of the given rank; rows longer than one are cut to one.
+/// Generates segments of rows from Gaussians with random covariances of the given rank. Rows longer than 1 are scaled to norm
+/// 1.
 pub fn switching(length: usize, rank: usize, segments: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     recurring(length, rank, &(0..segments).collect::<Vec<_>>(), rows, seed).rows
 }
 
-/// Segments of `rows` rows that come back: one for each entry of the pattern, and entries that are equal share their
-/// Gaussian. Otherwise as [`switching`].
+/// Generates segments of `rows` rows, one per entry of the pattern. Segments with equal entries share their Gaussian. Otherwise
+/// as [`switching`].
 ///
 /// ```
 /// let stream = eigenhedge::streams::recurring(10, 2, &[1, 2, 1, 3, 2, 1], 20, 7);
@@ -55,8 +56,8 @@ pub fn recurring(length: usize, rank: usize, pattern: &[usize], rows: usize, see
     stream
 }
 
-/// Rows from a subspace that turns: after t rows every one of its directions has turned by `t · turn` radians, in a plane
-/// of its own. Twice the rank must fit into the length.
+/// Generates rows from a rotating subspace: after t rows each of its directions has rotated by `t · turn` radians in its own
+/// plane. Twice the rank must not exceed the length.
 ///
 /// ```
 /// let stream = eigenhedge::streams::drifting(9, 2, 0.01, 100, 3);

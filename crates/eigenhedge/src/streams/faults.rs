@@ -1,13 +1,13 @@
-//! Sensors with faults at known rows.
+//! Sensor data with faults at known rows.
 
 use super::signal_and_noise;
 
 /// Size of a fault, in standard deviations of its column.
 const SIZE: f64 = 5.0;
 
-/// The first rows of [`signal_and_noise`] with three faults: the second column is 5 of its deviations too high for 30 rows from the
-/// middle on; the third shows the same value for 40 rows from seven tenths on; the fourth stays 5 deviations higher in the
-/// last tenth. A fault in a column that is not there is left out.
+/// Generates the first rows of [`signal_and_noise`] with three faults. The second column is 5 standard deviations too high for
+/// 30 rows from the middle on. The third is constant for 40 rows from 70 % on. The fourth stays 5 deviations higher in the last
+/// tenth. Faults in missing columns are left out.
 ///
 /// ```
 /// let rows = eigenhedge::streams::faults(6, 2, 0.3, 1000, 1);

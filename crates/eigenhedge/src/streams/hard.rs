@@ -1,19 +1,19 @@
-//! Streams that are hard on the numbers of a learner rather than on its choices: the list, and those that are no data.
+//! Numerically difficult streams.
 
 use super::{oscillations, random_walk, signal_and_noise, sines, turning_images};
 use crate::random::Random;
 
-/// A stream by name: `rows(length, count, seed)` gives that many rows of that length.
+/// A named stream; `rows(length, count, seed)` generates `count` rows.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Hard {
     /// Description of the rows.
     pub name: &'static str,
-    /// The rows.
+    /// Generator of the rows.
     pub rows: fn(usize, usize, u64) -> Vec<Vec<f64>>,
 }
 
-/// Streams of every kind that has made some learner lose its orthonormal directions, and of kinds near those.
+/// Streams of every kind that has made some learner lose orthonormality, and of similar kinds.
 ///
 /// ```
 /// for stream in eigenhedge::streams::HARD {
@@ -41,7 +41,7 @@ pub const HARD: &[Hard] = &[
     Hard { name: "rank one", rows: rank_one },
 ];
 
-/// Signal of rank three at most, and noise.
+/// Generates a signal of rank at most three plus noise.
 fn noisy(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     signal_and_noise(length, length.min(3), 0.3, seed).take(rows).collect()
 }
@@ -50,7 +50,7 @@ fn scale(row: &mut [f64], factor: f64) {
     row.iter_mut().for_each(|x| *x *= factor);
 }
 
-/// Rows that differ from one of three by a relative `noise`; the three change every 100 rows.
+/// Generates rows that differ from one of three base rows by a relative `noise`. The base rows change every 100 rows.
 ///
 /// ```
 /// let rows = eigenhedge::streams::near_duplicates(9, 1e-12, 60, 1);
@@ -69,20 +69,20 @@ pub fn near_duplicates(length: usize, noise: f64, rows: usize, seed: u64) -> Vec
     (0..rows).map(row).collect()
 }
 
-/// Blocks of twenty rows, each of which comes ten times in the same order.
+/// Generates blocks of twenty rows, each repeated ten times in the same order.
 fn repeated_blocks(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let stream = noisy(length, rows.div_ceil(200) * 20, seed);
     (0..rows).map(|t| stream[t / 200 * 20 + t % 20].clone()).collect()
 }
 
-/// A random walk whose rows have their signs changed in turn.
+/// Generates a random walk in which every second row is negated.
 fn alternating_signs(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut stream = random_walk(length, rows, seed);
     stream.iter_mut().skip(1).step_by(2).for_each(|row| scale(row, -1.0));
     stream
 }
 
-/// One row of a million times the size of the others, a third of the way.
+/// Generates a stream in which one row, after a third of the rows, is a million times larger.
 fn one_huge_row(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut stream = noisy(length, rows, seed);
     if let Some(row) = stream.get_mut(rows / 3) {
@@ -91,7 +91,7 @@ fn one_huge_row(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     stream
 }
 
-/// Oscillations whose size changes by so many powers of ten from the first row to the last.
+/// Generates oscillations whose amplitude changes by `powers` powers of ten from the first row to the last.
 fn rescaled(length: usize, rows: usize, seed: u64, powers: f64) -> Vec<Vec<f64>> {
     let mut stream = oscillations(length, 0.85, rows, seed);
     for (t, row) in stream.iter_mut().enumerate() {
@@ -100,7 +100,7 @@ fn rescaled(length: usize, rows: usize, seed: u64, powers: f64) -> Vec<Vec<f64>>
     stream
 }
 
-/// Smooth waves of a thousandth of the size of short bursts, with rows of zeros between.
+/// Generates smooth waves a thousand times smaller than short bursts, with rows of zeros between.
 fn bursts(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let (mut stream, loud) = (sines(length, 4, rows, seed), noisy(length, rows, seed + 1));
     for (t, (row, loud)) in stream.iter_mut().zip(loud).enumerate() {
@@ -113,7 +113,7 @@ fn bursts(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     stream
 }
 
-/// A walk in half of the columns beside columns that never change, of very different sizes.
+/// Generates a random walk in half of the columns; the others are constants of very different sizes.
 fn constant_columns(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut stream = random_walk(length, rows, seed);
     for row in &mut stream {
@@ -124,7 +124,7 @@ fn constant_columns(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     stream
 }
 
-/// Multiples of one direction, to rounding.
+/// Generates multiples of one direction, up to rounding.
 fn rank_one(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let direction: Vec<f64> = (0..length).map(|_| random.normal()).collect();

@@ -1,19 +1,19 @@
-//! Synthetic streams with a known truth, and adversaries.
+//! Synthetic streams with known subspaces, and adversaries.
 //!
-//! - Still: [`iid`], [`signal_and_noise`].
-//! - Moving: [`switching`] and [`three_subspaces`], [`recurring`], [`drifting`].
-//! - Of sensors with faults at known rows: [`faults`].
-//! - Against a learner: [`leader_trap`], [`starvation`], [`coins`], [`charge_surest`].
+//! - Stationary: [`iid`], [`signal_and_noise`].
+//! - Changing: [`switching`] and [`three_subspaces`], [`recurring`], [`drifting`].
+//! - Sensors with faults at known rows: [`faults`].
+//! - Adversarial: [`leader_trap`], [`starvation`], [`coins`], [`charge_surest`].
 //! - Smooth: [`random_walk`], [`sines`], [`turning_images`], [`oscillations`].
-//! - Hard on the numbers of a learner: [`HARD`], which are all those that are smooth, repeated or of changing size.
+//! - Numerically difficult: [`HARD`], which includes smooth, repeated and rescaled streams.
 //!
-//! Rows of the groups up to the adversaries have norm at most one, except those of [`signal_and_noise`] and [`faults`]. The same seed gives the same
-//! rows.
+//! Rows of the first four groups have norm at most 1, except those of [`signal_and_noise`] and [`faults`]. The same seed gives
+//! the same rows.
 //!
 //! ```
 //! use eigenhedge::streams;
 //!
-//! let stream = streams::recurring(10, 2, &[0, 1, 0], 100, 7); // two planes, the first of which comes back
+//! let stream = streams::recurring(10, 2, &[0, 1, 0], 100, 7); // two planes; the first one returns
 //! assert_eq!((stream.rows.len(), stream.cuts()), (300, vec![100, 200]));
 //! ```
 
@@ -34,30 +34,30 @@ pub use stationary::{iid, signal_and_noise};
 use crate::linalg::Matrix;
 use crate::num::dot;
 
-/// Rows, and the subspaces that they were drawn from.
+/// Rows, and the subspaces they were drawn from.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Stream {
-    /// The rows.
+    /// Generated rows.
     pub rows: Vec<Vec<f64>>,
-    /// Subspaces, as orthonormal columns.
+    /// Subspaces as orthonormal columns.
     pub subspaces: Vec<Matrix>,
-    /// Which subspace each row was drawn from.
+    /// Index of the subspace of each row.
     pub truth: Vec<usize>,
 }
 
 impl Stream {
-    /// The subspace that a row was drawn from.
+    /// Returns the subspace of a row.
     pub fn subspace(&self, row: usize) -> &Matrix {
         &self.subspaces[self.truth[row]]
     }
 
-    /// Rows at which the subspace is not that of the row before.
+    /// Returns the rows at which the subspace changes.
     pub fn cuts(&self) -> Vec<usize> {
         (1..self.truth.len()).filter(|t| self.truth[*t] != self.truth[t - 1]).collect()
     }
 
-    /// Total loss of a comparator that knows the subspace of every row.
+    /// Returns the total loss of a comparator that knows the subspace of every row.
     pub fn loss_of_the_truth(&self) -> f64 {
         let mut coordinates = Vec::new();
         let losses = self.rows.iter().enumerate().map(|(t, row)| {
@@ -68,7 +68,7 @@ impl Stream {
     }
 }
 
-/// Cuts a row longer than one to length one.
+/// Scales a row longer than 1 to norm 1.
 fn cut(row: &mut [f64]) {
     let norm = dot(row, row).sqrt();
     if norm > 1.0 {

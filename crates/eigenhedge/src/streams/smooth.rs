@@ -1,16 +1,16 @@
-//! Streams whose rows hardly differ from the rows before them.
+//! Smooth streams, in which consecutive rows differ little.
 
 use super::add;
 use crate::linalg::Matrix;
 use crate::random::Random;
 use std::f64::consts::TAU;
 
-/// Independent normal entries.
+/// Draws independent normal entries.
 fn normals(length: usize, random: &mut Random) -> Vec<f64> {
     (0..length).map(|_| random.normal()).collect()
 }
 
-/// Directions with independent normal entries of mean squared norm one, as columns.
+/// Draws directions with independent normal entries and mean squared norm 1, as columns.
 fn directions(length: usize, count: usize, random: &mut Random) -> Matrix {
     let mut directions = Matrix::zeros(length, count);
     for j in 0..count {
@@ -19,7 +19,7 @@ fn directions(length: usize, count: usize, random: &mut Random) -> Matrix {
     directions
 }
 
-/// A random walk: steps of a tenth of the norm of its first row, in all directions alike.
+/// Generates an isotropic random walk, with steps of a tenth of the norm of its first row.
 ///
 /// ```
 /// let rows = eigenhedge::streams::random_walk(5, 30, 1);
@@ -36,9 +36,9 @@ pub fn random_walk(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     walk
 }
 
-/// Noise-free sines, each along a random direction: `count` of them, with periods of 60 to 400 rows.
+/// Generates `count` noise-free sines with periods of 60 to 400 rows, each along a random direction.
 ///
-/// Every row lies near the span of the rows before it, and after `2 · count` rows exactly in it.
+/// Every row is near the span of the previous rows, and after `2 · count` rows exactly in it.
 ///
 /// ```
 /// let rows = eigenhedge::streams::sines(1024, 40, 10, 1);
@@ -61,10 +61,10 @@ pub fn sines(length: usize, count: usize, rows: usize, seed: u64) -> Vec<Vec<f64
     (0..rows).map(row).collect()
 }
 
-/// Pictures of an object that turns by five degrees a row, and gives way to another object after `views` rows.
+/// Generates pictures of an object that rotates by five degrees per row and is replaced by another object after `views` rows.
 ///
-/// The object is three smooth bumps at fixed angles around the middle of a square grid of pixels; rows are pictures, cut
-/// to `length` pixels when that is no square.
+/// The object consists of three smooth bumps at fixed angles around the centre of a square grid of pixels. Each row is a
+/// picture, truncated to `length` pixels if that is not a square number.
 ///
 /// ```
 /// let rows = eigenhedge::streams::turning_images(256, 72, 100, 1);
@@ -98,10 +98,10 @@ pub fn turning_images(length: usize, views: usize, rows: usize, seed: u64) -> Ve
     (0..rows).map(picture).collect()
 }
 
-/// Sensors over as many sources as there are columns (at most 64): damped oscillations driven by noise (autoregressions of
-/// order two) with periods of 4 to 20 rows, each along a random direction and `fall` times as large as the one before.
+/// Generates sensor data from as many sources as columns (at most 64): damped oscillations driven by noise (autoregressions of
+/// order two) with periods of 4 to 20 rows. Each is along a random direction and `fall` times as large as the previous one.
 ///
-/// Electroencephalograms are like this: each row leaves a little, and not too little, outside the span of those before it.
+/// Electroencephalograms are similar: each row leaves a small but not negligible part outside the span of the previous ones.
 ///
 /// ```
 /// let rows = eigenhedge::streams::oscillations(14, 0.85, 120, 1);

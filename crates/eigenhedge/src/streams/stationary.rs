@@ -1,10 +1,10 @@
-//! Streams that do not change.
+//! Stationary streams.
 
 use super::{Stream, add, cut};
 use crate::linalg::Matrix;
 use crate::random::Random;
 
-/// Orthonormal columns in random position.
+/// Returns random orthonormal columns.
 pub(super) fn frame(length: usize, rank: usize, random: &mut Random) -> Matrix {
     let mut frame = Matrix::zeros(length, rank);
     for j in 0..rank {
@@ -14,8 +14,8 @@ pub(super) fn frame(length: usize, rank: usize, random: &mut Random) -> Matrix {
     frame
 }
 
-/// A fixed subspace of the given rank plus isotropic noise that carries this share of the energy; mean squared
-/// norm one half.
+/// Generates a fixed subspace of the given rank plus isotropic noise with the share `noise` of the energy. The mean squared
+/// norm is one half.
 pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> impl Iterator<Item = Vec<f64>> {
     let mut random = Random::seeded(seed);
     let signal = frame(length, rank, &mut random);
@@ -30,7 +30,7 @@ pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> im
     })
 }
 
-/// The first rows of [`signal_and_noise`], those longer than one cut to one, with the subspace of the signal.
+/// Generates the first rows of [`signal_and_noise`], scaled to norm 1 if longer, with the subspace of the signal.
 ///
 /// ```
 /// let stream = eigenhedge::streams::iid(8, 2, 0.0, 50, 1);
@@ -41,6 +41,6 @@ pub fn iid(length: usize, rank: usize, noise: f64, rows: usize, seed: u64) -> St
     let mut rows: Vec<Vec<f64>> = signal_and_noise(length, rank, noise, seed).take(rows).collect();
     rows.iter_mut().for_each(|row| cut(row));
     let truth = vec![0; rows.len()];
-    // The subspace is the first thing that is drawn.
+    // The subspace is drawn first.
     Stream { rows, subspaces: vec![frame(length, rank, &mut Random::seeded(seed))], truth }
 }

@@ -1,17 +1,17 @@
 //! The additive family: gradient descent on the expected projection.
 //!
-//! Setting: instances z with `|z|² ≤ Q²`; `P̄` is the expected projection, eigenvalues p in [0, 1], trace k.
+//! Setting: instances z with `|z|² ≤ Q²`; `P̄` is the expected projection, with eigenvalues p in [0, 1] and trace k.
 //!
-//! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)`, the Euclidean projection onto `{0 ≤ P̄ ≤ I, tr P̄ = k}`, which shifts all
+//! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)`, where the Euclidean projection onto `{0 ≤ P̄ ≤ I, tr P̄ = k}` shifts all
 //! eigenvalues by one number and clips them to [0, 1].
 //!
-//! Guarantee: total expected loss at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, also beside a comparator that changes
+//! Guarantee: total expected loss at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, also against a comparator that changes
 //! ([`bounds::additive`](crate::bounds::additive)). In infinite dimension `P̄` starts at zero.
 //!
-//! Cost: that of tracking, O(n u + w u²), with u the directions of positive p besides the complement.
+//! Cost: as for tracking, O(n u + w u²), where u is the number of directions of positive p outside the complement.
 //!
-//! Numerics: probabilities are stored as they are: a projection brings weights to zero and one exactly, so nothing
-//! sinks below what a number can hold. A direction clipped to zero with the complement merges into it.
+//! Numerics: probabilities are stored directly, not as logarithms. The projection sets them to exactly zero or one, so that
+//! nothing underflows. A direction clipped to zero together with the complement is merged into it.
 //!
 //! References: Warmuth & Kuzmin, *On-line PCA*, slides 2007 ("two families"); Nie, Kotłowski & Warmuth, JMLR 2016.
 
@@ -25,16 +25,16 @@ use crate::simplex::{Complement, Multiplicity, ShiftScratch, Spectrum, shift_and
 use crate::state::{State, ensure, entries, length, within};
 use serde::{Deserialize, Serialize};
 
-/// The additive rule with its spectrum.
+/// Additive rule and its spectrum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Additive {
     eta: f64,
     kept: usize,
     /// Explicit directions with their probabilities of being kept.
     frame: Frame,
-    /// The same for every other direction.
+    /// Probability of being kept for all other directions.
     common: f64,
-    /// `log v` of the above.
+    /// Values `log v` of these probabilities.
     log_weights: Vec<f64>,
     complement: Complement,
     #[serde(skip)]
@@ -42,7 +42,7 @@ pub struct Additive {
 }
 
 impl Additive {
-    /// A rule with step size `eta` that keeps `kept` of the directions of a space of the given dimension.
+    /// Creates a rule with step size `eta` that keeps `kept_count` directions of a space of this dimension.
     pub fn new(eta: f64, kept_count: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         super::check_kept(kept_count, dimension)?;
@@ -58,7 +58,7 @@ impl Additive {
         })
     }
 
-    /// Back into the set of expected projections, and on to logarithms.
+    /// Projects onto the set of expected projections.
     fn project(&mut self) {
         let others = self.frame.others();
         self.common = shift_and_clip(&mut self.frame.values, self.common, others, self.kept, &mut self.scratch.0);
@@ -85,7 +85,7 @@ impl State for Additive {
 }
 
 impl Additive {
-    /// Columns of the span that the rule is written in.
+    /// Returns the number of columns of the span that the rule uses.
     pub(crate) fn columns(&self) -> usize {
         self.frame.columns()
     }

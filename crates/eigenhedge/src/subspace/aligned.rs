@@ -1,12 +1,13 @@
-//! Coordinates that mean the same from row to row.
+//! Aligned coordinates, which are comparable from row to row.
 //!
-//! Setting: before a row, the r ≤ k directions B that are most surely kept. A basis of what they span is defined up to a
-//! rotation.
+//! Setting: before a row, the r ≤ k directions B with the highest probability of being kept. A basis of their span is defined
+//! only up to a rotation.
 //!
-//! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`: of all bases the one closest to the basis P of the
-//! row before. What P says nothing about takes the first coordinates that are free; what has no direction yet is zero.
+//! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`. Of all bases this is the one closest to the basis P
+//! of the previous row. Directions outside the old basis take the first free coordinates. Coordinates without a direction are
+//! zero.
 //!
-//! Cost: O(w k² + k³) with w columns of the span. Nothing when no coordinates are asked for.
+//! Cost: O(w k² + k³) with w columns of the span; none if no coordinates are requested.
 //!
 //! References: Schönemann, *A generalized solution of the orthogonal Procrustes problem*, Psychometrika 1966.
 
@@ -16,11 +17,10 @@ use crate::linalg::{Matrix, Polar, multiply};
 use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 
-/// The basis that coordinates were given in last, in the coordinates of the span's columns.
+/// Basis of the last coordinates, in the coordinates of the columns of the span.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Aligned {
-    /// One column for each coordinate; none when no coordinates were asked for. Columns of the span that came later have no
-    /// part in it.
+    /// One column per coordinate; empty if no coordinates were requested. Columns that the span added later have no rows in it.
     pub basis: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -38,7 +38,7 @@ struct Working {
 }
 
 impl Aligned {
-    /// Checks what was read from bytes, for a span of so many columns.
+    /// Checks a deserialized state for a span of `columns` columns.
     pub fn check_state(&self, kept: usize, columns: usize) -> Result<(), Error> {
         if self.basis.columns() == 0 {
             return Ok(());
@@ -48,7 +48,7 @@ impl Aligned {
         matrix_entries(what, &self.basis, -1.0001..=1.0001)
     }
 
-    /// Turns the directions, one column for each, to the last basis; they make the new one.
+    /// Aligns the directions, one per column, to the last basis. The result is the new basis.
     pub fn align(&mut self, directions: &Matrix, kept: usize) {
         let Working { overlaps, rotation, polar, product, .. } = &mut self.scratch.0;
         self.basis.resize(directions.rows(), kept);
@@ -62,7 +62,7 @@ impl Aligned {
         std::mem::swap(product, &mut self.basis);
     }
 
-    /// The columns were combined, or some were lost: what had coordinates c has coordinates `rotationᵀ c` now.
+    /// Updates the basis after the columns were combined or some were lost: coordinates c become `rotationᵀ c`.
     pub fn follow(&mut self, rotation: &Matrix) {
         if self.basis.columns() == 0 {
             return;
@@ -73,7 +73,7 @@ impl Aligned {
         std::mem::swap(product, &mut self.basis);
     }
 
-    /// Finds the coordinates of a point, given those in the columns of the span with a factor, and of an offset.
+    /// Computes the coordinates of a point from its coordinates in the columns of the span, times `unit`, plus an offset.
     pub fn observe(&mut self, columns: &[f64], unit: f64, offset: &[f64]) {
         let Working { coordinates, part, .. } = &mut self.scratch.0;
         let known = self.basis.rows();
@@ -83,7 +83,7 @@ impl Aligned {
         self.basis.transpose_times(part, coordinates);
     }
 
-    /// Coordinates of the point observed last.
+    /// Returns the coordinates of the point observed last.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }

@@ -1,32 +1,31 @@
 //! Anchored learners: the spectrum is a function of the scatter matrix of all rows.
 //!
-//! Setting: instances z with `|z|² ≤ Q²`; `C` is the running scatter ([`Scatter`]).
+//! Setting: instances z with `|z|² ≤ Q²`; `C` is the running scatter matrix ([`Scatter`]).
 //!
 //! Update, by [`Law`]:
-//! - `Exponential`: `log V = cap(-(η/Q²) C)`, follow the regularised leader.
-//! - `ProductSets`: a set of k eigenvectors is kept with a probability proportional to the product of the `e^{ηλ/Q²}` of
-//!   its members, which is Hedge over sets; `log V` has the exact probabilities of being dropped.
+//! - `Exponential`: `log V = cap(-(η/Q²) C)`, follow the regularized leader.
+//! - `ProductSets`: a set of k eigenvectors is kept with a probability proportional to the product of the `e^{ηλ/Q²}` of its
+//!   members, which is Hedge over sets; `log V` contains the exact probabilities of being dropped.
 //! - `Leader`: the limit η → ∞, all probability on the top k eigenvectors; equal eigenvalues share evenly.
-//! - forgetting: `C ← f C + z zᵀ` before either.
+//! - with forgetting: `C ← f C + z zᵀ` first.
 //!
-//! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem 6; centered:
-//! Theorem 8 and Corollary 9). For `ProductSets` the same bound is conjectured (JMLR section 5.1); sets of experts have
-//! it with an extra factor d. The leader has none: a stream can force it to n/(n-k) times the best loss.
+//! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem 6; centered: Theorem 8 and
+//! Corollary 9). For `ProductSets` the same bound is conjectured (JMLR section 5.1); sets of experts have it with an extra
+//! factor d. The leader has none: a stream can force it to n/(n-k) times the best loss.
 //!
-//! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
-//! `min_V [η tr(V C)/Q² + Δ(V, V₀)]`, by at most `ηλ/Q²`, and a smaller C only helps the comparator: the bound stays valid
-//! with the sum of these added to its constant ([`Rule::price`]).
+//! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof, `min_V
+//! [η tr(V C)/Q² + Δ(V, V₀)]`, by at most `ηλ/Q²`, and a smaller C only helps the comparator. The bound remains valid with the
+//! sum of these terms added to its constant ([`Rule::price`]).
 //!
-//! Cost: that of [`Scatter`], O(w^2.5) for each row, with a rank cap that of [`super::Tracking`]; `ProductSets` adds
-//! O(w k).
+//! Cost: that of [`Scatter`], O(w^2.5) per row, or with a rank cap that of [`super::Tracking`]; `ProductSets` adds O(w k).
 //!
-//! Numerics: eigenvalues are absolute to rounding of the largest, so `log v` is known to about `η ε λ_max / Q²`
-//! (k times that for `ProductSets`).
+//! Numerics: the absolute error of eigenvalues is rounding of the largest, so the error of `log v` is about `η ε λ_max / Q²` (k
+//! times that for `ProductSets`).
 //!
-//! Not done: drawing whole sets by their product weights. Any draw that keeps each direction with its own probability
-//! has the same expected loss. A rank cap for `ProductSets`, and for `as_printed`, where every direction seen counts:
-//! there is nothing to prove about either. `ProductSets` in a space of infinite dimension: there are infinitely many sets of
-//! unseen directions, so no seen one would ever be kept, and it is refused.
+//! Not done: drawing whole sets by their product weights. Every sampling method with the right inclusion probabilities has the
+//! same expected loss. A rank cap for `ProductSets` and for `as_printed`, which count every direction seen: nothing can be
+//! proved for them. `ProductSets` in infinite dimension is rejected, because with infinitely many sets of unseen directions no
+//! seen one would ever be kept.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
 
@@ -42,11 +41,11 @@ use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Spectru
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// For sets: share of the largest squared norm up to which the square of a residual counts as rounding. Losses change by less
-/// than a part in 1e9.
+/// For `ProductSets`: share of the largest squared norm below which a squared residual counts as rounding. Losses change by
+/// less than a part in 1e9.
 const RESOLUTION: f64 = 1e-20;
 
-/// How probabilities follow from the eigenvalues of the scatter matrix.
+/// Map from the eigenvalues of the scatter matrix to probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {
@@ -60,11 +59,11 @@ pub enum Law {
         /// Learning rate.
         eta: f64,
     },
-    /// The top k, ties shared evenly.
+    /// The top k; ties share evenly.
     Leader,
 }
 
-/// A learner whose spectrum is a function of the scatter matrix.
+/// Rule whose spectrum is a function of the scatter matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Anchored {
     law: Law,
@@ -73,9 +72,9 @@ pub struct Anchored {
     kept: usize,
     dimension: Multiplicity,
     scatter: Scatter,
-    /// What dropping eigenvalues has added to the constant of the theorem.
+    /// Cost of dropped eigenvalues, added to the constant of the theorem.
     price: f64,
-    /// Scale of the last update.
+    /// Scale Q² of the last update.
     norm_square: f64,
     log_weights: Vec<f64>,
     complement: Complement,
@@ -90,11 +89,11 @@ struct Working {
     products: ProductScratch,
 }
 
-/// Eigenvalues closer than this share of the largest count as equal for the leader.
+/// Share of the largest eigenvalue below which a difference is a tie, for the leader.
 const TIE: f64 = 1e-12;
 
 impl Anchored {
-    /// A rule that keeps `kept` directions; `forget` is 1 for a memory that never fades.
+    /// Creates a rule that keeps `kept` directions; `forget` is 1 for no forgetting.
     pub fn new(law: Law, forget: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         if let Law::Exponential { eta } | Law::ProductSets { eta } = law {
             error::positive("eta", eta)?;
@@ -121,7 +120,7 @@ impl Anchored {
         })
     }
 
-    /// Keeps at most this many eigenpairs of the scatter matrix. The bound stays valid with [`Rule::price`] added to its
+    /// Limits the number of eigenpairs of the scatter matrix. The bound remains valid with [`Rule::price`] added to its
     /// constant.
     pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
         if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
@@ -134,10 +133,10 @@ impl Anchored {
         Ok(self)
     }
 
-    /// Caps the directions seen so far among themselves, as ICML's Algorithm 6 is printed, instead of all N.
+    /// Caps only the directions seen so far, as ICML Algorithm 6 is printed, instead of all N.
     ///
-    /// Everything else is lost, and until more than k directions have been seen all of them are kept. The two agree from
-    /// the trial on at which `Σ (1 - e^{-ηλ}) ≥ k`.
+    /// Everything else is lost, and until more than k directions have been seen all of them are kept. The two versions agree
+    /// from the trial on at which `Σ (1 - e^{-ηλ}) ≥ k`.
     pub fn capped_as_printed(mut self) -> Result<Self, Error> {
         if !matches!(self.law, Law::Exponential { .. }) {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
@@ -151,7 +150,7 @@ impl Anchored {
         Ok(self)
     }
 
-    /// The complement holds every direction that is not explicit.
+    /// Updates the number of directions in the complement.
     fn count_others(&mut self) {
         self.complement.multiplicity = match self.dimension {
             Multiplicity::Finite(n) => Multiplicity::Finite(n - self.scatter.values().len() as u64),
@@ -159,7 +158,7 @@ impl Anchored {
         };
     }
 
-    /// Probabilities from the present eigenvalues.
+    /// Computes the probabilities from the current eigenvalues.
     fn weigh(&mut self, norm_square: f64) {
         self.count_others();
         match self.law {
@@ -207,17 +206,17 @@ impl State for Anchored {
 }
 
 impl Anchored {
-    /// True if the scatter matrix is that of all rows.
+    /// Returns true if the scatter matrix includes all rows with equal weight.
     pub(super) fn forgets_nothing(&self) -> bool {
         self.forget == 1.0
     }
 
-    /// The scatter matrix in the coordinates of the span's columns.
+    /// Returns the scatter matrix in the coordinates of the columns of the span.
     pub(super) fn matrix(&mut self) -> Matrix {
         self.scatter.matrix()
     }
 
-    /// Energy of the rows along the explicit directions.
+    /// Returns the energy of the rows along the explicit directions.
     pub(super) fn trace(&self) -> f64 {
         self.scatter.values().iter().sum()
     }
@@ -230,7 +229,7 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
-    /// Accounts for energy of rows that the scatter matrix has no part of.
+    /// Accounts for energy of rows that is missing from the scatter matrix.
     pub(super) fn add_dropped(&mut self, energy: f64) {
         if let Law::Exponential { eta } = self.law {
             self.price += eta * (energy / self.norm_square);
@@ -244,7 +243,7 @@ impl Anchored {
         }
     }
 
-    /// Columns of the span that the rule is written in.
+    /// Returns the number of columns of the span that the rule uses.
     pub(crate) fn columns(&self) -> usize {
         self.scatter.columns()
     }
@@ -265,7 +264,7 @@ impl Rule for Anchored {
     }
 
     fn resolution(&self) -> f64 {
-        // A set is drawn over all columns, so that one more changes every draw.
+        // A set is drawn over all columns, so an additional column changes every draw.
         if matches!(self.law, Law::ProductSets { .. }) { RESOLUTION } else { 0.0 }
     }
 

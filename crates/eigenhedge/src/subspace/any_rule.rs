@@ -1,4 +1,4 @@
-//! Any spectrum rule, so that learners of all kinds have one type.
+//! Enum of all spectrum rules, so that all learners have one type.
 
 use super::{Additive, Anchored, Observed, Perturbed, Rule, Tracking};
 use crate::error::Error;
@@ -8,20 +8,20 @@ use crate::simplex::Complement;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
-/// Any spectrum rule, so that learners of all kinds have one type.
+/// Any spectrum rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AnyRule {
-    /// Mirror descent.
+    /// Mirror descent (tracking).
     Tracking(Box<Tracking>),
-    /// Functions of the scatter matrix.
+    /// Function of the scatter matrix.
     Anchored(Box<Anchored>),
     /// Gradient descent.
     Additive(Box<Additive>),
-    /// The leader after noise.
+    /// Leader with random noise.
     Perturbed(Box<Perturbed>),
 }
 
-/// Passes a call on to the rule inside.
+/// Delegates a call to the contained rule.
 macro_rules! delegate {
     ($self:expr, $rule:ident => $call:expr) => {
         match $self {
@@ -46,7 +46,7 @@ impl State for AnyRule {
 }
 
 impl AnyRule {
-    /// Columns of the span that the rule is written in.
+    /// Returns the number of columns of the span that the rule uses.
     pub(crate) fn columns(&self) -> usize {
         delegate!(self, rule => rule.columns())
     }

@@ -1,22 +1,22 @@
-//! The average of what a learner held over a run, as a fixed hypothesis.
+//! Average of the distributions of a learner over a run, as a fixed hypothesis.
 //!
-//! Setting: rows that are drawn independently from one distribution, and one pass of a learner over them.
+//! Setting: rows drawn independently from one distribution, and one pass of a learner over them.
 //!
-//! Update: `sum ← sum + P̄`, with `P̄ = I - V` the learner's expected projection at the time. Add the learner before each
-//! trial and once at the end: that is the average of V_0 … V_T.
+//! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection of the learner. Adding the learner before
+//! each trial and once at the end gives the average of V_0 … V_T.
 //!
-//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. Hence, for
-//! independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is the expected loss of the run over
-//! T: the regret bound of the learner divided by T (JMLR section 6.3).
+//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. For independent
+//! rows, the expected loss of the average of V_0 … V_{T-1} on a new row is therefore the expected loss of the run divided by T,
+//! and its excess over the best subspace is at most the regret bound of the learner divided by T (JMLR section 6.3).
 //!
-//! The perturbed leader holds its draw from the choice to the end of the trial; at other times what is added is the
-//! leader without noise.
+//! The perturbed leader has its drawn noise only between the choice and the end of the trial. At other times the leader without
+//! noise is added.
 //!
-//! Cost: O(n² u + n w u) for each learner added, with u explicit directions in w columns; n² memory.
+//! Cost: O(n² u + n w u) per learner added, with u explicit directions in w columns; n² memory.
 //!
-//! Numerics: only differences from the common value of the complement are summed; the common value is a number.
+//! Numerics: only differences from the common value of the complement are summed; the common value is a single number.
 //!
-//! Not done: centered learners. Their losses are quadratic in the center, so averages of the two parts do not have the
+//! Not done: centered learners. Their losses are quadratic in the center, so the averages of the two parts do not have the
 //! average loss.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
@@ -31,7 +31,7 @@ use crate::span::{Ambient, Span};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// Sum of the expected projections that a learner over plain rows has held.
+/// Sum of the expected projections of a learner over plain rows.
 ///
 /// ```
 /// use eigenhedge::{Average, Instance, Kind, Random, Spec, streams, trial};
@@ -50,9 +50,9 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Average {
-    /// `Σ (P̄ - p I)`, with p the common probability of the complement.
+    /// Sum `Σ (P̄ - p I)`, where p is the common probability of the complement.
     sum: Matrix,
-    /// `Σ p`.
+    /// Sum `Σ p` of the complement probabilities.
     common: f64,
     terms: u64,
     #[serde(skip)]
@@ -69,10 +69,10 @@ struct Working {
 }
 
 impl Average {
-    /// Longest rows: 128 MiB for the sum.
+    /// Maximum length of a row; the sum then takes 128 MiB.
     pub const LONGEST: usize = 4096;
 
-    /// Nothing added yet.
+    /// Creates an empty sum.
     pub fn new(length: usize) -> Result<Self, Error> {
         if length == 0 || length > Self::LONGEST {
             let rule = "at least 1 and at most 4096";
@@ -82,12 +82,12 @@ impl Average {
         Ok(Self { sum, common: 0.0, terms: 0, scratch: Scratch::default() })
     }
 
-    /// Number of learners added.
+    /// Returns the number of learners added.
     pub fn terms(&self) -> u64 {
         self.terms
     }
 
-    /// Adds what the learner holds now. It is only read.
+    /// Adds the current distribution of the learner without changing the learner.
     pub fn add<R: Rule>(&mut self, learner: &mut Subspace<Ambient, R>) -> Result<(), Error> {
         let (expected, found) = (self.sum.rows(), learner.span.length());
         if expected != found {
@@ -121,7 +121,7 @@ impl Average {
         Ok(())
     }
 
-    /// Expected loss of the average on a row.
+    /// Returns the expected loss of the average on a row.
     pub fn loss(&self, row: &[f64]) -> Result<f64, Error> {
         check_row("row", row, self.sum.rows())?;
         let square = dot(row, row);
@@ -132,7 +132,7 @@ impl Average {
         Ok(square - explained / self.count())
     }
 
-    /// The expected projection: eigenvalues in `[0, 1]`; trace k when the space is that of the rows.
+    /// Returns the average expected projection, with eigenvalues in `[0, 1]`, and trace k if the space is that of the rows.
     pub fn projection(&self) -> Matrix {
         let mut projection = self.sum.clone();
         for j in 0..projection.columns() {
@@ -142,7 +142,7 @@ impl Average {
         projection
     }
 
-    /// The directions that the average keeps most surely: orthonormal columns, the surest first.
+    /// Returns the directions with the highest average probability of being kept as orthonormal columns, highest first.
     pub fn subspace(&self, count: usize) -> Matrix {
         let eigen = symmetric_eigen(&self.sum);
         let size = eigen.values.len();
@@ -153,7 +153,7 @@ impl Average {
         directions
     }
 
-    /// Nothing added stands for nothing kept.
+    /// Returns the number of terms, at least 1, so that an empty sum keeps nothing.
     fn count(&self) -> f64 {
         self.terms.max(1) as f64
     }

@@ -1,15 +1,16 @@
-//! The committed choice: which directions are kept in this trial.
+//! The committed choice of a trial: the directions that are kept.
 
 use crate::linalg::Matrix;
 use crate::num::{dot, kept, kept_all};
 use crate::random::Random;
 use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};
 
-/// Explicit directions by index, and directions of the complement that are settled only as far as rows need them.
+/// Kept explicit directions by index, and kept directions of the complement, which are determined only as far as rows need
+/// them.
 ///
-/// A kept direction of the complement is uniformly distributed in it and independent of the row, so it is enough to
-/// settle its overlap with the row's part there. The generator of those overlaps is part of the choice, drawn before
-/// the row is seen; the directions themselves are never needed.
+/// A kept direction of the complement is uniformly distributed in it and independent of the row. It is therefore enough to
+/// determine its overlap with the part of the row in the complement. The generator of those overlaps is part of the choice and
+/// is drawn before the row is seen. The directions themselves are never needed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Choice {
     pub kept: Vec<usize>,
@@ -19,19 +20,19 @@ pub(super) struct Choice {
     scratch: DrawScratch,
 }
 
-/// The kept directions of the complement, seen from the parts of the complement that rows have reached.
+/// Kept directions of the complement, relative to the parts of the complement that rows have reached.
 #[derive(Debug, Clone, Default)]
 struct Deferred {
     count: usize,
     directions: u64,
     random: Option<Random>,
-    /// Orthonormal basis of what rows have reached.
+    /// Orthonormal basis of the parts that rows have reached.
     reached: Matrix,
-    /// For each of them: its coordinates in the kept directions, then in as many others as it takes.
+    /// Coordinates of each basis vector in the kept directions, followed by as many others as necessary.
     overlaps: Matrix,
 }
 
-/// Probability of being kept summed over the complement.
+/// Returns the sum of the probabilities of being kept over the complement.
 pub(super) fn complement_mass(complement: &Complement) -> f64 {
     match complement.multiplicity {
         Multiplicity::Finite(n) => n as f64 * kept(complement.log_weight),
@@ -40,17 +41,17 @@ pub(super) fn complement_mass(complement: &Complement) -> f64 {
 }
 
 impl Choice {
-    /// Draws the explicit directions and the overlaps of those that are kept besides.
+    /// Draws the kept explicit directions, and the number of kept directions of the complement.
     ///
-    /// The complement takes part as just enough stand-ins of equal probability; which directions they stand for is
-    /// uniform, so every direction of the complement is kept with its own probability.
+    /// The complement is represented by the minimum number of placeholders of equal probability. The directions they stand for
+    /// are uniform, so that every direction of the complement is kept with its own probability.
     pub fn draw(&mut self, select: Select, log_weights: &[f64], complement: &Complement, random: &mut Random) {
         let explicit = log_weights.len();
         self.probabilities.clear();
         self.probabilities.extend_from_slice(log_weights);
         kept_all(&mut self.probabilities);
         let mass = complement_mass(complement);
-        // Rounding must not add a stand-in of its own.
+        // Rounding must not add a placeholder.
         let stand_ins = if mass > 0.0 { ((mass - 1e-9).ceil() as usize).max(1) } else { 0 };
         self.probabilities.extend(std::iter::repeat_n((mass / stand_ins as f64).min(1.0), stand_ins));
         draw(select, &self.probabilities, random, &mut self.kept, &mut self.scratch);
@@ -66,31 +67,31 @@ impl Choice {
         }
     }
 
-    /// Keeps nothing.
+    /// Clears the choice: no direction is kept.
     pub fn clear(&mut self) {
         self.kept.clear();
         self.marks.clear();
         self.deferred.count = 0;
     }
 
-    /// Number of explicit directions the choice was made from.
+    /// Returns the number of explicit directions at the time of the choice.
     pub fn explicit(&self) -> usize {
         self.marks.len()
     }
 
-    /// True for those of them that are kept.
+    /// Returns true for each explicit direction that is kept.
     pub fn marks(&self) -> &[bool] {
         &self.marks
     }
 
-    /// So many normal numbers of the choice's own generator; none if no directions of the complement are kept.
+    /// Draws `count` normal numbers from the generator of the choice; `None` if no direction of the complement is kept.
     pub fn normals(&mut self, count: usize) -> Option<Vec<f64>> {
         let random = self.deferred.random.as_mut()?;
         Some((0..count).map(|_| random.normal()).collect())
     }
 
-    /// Appends the coordinates in the kept directions of the complement of a point whose part there is given;
-    /// returns the squared length of what they miss.
+    /// Appends the coordinates, in the kept directions of the complement, of a point with this part in the complement. Returns
+    /// the squared length of the residual.
     pub fn reach(&mut self, part: &[f64], coordinates: &mut Vec<f64>) -> f64 {
         let square = dot(part, part);
         if self.deferred.count == 0 || square == 0.0 {
@@ -139,7 +140,7 @@ impl Deferred {
         }
     }
 
-    /// Draws a unit vector of the complement that is orthogonal to those drawn before.
+    /// Draws a unit vector of the complement that is orthogonal to the previous ones.
     fn settle(&mut self) {
         let Some(random) = &mut self.random else { return };
         let earlier = self.overlaps.columns();
@@ -149,7 +150,7 @@ impl Deferred {
         let vector = self.overlaps.column_mut(earlier);
         vector.iter_mut().for_each(|v| *v = random.normal());
         if let (Some(last), true) = (vector.last_mut(), known < self.directions) {
-            // All coordinates beyond the known ones are turned into one.
+            // All coordinates beyond the known ones are rotated into one.
             *last = random.chi_squared((self.directions - known) as f64).sqrt();
         }
         for _ in 0..2 {
@@ -163,7 +164,7 @@ impl Deferred {
     }
 }
 
-/// Makes column `j` orthogonal to the unit column `i`; returns the amount removed.
+/// Makes column `j` orthogonal to the unit column `i`. Returns the amount removed.
 fn remove(matrix: &mut Matrix, i: usize, j: usize) -> f64 {
     let (unit, column) = matrix.column_pair_mut(i, j);
     let amount = dot(unit, column);

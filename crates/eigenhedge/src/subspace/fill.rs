@@ -1,5 +1,5 @@
-//! Rows with missing cells, for a learner over plain rows: its own directions fill them in, and say what the cells that were
-//! seen lose.
+//! Rows with missing cells, for a learner over plain rows. Its directions fill in the cells, and the loss is that of the
+//! observed cells.
 
 use super::{Rule, Subspace};
 use crate::impute::{Imputation, ridge};
@@ -7,56 +7,56 @@ use crate::linalg::Matrix;
 use crate::num::kept;
 use crate::span::{Ambient, Span};
 
-/// Sizes that decide how far directions are trusted.
+/// Scales that determine the ridge factors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scales {
-    /// Loss of a cell that was seen, on average.
+    /// Mean loss of an observed cell.
     pub noise: f64,
-    /// Energy of a row along a direction kept, on average: for rules that do not know that of each direction.
+    /// Mean energy of a row along a kept direction, for rules that do not know it for each direction.
     pub signal: f64,
 }
 
-/// Working space.
+/// Scratch space of the imputation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fill {
     imputation: Imputation,
-    /// Explicit directions, most surely kept first, with their probabilities, and the factors on squared coordinates.
+    /// Explicit directions, most likely kept first, with their probabilities and ridge factors.
     order: Vec<usize>,
     probabilities: Vec<f64>,
     ridges: Vec<f64>,
     direction: Vec<f64>,
     directions: Matrix,
-    /// The directions as vectors.
+    /// Directions as vectors.
     basis: Matrix,
     expanded: Matrix,
-    /// The row from the center, as it was filled in and as it was given, and its coordinates.
+    /// Centered row after and before imputation, and its coordinates.
     deviation: Vec<f64>,
     given: Vec<f64>,
     coordinates: Vec<f64>,
 }
 
-/// Directions that are used besides twice those kept, at most. Those not kept say something about missing cells too.
+/// Number of directions used in addition to twice k. Directions that are not kept also carry information about missing cells.
 const MORE: usize = 8;
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Fixes the center of a column that no row has had a cell of before.
+    /// Sets the center of a column at its first observed cell.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.span.begin_column(column, value);
     }
 
-    /// Energy of a row along an explicit direction, on average: as the rule knows it, or by how surely it is kept.
+    /// Returns the mean energy of a row along an explicit direction: from the rule, or from its probability of being kept.
     fn energy(&self, i: usize, scales: Scales) -> f64 {
         let known = self.rule.mean_energy(i, self.trials);
         known.unwrap_or_else(|| kept(self.rule.log_weights()[i]) * scales.signal)
     }
 
-    /// Factors on the squared coordinates along each of [`Self::directions`].
+    /// Returns the ridge factors along each of [`Self::directions`].
     pub(crate) fn direction_ridges(&mut self, scales: Scales) -> Vec<f64> {
         self.gather_directions(usize::MAX);
         self.scratch.0.order.iter().map(|i| ridge(scales.noise, self.energy(*i, scales))).collect()
     }
 
-    /// Puts the explicit directions into the working space.
+    /// Copies the explicit directions to the scratch space.
     fn gather(&mut self, scales: Scales, working: &mut Fill) {
         let Fill { order, probabilities, ridges, direction, directions, basis, expanded, .. } = working;
         let weights = self.rule.log_weights();
@@ -76,9 +76,9 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.write_directions(directions, expanded, basis);
     }
 
-    /// The row with its missing cells filled in, the errors of the others, each fitted without itself, if there is a place for
-    /// them, and the expected loss of the cells that were seen. Choices of directions count as independent of each other, which is exact when they are
-    /// certain, and when no cell is missing.
+    /// Fills in the missing cells of the row. If `errors` is given, computes the leave-one-out errors of the observed cells.
+    /// Returns the expected loss of the observed cells. Directions count as chosen independently, which is exact if the choices
+    /// are certain or no cell is missing.
     pub(crate) fn fill(
         &mut self,
         row: &[f64],
@@ -100,7 +100,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         let common = kept(self.rule.complement().log_weight);
         let mut seen = 0.0;
         for (j, z) in deviation.iter().enumerate().filter(|(j, _)| !row[*j].is_nan()) {
-            // Lost on average, and the variance of that.
+            // Expected loss, and its variance.
             let (mut outside, mut lost, mut variance) = (*z, 0.0, 0.0);
             for (i, (a, p)) in coordinates.iter().zip(&*probabilities).enumerate() {
                 let part = a * basis.column(i)[j];

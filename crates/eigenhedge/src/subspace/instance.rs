@@ -1,4 +1,4 @@
-//! What a subspace learner is charged for: a point, or a symmetric matrix as a sum of weighted dyads.
+//! Instances of a subspace learner: a point, or a symmetric matrix as a sum of weighted dyads.
 
 use crate::error::Error;
 use crate::linalg::{Matrix, symmetric_eigen};
@@ -6,9 +6,9 @@ use crate::linalg::{Matrix, symmetric_eigen};
 /// One instance, borrowed.
 #[derive(Debug)]
 pub enum Instance<'a, P: ?Sized> {
-    /// The point z stands for the matrix `z zᵀ`.
+    /// A point z, which represents the matrix `z zᵀ`.
     Point(&'a P),
-    /// `Σ w z zᵀ` with non-negative weights.
+    /// The matrix `Σ w z zᵀ` with nonnegative weights.
     Dyads(&'a [(f64, &'a P)]),
 }
 
@@ -18,7 +18,7 @@ impl<'a, P: ?Sized> From<&'a P> for Instance<'a, P> {
     }
 }
 
-/// A symmetric matrix with eigenvalues that are not negative, ready to be an instance.
+/// A symmetric positive semidefinite matrix, decomposed into dyads.
 #[derive(Debug, Clone)]
 pub struct Symmetric {
     weights: Vec<f64>,
@@ -26,8 +26,8 @@ pub struct Symmetric {
 }
 
 impl Symmetric {
-    /// Decomposes the matrix. Refuses one that is not square, not symmetric, not finite or not positive
-    /// semidefinite (to rounding).
+    /// Decomposes the matrix. Returns an error if it is not square, symmetric, finite and positive semidefinite (up to
+    /// rounding).
     pub fn new(matrix: &Matrix) -> Result<Self, Error> {
         let n = matrix.rows();
         if matrix.columns() != n {
@@ -55,7 +55,7 @@ impl Symmetric {
         Ok(Self { weights: eigen.values.iter().map(|v| v.max(0.0)).collect(), vectors: eigen.vectors })
     }
 
-    /// The dyads, for [`Instance::Dyads`].
+    /// Returns the dyads, for [`Instance::Dyads`].
     pub fn dyads(&self) -> Vec<(f64, &[f64])> {
         self.weights.iter().enumerate().map(|(j, w)| (*w, self.vectors.column(j))).collect()
     }

@@ -1,4 +1,4 @@
-//! Instances on their way in: measured and checked, then projected on the span's columns and on the rule's directions.
+//! Loading of instances: norms and checks, then projection on the columns of the span and on the directions of the rule.
 
 use super::{DEFECT, Instance, NEGLIGIBLE, NormBound, Rule, SLACK, Subspace, Working};
 use crate::error::{self, Error};
@@ -6,15 +6,14 @@ use crate::linalg::{Matrix, symmetric_eigen};
 use crate::num::{dot, unit};
 use crate::span::Span;
 
-/// True if the squared lengths of the parts of a point add up to that of the point.
+/// Returns true if the squared lengths of the parts of a point sum to that of the point.
 fn adds_up(parts: f64, whole: f64) -> bool {
     (parts - whole).abs() <= DEFECT * whole
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Projects the loaded point, which has this squared norm; returns the norm of the residual. Coordinates and
-    /// residual must add up to the point: if they do not, the columns are orthonormalised first, and what a span cannot put
-    /// right is scaled to the point.
+    /// Projects the loaded point with this squared norm. Returns the norm of the residual. Coordinates and residual must add up
+    /// to the point. If they do not, the columns are orthonormalized first, and a remaining error is removed by scaling.
     pub(super) fn project(&mut self, point: &S::Point, square: f64) -> f64 {
         let whole = square / self.span.unit().powi(2);
         let columns = &mut self.scratch.0.columns;
@@ -40,8 +39,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         residual
     }
 
-    /// Finds the coordinates of a point, which is in `scratch.columns`, in the rule's directions; returns the squared length
-    /// of what lies outside them. The same care as in [`Self::project`].
+    /// Computes the coordinates of the point in `scratch.columns` in the directions of the rule. Returns the squared length of
+    /// the part outside. Errors are handled as in [`Self::project`].
     pub(super) fn observe(&mut self) -> f64 {
         let columns = &self.scratch.0.columns;
         let outside = self.rule.observe(columns);
@@ -54,13 +53,13 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.observe(columns)
     }
 
-    /// Factor from the unit of the span to that of the instance: both are powers of two.
+    /// Returns the factor from the unit of the span to that of the instance; both are powers of two.
     pub(super) fn to_unit(&self) -> f64 {
         self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
     }
 
-    /// Gives the residual of the last projection a column of its own, as far as the span can carry it and the rule can tell
-    /// it from rounding. Returns the squared length of the rest, in the unit of the instance.
+    /// Appends a column for the residual of the last projection, as far as the span can represent it and the rule can
+    /// distinguish it from rounding. Returns the squared length of the rest, in the unit of the instance.
     pub(super) fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
         if residual == 0.0 {
             return 0.0;
@@ -80,7 +79,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (in_unit * in_unit - coordinate * coordinate).max(0.0)
     }
 
-    /// Rejects an instance whose largest eigenvalue exceeds what was promised.
+    /// Returns an error for an instance whose largest eigenvalue exceeds the given bound.
     pub(super) fn within_bound(&self, square: f64) -> Result<(), Error> {
         match self.options.norm_bound {
             NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {
@@ -90,15 +89,15 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Takes note of an instance that has been checked.
+    /// Records a checked instance.
     pub(super) fn admit(&mut self, square: f64) {
         let Working { square: own, is_loaded, observed, .. } = &mut self.scratch.0;
         (*own, *is_loaded) = (square, false);
         observed.unit_square = unit(square.sqrt()).powi(2);
     }
 
-    /// The squared norm that the span finds; zero when it is no normal number and the row is nothing beside earlier ones, or
-    /// only fixes the center.
+    /// Returns the squared norm computed by the span. It is zero if it underflows and the row is negligible compared with
+    /// earlier ones or only sets the center.
     pub(super) fn or_negligible(&mut self, look: impl FnOnce(&mut S) -> Result<f64, Error>) -> Result<f64, Error> {
         let nothing = NEGLIGIBLE * self.largest_square.sqrt();
         match look(&mut self.span) {
@@ -107,7 +106,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Largest eigenvalue of the instance.
+    /// Returns the largest eigenvalue of the instance.
     pub(super) fn instance_square(&mut self, instance: &Instance<'_, S::Point>) -> Result<f64, Error> {
         self.scratch.0.row_weight = 1.0;
         let dyads = match instance {
@@ -138,13 +137,13 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.energy = trace;
         match self.options.norm_bound {
             _ if dyads.len() == 1 => Ok(trace),
-            // The trace bounds the largest eigenvalue: often there is nothing to compute.
+            // The trace bounds the largest eigenvalue, so often nothing must be computed.
             NormBound::Given(bound) if trace <= bound * bound => Ok(trace),
             _ => Ok(self.largest_eigenvalue(dyads)),
         }
     }
 
-    /// Largest eigenvalue of a sum of dyads, from the Gram matrix of the scaled points.
+    /// Computes the largest eigenvalue of a sum of dyads from the Gram matrix of the scaled points.
     pub(super) fn largest_eigenvalue(&self, dyads: &[(f64, &S::Point)]) -> f64 {
         let mut gram = Matrix::zeros(dyads.len(), dyads.len());
         for (j, (weight, point)) in dyads.iter().enumerate() {

@@ -1,14 +1,14 @@
-//! Learners over the scatter matrix, merged with others, or begun with rows that were gathered elsewhere.
+//! Merging of learners over the scatter matrix, and initialization from moments.
 //!
-//! Setting: learners over plain rows whose rule is a function of the scatter matrix and that forget nothing. With weights s
-//! and t of their rows and means m and m', the scatter matrix of all rows is `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`; without a
-//! center, `C + C'`.
+//! Setting: learners over plain rows whose rule is a function of the scatter matrix and that do not forget. With row weights s
+//! and t and means m and m', the scatter matrix of all rows is `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`; without a center, `C +
+//! C'`.
 //!
-//! Exact: count, center and scatter matrix, unless there is a rank cap: then what is dropped is priced as for any row. The
-//! norm bound is the larger of both (and no less than the distance of the centers), and the loss that tunes a rate the sum.
-//! Without a center, or with a norm bound that is given, the merged learner is that of all rows in one pass, in any order.
+//! Exact: count, center and scatter matrix, unless there is a rank cap; dropped parts then add to the price as for any row. The
+//! norm bound is the larger of both (and at least the distance of the centers), and the loss that tunes a rate is the sum.
+//! Without a center, or with a given norm bound, the merged learner equals that of all rows in one pass, in any order.
 //!
-//! Cost: O(n w w') for the basis and one decomposition of a matrix with as many columns as both have together, n at most.
+//! Cost: O(n w w') for the basis, and one decomposition of a matrix with as many columns as both together, at most n.
 
 use super::aligned::Aligned;
 use super::{AnyRule, Rule, Subspace};
@@ -17,37 +17,36 @@ use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::span::{Ambient, Span};
 
-/// Rows that a learner begins with, without having predicted them.
+/// Rows that initialize a learner without having been predicted.
 #[derive(Debug)]
 pub(crate) struct Learned<'a> {
     /// Number of rows.
     pub rows: u64,
     /// Total weight of the rows.
     pub weight: f64,
-    /// Their mean as a fixed point and the way from there, for a learner that centers.
+    /// Mean of the rows, as a fixed point plus a displacement; `None` for a learner without a center.
     pub mean: Option<(&'a [f64], &'a [f64])>,
-    /// Their scatter matrix.
+    /// Scatter matrix of the rows.
     pub scatter: LearnedScatter,
-    /// Energy of the rows that the scatter matrix has no part of.
+    /// Energy of the rows that is missing from the scatter matrix.
     pub dropped: f64,
     /// Largest squared norm of a row, times its weight.
     pub largest_square: f64,
-    /// Loss that tunes the rate, where a rate is tuned.
+    /// Loss that tunes the rate of a self-confident learner.
     pub lost: f64,
 }
 
-/// The scatter matrix of rows that a learner begins with.
+/// Scatter matrix of the initial rows.
 #[derive(Debug)]
 pub(crate) enum LearnedScatter {
-    /// The whole of it.
+    /// The whole matrix.
     Whole(Matrix),
-    /// `X Xᵀ`.
+    /// A factor X of the matrix `X Xᵀ`.
     Factor(Matrix),
 }
 
 impl Subspace<Ambient, AnyRule> {
-    /// Adds what another learner with the same options has learned from other rows; `cost` is added to the constant of the
-    /// theorem.
+    /// Adds the rows of another learner with the same options. `cost` is added to the constant of the theorem.
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         if other.trials == 0 {
             return Ok(());
@@ -86,7 +85,7 @@ impl Subspace<Ambient, AnyRule> {
         Ok(())
     }
 
-    /// Begins with rows that were gathered elsewhere.
+    /// Initializes the learner with rows summarized elsewhere.
     pub(crate) fn begin_with(&mut self, rows: Learned<'_>) -> Result<(), Error> {
         self.trials = rows.rows;
         self.lost = rows.lost;
@@ -108,7 +107,7 @@ impl Subspace<Ambient, AnyRule> {
         Ok(())
     }
 
-    /// `C ← C + X M Xᵀ`.
+    /// Computes `C ← C + X M Xᵀ`.
     fn add_scatter(&mut self, vectors: &Matrix, inner: Option<&Matrix>) -> Result<(), Error> {
         let (columns, length) = (self.span.columns(), self.span.length());
         let mut own = scatter_rule(&mut self.rule)?.matrix();
@@ -123,7 +122,7 @@ impl Subspace<Ambient, AnyRule> {
         self.set_scatter(total)
     }
 
-    /// Replaces the scatter matrix by one in the columns that the span has now.
+    /// Replaces the scatter matrix by one in the current columns of the span.
     fn set_scatter(&mut self, matrix: Matrix) -> Result<(), Error> {
         self.rescale();
         scatter_rule(&mut self.rule)?.replace(matrix, self.scale);
@@ -136,7 +135,7 @@ impl Subspace<Ambient, AnyRule> {
     }
 }
 
-/// The rule, if it is a function of the scatter matrix of all rows.
+/// Returns the rule if it is a function of the scatter matrix of all rows.
 fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
     match rule {
         AnyRule::Anchored(rule) if rule.forgets_nothing() => Ok(rule),
@@ -144,7 +143,7 @@ fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
     }
 }
 
-/// `X M Xᵀ`; without M, `X Xᵀ`.
+/// Computes `X M Xᵀ`; without M, `X Xᵀ`.
 fn sandwiched(x: &Matrix, inner: Option<&Matrix>) -> Matrix {
     if x.columns() == 0 {
         return Matrix::zeros(x.rows(), x.rows());

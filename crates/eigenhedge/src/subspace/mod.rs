@@ -1,8 +1,7 @@
-//! Learners over subspaces: a spectrum rule over a span.
+//! Subspace learners: a spectrum rule over a span.
 //!
-//! [`Subspace`] is the one learner. It owns what all share: loading the instance, drawing a choice, charging for
-//! it, centering and scaling. What differs is the [`Rule`] (how the spectrum changes) and the [`Span`] (what
-//! directions are made of).
+//! [`Subspace`] implements the common parts: loading the instance, drawing a choice, computing its loss, centering and scaling.
+//! The [`Rule`] determines how the spectrum changes, and the [`Span`] how directions are represented.
 
 mod additive;
 mod aligned;
@@ -53,32 +52,32 @@ use aligned::Aligned;
 use choice::Choice;
 use serde::{Deserialize, Serialize};
 
-/// How rows are scaled: learning rates are divided by the square of the bound, losses stay in input units.
+/// Bound on the norms of rows. Learning rates are divided by its square; losses are in input units.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NormBound {
-    /// The largest norm seen so far.
+    /// Largest norm seen so far.
     #[default]
     Running,
-    /// A bound that rows must obey.
+    /// A given bound that rows must satisfy.
     Given(f64),
 }
 
-/// What a subspace learner needs besides its rule and span.
+/// Options of a subspace learner other than its rule and span.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Options {
-    /// Scaling.
+    /// Bound on the norms of rows.
     pub norm_bound: NormBound,
-    /// How a choice is drawn.
+    /// Sampling method for the choice.
     pub select: Select,
-    /// The center to subtract, if any.
+    /// Center to subtract; `None` for no centering.
     pub center: Option<RunningCenter>,
-    /// Learn from rows as if they were no longer than this many times the median norm of the last ones. They are charged
-    /// as they are.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. The loss is that of the original
+    /// row.
     pub clip: Option<f64>,
-    /// Tunes the rate to the learner's own loss so far: with L that loss, Q the norm bound and D this number, rows are
-    /// scaled by `Q √((L + Q²)/D)` in place of Q², which makes a rule's rate of one `√(D/(L + Q²))/Q`.
+    /// Number D that enables a self-confident rate. With L the loss so far and Q the norm bound, rows are scaled by `Q √((L +
+    /// Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
     pub divergence: Option<f64>,
 }
 
@@ -89,22 +88,22 @@ pub struct Subspace<S, R> {
     options: Options,
     span: S,
     rule: R,
-    /// Largest squared norm of a row that was learned from.
+    /// Largest squared norm of a learned row.
     largest_square: f64,
     /// Sum of the squared norms of all instances.
     energy: f64,
     trials: u64,
     /// Total weight of the rows in the center.
     center_weight: f64,
-    /// Norms of the last rows, when long ones are shortened.
+    /// Norms of the last rows, if long ones are clipped.
     clip: Clip,
-    /// Total expected loss of what was learned from.
+    /// Total expected loss of the learned rows.
     lost: f64,
-    /// What rows were divided by in the last update: the square of the norm bound unless the rate is tuned.
+    /// Divisor of the rows in the last update: the squared norm bound unless the rate is self-confident.
     scale: f64,
-    /// What rows longer than all before them have cost beyond the theorem.
+    /// Excess cost over the theorem of rows longer than all previous ones.
     surprise: f64,
-    /// Rows before which directions were orthonormalised because the row did not add up.
+    /// Number of rows before which directions were orthonormalized because the parts of the row did not add up.
     healed: u64,
     aligned: Aligned,
     #[serde(skip)]
@@ -118,34 +117,34 @@ struct Working {
     columns: Vec<f64>,
     /// Probabilities of being dropped.
     dropped: Vec<f64>,
-    /// Coordinates of the last point in the directions that were kept.
+    /// Coordinates of the last point in the kept directions.
     kept_coordinates: Vec<f64>,
-    /// Weight of the present row; 1 for instances of several.
+    /// Weight of the current row; 1 for instances of several rows.
     row_weight: f64,
-    /// Energy of the instance checked last: its trace.
+    /// Trace of the instance checked last.
     energy: f64,
-    /// Squared size of the instance checked last; true if the span still holds it.
+    /// Largest eigenvalue of the instance checked last; `is_loaded` is true if the span still has it loaded.
     square: f64,
     is_loaded: bool,
-    /// Expected loss of the present trial.
+    /// Expected loss of the current trial.
     expected: f64,
     /// Explicit directions for the span, in order, with their probabilities.
     order: Vec<usize>,
     direction: Vec<f64>,
-    /// Part of the last point in the complement, with what the span does not resolve.
+    /// Part of the last point in the complement, including what the span does not resolve.
     beyond: Vec<f64>,
     directions: Matrix,
     importance: Vec<f64>,
 }
 
-/// Rows this much shorter than the longest one before them, with a squared norm that is no normal number, count as zero.
+/// Relative norm below which a row with a subnormal squared norm counts as zero.
 pub(crate) const NEGLIGIBLE: f64 = f64::EPSILON;
-/// Share of a row's energy by which its parts may differ from it.
+/// Share of the energy of a row by which its parts may differ from it.
 const DEFECT: f64 = 1e-11;
-/// Rows may exceed a given bound by rounding.
+/// Relative excess of a given bound that is attributed to rounding.
 pub(crate) const SLACK: f64 = 1e-12;
 
-/// Rejects k = 0 and k ≥ N.
+/// Returns an error for k = 0 and k ≥ N.
 pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {
     let too_many = matches!(dimension, Multiplicity::Finite(n) if kept as u64 >= n);
     if kept == 0 || too_many {
@@ -158,7 +157,7 @@ pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Err
     Ok(())
 }
 
-/// Every direction dropped with the same probability.
+/// Returns the complement in which every direction is dropped with equal probability.
 pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
     match dimension {
         Multiplicity::Finite(n) => Complement::finite((-(kept as f64) / n as f64).ln_1p(), n),
@@ -166,12 +165,12 @@ pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
     }
 }
 
-/// Checks what approximations have cost, which may be too much to say.
+/// Checks a deserialized price, which may be infinite.
 fn price(value: f64) -> Result<(), Error> {
     ensure(value >= 0.0, "the cost of approximations must not be negative")
 }
 
-/// Checks the scale of the last update against the energy of all rows: none of them was much longer.
+/// Checks the deserialized scale of the last update against the energy of all rows.
 fn check_scale(norm_square: f64, trace: f64) -> Result<(), Error> {
     within("the scale of the rows", norm_square, f64::MIN_POSITIVE..=LARGEST)?;
     ensure(trace / norm_square <= 1e60, "the scatter matrix must be within the scale of the rows")
@@ -202,7 +201,7 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Puts a rule over a span.
+    /// Creates a learner from a rule and a span.
     pub(crate) fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
         check_kept(kept, span.dimension())?;
         if let NormBound::Given(bound) = options.norm_bound {
@@ -231,32 +230,32 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         })
     }
 
-    /// Number of directions kept.
+    /// Returns the number of directions kept.
     pub fn kept(&self) -> usize {
         self.kept
     }
 
-    /// The span.
+    /// Returns the span.
     pub fn span(&self) -> &S {
         &self.span
     }
 
-    /// The rule.
+    /// Returns the rule.
     pub fn rule(&self) -> &R {
         &self.rule
     }
 
-    /// Total expected loss of what was learned from.
+    /// Returns the total expected loss of the learned rows.
     pub fn lost(&self) -> f64 {
         self.lost
     }
 
-    /// Trials so far.
+    /// Returns the number of trials.
     pub fn trials(&self) -> u64 {
         self.trials
     }
 
-    /// Square of the norm bound: the one given, or the largest squared norm so far.
+    /// Returns the squared norm bound: the given one, or the largest squared norm so far.
     pub fn norm_square(&self) -> f64 {
         match self.options.norm_bound {
             NormBound::Running => self.largest_square,
@@ -264,37 +263,37 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// What rows were divided by in the last update: [`Self::norm_square`], unless the rate is tuned.
+    /// Returns the divisor of the rows in the last update: [`Self::norm_square`], unless the rate is self-confident.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// What rows longer than all before them have cost beyond the theorem, which takes the norm bound for known: with
-    /// r the ratio of the squares of such a row and of the bound before it, `1 - 1/r` of what was lost on it.
+    /// Returns the excess cost over the theorem, which assumes a known norm bound, of rows longer than all previous ones. With
+    /// r the ratio of the squares of such a row and of the previous bound, it is `1 - 1/r` of the loss of the row.
     ///
     /// The proof gives trial t the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
     pub fn surprise(&self) -> f64 {
         self.surprise
     }
 
-    /// Rows whose coordinates and residual did not add up to the row: rounding had gathered in the directions, which were
-    /// orthonormalised before the row was charged.
+    /// Returns the number of rows whose coordinates and residual did not add up to the row because of accumulated rounding. The
+    /// directions were orthonormalized before their loss was computed.
     pub fn healed(&self) -> u64 {
         self.healed
     }
 
-    /// Squared norm (largest eigenvalue) of the instance checked last, after centering.
+    /// Returns the squared norm (largest eigenvalue) of the instance checked last, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
 
-    /// Energy of the instance checked last, after centering: the squared norm of a row times its weight, summed over rows.
+    /// Returns the energy of the instance checked last, after centering: squared norm times weight, summed over its rows.
     pub(crate) fn last_energy(&self) -> f64 {
         self.scratch.0.energy
     }
 
-    /// Makes no choice for this trial: only the expected loss will mean something. What the rule itself leaves to chance
-    /// is drawn.
+    /// Makes no choice for this trial, so that only the expected loss is meaningful. The randomness of the rule itself is
+    /// drawn.
     pub(crate) fn stand_by(&mut self, random: &mut Random) {
         self.rule.perturb(random);
         self.scratch.0.choice.clear();
@@ -311,24 +310,23 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         Ok(())
     }
 
-    /// Explicit directions that have a chance to be kept.
+    /// Returns the number of explicit directions with a positive probability of being kept.
     pub fn rank(&self) -> usize {
         self.rule.log_weights().iter().filter(|w| **w < 0.0).count()
     }
 
-    /// Total probability of being kept over all directions: k, to rounding.
+    /// Returns the total probability of being kept over all directions: k, up to rounding.
     pub fn trace(&self) -> f64 {
         let explicit: f64 = self.rule.log_weights().iter().map(|w| kept(*w)).sum();
         explicit + choice::complement_mass(self.rule.complement())
     }
 
-    /// Coordinates of the last row in the directions that were kept for it, most surely kept first, padded with
-    /// zeros to k.
+    /// Returns the coordinates of the last row in the directions kept for it, most likely first, padded with zeros to k.
     pub fn kept_coordinates(&self) -> &[f64] {
         &self.scratch.0.kept_coordinates
     }
 
-    /// Explicit directions in the coordinates of the span's columns, most surely kept first, with their
+    /// Returns the explicit directions in the coordinates of the columns of the span, most likely kept first, with their
     /// probabilities of being kept.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
         self.gather_directions(usize::MAX);
@@ -336,8 +334,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (directions.clone(), importance.clone())
     }
 
-    /// Puts at most so many directions, most surely kept first, and their probabilities into the working space. Of equally
-    /// sure ones, rules have those with more energy last.
+    /// Copies at most `most` directions, most likely kept first, and their probabilities to the scratch space. Among equal
+    /// probabilities, rules order directions by ascending energy.
     fn gather_directions(&mut self, most: usize) {
         let Working { order, direction, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
@@ -351,18 +349,18 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         directions.resize(self.span.columns(), order.len());
     }
 
-    /// Turns the basis of [`Self::aligned_coordinates`] to the k directions most surely kept now.
+    /// Rotates the basis of [`Self::aligned_coordinates`] to the k directions that are now most likely kept.
     pub(crate) fn align(&mut self) {
         self.gather_directions(self.kept);
         self.aligned.align(&self.scratch.0.directions, self.kept);
     }
 
-    /// True if there is a basis to turn.
+    /// Returns true if there is an aligned basis.
     pub(crate) fn has_basis(&self) -> bool {
         self.aligned.basis.columns() > 0
     }
 
-    /// Takes over the basis of another learner.
+    /// Takes over the aligned basis of another learner.
     pub(crate) fn take_basis(&mut self, other: &mut Self) {
         let (theirs, kept) = (&mut other.aligned.basis, other.kept);
         theirs.resize(other.span.columns(), kept);
@@ -370,7 +368,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         theirs.resize(0, 0);
     }
 
-    /// The basis of another learner, in the coordinates of this one's columns.
+    /// Returns the aligned basis of another learner in the coordinates of this one's columns.
     pub(crate) fn basis_of(&mut self, other: &mut Self) -> Matrix {
         let (mut theirs, mut basis) = (other.aligned.basis.clone(), Matrix::default());
         theirs.resize(other.span.columns(), other.kept);
@@ -378,8 +376,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         basis
     }
 
-    /// The basis in which the next row would have coordinates, in the coordinates of the span's columns, with the probabilities
-    /// of the directions that it is made of; `last` is the basis of the last row, if it is not the learner's own.
+    /// Returns the basis for the coordinates of the next row, in the coordinates of the columns of the span, with the
+    /// probabilities of its directions. `last` is the basis of the last row if it is not the learner's own.
     pub(crate) fn next_basis(&mut self, last: Option<Matrix>) -> (Matrix, Vec<f64>) {
         self.gather_directions(self.kept);
         let mut aligned = self.aligned.clone();
@@ -389,38 +387,38 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (aligned.basis, self.scratch.0.importance.clone())
     }
 
-    /// Coordinates in the span's columns of the way from the center of another learner to this one's.
+    /// Computes the displacement from the center of another learner to this one's, in coordinates of the columns of the span.
     pub(crate) fn way_from_center_of(&mut self, other: &Self, way: &mut Vec<f64>) {
         self.span.way_from_origin_of(&other.span, way);
     }
 
-    /// Finds the aligned coordinates of the row that was just charged, moved by an offset (in the coordinates of the span's
-    /// columns).
+    /// Computes the aligned coordinates of the current row, moved by an offset (in the coordinates of the columns of the span).
     pub(crate) fn observe_aligned(&mut self, offset: &[f64]) {
         let Working { columns, observed, .. } = &self.scratch.0;
         self.aligned.observe(columns, observed.unit_square.sqrt(), offset);
     }
 
-    /// Coordinates of the last row in the k directions that were most surely kept before it, in the basis nearest to that of
-    /// the row before.
+    /// Returns the coordinates of the last row in the k directions that were most likely kept before it, in the basis nearest
+    /// to that of the previous row.
     pub(crate) fn aligned_coordinates(&self) -> &[f64] {
         self.aligned.coordinates()
     }
 
-    /// True if the next row does nothing but fix the center: the first one of a learner that centers on the mean alone.
+    /// Returns true if the next row only sets the center. This is the first row of a learner that centers on the mean without a
+    /// prior.
     ///
-    /// The row is charged like any other, around the first origin. It is left out of everything else, of the norm bound,
-    /// of rates and of accounts: where the first origin lies says nothing about the rows.
+    /// The loss of the row is computed as usual, around the initial origin. The row does not affect the norm bound, rates or
+    /// summaries, because the location of the initial origin is arbitrary.
     pub fn fixes_center(&self) -> bool {
         self.options.center.is_some_and(|center| center.prior == 0.0) && self.trials == 0
     }
 
-    /// How much of the present row is learned.
+    /// Returns the share of the current row that is learned.
     fn centering_weight(&self) -> f64 {
         self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
     }
 
-    /// Finds what rows are divided by, from the norm bound and the loss so far.
+    /// Computes the divisor of the rows from the norm bound and the loss so far.
     fn rescale(&mut self) {
         let norm_square = self.norm_square();
         let scale = match self.options.divergence {
@@ -430,7 +428,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scale = scale.max(f64::MIN_POSITIVE);
     }
 
-    /// The factor on the row as it is learned, which is 1 unless it is too long.
+    /// Returns the factor on the row for learning; 1 unless the row is clipped.
     fn shorten(&mut self) -> f64 {
         let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
         let factor = self.clip.factor(times, norm);
@@ -438,13 +436,13 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         factor
     }
 
-    /// Rows that were learned from a shorter copy.
+    /// Returns the number of clipped rows.
     pub fn clipped(&self) -> u64 {
         self.clip.clipped()
     }
 
-    /// Expected and realised loss, in the unit of the instance, of a point whose coordinates are in `scratch.columns`, and of
-    /// what the span could not carry of it.
+    /// Returns the expected and realized loss, in the unit of the instance, of a point with coordinates in `scratch.columns`
+    /// and of the part that the span could not represent.
     fn charge(&mut self, uncarried: f64) -> Loss {
         let outside = self.observe();
         let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
@@ -460,7 +458,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
         kept_coordinates.clear();
         kept_coordinates.extend(choice.kept.iter().map(|i| coordinates[*i]));
-        // Directions that became explicit after the choice were part of the complement when it was made.
+        // Directions that became explicit after the choice belonged to the complement at the time of the choice.
         let (chosen_from, later) = coordinates.split_at(choice.explicit());
         for (a, is_kept) in chosen_from.iter().zip(choice.marks()) {
             loss.realised += if *is_kept { 0.0 } else { a * a };
@@ -487,7 +485,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Loss of the row that fixes the center: it lies outside all directions, of which none is explicit.
+    /// Returns the loss of the row that sets the center. It is outside all directions, none of which is explicit.
     fn charge_first(&mut self) -> Loss {
         let Working { choice, kept_coordinates, observed, square, .. } = &mut self.scratch.0;
         let (unit_square, unit) = (observed.unit_square, observed.unit_square.sqrt());
@@ -621,7 +619,7 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         let weight = self.center_weight;
         match self.options.center {
             None => self.span.prefetch(&mut points, None),
-            // How far the center moves depends on the rows.
+            // With clipping, the displacement of the center depends on the rows.
             Some(_) if self.options.clip.is_some() => {}
             Some(center) => self.span.prefetch(&mut points, Some(&|later| center.later_step(weight, later))),
         }

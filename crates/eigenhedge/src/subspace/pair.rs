@@ -1,22 +1,22 @@
-//! Pairs of rows: which directions of one stream go with which of the other?
+//! Learner over pairs of rows: finds directions of one stream that correlate with directions of another.
 //!
-//! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and the matrix `M = x yᵀ`. Its dilation
-//! `D = [0 M; Mᵀ 0]` is symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|`. The learner keeps k
-//! directions of `R^N` and gains `tr(P D)`: with a kept direction `(u; v)/√2` that is `(u·x)(v·y)`.
+//! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and the matrix `M = x yᵀ`. Its dilation `D = [0 M; Mᵀ 0]` is
+//! symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|`. The learner keeps k directions of `R^N` and gains
+//! `tr(P D)`; for a kept direction `(u; v)/√2` the gain is `(u·x)(v·y)`.
 //!
-//! Update: tracking on the dilation, `log V ← cap(log V - (η/2Q²) D)`, then mixing. Scaled so that they have the same
-//! norm, `(x; y)` and `(x; -y)` are the eigenvectors of D, and D is half the difference of their dyads: two signed
-//! rank-one changes. Nothing is new but the signs, so this is [`super::Subspace`] over [`Tracking`].
+//! Update: tracking on the dilation, `log V ← cap(log V - (η/2Q²) D)`, then mixing. Scaled to equal norms, `(x; y)` and `(x;
+//! -y)` are the eigenvectors of D, and D is half the difference of their dyads: two signed rank-one updates. This is
+//! [`super::Subspace`] over [`Tracking`] with signed weights.
 //!
-//! Guarantee: the update is that of tracking with the instance `(I + D/Q²)/2`, whose eigenvalues lie in `[0, 1]`, because
-//! capping ignores multiples of I; its loss is `(d - gain/Q²)/2`, with `d = N - k`. Without mixing JMLR Theorem 6 holds
-//! for the totals of these losses, so with G the expected gain of T trials and G* the best in hindsight
-//! `d T - G/Q² ≤ (η (d T - G*/Q²) + 2 d log(N/d)) / (1 - e^{-η})`.
+//! Guarantee: because capping ignores multiples of I, the update is that of tracking with the instance `(I + D/Q²)/2`, whose
+//! eigenvalues are in `[0, 1]`. Its loss is `(d - gain/Q²)/2`, with `d = N - k`. Without mixing, JMLR Theorem 6 holds for the
+//! totals of these losses. With G the expected gain of T trials and G* the best in hindsight, `d T - G/Q² ≤ (η (d T - G*/Q²) +
+//! 2 d log(N/d)) / (1 - e^{-η})`.
 //!
 //! Cost: twice that of tracking, O(N u + w u²) with u explicit directions.
 //!
-//! Numerics: those of tracking. Directions with a negative gain rise above the complement and are capped before it;
-//! they stay explicit until the complement is capped too.
+//! Numerics: as for tracking. Directions with a negative gain rise above the complement and are capped before it. They stay
+//! explicit until the complement is capped too.
 //!
 //! Not done: centering, which would need two means; feature spaces.
 //!
@@ -35,13 +35,13 @@ use crate::simplex::Select;
 use crate::span::{Ambient, Span};
 use serde::{Deserialize, Serialize};
 
-/// What one pair brought, in the units of `|x| |y|`.
+/// Gain of one pair, in the units of `|x| |y|`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PairGain {
-    /// Mean over the learner's own randomness.
+    /// Expected gain over the learner's own randomness.
     pub expected: f64,
-    /// Of the choice that was actually made.
+    /// Gain of the choice that was drawn.
     pub realised: f64,
 }
 
@@ -68,13 +68,13 @@ pub struct Pair {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// The eigenvectors of the dilation that belong to its positive and its negative eigenvalue.
+    /// Eigenvectors of the dilation for its positive and its negative eigenvalue.
     plus: Vec<f64>,
     minus: Vec<f64>,
 }
 
 impl Pair {
-    /// A learner over rows of the two lengths that keeps `kept` directions, with a running bound on `|x| |y|`.
+    /// Creates a learner over rows of the two lengths that keeps `kept` directions, with a running bound on `|x| |y|`.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
         for (name, length) in [("the length of the left rows", left), ("the length of the right rows", right)] {
             if length == 0 {
@@ -82,13 +82,13 @@ impl Pair {
             }
         }
         let span = Ambient::new(left + right)?;
-        // The eigenvalues of a dilation reach from -1 to 1, twice as far as those of a dyad.
+        // The eigenvalues of a dilation range from -1 to 1, twice the range of a dyad.
         let rule = Tracking::new(error::positive("eta", eta)? / 2.0, mixing, kept, span.dimension())?;
         let learner = Subspace::new(kept, span, rule, Options::default())?;
         Ok(Self { lengths: (left, right), learner, scratch: Scratch::default() })
     }
 
-    /// Promises `|x| |y| ≤ Q²` (`Given(Q)`), or goes by the largest seen so far.
+    /// Sets the bound `|x| |y| ≤ Q²` (`Given(Q)`), or uses the largest value so far.
     pub fn with_norm_bound(mut self, norm_bound: NormBound) -> Result<Self, Error> {
         if let NormBound::Given(bound) = norm_bound {
             error::norm_bound(bound)?;
@@ -97,19 +97,19 @@ impl Pair {
         Ok(self)
     }
 
-    /// Draws choices in this way.
+    /// Sets the sampling method.
     pub fn with_select(mut self, select: Select) -> Self {
         self.learner.options.select = select;
         self
     }
 
-    /// The learner over the dilations.
+    /// Returns the learner over the dilations.
     pub fn learner(&self) -> &Subspace<Ambient, Tracking> {
         &self.learner
     }
 
-    /// One trial: checks the pair, draws a choice, gains, learns. On an error neither the learner nor the generator has
-    /// moved.
+    /// Runs one trial: checks the pair, draws a choice, computes the gain, learns. On an error the learner and the generator
+    /// are unchanged.
     pub fn step(&mut self, x: &[f64], y: &[f64], random: &mut Random) -> Result<PairGain, Error> {
         let size = self.check(x, y)?;
         let Self { learner, scratch, .. } = self;
@@ -118,14 +118,14 @@ impl Pair {
         let instance = Instance::Dyads(&dyads);
         learner.admit(size);
         learner.choose(random);
-        // The dilation has trace zero: what the dropped directions lose, the kept ones gain.
+        // The dilation has trace zero, so the loss of the dropped directions is the gain of the kept ones.
         let loss = learner.incur(&instance);
         learner.update(&instance);
         Ok(PairGain { expected: -loss.expected, realised: -loss.realised })
     }
 
-    /// Explicit directions, most surely kept first: their left parts, their right parts, and the probabilities of being
-    /// kept. Where both parts have norm `1/√2` they are a pair of singular directions.
+    /// Returns the explicit directions, most likely kept first: their left parts, their right parts, and their probabilities of
+    /// being kept. A direction whose parts both have norm `1/√2` is a pair of singular directions.
     pub fn directions(&mut self) -> (Matrix, Matrix, Vec<f64>) {
         let (directions, probabilities) = self.learner.directions();
         let mut vectors = Matrix::default();
@@ -141,7 +141,8 @@ impl Pair {
         (left, right, probabilities)
     }
 
-    /// Rejects a bad pair; leaves the eigenvectors of its dilation in the scratch space and returns `|x| |y|`.
+    /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`, or an error for an
+    /// invalid pair.
     fn check(&mut self, x: &[f64], y: &[f64]) -> Result<f64, Error> {
         check_row("left row", x, self.lengths.0)?;
         check_row("right row", y, self.lengths.1)?;
@@ -165,7 +166,7 @@ impl Pair {
             other => other,
         })?;
         let Working { plus, minus } = &mut self.scratch.0;
-        // Both parts get the norm √(|x| |y|), whatever the norms of the rows are.
+        // Both parts are scaled to the norm √(|x| |y|), for any norms of the rows.
         let scale = |own: f64, other: f64| if size > 0.0 { (other / own).sqrt() } else { 0.0 };
         let (left, right) = (scale(left, right), scale(right, left));
         plus.clear();

@@ -1,12 +1,13 @@
-//! Mixing a little of the average of all earlier parameters into the present one.
+//! Mixing with the average of all previous parameters.
 //!
-//! Update: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where V_0 is the uniform start and the others are what was in
-//! use. State: the sum of the past, dense in the coordinates of the span's columns, and its common value outside.
+//! Update: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where V_0 is the uniform start and the others are the parameters of the
+//! previous trials. State: the sum of the past parameters, dense in the coordinates of the columns of the span, and its common
+//! value outside.
 //!
-//! Guarantee: none proved for subspaces. Cost: one dense eigendecomposition of the columns for each trial; all columns
-//! ever seen are needed, unless a rank cap folds the least directions away.
+//! Guarantee: none proved for subspaces. Cost: one dense eigendecomposition of the columns per trial. All columns ever seen are
+//! needed, unless a rank cap folds the least likely directions away.
 //!
-//! Numerics: every eigenvalue of the result is at least `α d/(N t)`, so it can leave the log domain for the sum.
+//! Numerics: every eigenvalue of the result is at least `α d/(N t)`, so the sum need not be in the log domain.
 //!
 //! References: Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
 
@@ -20,7 +21,7 @@ use crate::state::within;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// The sum of all parameters so far.
+/// Sum of all previous parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct PastAverage {
     sum: Matrix,
@@ -37,16 +38,16 @@ struct Working {
     eigen: Eigen,
 }
 
-/// Terms that can be counted exactly.
+/// Largest number of terms that is counted exactly.
 const LARGEST_TERMS: f64 = 9e15;
 
 impl PastAverage {
-    /// The past holds the uniform start only.
+    /// Creates a sum of the uniform start only.
     pub fn new(uniform: f64) -> Self {
         Self { sum: Matrix::default(), sum_outside: uniform.exp(), terms: 1.0, scratch: Scratch::default() }
     }
 
-    /// Checks what was read from bytes, for so many columns.
+    /// Checks a deserialized state for `columns` columns.
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
         within("the number of terms of the past", self.terms, 1.0..=LARGEST_TERMS)?;
         shape("the sum of the past", &self.sum, columns, columns)?;
@@ -56,7 +57,7 @@ impl PastAverage {
         within("the common value of the past", self.sum_outside, 0.0..=most)
     }
 
-    /// New columns bring what the past gave to everything outside.
+    /// Adds columns with the common value of the past outside.
     pub fn grow(&mut self, columns: usize) {
         let before = self.sum.columns();
         self.sum.resize(columns, columns);
@@ -65,14 +66,14 @@ impl PastAverage {
         }
     }
 
-    /// The columns are fewer now.
+    /// Updates the sum after columns were lost.
     pub fn reduce(&mut self, rotation: &Matrix) {
         let mut half = Matrix::default();
         multiply(&mut half, rotation.view().transpose(), self.sum.view());
         multiply(&mut self.sum, half.view(), rotation.view());
     }
 
-    /// Mixes the average into the parameter and adds the result to the past.
+    /// Mixes the average into the parameter and adds the result to the sum.
     pub fn mix(&mut self, alpha: f64, max_rank: usize, frame: &mut Frame, complement: &mut Complement) {
         let rotation = frame.rotation();
         let Working { mixed, scaled, eigen } = &mut self.scratch.0;
@@ -125,7 +126,7 @@ impl PastAverage {
         frame.replace(&eigen.vectors, eigen.values[..kept].iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
     }
 
-    /// The span keeps these combinations of its columns only; what the past has outside them is evened out.
+    /// Updates the sum after the span kept only these combinations of its columns. The part outside is distributed evenly.
     pub fn combine(&mut self, rotation: &Matrix, dimension: Multiplicity) {
         let trace = |matrix: &Matrix| (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum::<f64>();
         let (before, columns) = (trace(&self.sum), self.sum.columns());

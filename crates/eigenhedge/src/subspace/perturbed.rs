@@ -1,27 +1,26 @@
-//! Follow the perturbed leader: the best subspace for the rows so far, after random noise.
+//! Follow the perturbed leader: the best subspace for the previous rows after random noise.
 //!
 //! Setting: instances z with `|z|² ≤ Q²`; `C` is the scatter matrix of all rows (`scatter`).
 //!
-//! Update: `C ← C + z zᵀ`. Before each choice, fresh noise G: the top k eigenvectors of `C + (Q²/η) G` are kept. G is
-//! symmetric and Gaussian, with variance 1 off the diagonal and 2 on it: the one law with independent entries that no
-//! rotation changes. It acts on the span of the rows seen so far. Everything else has the value 0, so it is chosen
-//! before directions whose perturbed value is negative, and uniformly.
+//! Update: `C ← C + z zᵀ`. Before each choice, noise G is drawn, and the top k eigenvectors of `C + (Q²/η) G` are kept. G is
+//! symmetric and Gaussian, with variance 1 off the diagonal and 2 on it, the only rotation-invariant distribution with
+//! independent entries. It acts on the span of the previous rows. All other directions have the value 0, so they are chosen,
+//! uniformly, before directions with a negative perturbed value.
 //!
-//! Guarantee: none here. Whether some noise reaches the bound of tracking is open (JMLR sections 5.1 and 9).
+//! Guarantee: none. It is an open problem whether some noise attains the bound of tracking (JMLR sections 5.1 and 9).
 //!
-//! Cost: O(w³), two eigendecompositions, and w²/2 random numbers for each trial, with w the columns of the span.
+//! Cost: O(w³), two eigendecompositions, and w²/2 random numbers per trial, where w is the number of columns of the span.
 //!
-//! Numerics: matrix and noise are scaled so that neither overflows for any η. The matrix itself is stored, in columns
-//! that turn with the rows, so the same seed gives the same losses in rotated coordinates and in a feature space. Each column
-//! has its own noise, so a column must not exist because of rounding alone. A residual whose square is at most
-//! [`RESOLUTION`] of the largest squared norm so far gets no column and counts as part of the complement.
+//! Numerics: matrix and noise are scaled so that neither overflows for any η. The matrix itself is stored, in columns that
+//! rotate with the rows, so that the same seed gives the same losses in rotated coordinates and in a feature space. Each column
+//! has its own noise, so no column may result from rounding alone. A residual whose square is at most [`RESOLUTION`] of the
+//! largest squared norm so far gets no column and counts as part of the complement.
 //!
-//! Not done: noise on the complement. It would couple w directions to all N, at O(N³), and has no meaning for
-//! infinite N; once the rows span the space there is no difference. The mean over the noise has no closed form:
-//! [`crate::Loss::expected`] is the mean over what the noise leaves open (which directions of the complement), hence
-//! unbiased, but not free of chance. Between trials the spectrum is that of the leader itself, without noise: this is
-//! what [`super::Subspace::directions`] shows and what a kernel's budget protects.
-//!
+//! Not done: noise on the complement. It would couple w directions to all N, at O(N³), and is undefined for infinite N. Once
+//! the rows span the space there is no difference. The mean over the noise has no closed form: [`crate::Loss::expected`] is the
+//! mean over the remaining randomness (the directions of the complement), hence unbiased but random. Between trials the
+//! spectrum is that of the leader without noise. [`super::Subspace::directions`] returns it, and the budget of a kernel
+//! protects it.
 //! References: Kalai & Vempala 2005; Warmuth & Kuzmin, JMLR 2008, sections 4.1, 5.1 and 9; Dwork, Talwar, Thakurta &
 //! Zhang, STOC 2014 (Gaussian symmetric noise).
 
@@ -36,18 +35,18 @@ use crate::simplex::{Complement, Multiplicity, Spectrum};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest squared norm up to which the square of a residual may be rounding. It is far under the noise.
+/// Share of the largest squared norm below which a squared residual may be rounding. It is far below the noise.
 const RESOLUTION: f64 = 1e-12;
 
-/// The perturbed leader: a scatter matrix, and the subspace that leads, with noise after the choice and without before.
+/// The perturbed leader: a scatter matrix and the leading subspace, with noise after the choice and without noise before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Perturbed {
     eta: f64,
     kept: usize,
     scatter: Matrix,
-    /// Scale of the last update.
+    /// Scale Q² of the last update.
     norm_square: f64,
-    /// Eigenvectors, in the coordinates of the span's columns.
+    /// Eigenvectors, in the coordinates of the columns of the span.
     directions: Matrix,
     log_weights: Vec<f64>,
     complement: Complement,
@@ -63,7 +62,7 @@ struct Working {
 }
 
 impl Perturbed {
-    /// A rule that keeps `kept` directions; the noise has scale `1/eta`, for rows of norm at most one.
+    /// Creates a rule that keeps `kept` directions. The noise has scale `1/eta`, for rows of norm at most 1.
     pub fn new(eta: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         super::check_kept(kept, dimension)?;
@@ -79,10 +78,10 @@ impl Perturbed {
         })
     }
 
-    /// Keeps the top k eigenvectors of the scatter matrix plus what `noise` gives for each entry on and below the
+    /// Keeps the top k eigenvectors of the scatter matrix plus `noise`, which is called for each entry on and below the
     /// diagonal.
     ///
-    /// `signal` is the factor on the scatter matrix of rows of norm at most one.
+    /// `signal` is the factor on the scatter matrix, for rows of norm at most 1.
     fn follow(&mut self, signal: f64, mut noise: impl FnMut(bool) -> f64) {
         let Working { perturbed, eigen, .. } = &mut self.scratch.0;
         let size = self.scatter.columns();
@@ -99,12 +98,12 @@ impl Perturbed {
         self.keep_top(positive);
     }
 
-    /// The leader itself stands in until the next choice.
+    /// Uses the leader without noise until the next choice.
     fn lead(&mut self) {
         self.follow(1.0, |_| 0.0);
     }
 
-    /// Keeps the last directions, and those of the complement instead of any that are not among the positive ones.
+    /// Keeps the last directions, and directions of the complement instead of those with nonpositive values.
     fn keep_top(&mut self, positive: usize) {
         let wanted = self.kept.saturating_sub(positive) as u64;
         let (from_complement, share) = match self.complement.multiplicity {
@@ -136,7 +135,7 @@ impl State for Perturbed {
 }
 
 impl Perturbed {
-    /// Columns of the span that the rule is written in.
+    /// Returns the number of columns of the span that the rule uses.
     pub(crate) fn columns(&self) -> usize {
         self.scatter.columns()
     }
@@ -160,7 +159,7 @@ impl Rule for Perturbed {
         if self.scatter.columns() == 0 {
             return;
         }
-        // Only ratios matter: neither term can overflow.
+        // Only ratios matter, so neither term can overflow.
         let (signal, scale) = if self.eta > 1.0 { (1.0, 1.0 / self.eta) } else { (self.eta, 1.0) };
         self.follow(signal, |diagonal| scale * random.normal() * if diagonal { std::f64::consts::SQRT_2 } else { 1.0 });
     }

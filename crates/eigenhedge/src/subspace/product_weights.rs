@@ -1,31 +1,31 @@
-//! Sets of k directions with product weights: how surely is each direction dropped?
+//! Sets of k directions with product weights: the probability that each direction is dropped.
 //!
-//! Setting: weights `e^{g_i}` of the explicit directions, and M further directions of weight 1. A set of k directions
-//! has a probability proportional to the product of the weights of its members.
+//! Setting: weights `e^{g_i}` of the explicit directions, and M further directions of weight 1. The probability of a set of k
+//! directions is proportional to the product of the weights of its members.
 //!
-//! Result: `log v_i`, the log of the probability that i is not in the set, and the same for each of the block.
+//! Result: `log v_i`, the log of the probability that i is not in the set, and the same for each further direction.
 //!
 //! Cost: O(w k).
 //!
-//! Numerics: a member of the block is as good as another, so the block takes part as `C(M, c)` times the table of the
-//! explicit weights. The walk back through the table adds logarithms of positive terms only, for kept and dropped
-//! alike: v keeps its digits however small it is. Logarithms are absolute to rounding of the largest `k g`.
+//! Numerics: the further directions are equivalent, so they enter as `C(M, c)` times the table of the explicit weights. The
+//! backward pass through the table adds only logarithms of positive terms, for both kept and dropped directions, so that v
+//! keeps its relative precision at any size. The absolute error of logarithms is rounding of the largest `k g`.
 
 use crate::experts::SetDistribution;
 use crate::num::log_sum_exp;
 use crate::simplex::{Complement, Multiplicity};
 
-/// Working memory of [`drop_by_products`].
+/// Scratch space of [`drop_by_products`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProductScratch {
     sets: SetDistribution,
-    /// Log of the probability that a set has this many members among the directions not yet walked through.
+    /// Log of the probability that a set has this many members among the directions not yet visited.
     reach: Vec<f64>,
     taken: Vec<f64>,
     passed: Vec<f64>,
 }
 
-/// Replaces the log-weights of being kept by the logarithms of the probabilities of being dropped.
+/// Replaces the log-weights of being kept by the log-probabilities of being dropped.
 pub(super) fn drop_by_products(
     log_weights: &mut [f64],
     complement: &mut Complement,
@@ -53,7 +53,7 @@ pub(super) fn drop_by_products(
         taken.clear();
         passed.clear();
         for (needed, &log_probability) in reach.iter().enumerate() {
-            // What cannot be reached has no ratio either.
+            // An unreachable state has no ratio.
             let shift = log_probability - sets.entry(i + 1, needed);
             let possible = log_probability > f64::NEG_INFINITY;
             passed.push(if possible { shift + sets.entry(i, needed) } else { f64::NEG_INFINITY });
@@ -68,7 +68,7 @@ pub(super) fn drop_by_products(
     }
 }
 
-/// `log v` of each of `others` directions, from the law of the number of members outside them.
+/// Returns `log v` of each of `others` directions, from the distribution of the number of members outside them.
 fn drop_from_block(reach: &[f64], others: f64) -> f64 {
     let kept = reach.len() - 1;
     let members = |j: usize| (kept - j) as f64 / others;
@@ -76,7 +76,7 @@ fn drop_from_block(reach: &[f64], others: f64) -> f64 {
     log_dropped(share, || log_sum_exp(reach.iter().enumerate().map(|(j, r)| r + (-members(j).min(1.0)).ln_1p())))
 }
 
-/// `log(1 - kept)`, from whichever side keeps its digits.
+/// Returns `log(1 - kept)`, from the more accurate side.
 fn log_dropped(kept: f64, dropped: impl FnOnce() -> f64) -> f64 {
     if kept < 0.5 { (-kept).ln_1p() } else { dropped().min(0.0) }
 }
@@ -87,7 +87,7 @@ mod tests {
     use crate::Random;
     use crate::num::kept as kept_of;
 
-    /// Probability of being dropped, by enumeration of all sets of `kept` indices.
+    /// Computes the probabilities of being dropped by enumeration of all sets of `kept` indices.
     fn enumerated(log_weights: &[f64], kept: usize) -> Vec<f64> {
         let n = log_weights.len();
         let (mut total, mut without) = (0.0, vec![0.0; n]);

@@ -1,9 +1,9 @@
-//! The projection of a row on the subspace that was drawn for it, as a row.
+//! Projection of a row on the subspace drawn for it, as a row.
 //!
-//! Kept directions of the complement are settled only as far as the row needs them ([`super::choice`]): with r the part of the
-//! row in the complement and s the share of `|r|²` that they explain, the projection of r on them is
-//! `s r + √(s(1-s)) |r| g`, with g a unit vector that is uniform among those of the complement that are orthogonal to r. The
-//! choice's own generator draws it, and only when somebody asks.
+//! Kept directions of the complement are determined only as far as the row needs them ([`super::choice`]). With r the part of
+//! the row in the complement and s the share of `|r|²` that they explain, the projection of r on them is `s r + √(s(1-s)) |r|
+//! g`, where g is uniform among the unit vectors of the complement orthogonal to r. The generator of the choice draws it, and
+//! only on request.
 //!
 //! Cost: O(n w + w u) with u explicit directions in w columns.
 
@@ -11,11 +11,11 @@ use super::{Rule, Subspace, Working};
 use crate::num::dot;
 use crate::span::{Ambient, Span};
 
-/// Vectors over so small a share of their length are rounding.
+/// Share of its length below which a vector is rounding.
 const ROUNDING: f64 = 1e-10;
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Projects the row that was just charged, before anything is learned from it.
+    /// Projects the current row after its loss is computed and before the update.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
         let Working { choice, direction, directions, kept_coordinates, observed, .. } = &mut self.scratch.0;
         let unit = observed.unit_square.sqrt();
@@ -37,7 +37,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         let mut outside = self.span.measured_from_origin(row);
         self.span.subtract(&all, &mut outside);
         let square = dot(&outside, &outside);
-        // Minus what is lost, so that the loss is that of the row to rounding.
+        // Subtracts the lost part, so that the loss equals that of the row up to rounding.
         let share = if square > 0.0 { (explained / square).min(1.0) } else { 0.0 };
         let mut lost: Vec<f64> = outside.iter().map(|r| -(1.0 - share) * r).collect();
         let length = (share * (1.0 - share) * square).sqrt();
@@ -51,8 +51,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         out.extend(row.iter().zip(&lost).map(|(x, l)| x + l));
     }
 
-    /// A unit vector, uniform among those orthogonal to the explicit directions and to a vector outside them; none if there is
-    /// none.
+    /// Returns a unit vector that is uniform among those orthogonal to the explicit directions and to a vector outside them;
+    /// `None` if there is none.
     fn across(&mut self, outside: &[f64]) -> Option<Vec<f64>> {
         let mut vector = self.scratch.0.choice.normals(outside.len())?;
         let (size, norm) = (dot(&vector, &vector).sqrt(), dot(outside, outside).sqrt());

@@ -2,22 +2,22 @@
 //!
 //! Setting: instances z with `|z|² ≤ Q²`, or symmetric matrices with eigenvalues in `[0, Q²]`.
 //!
-//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)`, then mixing. State: the eigenvectors of V that differ from the
-//! complement (`rotation`, in the coordinates of the span), their `log v` (`log_weights`), and the common `log v`
-//! of everything else (`complement`).
+//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)`, then mixing. State: the eigenvectors of V that differ from the complement
+//! (`rotation`, in the coordinates of the span), their `log v` (`log_weights`), and the common `log v` of all other directions
+//! (`complement`).
 //!
-//! Guarantee: without mixing, total expected loss ≤ `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every sequence,
-//! where L* is the loss of the best fixed subspace (JMLR Theorem 6); `d log(N/d)` is k for infinite N. Mixing and the rank cap
-//! have a price: the bound holds with it added to `d log(N/d)`. With fixed share it also holds beside a comparator that changes
+//! Guarantee: without mixing, total expected loss ≤ `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every sequence, where L* is the
+//! loss of the best fixed subspace (JMLR Theorem 6); `d log(N/d)` is k for infinite N. Mixing and the rank cap have a price,
+//! which adds to `d log(N/d)` in the bound. With fixed share a bound also holds against a comparator that changes
 //! ([`bounds::shifting`](crate::bounds::shifting)).
 //!
-//! Cost: O(n u) for the coordinates and O(w u²) for the rotation, with u the uncapped directions, u ≤ w ≤ u + 9.
-//! The paper's own count is O(n²). Past-average mixing: one dense eigendecomposition for each trial.
+//! Cost: O(n u) for the coordinates and O(w u²) for the rotation, where u is the number of uncapped directions, u ≤ w ≤ u + 9.
+//! The count in the paper is O(n²). Past-average mixing: one dense eigendecomposition per trial.
 //!
-//! Numerics: all weights are logarithms. A direction that reaches the cap together with the complement is equal
-//! to it bit for bit and is merged away; nothing is approximated. Fixed share keeps every direction that noise has
-//! touched a little away from the rest for as long as it remembers, so that all n become explicit: then those that cost
-//! least may be merged too, for a share of the price of the mixing itself ([`Tracking::with_merging`]).
+//! Numerics: all weights are logarithms. A direction that reaches the cap together with the complement is equal to it bit for
+//! bit and is merged into it, without any approximation. Fixed share keeps every direction touched by noise slightly different
+//! from the rest, so that all n eventually become explicit. Then the cheapest directions may be merged too, for a share of the
+//! price of mixing itself ([`Tracking::with_merging`]).
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 5 and section 8; Kuzmin & Warmuth, ICML 2007, Algorithm 3.
 
@@ -34,23 +34,23 @@ use crate::simplex::{CapScratch, Complement, Multiplicity, Spectrum, cap};
 use crate::state::{LARGEST_LOG, State, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// The tracking rule with its spectrum.
+/// Tracking rule and its spectrum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tracking {
     eta: f64,
     mixing: Mixing,
     kept: usize,
-    /// `log(d/N)`, the weight of every direction at the start.
+    /// Initial log-weight `log(d/N)` of every direction.
     uniform: f64,
     /// Explicit directions with their `log v`.
     frame: Frame,
     complement: Complement,
     past: Option<PastAverage>,
-    /// At most this many explicit directions.
+    /// Maximum number of explicit directions.
     max_rank: usize,
-    /// What mixing and folding directions away have added to the constant of the theorem.
+    /// Cost of mixing and folding, added to the constant of the theorem.
     price: f64,
-    /// What merging may cost in a trial, as a share of what mixing costs in it.
+    /// Allowed cost of merging in a trial, relative to that of mixing.
     merge: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -62,10 +62,10 @@ struct Working {
     ranking: Vec<f64>,
 }
 
-/// So few directions are not merged: the lanes of a processor handle them together whether they are there or not.
+/// Number of directions below which none are merged, because SIMD lanes process them together anyway.
 const FEW: usize = 15;
 
-/// Rejects a rank cap that could not hold the directions that are kept.
+/// Returns an error for a rank cap below the number of kept directions.
 pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> {
     if max_rank < kept {
         return Err(Error::Parameter { name: "max-rank", rule: "at least k", value: max_rank as f64 });
@@ -74,7 +74,7 @@ pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> 
 }
 
 impl Tracking {
-    /// A rule with learning rate `eta` that keeps `kept` of the directions of a space of the given dimension.
+    /// Creates a rule with learning rate `eta` that keeps `kept` directions of a space of this dimension.
     pub fn new(eta: f64, mixing: Mixing, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         let mixing = mixing.checked()?;
@@ -86,22 +86,22 @@ impl Tracking {
         Ok(Self { eta, mixing, kept, uniform, frame, complement, past, max_rank, price, merge, scratch })
     }
 
-    /// Merges directions whose weight is nearly that of the complement, as far as that costs in each trial at most this
-    /// share of what fixed share costs in it. Of 15 directions, or of k + 4, none is merged.
+    /// Merges directions whose weight is close to that of the complement, as long as the cost in each trial is at most this
+    /// share of the cost of fixed share. With at most 15 directions, or k + 4, none is merged.
     pub fn with_merging(mut self, share: f64) -> Result<Self, Error> {
         self.merge = error::not_negative("merge", share)?;
         Ok(self)
     }
 
-    /// Keeps at most this many explicit directions: those least surely kept are folded into the complement, which takes
-    /// over their probability evenly. The bound stays valid with [`Rule::price`] added to its constant.
+    /// Limits the number of explicit directions. The directions least likely to be kept are folded into the complement, which
+    /// takes over their probability evenly. The bound remains valid with [`Rule::price`] added to its constant.
     pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
         check_max_rank(max_rank, self.kept)?;
         self.max_rank = max_rank;
         Ok(self)
     }
 
-    /// The learning rate.
+    /// Returns the learning rate.
     pub fn eta(&self) -> f64 {
         self.eta
     }
@@ -111,11 +111,11 @@ impl Tracking {
         cap(&mut self.frame.values, &mut self.complement, self.kept, &mut self.scratch.0.cap);
     }
 
-    /// Gives the directions beyond the rank cap, and those that cost no more than the allowance, the weight of the
-    /// complement, raised so that the trace stays k: the least surely kept first.
+    /// Gives the directions beyond the rank cap, and those whose cost is within the allowance, the weight of the complement,
+    /// starting with the least likely to be kept. The weight is raised so that the trace stays k.
     ///
-    /// The proof of the theorem telescopes over `log V`; replacing V by V' adds at most the sum of the positive
-    /// eigenvalues of `log V - log V'` to its constant.
+    /// The proof of the theorem telescopes over `log V`. Replacing V by V' adds at most the sum of the positive eigenvalues of
+    /// `log V - log V'` to its constant.
     fn fold(&mut self, allowance: f64) {
         let common = self.complement.log_weight;
         let ranking = &mut self.scratch.0.ranking;
@@ -131,7 +131,7 @@ impl Tracking {
             if explicit > self.max_rank {
                 let cut = ranking[explicit - self.max_rank - 1];
                 let folded = self.frame.values.iter_mut().filter(|w| **w >= cut);
-                // Spread over N directions, a probability p lowers their log v by p in all, as N grows.
+                // A probability p spread over N directions lowers their log v by p in total, as N grows.
                 self.price += folded.map(|w| kept(std::mem::replace(w, common))).sum::<f64>();
             }
             return;
@@ -163,12 +163,12 @@ impl Tracking {
         }
     }
 
-    /// Mixes the uniform weights in; returns what that costs.
+    /// Mixes in the uniform weights. Returns the cost.
     fn mix(&mut self) -> f64 {
         let Mixing::FixedShare { alpha } = self.mixing else { return 0.0 };
         let share = Blend::with(self.uniform, alpha);
         let (mut price, explicit) = (0.0, self.frame.values.iter().map(|w| kept(*w)).sum::<f64>());
-        // V' has the eigenvectors of V: what the replacement costs is the sum of what the logarithms lose.
+        // V' has the eigenvectors of V, so the cost is the total decrease of the logarithms.
         for weight in &mut self.frame.values {
             let mixed = share.of(*weight);
             price += (*weight - mixed).max(0.0);
@@ -178,8 +178,8 @@ impl Tracking {
         let lost = (self.complement.log_weight - mixed).max(0.0);
         price += match self.frame.others() {
             Multiplicity::Finite(others) => others as f64 * lost,
-            // The explicit directions give α of their probability away. Spread over N others, it lowers their log v by as much
-            // in all, as N grows.
+            // The explicit directions lose the share α of their probability. Spread over N others, it lowers their log v by as
+            // much in total, as N grows.
             Multiplicity::Infinite => alpha * explicit,
         };
         self.price += price;
@@ -200,7 +200,7 @@ impl State for Tracking {
         match (&self.past, &built.past) {
             (None, None) => spectrum.check(),
             (Some(past), Some(_)) => {
-                // What an eviction takes out of the past is missing in the total.
+                // After evictions the past is incomplete, so the total is not checked.
                 spectrum.check_weights()?;
                 past.check_state(self.columns())
             }
@@ -210,7 +210,7 @@ impl State for Tracking {
 }
 
 impl Tracking {
-    /// Columns of the span that the rule is written in.
+    /// Returns the number of columns of the span that the rule uses.
     pub(crate) fn columns(&self) -> usize {
         self.frame.columns()
     }
@@ -262,14 +262,14 @@ impl Rule for Tracking {
         let paid = self.mix();
         if changed {
             self.fold(self.merge * paid);
-            // Directions equal to the complement merge into it.
+            // Directions equal to the complement are merged into it.
             let common = self.complement.log_weight;
             self.frame.retain(|_, weight| weight != common);
         }
         if let (Some(past), Mixing::PastAverage { alpha }) = (&mut self.past, self.mixing) {
-            // V' ≥ (1-α) V, and the logarithm is operator monotone: all d dropped directions lose at most -log(1-α).
+            // V' ≥ (1-α) V, and the logarithm is operator monotone: each of the d dropped directions loses at most -log(1-α).
             self.price += match self.frame.dimension() {
-                // What the cap folds out of the past has no price.
+                // Folding directions out of the past has no finite price.
                 _ if self.max_rank != usize::MAX => f64::INFINITY,
                 Multiplicity::Finite(n) => -(-alpha).ln_1p() * (n - self.kept as u64) as f64,
                 Multiplicity::Infinite => f64::INFINITY,
@@ -280,7 +280,7 @@ impl Rule for Tracking {
     }
 
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
-        // The past is in the coordinates of the columns: without a rank cap it needs them all.
+        // The past is in the coordinates of the columns, so without a rank cap it needs all of them.
         if self.past.is_some() && self.max_rank == usize::MAX { None } else { self.frame.due(max_pending) }
     }
 

@@ -22,7 +22,7 @@ const NEXT: &str = "\
 Next: eigenhedge run YOUR.csv -k 2 --report report.html runs a learner on your own rows; eigenhedge run --help says how.
 ";
 
-/// Runs the learners and prints what they lost.
+/// Runs the learners and prints their losses.
 pub fn demo(args: &DemoArgs) -> Result<()> {
     let path = (!args.no_report).then_some(&args.report);
     path.map_or(Ok(()), |path| judge_place(path))?;
@@ -42,7 +42,7 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
     stdout::print(&text)
 }
 
-/// Learners with the defaults of `run`; tracking also with other mixings.
+/// Learners with the defaults of `run`, and tracking with other mixing rules.
 fn learners() -> Vec<(&'static str, Spec)> {
     let spec = |kind| Spec::new(kind, KEPT);
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
@@ -61,7 +61,7 @@ fn learners() -> Vec<(&'static str, Spec)> {
     ]
 }
 
-/// The share that tracking mixes in by default.
+/// Returns the default mixing share of tracking.
 fn alpha() -> f64 {
     match Spec::new(Kind::Tracking, KEPT).mixing {
         Mixing::FixedShare { alpha } | Mixing::PastAverage { alpha } => alpha,
@@ -69,12 +69,12 @@ fn alpha() -> f64 {
     }
 }
 
-/// Outcome of one learner.
+/// Result of one learner.
 struct Outcome {
     name: &'static str,
     run: Model,
     recorder: Recorder,
-    /// Total realised loss: mean and standard deviation of a draw.
+    /// Total realized loss: mean and standard deviation over the draws.
     realised: (f64, f64),
     seconds_per_row: f64,
 }
@@ -86,7 +86,8 @@ impl Outcome {
 }
 
 fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
-    // What a learner learns does not depend on what it drew: all draws share one. The first row sets the center and is not charged.
+    // The learned state does not depend on the draws, so all draws share one learner. The first row sets the center and is not
+    // counted.
     let mut learner = AnyLearner::new(spec, stream[0].len())?;
     let (first, charged) = stream.split_at(usize::from(spec.center.is_some()));
     for row in first {
@@ -141,7 +142,7 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
     text + "\n"
 }
 
-/// Sentences about the numbers; nothing is said that they do not show.
+/// Describes the numbers, without any statement that they do not support.
 fn remarks(best: f64, results: &[Outcome], draws: u32) -> String {
     let mut text = String::from("What to notice\n");
     let expected = |name| results.iter().find(|r| r.name == name).map(|r| r.expected_loss());
@@ -176,7 +177,7 @@ fn remarks(best: f64, results: &[Outcome], draws: u32) -> String {
     text
 }
 
-/// The learner other than `auto` that lost least.
+/// Returns the learner with the least loss, except `auto`.
 fn least_of_the_others(results: &[Outcome]) -> Option<(&'static str, f64)> {
     let others =
         results.iter().filter(|result| result.name != AUTO).map(|result| (result.name, result.expected_loss()));

@@ -1,4 +1,4 @@
-//! The page of the demo: what the program does, for somebody who has never heard of it.
+//! HTML page of the demo, for readers who do not know the program.
 
 use super::{AUTO, KEPT, Outcome};
 use anyhow::{Context, Result};
@@ -7,12 +7,12 @@ use eigenhedge::comparators::BestSubspace;
 use eigenhedge::{Kind, Model, Random, Spec};
 use eigenhedge_report::{Block, Curve, Multiples, Page, RunReport, Steps, Table, Tile};
 
-/// Rows between which the best so far is known.
+/// Number of rows between points of the best-so-far curve.
 const STRIDE: usize = 20;
-/// Rows of the picture in the plane, for each of its three parts.
+/// Number of rows in each of the three parts of the plot in the plane.
 const PART: usize = 80;
 
-/// The page: a line that follows points in the plane, then every learner on the stream of the demo.
+/// Creates the page: a line that follows points in the plane, then every learner on the stream of the demo.
 pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) -> Result<Page> {
     let auto = results.iter().find(|result| result.name == AUTO).context("auto is among the learners")?;
     let total = best.values.last().copied().unwrap_or_default();
@@ -42,7 +42,7 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     })
 }
 
-/// Points around a line that stands, turns and stands again, with the line that `auto` commits to before each.
+/// Generates points around a line that is fixed, rotates and is fixed again, with the line that `auto` commits to before each.
 fn steps(seed: u64) -> Result<Steps> {
     let mut random = Random::seeded(seed);
     let rows: Vec<[f64; 2]> = (0..3 * PART)
@@ -53,7 +53,7 @@ fn steps(seed: u64) -> Result<Steps> {
             [along * cos - beside * sin, along * sin + beside * cos]
         })
         .collect();
-    // The picture is about the origin.
+    // The plot is centered at the origin.
     let spec = Spec { center: None, ..Spec::new(Kind::Auto, 1) };
     let mut run = Model::new(spec, 2, seed)?;
     let best = Pca::fit(&rows, 1, Center::None)?;
@@ -76,8 +76,8 @@ fn steps(seed: u64) -> Result<Steps> {
     Ok(steps)
 }
 
-/// Loss of the best fixed plane about the mean, at some rows and at the end. Learners are not charged for the first row, and
-/// neither is the plane.
+/// Returns the loss of the best fixed plane around the mean, at some rows and at the end. The first row does not count, as for
+/// the learners.
 pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     let mut best = BestSubspace::new(stream[0].len(), true).context("the rows are too long to follow")?;
     let mut curve = Curve { name: "best fixed plane so far".into(), ..Curve::default() };

@@ -1,7 +1,7 @@
-//! A command that is run for each event, beside the stream.
+//! A shell command that runs once per notice, without delaying the stream.
 //!
-//! Events wait in a queue of bounded length for one thread, which runs one command at a time. The stream never waits: what does
-//! not fit into the queue is dropped and counted.
+//! Notices wait in a bounded queue. One thread runs the command for each notice, one at a time. A notice that does not fit into
+//! the queue is dropped and counted.
 
 use serde::Serialize;
 use std::io::Write;
@@ -10,29 +10,29 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Events that wait at most.
+/// Maximum number of queued notices.
 const QUEUE: usize = 64;
-/// Longest time that a command may take.
+/// Maximum run time of a command; it is then killed.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two looks at a command that runs.
+/// Interval between checks of a running command.
 const BLINK: Duration = Duration::from_millis(20);
 
-/// Why a command is run, for programs.
+/// The reason for running the command, sent to it as JSON.
 #[derive(Debug, Serialize)]
 pub struct Notice<'a> {
-    /// `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when it is over.
+    /// `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when the drift ends.
     pub kind: &'static str,
-    /// Key of the monitor; empty if there is one.
+    /// Key of the monitor; empty without `--group-by`.
     pub key: &'a str,
     pub row: u64,
-    /// Time of the row as the table has it; empty if it has none.
+    /// Time of the row as written in the table; empty without a time column.
     pub time: &'a str,
     pub score: Option<f64>,
-    /// Columns with their shares of the squared deviations.
+    /// Columns with their shares of the squared deviation.
     pub causes: Vec<(&'a str, f64)>,
 }
 
-/// Runs the command.
+/// Queue and worker thread of the command.
 pub struct Hook {
     queue: Option<SyncSender<String>>,
     worker: Option<JoinHandle<u64>>,
@@ -40,7 +40,7 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// For a command of the shell.
+    /// Starts the worker thread for a shell command.
     pub fn new(command: &str) -> Self {
         let (queue, waiting) = sync_channel(QUEUE);
         let command = command.to_owned();
@@ -48,14 +48,14 @@ impl Hook {
         Self { queue: Some(queue), worker: Some(worker), dropped: 0 }
     }
 
-    /// Has the command told; never waits.
+    /// Queues a notice; never waits.
     pub fn tell(&mut self, notice: &Notice<'_>) {
         let text = serde_json::to_string(notice).unwrap_or_default();
         let sent = self.queue.as_ref().is_some_and(|queue| queue.try_send(text).is_ok());
         self.dropped += u64::from(!sent);
     }
 
-    /// Waits for the commands that are left; a sentence if one failed or was dropped.
+    /// Waits for the queued commands. Returns a message if any failed or was dropped.
     pub fn finish(mut self) -> Option<String> {
         self.queue = None;
         let failed = self.worker.take().and_then(|worker| worker.join().ok()).unwrap_or(0);
@@ -70,18 +70,18 @@ impl Hook {
     }
 }
 
-/// Runs the command for each text; the number of times that it failed.
+/// Runs the command for each text and returns the number of failures.
 fn run_all(command: &str, waiting: &Receiver<String>) -> u64 {
     waiting.iter().filter(|text| !run(command, text)).count() as u64
 }
 
-/// True if the command ended well.
+/// Runs the command with the text on standard input; true if it succeeded.
 fn run(command: &str, text: &str) -> bool {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let spawned = Command::new(shell).arg(flag).arg(command).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
     let Ok(mut child) = spawned else { return false };
     if let Some(mut input) = child.stdin.take() {
-        // A command need not read what it is told; a notice is shorter than a pipe.
+        // The command may ignore its input. A notice fits into the pipe's buffer, so this does not block.
         let _ = input.write_all(text.as_bytes()).and_then(|()| input.write_all(b"\n"));
     }
     ended_well(&mut child)

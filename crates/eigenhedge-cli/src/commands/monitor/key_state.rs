@@ -3,11 +3,11 @@
 use eigenhedge::{Monitor, MonitorTotals};
 use serde_json::{Value, json};
 
-/// A monitor at the end of a table.
+/// State of a monitor at the end of a table.
 pub struct KeyState {
-    /// Its key; empty if there is one monitor.
+    /// Key of the monitor; empty without `--group-by`.
     pub key: String,
-    /// Since its first row, and in this table.
+    /// Totals since the monitor's first row, and totals of this table.
     pub totals: MonitorTotals,
     pub in_table: MonitorTotals,
     pub is_ready: bool,
@@ -16,12 +16,12 @@ pub struct KeyState {
     pub lags: usize,
     pub has_differences: bool,
     pub limit: Option<f64>,
-    /// First row of the drift that goes on.
+    /// First row of the current drift.
     pub drift_since: Option<u64>,
 }
 
 impl KeyState {
-    /// Of the monitor of a key.
+    /// Returns the state of a key's monitor.
     pub fn of(key: &str, monitor: &Monitor) -> Self {
         Self {
             key: key.to_owned(),
@@ -37,7 +37,7 @@ impl KeyState {
         }
     }
 
-    /// For programs.
+    /// Returns the state as a JSON object.
     pub fn json(&self) -> Value {
         json!({
             "key": self.key,

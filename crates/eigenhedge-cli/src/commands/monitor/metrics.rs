@@ -1,4 +1,4 @@
-//! Numbers of a monitor in Prometheus' text form, for a collector of files.
+//! Metrics of a monitor in Prometheus text format, for a textfile collector.
 
 use super::session::Session;
 use anyhow::Result;
@@ -7,24 +7,24 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Between two files.
+/// Interval between writes.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Keys with numbers of their own, at most.
+/// Maximum number of keys with their own metrics.
 const KEYS: usize = 1000;
 
-/// Writes the file now and then.
+/// Writes the metrics file periodically.
 pub struct Metrics<'a> {
     path: &'a Path,
     next: Instant,
 }
 
 impl<'a> Metrics<'a> {
-    /// For this file.
+    /// Creates a writer for this path.
     pub fn new(path: &'a Path) -> Self {
         Self { path, next: Instant::now() }
     }
 
-    /// Writes the file if it is time.
+    /// Writes the file if the interval has passed.
     pub fn tick(&mut self, session: &Session<'_>) -> Result<()> {
         if Instant::now() < self.next {
             return Ok(());
@@ -32,7 +32,7 @@ impl<'a> Metrics<'a> {
         self.write(session)
     }
 
-    /// Writes the file, which is complete or as it was.
+    /// Replaces the file atomically.
     pub fn write(&mut self, session: &Session<'_>) -> Result<()> {
         self.next = Instant::now() + PAUSE;
         Ok(write_whole(self.path, text(session).as_bytes())?)
@@ -65,7 +65,7 @@ fn text(session: &Session<'_>) -> String {
     text
 }
 
-/// The key as a label.
+/// Returns the Prometheus label of a key; empty for an empty key.
 fn labels(key: &str) -> String {
     match key {
         "" => String::new(),

@@ -14,7 +14,7 @@ use super::run::progress::Progress;
 use super::run::words::{list_skipped, stopped_early, waits};
 use crate::args::{MonitorArgs, SummaryForm};
 use crate::files::{is_same_file, judge_place};
-use crate::plan::suits;
+use crate::plan::{is_page, suits};
 use crate::stdout;
 use crate::stop::StopSignal;
 use crate::summary::counted;
@@ -29,21 +29,22 @@ use std::io::{self, Write};
 use std::path::Path;
 pub use summary::inspect;
 
-/// The outcome of a monitor that had an alarm and was told to fail then.
+/// Error that ends the program with a failure after an alarm.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Alarmed(String);
 
-/// Rows between two looks at the clock.
+/// Rows between checks of the clock.
 const LOOK: u64 = 16;
 
-/// The files of answers and events.
+/// Targets of the results and of the events.
 pub struct Outputs {
     pub answers: (Target, Form),
     pub events: (Target, Form),
 }
 
-/// Reads, scores, answers, and sums up. A table that ends before the warm-up does is read again with a shorter one.
+/// Runs the monitor over a table and prints a summary. A table that ends during the warm-up is read again with a shorter
+/// warm-up.
 pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let mut options = options(args)?;
     let outputs = outputs(args)?;
@@ -111,7 +112,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     Ok(())
 }
 
-/// Looks at row after row; true if the table came to its end.
+/// Processes rows until the end of the table (true) or a stop signal (false).
 fn watch(
     session: &mut Session<'_>,
     progress: &mut Progress,
@@ -123,7 +124,7 @@ fn watch(
             return Ok(false);
         }
         match session.step() {
-            // A wait that was ended is seen as a failure; the stream is still after the last whole row.
+            // An interrupted read fails; the stream is still after the last complete row.
             Err(_) if signal.to_stop() => return Ok(false),
             Err(error) => return Err(error),
             Ok(false) => return Ok(true),
@@ -139,7 +140,7 @@ fn watch(
     }
 }
 
-/// The options of the monitor.
+/// Builds the options of the monitor.
 fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
     let mut options = MonitorOptions::default()
         .with_kept(args.k.map_or(Kept::Share(args.share), Kept::Count))
@@ -167,7 +168,7 @@ fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
     {
         return Err(Usage(format!("--mode freeze:{rows} must be as long as --warm-up {typed}")));
     }
-    // Rows are not known yet: what depends on their number is judged when they are.
+    // Rules that depend on the number of rows are checked later.
     if !(10.0..=1e9).contains(&args.change_time) {
         return Err(Usage(format!("--change-time must be from 10 to 1e9, got {}", args.change_time)));
     }
@@ -190,7 +191,8 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
     if (&answers, &events) == (&Target::Standard, &Target::Standard) {
         return Err(Usage("--out and --events must not both be -".into()));
     }
-    if let Some(path) = args.events.as_deref().filter(|path| is_page(path)) {
+    args.report.as_deref().map_or(Ok(()), is_page)?;
+    if let Some(path) = args.events.as_deref().filter(|path| has_page_name(path)) {
         return Err(Usage(format!("--events lists events as a table, got {}; --report draws a page", path.display())));
     }
     suits("--events", "events", events_form, &events)?;
@@ -216,16 +218,16 @@ fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
     Ok(Outputs { answers: (answers, form), events: (events, events_form) })
 }
 
-fn is_page(path: &Path) -> bool {
+fn has_page_name(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
 }
 
-/// The limit in words.
+/// Describes the limit in words.
 fn in_words(limit: Limit) -> String {
     format!("about {} % of normal rows pass", 100.0 * limit.rate())
 }
 
-/// The lags in words.
+/// Describes the lags in words.
 fn spoken_lags(lags: Choose<usize>) -> String {
     match lags {
         Choose::Auto => "auto".to_owned(),

@@ -1,10 +1,10 @@
-//! Events and changes as they are listed.
+//! Rows of the list of events, drifts and changes.
 
 use eigenhedge::{Cause, Change, DriftReport, Event};
 use eigenhedge_io::{Cell, CellKind};
 use serde::{Deserialize, Serialize};
 
-/// Times of the first and the last row, as the table has them, and the first in seconds since 1970.
+/// Times of the first and the last row, as written in the table, and the first time in seconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     pub start: String,
@@ -12,34 +12,34 @@ pub struct Times {
     pub seconds: Option<f64>,
 }
 
-/// An event or a change, with names and times.
+/// An event, drift or change, with column names and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
     /// `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `drift` or `returned` for a drift, `accepted` for
     /// a new reference.
     pub kind: String,
-    /// Key of its monitor; empty if there is one monitor.
+    /// Key of the monitor; empty without `--group-by`.
     pub key: String,
-    /// First and last row; those of a change are its first row and the row at which it was reported.
+    /// First and last row. For a change: its first row and the row at which it was reported.
     pub start: u64,
     pub end: u64,
-    /// Their times, as the table has them.
+    /// Times of these rows, as written in the table.
     pub start_time: String,
     pub end_time: String,
-    /// The first of these in seconds since 1970.
+    /// Time of the first row in seconds since 1970.
     pub start_seconds: Option<f64>,
-    /// Row of the largest score.
+    /// Row with the largest ratio of score to limit.
     pub peak: u64,
-    /// The score there; the strength of a change; nothing for a drift.
+    /// Score at the peak of an event, strength of a change; 0 for a drift.
     pub strength: f64,
-    /// Rows with an alarm.
+    /// Number of rows with an alarm.
     pub alarms: u64,
-    /// Columns and their shares of the squared deviations.
+    /// Columns with their shares of the squared deviation.
     pub causes: Vec<(String, f64)>,
 }
 
 impl Occurrence {
-    /// An event.
+    /// Creates the entry of an event.
     pub fn of_event(event: &Event, key: &str, times: Times, names: &[String]) -> Self {
         Self {
             kind: match (event.is_stuck(), event.is_moved()) {
@@ -61,7 +61,7 @@ impl Occurrence {
         }
     }
 
-    /// A drift: when it is reported (`drift`), or when its level has returned at row `end` (`returned`).
+    /// Creates the entry of a drift: when it is reported (`drift`) or when it ends at row `end` (`returned`).
     pub fn of_drift(kind: &str, report: &DriftReport, end: u64, key: &str, times: Times, names: &[String]) -> Self {
         Self {
             kind: kind.to_owned(),
@@ -78,7 +78,7 @@ impl Occurrence {
         }
     }
 
-    /// A reference that was accepted after a row.
+    /// Creates the entry of a new reference accepted after a row.
     pub fn of_acceptance(row: u64, key: &str, times: Times) -> Self {
         Self {
             kind: "accepted".to_owned(),
@@ -95,7 +95,7 @@ impl Occurrence {
         }
     }
 
-    /// A change.
+    /// Creates the entry of a change.
     pub fn of_change(change: &Change, key: &str, times: Times, names: &[String]) -> Self {
         Self {
             kind: if change.is_rise { "rise" } else { "fall" }.to_owned(),
@@ -112,17 +112,17 @@ impl Occurrence {
         }
     }
 
-    /// True if it is a change.
+    /// Returns true for a change.
     pub fn is_change(&self) -> bool {
         self.kind == "rise" || self.kind == "fall"
     }
 
-    /// True if it is about drift: a report, a return, or a new reference.
+    /// Returns true for a drift's report, its end, or a new reference.
     pub fn is_drift(&self) -> bool {
         ["drift", "returned", "accepted"].contains(&self.kind.as_str())
     }
 
-    /// The columns of the list.
+    /// Returns the names and types of the columns of the list.
     pub fn columns(has_key: Option<&String>, has_times: bool) -> Vec<(String, CellKind)> {
         let mut columns = vec![("kind".to_owned(), CellKind::Text)];
         columns.extend(has_key.map(|name| (name.clone(), CellKind::Text)));
@@ -137,7 +137,7 @@ impl Occurrence {
         columns
     }
 
-    /// The cells of the list.
+    /// Returns the cells of this entry.
     pub fn cells(&self, has_key: bool, has_times: bool) -> Vec<Cell<'_>> {
         let mut cells = vec![Cell::Text(&self.kind)];
         cells.extend(has_key.then_some(Cell::Text(&self.key)));
@@ -155,10 +155,10 @@ impl Occurrence {
     }
 }
 
-/// Causes in each row of answers.
+/// Number of causes in each result.
 pub const CAUSES: usize = 3;
 
-/// The columns of causes.
+/// Returns the names and types of the columns of causes.
 pub fn cause_columns() -> impl Iterator<Item = (String, CellKind)> {
     let pair = |i| [(format!("cause_{i}"), CellKind::Text), (format!("share_{i}"), CellKind::Number)];
     (1..=CAUSES).flat_map(pair)

@@ -1,4 +1,4 @@
-//! The beginning of a session: at the first row of a table, with saved monitors, or where a snapshot was saved.
+//! Start of a session: at the first row of a table, with saved monitors, or from a snapshot.
 
 use super::hook::Hook;
 use super::occurrence::{Occurrence, cause_columns};
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// The part of a snapshot that is not the monitors: places in the table and in the answers, and options.
+/// Session data of a snapshot: positions in the table and in the results, and options.
 #[derive(Debug, Serialize, Deserialize)]
 struct ResumeState {
     stream: StreamState,
@@ -32,7 +32,7 @@ struct ResumeState {
     plan: Map<String, Value>,
 }
 
-/// The parts that the ways to begin differ in.
+/// Initial state of a session.
 struct Begun {
     stream: Stream,
     fleet: Fleet<Monitor>,
@@ -40,7 +40,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// Monitors that know nothing, or those of another table.
+    /// Starts at the first row, with new monitors or with those of `--start-from`.
     fn afresh(args: &MonitorArgs, options: &MonitorOptions, source: &Source, layout: &Layout) -> Result<Self> {
         let Some(path) = &args.start_from else {
             let stream = Stream::open(source, layout)?;
@@ -73,7 +73,7 @@ impl Begun {
         Ok(Self { stream, fleet, before: None })
     }
 
-    /// Monitors that go on behind the last row of a snapshot.
+    /// Resumes the monitors of a snapshot after its last row.
     fn resume(
         args: &MonitorArgs,
         (source, layout): (&Source, &Layout),
@@ -112,9 +112,9 @@ impl Begun {
 }
 
 impl<'a> Session<'a> {
-    /// Opens what was typed.
+    /// Opens a session for the command-line arguments.
     ///
-    /// `keys` is the number of keys if an earlier reading of the table has counted them.
+    /// `keys` is the number of keys if an earlier pass over the table has counted them.
     pub fn open(
         args: &'a MonitorArgs,
         options: &MonitorOptions,
@@ -171,7 +171,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Saves a snapshot if one was asked for. The answers are safe before it is there.
+    /// Saves a snapshot if `--snapshot` is given. The results are synced to disk first.
     pub fn save(&mut self) -> Result<()> {
         let Some(path) = &self.args.snapshot else { return Ok(()) };
         let around = ResumeState {
@@ -192,12 +192,12 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Monitors in memory, at most.
+/// Maximum number of monitors in memory.
 fn most(args: &MonitorArgs) -> usize {
     args.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }
 
-/// How the table is laid out. The monitor has a scale of its own.
+/// Returns the layout of the table without scaling: the monitor scales its columns.
 fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
     let mut table = args.table.clone();
     table.standardize = None;
@@ -208,7 +208,7 @@ fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Resu
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
 
-/// A monitor for this table: as it is made, or after the rows of another table.
+/// Creates a monitor for this table: new, or trained on the rows of another table.
 fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: &Stream) -> Result<Monitor> {
     let width = stream.columns().len();
     let names = stream.names().map(|_| stream.columns().to_vec());
@@ -222,7 +222,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     let mut layout =
         Layout { keep: Vec::new(), time: None, time_format: None, find_time: false, has_key: false, ..layout.clone() };
     if model_columns.is_some() {
-        // The columns of the input are found by name, whatever else is there.
+        // Columns are found by name; additional columns are ignored.
         layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };
     }
     let mut table = Stream::open(&source, &layout)?;
@@ -243,7 +243,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     Ok(monitor)
 }
 
-/// The library's sentence in the words of the command line.
+/// Rewrites a library error with the names of command-line options.
 fn misfit(error: &Error) -> String {
     match error {
         Error::Kept { kept, dimension } => {
@@ -296,7 +296,7 @@ fn events(
     Answers::of_cells(target, *form, columns, *target == Target::Standard, position)
 }
 
-/// Options that decide the outcome, by name.
+/// Returns the options that affect the results, by name.
 fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<String, Value> {
     let file = |path: &Option<std::path::PathBuf>| {
         json!(path.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned()))

@@ -1,4 +1,4 @@
-//! The pages of a monitor and of many of them.
+//! HTML pages of one monitor and of a fleet of monitors.
 
 use super::key_state::KeyState;
 use super::occurrence::{CAUSES, Occurrence};
@@ -10,10 +10,10 @@ use crate::summary::counted;
 use eigenhedge_io::{Stream, printable};
 use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Tile};
 
-/// Share of a cause, beside that of the first, from which its column counts as unusual.
+/// Minimum share of an unusual column, relative to the largest share.
 const FAIR_SHARE: f64 = 1.0 / 3.0;
 
-/// The page of what happened, in HTML.
+/// Returns the report page as HTML.
 pub fn html(finished: &Finished, records: &Records, args: &MonitorArgs, summary: &str) -> String {
     match &args.group_by {
         None => one(finished, records, summary).html(),
@@ -21,7 +21,7 @@ pub fn html(finished: &Finished, records: &Records, args: &MonitorArgs, summary:
     }
 }
 
-/// The page of one monitor.
+/// Builds the page of one monitor.
 fn one(finished: &Finished, records: &Records, summary: &str) -> MonitorReport {
     let listed: Vec<&Occurrence> = finished.listed.iter().collect();
     let (stream, time) = (&finished.stream, time_column(&finished.stream));
@@ -44,11 +44,11 @@ fn one(finished: &Finished, records: &Records, summary: &str) -> MonitorReport {
     }
 }
 
-/// The page of many monitors.
+/// Builds the page of a fleet of monitors.
 fn fleet(finished: &Finished, records: &Records, column: &str) -> FleetReport {
     let (stream, time) = (&finished.stream, time_column(&finished.stream));
     let of_key = |key: &str| finished.listed.iter().filter(|one| one.key == key).collect::<Vec<&Occurrence>>();
-    // What needs somebody comes first.
+    // Monitors in drift come first, then those with the most alarms.
     let mut order: Vec<usize> = (0..finished.keys.len()).collect();
     order.sort_by_key(|i| {
         let state = &finished.keys[*i];
@@ -105,12 +105,12 @@ fn fleet(finished: &Finished, records: &Records, column: &str) -> FleetReport {
     }
 }
 
-/// Name of the column of times, which is the first that is copied.
+/// Returns the name of the time column, which is the first copied column.
 fn time_column(stream: &Stream) -> Option<String> {
     stream.kept_columns().into_iter().next().filter(|_| stream.has_time())
 }
 
-/// The state of a monitor at the end.
+/// Returns the state of a monitor at the end of the table.
 fn state_of(state: &KeyState) -> &'static str {
     match state {
         KeyState { is_ready: false, .. } => "too few rows",
@@ -120,7 +120,7 @@ fn state_of(state: &KeyState) -> &'static str {
     }
 }
 
-/// The state at the end in a sentence.
+/// Returns a sentence about the state at the end of the table.
 fn headline(state: &KeyState, listed: &[&Occurrence], columns: usize) -> String {
     if !state.is_ready {
         return format!("{} were too few for a reference.", counted(state.in_table.rows, "row"));
@@ -135,7 +135,7 @@ fn headline(state: &KeyState, listed: &[&Occurrence], columns: usize) -> String 
         return match named {
             0 => format!("Unusual since {when}."),
             named => {
-                // No more than these are named.
+                // Only the first `CAUSES` columns are named.
                 let least = if named == CAUSES && columns > CAUSES { "At least " } else { "" };
                 format!("{least}{named} of {} unusual since {when}{first}.", counted(columns as u64, "column"))
             }
@@ -152,7 +152,7 @@ fn headline(state: &KeyState, listed: &[&Occurrence], columns: usize) -> String 
     }
 }
 
-/// Causes whose share is not small beside the largest, which comes first.
+/// Counts the causes with a share of at least `FAIR_SHARE` times the largest, which comes first.
 fn unusual_columns(causes: &[(String, f64)]) -> usize {
     let largest = causes.first().map_or(0.0, |(_, share)| *share);
     causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()
@@ -169,7 +169,7 @@ fn causes(one: &Occurrence) -> String {
     one.causes.iter().map(|(name, _)| printable(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// The meaning of a row's number.
+/// Explains how rows are numbered.
 fn rows(finished: &Finished) -> String {
     let header = match finished.stream.first_line() {
         Some(line) => format!(": row 0 is line {line} of the file"),

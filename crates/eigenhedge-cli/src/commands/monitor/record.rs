@@ -1,6 +1,6 @@
-//! The data of a page of a monitor, recorded on the way in bounded memory.
+//! Data of a monitor's page, recorded during the run in bounded memory.
 //!
-//! Of each stretch of rows, the one with the largest score is kept.
+//! Each interval of rows is represented by its row with the largest score.
 
 use super::occurrence::Occurrence;
 use crate::number::readable;
@@ -10,43 +10,43 @@ use eigenhedge_report::number::grouped;
 use eigenhedge_report::{Curve, Downsampler, Keep, Moment, MonitorReport, Table, Watched};
 use serde::{Deserialize, Serialize};
 
-/// Points of a curve.
+/// Number of points of a curve.
 const POINTS: usize = 750;
-/// Moments in the picture of contributions.
+/// Number of rows in the heat map of contributions.
 const CELLS: usize = 240;
-/// Events and changes that are marked, and that are listed.
+/// Maximum number of events and changes that are marked, and that are listed.
 const MARKED: usize = 12;
 const LISTED: usize = 25;
-/// Numbers that are recorded for each row: score, limit of the reference, q, its limit, t2, its limit, alarm, drift, time.
+/// Numbers recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm, drift, time.
 const NUMBERS: usize = 9;
 const ALARM: usize = 6;
 const DRIFT: usize = 7;
 
-/// Records a monitor.
+/// Downsampled results of one monitor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     rows: Downsampler,
-    /// Score, then contributions in limits of Q, then values.
+    /// Score, then contributions relative to the limit of Q, then values.
     cells: Downsampler,
-    /// False once a row was earlier than the one before: rows are then the axis.
+    /// False if the times are not in order; the axis then shows row numbers.
     is_in_order: bool,
     last_time: f64,
 }
 
-/// Columns whose values are recorded, at most: of wider rows none are.
+/// Maximum number of columns whose values are recorded. For wider rows, no values are recorded.
 const SIGNALS: usize = 1000;
 
-/// Values of columns that are recorded.
+/// Returns the number of columns whose values are recorded.
 fn signals(width: usize) -> usize {
     if width <= SIGNALS { width } else { 0 }
 }
 
-/// Keys that have charts of their own, at most; and points and moments of each.
+/// Maximum number of keys with their own charts, and the number of points and heat-map rows of each.
 const KEYS: usize = 200;
 const KEY_POINTS: usize = 200;
 const KEY_CELLS: usize = 60;
 
-/// The records of all monitors.
+/// Records of all monitors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Records {
     width: usize,
@@ -55,12 +55,12 @@ pub struct Records {
 }
 
 impl Records {
-    /// For rows of this many columns, of one monitor or of one for each key.
+    /// Creates empty records for `width` columns, for one monitor or one per key.
     pub fn new(width: usize, by_key: bool) -> Self {
         Self { width, by_key, records: Vec::new() }
     }
 
-    /// The record of the key at this position; none if there are too many keys.
+    /// Returns the record of the key at this position, creating it if needed; `None` for more than `KEYS` keys.
     pub fn of(&mut self, place: usize) -> Option<&mut Record> {
         let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
         while self.records.len() <= place && self.records.len() < KEYS {
@@ -69,12 +69,12 @@ impl Records {
         self.records.get_mut(place)
     }
 
-    /// The record of one monitor.
+    /// Returns the record at this position.
     pub fn get(&self, place: usize) -> Option<&Record> {
         self.records.get(place)
     }
 
-    /// True if they are for rows of this many columns.
+    /// Returns true if the records are for rows of `width` columns.
     pub fn fits(&self, width: usize) -> bool {
         let mut new = Self::new(self.width, self.by_key);
         let is_like = |record: &Record| new.of(0).is_some_and(|new| record.is_like(new));
@@ -83,7 +83,7 @@ impl Records {
 }
 
 impl Record {
-    /// For rows of this many columns.
+    /// Creates an empty record for `width` columns.
     fn new(width: usize, points: usize, cells: usize) -> Self {
         Self {
             rows: Downsampler::new(Keep::Largest, points, NUMBERS),
@@ -97,7 +97,7 @@ impl Record {
         self.rows.is_like(&other.rows) && self.cells.is_like(&other.cells)
     }
 
-    /// Enters the row that the monitor looked at last.
+    /// Records the last row that the monitor processed.
     pub fn enter(&mut self, verdict: &Verdict, time: Option<f64>, raw: &[f64], monitor: &Monitor) {
         let Verdict { row, score, q, t2, alarm, drift_since, .. } = *verdict;
         let [q_limit, t2_limit] = monitor.statistic_limits(verdict);
@@ -114,12 +114,12 @@ impl Record {
         }
     }
 
-    /// The score of each stretch, and whether it is an alarm.
+    /// Returns the score of each interval and true where it is an alarm.
     pub fn scores(&self) -> (Vec<f64>, Vec<bool>) {
         (self.rows.curve(0).1, self.rows.curve(ALARM).1.iter().map(|is| *is > 0.0).collect())
     }
 
-    /// The charts of a monitor over these columns, whose events are these. With `all`, also Q, T² and contributions.
+    /// Builds the charts of a monitor. `columns` are its columns, `listed` its events. `all` adds Q, T² and contributions.
     pub fn report(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> MonitorReport {
         let curve = |index: usize| self.rows.curve(index).1;
         let watched = |place: usize, title: &str, name: &str, caption: &str| Watched {
@@ -164,7 +164,7 @@ impl Record {
     }
 }
 
-/// The columns that events name most often, the strongest cause counting most; all of them if there are as few.
+/// Returns the columns with the largest total share in the events, at most `most`.
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
     let mut shares = vec![0.0; columns.len()];
     for (name, share) in listed.iter().flat_map(|one| &one.causes) {
@@ -185,7 +185,8 @@ const SCORE: &str = "How unusual each row is compared with the reference. The as
 const STATISTIC: &str =
     "Normal rows pass the limit as often as alarms were asked for. Alarms come from the score alone.";
 
-/// The strongest events and changes and the first drifts, a third of each if there are that many, in the order of their rows.
+/// Returns at most `most` entries ordered by row: the strongest events and changes and the first drifts. Changes and drifts
+/// take at most a third each.
 fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
     let of = |is_change: bool, most: usize| {
         let mut all: Vec<&'a Occurrence> =
@@ -217,7 +218,7 @@ fn moment(one: &Occurrence) -> Moment {
     Moment { row: row as f64, time, label }
 }
 
-/// The strongest events, drifts and changes with their causes.
+/// Builds the table of the strongest events, drifts and changes with their causes.
 fn table(listed: &[&Occurrence]) -> Table {
     let line = |one: &Occurrence| {
         let causes = one.causes.iter().map(|(name, share)| format!("{} ({:.0} %)", printable(name), 100.0 * share));

@@ -1,4 +1,4 @@
-//! Monitors with their stream and their answers, row after row.
+//! Monitors with their input stream and results.
 
 use super::hook::{Hook, Notice};
 use super::key_state::KeyState;
@@ -13,97 +13,97 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
-/// Rows whose times are remembered, for changes that began before they were found.
+/// Number of recent rows whose times are kept, because a change begins before it is found.
 const REMEMBERED: usize = 128;
-/// Events and changes that are remembered for the summary.
+/// Maximum number of events and changes kept for the summary.
 const LISTED: usize = 1000;
-/// Monitors with their stream, their answers and their events.
+/// Monitors with their input stream, results and events.
 pub struct Session<'a> {
     pub(super) args: &'a MonitorArgs,
     pub stream: Stream,
-    /// The monitors. If there is one, its key is empty. The common one has the first rows of all keys: keys with few rows borrow its
-    /// reference.
+    /// The monitors; without `--group-by` there is one, with an empty key. The shared monitor has the first rows of all keys:
+    /// keys with few rows borrow its reference.
     pub(super) fleet: Fleet<Monitor>,
-    /// Place of the key among the texts that go along with a row; none if there is one monitor.
+    /// Index of the key among the copied columns; `None` without `--group-by`.
     pub(super) key: Option<usize>,
     pub(super) has_times: bool,
     pub(super) answers: Answers,
     pub(super) events: Answers,
     pub(super) state: State,
-    /// Data of the page, if one was asked for.
+    /// Data of the page, if one was requested.
     pub(super) records: Option<Records>,
-    /// Parts of the warm-up, of which each key gives at most one to the common reference.
+    /// Number of parts of the warm-up. Each key contributes at most one part to the shared reference.
     pub(super) parts: u64,
     pub(super) options: Map<String, Value>,
     pub(super) row: Vec<f64>,
-    /// Told of alarms and drifts.
+    /// Command that is notified of alarms and drifts.
     pub(super) hook: Option<Hook>,
-    /// Keeps another run from the snapshot.
+    /// Prevents another run from writing the snapshot.
     pub(super) _reservation: Option<Reservation>,
 }
 
-/// All that goes along with the monitors and is saved with them.
+/// State of the session that is saved with the monitors.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct State {
-    /// Rows of this table that were looked at.
+    /// Rows of this table processed so far.
     rows: u64,
     /// The first events and changes.
     listed: Vec<Occurrence>,
-    /// Of this table, all monitors together.
+    /// Totals of this table over all monitors.
     totals: MonitorTotals,
-    /// By the position of the key.
+    /// One entry per key, by position.
     pub tracks: Vec<Track>,
-    /// True once the state was accepted that --accept names.
+    /// True once `--accept` has taken effect.
     is_accepted: bool,
-    /// Rows with missing cells that were filled in.
+    /// Number of rows with imputed missing cells.
     filled_rows: u64,
 }
 
 impl State {
-    /// Before the first row of a table, with monitors for so many keys.
+    /// Returns the state before the first row of a table, for `keys` monitors.
     pub fn before(keys: usize) -> Self {
         Self { tracks: vec![Track::default(); keys], ..Self::default() }
     }
 }
 
-/// Memory of one monitor in this table.
+/// State of one monitor in this table.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Track {
-    /// True once it has had a row.
+    /// True once the monitor has received a row.
     has_begun: bool,
-    /// True once it has a reference.
+    /// True once the monitor has a reference.
     is_ready: bool,
     totals: MonitorTotals,
-    /// True while its level has left the reference.
+    /// True during a drift.
     in_drift: bool,
     /// Times of the last rows, as text and in seconds.
     recent: VecDeque<(u64, String, Option<f64>)>,
-    /// Times of the event that goes on.
+    /// Times of the current event.
     event: Times,
 }
 
-/// Outcome of a row that was looked at.
+/// Result of processing a row.
 struct Seen {
     verdict: Verdict,
     before: MonitorTotals,
     after: MonitorTotals,
-    /// First row of the event that goes on.
+    /// First row of the current event.
     event_start: Option<u64>,
     is_ready: bool,
 }
 
 impl Session<'_> {
-    /// Rows of this table that were looked at.
+    /// Returns the number of rows of this table processed so far.
     pub fn rows(&self) -> u64 {
         self.state.rows
     }
 
-    /// Alarms so far.
+    /// Returns the number of alarms so far.
     pub fn alarms(&self) -> u64 {
         self.state.totals.alarms
     }
 
-    /// Looks at the next row; false if there is none.
+    /// Processes the next row; false at the end of the table.
     pub fn step(&mut self) -> Result<bool> {
         let Some(next) = self.stream.next_row()? else { return Ok(false) };
         self.row.clear();
@@ -122,7 +122,7 @@ impl Session<'_> {
             let before = monitor.totals();
             let mut verdict = monitor.step_numbered(number, row)?;
             if accepts {
-                // Too few rows since the drift began: the next ones decide.
+                // Too few rows since the drift began; retry at the next row.
                 verdict.accepted |= monitor.accept().is_ok();
             }
             record.into_iter().for_each(|record| record.enter(&verdict, time, row, monitor));
@@ -175,7 +175,7 @@ impl Session<'_> {
         Ok(answers.write_cells(&cells)?)
     }
 
-    /// Has the hook told of the first alarm of an event, and of a drift that is reported or over.
+    /// Notifies the hook of the first alarm of an event and of the start or end of a drift.
     fn tell(&mut self, seen: &Seen) {
         let Self { hook: Some(hook), stream, .. } = self else { return };
         let verdict = &seen.verdict;
@@ -195,18 +195,18 @@ impl Session<'_> {
         }
     }
 
-    /// Of this table, all monitors together.
+    /// Returns the totals of this table over all monitors.
     pub fn totals(&self) -> &MonitorTotals {
         &self.state.totals
     }
 
-    /// Each key with its alarms, and whether it is in drift.
+    /// Returns each key with its number of alarms and true if it is in drift.
     pub fn key_states(&self) -> Vec<(&str, u64, bool)> {
         let tracks = self.fleet.keys().zip(&self.state.tracks);
         tracks.map(|(key, track)| (key, track.totals.alarms, track.in_drift)).collect()
     }
 
-    /// Enters the event that ended and the change that was found.
+    /// Lists the event that ended and the change that was found.
     fn list(&mut self, place: usize, seen: &Seen) -> Result<()> {
         let Self { stream, state, .. } = self;
         let verdict = &seen.verdict;
@@ -263,7 +263,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Saves a snapshot if it is time for one.
+    /// Saves a snapshot every `--snapshot-every` rows.
     pub fn save_in_time(&mut self) -> Result<()> {
         match self.args.snapshot_every {
             Some(every) if self.rows().is_multiple_of(every) => self.save(),
@@ -271,14 +271,14 @@ impl Session<'_> {
         }
     }
 
-    /// True if no monitor came to the end of its warm-up.
+    /// Returns true if no monitor has completed its warm-up.
     pub fn is_too_short(&self) -> bool {
         !self.state.tracks.iter().any(|track| track.is_ready)
     }
 
-    /// Rows of the warm-up with which a table that was too short can be read again. None if that would not help.
+    /// Returns the length of a warm-up with which a too short table can be read again; `None` if that would not help.
     ///
-    /// It is a third of the rows, or the given number if a pool of few keys could not be filled without their number.
+    /// It is a third of the rows. If the length was given and the number of keys was unknown, it is the given length.
     pub fn shorter_warm_up(&self, knows_keys: bool) -> Option<u64> {
         let (options, width) = (self.fleet.fresh().options(), self.fleet.fresh().width());
         if options.warm_up.is_some() || options.mode != Mode::Adapt {
@@ -289,12 +289,12 @@ impl Session<'_> {
         (self.rows() >= 2 * least).then(|| (self.rows() / 3).max(least))
     }
 
-    /// Keys so far.
+    /// Returns the number of keys so far.
     pub fn keys(&self) -> u64 {
         self.fleet.keys().len() as u64
     }
 
-    /// The sentence about a table that is too short.
+    /// Returns the error for a table that is too short.
     pub fn too_short(&self) -> anyhow::Error {
         let wanted = self.fleet.fresh().options().warm_up_rows(self.fleet.fresh().width());
         let (source, rows) = (self.stream.source(), self.rows());
@@ -313,7 +313,7 @@ impl Session<'_> {
         )
     }
 
-    /// Ends events that go on, makes the answers visible and hands over what the summary needs.
+    /// Ends current events, publishes the results and returns the data of the summary.
     pub fn finish(mut self) -> Result<Finished> {
         let keys: Vec<String> = self.fleet.keys().map(str::to_owned).collect();
         let mut states = Vec::with_capacity(keys.len());
@@ -344,25 +344,25 @@ impl Session<'_> {
     }
 }
 
-/// The rest of a session, when its answers are complete.
+/// Data of a session after its results are complete.
 pub struct Finished {
     pub stream: Stream,
-    /// The state of each key; of an empty one if there is one monitor.
+    /// State of each key; one entry with an empty key without `--group-by`.
     pub keys: Vec<KeyState>,
-    /// Of this table, all monitors together.
+    /// Totals of this table over all monitors.
     pub totals: MonitorTotals,
     pub rows: u64,
     pub listed: Vec<Occurrence>,
-    /// Rows with missing cells that were filled in.
+    /// Number of rows with imputed missing cells.
     pub filled_rows: u64,
     pub records: Option<Records>,
     pub limit: eigenhedge::Limit,
-    /// Monitors in memory.
+    /// Number of monitors in memory.
     pub in_memory: usize,
 }
 
 trait TruncateFront {
-    /// Drops elements at the front until there are at most so many.
+    /// Removes elements from the front until at most `most` remain.
     fn truncate_front_to(&mut self, most: usize);
 }
 

@@ -1,4 +1,4 @@
-//! The account of a monitor, for people and for programs.
+//! Summary of a monitor as text and as JSON.
 
 use super::key_state::KeyState;
 use super::occurrence::Occurrence;
@@ -14,16 +14,19 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Events that are shown, the strongest.
+/// Maximum number of events shown; the strongest are shown.
 const SHOWN: usize = 12;
-/// Keys that are shown, those with the most alarms.
+/// Maximum number of keys shown; those with the most alarms are shown.
 const SHOWN_KEYS: usize = 20;
-/// Alarms over the asked share from which there is advice.
+/// Ratio of the alarm rate to the requested rate above which advice is shown.
 const OFTEN: f64 = 3.0;
 const ADVICE: &str = "more than three times the asked share. Either much is wrong in this table, or the first rows are not like \
                       the rest: try --train with known-good rows, or a longer --warm-up";
 
-/// A few lines for people.
+const CONSTANT: &str = "every column was constant in the first rows, so only a change of a value is an alarm; a longer --warm-up may \
+                        show how they vary";
+
+/// Returns the summary as text.
 pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
     let Finished { totals, keys: states, listed, stream, rows, .. } = finished;
     let mut text = String::new();
@@ -59,6 +62,9 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
         line("monitors", by_key(states, finished.in_memory));
     }
     line("model", format!("{}{lags}{also}", counted(first.directions.unwrap_or(0) as u64, "direction")));
+    if first.directions == Some(0) {
+        line("", CONSTANT.to_owned());
+    }
     let rule: Limit = finished.limit;
     line("limit", format!("{} ({rule})", in_words(rule)));
     let scored = totals.scored;
@@ -94,7 +100,7 @@ pub fn text(finished: &Finished, args: &MonitorArgs) -> String {
     text
 }
 
-/// Drifts that go on at the end.
+/// Adds lines about drifts that continue at the end of the table.
 fn going_on(states: &[KeyState], line: &mut impl FnMut(&str, String)) {
     let open: Vec<(&String, u64)> =
         states.iter().filter_map(|state| state.drift_since.map(|since| (&state.key, since))).collect();
@@ -112,7 +118,7 @@ fn going_on(states: &[KeyState], line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// The monitors by key, and how many of them had a reference of their own.
+/// Returns the number of monitors, and how many of them have their own reference.
 fn by_key(states: &[KeyState], in_memory: usize) -> String {
     let count = |is: &dyn Fn(&KeyState) -> bool| states.iter().filter(|state| is(state)).count() as u64;
     let (short, pooled) = (count(&|state| !state.is_ready), count(&|state| state.is_borrowed));
@@ -129,7 +135,7 @@ fn by_key(states: &[KeyState], in_memory: usize) -> String {
     text
 }
 
-/// The strongest events or changes, in the order of their rows.
+/// Adds lines for the strongest events or changes, ordered by row.
 fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: &mut impl FnMut(&str, String)) {
     let mut shown: Vec<&Occurrence> = all.collect();
     let more = shown.len().saturating_sub(SHOWN);
@@ -160,7 +166,7 @@ fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: 
     }
 }
 
-/// The keys with the most alarms.
+/// Adds lines for the keys with the most alarms.
 fn keys(states: &[KeyState], line: &mut impl FnMut(&str, String)) {
     let mut worst: Vec<&KeyState> = states.iter().collect();
     worst.sort_by_key(|state| std::cmp::Reverse(state.in_table.alarms));
@@ -170,7 +176,7 @@ fn keys(states: &[KeyState], line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// The contents of saved monitors.
+/// Describes the monitors in a saved file.
 pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     let mut states = Vec::new();
     let first = if kind_of(path)? == SavedKind::Monitors {
@@ -213,7 +219,7 @@ pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     Ok(text)
 }
 
-/// One object for programs.
+/// Returns the summary as a JSON object.
 pub fn json(finished: &Finished) -> Value {
     let Finished { totals, keys, listed, stream, rows, .. } = finished;
     json!({

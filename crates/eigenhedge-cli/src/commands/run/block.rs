@@ -1,10 +1,10 @@
-//! Rows that are read before they are learned: as many as the learner gains from.
+//! Rows read ahead in a block, for learners that gain from blocks.
 
 use super::words::by_name;
 use eigenhedge::Model;
 use eigenhedge_io::{Delivered, Error, Stream};
 
-/// Bytes of a row that waits, besides its numbers and texts.
+/// Memory of a buffered row in bytes, without its numbers and texts.
 const ROW: usize = 256;
 
 /// Rows of one block, in order.
@@ -12,12 +12,13 @@ const ROW: usize = 256;
 pub struct Block {
     rows: Vec<Vec<f64>>,
     delivered: Vec<Delivered>,
-    /// The error that came after the last row, until it is its turn.
+    /// Error that occurred after the last row; reported by the next read.
     failure: Option<Error>,
 }
 
 impl Block {
-    /// Reads up to `most` rows. An error behind the first row waits for the next call: the rows before it come first.
+    /// Reads up to `most` rows. An error after the first row is kept for the next call, so that the rows before it are learned
+    /// first.
     pub fn read(&mut self, stream: &mut Stream, most: usize) -> Result<(), Error> {
         self.delivered.clear();
         if let Some(error) = self.failure.take() {
@@ -45,7 +46,7 @@ impl Block {
         Ok(())
     }
 
-    /// Reads the rows of the warm-up that sets the scale of the model's columns. They are learned behind it.
+    /// Reads the warm-up rows that set the scale of the model's columns. The model learns from them afterwards.
     pub fn read_warm_up(&mut self, stream: &mut Stream, model: &mut Model) -> anyhow::Result<()> {
         let mut warm = Self::default();
         self.delivered.clear();
@@ -71,7 +72,7 @@ impl Block {
         Ok(())
     }
 
-    /// The rows, and where each stands.
+    /// Returns the rows and the position of each in the input.
     pub fn rows(&self) -> (Vec<&[f64]>, &[Delivered]) {
         let rows = self.rows.iter().take(self.delivered.len()).map(|row| &row[..]).collect();
         (rows, &self.delivered)

@@ -1,4 +1,4 @@
-//! The summary of models by key, for people and for programs.
+//! Summary of one model per key, as text and as JSON.
 
 use crate::number::readable;
 use crate::summary::counted;
@@ -9,10 +9,10 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Lines of the text for keys, at most.
+/// Maximum number of keys in the text.
 const MOST_LINES: usize = 40;
 
-/// The summaries of saved models, with their options.
+/// Describes the models in a saved file, with their options.
 pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     let (mut fleet, _) = open_fleet(path, usize::MAX)?;
     let groups = summaries(&mut fleet)?;
@@ -34,7 +34,7 @@ pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     ))
 }
 
-/// The summary of each key, in the order of their first rows.
+/// Returns the summary of each key, ordered by first row.
 pub fn summaries(fleet: &mut Fleet<Model>) -> Result<Vec<Group>> {
     let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
     let summary = |key: String| {
@@ -44,7 +44,7 @@ pub fn summaries(fleet: &mut Fleet<Model>) -> Result<Vec<Group>> {
     keys.into_iter().map(summary).collect()
 }
 
-/// One object for programs.
+/// Returns the summaries as a JSON object.
 pub fn json(groups: &[Group], total: &Total) -> Result<String> {
     Ok(serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n")
 }
@@ -57,7 +57,7 @@ pub struct Group {
     summary: Summary,
 }
 
-/// The summaries of all keys, added up.
+/// Totals of all keys.
 #[derive(Serialize)]
 pub struct Total {
     groups: usize,
@@ -66,13 +66,13 @@ pub struct Total {
     expected_loss: f64,
     loss: f64,
     kept_energy: f64,
-    /// Loss of the best subspace of each key; none if one is not known.
+    /// Sum of the best losses of all keys; `None` if one is unknown.
     best_loss: Option<f64>,
     seconds: f64,
 }
 
 impl Total {
-    /// Adds them up.
+    /// Adds up the summaries.
     pub fn of(groups: &[Group], skipped_rows: u64, seconds: f64) -> Self {
         let sum = |of: fn(&Summary) -> f64| groups.iter().map(|group| of(&group.summary)).sum();
         Self {
@@ -88,7 +88,7 @@ impl Total {
     }
 }
 
-/// One line for each key, those that lost most if there are many, and the total.
+/// Returns one line per key and the total. Above `MOST_LINES` keys, only those with the largest losses are shown.
 pub fn text(groups: &[Group], total: &Total) -> String {
     let mut text = String::new();
     let mut shown: Vec<&Group> = groups.iter().collect();

@@ -23,13 +23,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Models, a stream and answers.
+/// One model per key, with the input stream and the results.
 struct Session<'a> {
     plan: &'a Plan,
     fleet: Fleet<Model>,
     stream: Stream,
     answers: Answers,
-    /// Place of the key among the texts that go along with a row.
+    /// Index of the key among the copied columns.
     key: usize,
     block: Block,
     rows: u64,
@@ -37,11 +37,11 @@ struct Session<'a> {
     before: Duration,
     start: Instant,
     options: (Map<String, Value>, Map<String, Value>),
-    /// Keeps another run from the snapshot.
+    /// Prevents another run from writing the snapshot.
     _reservation: Option<Reservation>,
 }
 
-/// The beginning of a session: the fleet before the next row, and what was saved of an earlier part.
+/// Initial state of a session: the models, and the saved state of an earlier part of the run.
 struct Begun {
     fleet: Fleet<Model>,
     stream: Stream,
@@ -50,7 +50,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// At the first row of a table, with models that know nothing or with saved ones.
+    /// Starts at the first row of a table, with new or saved models.
     fn new(plan: &Plan, layout: &Layout, most: usize) -> Result<Self> {
         let (fleet, stream, learner) = match &plan.beginning {
             Beginning::Setup(setup) => {
@@ -76,7 +76,7 @@ impl Begun {
         Ok(Self { fleet, stream, options, before: None })
     }
 
-    /// Models that go on behind the last row of a snapshot.
+    /// Resumes the models of a snapshot after its last row.
     fn resume(plan: &Plan, layout: &Layout, path: &Path, most: usize) -> Result<Self> {
         let (fleet, saved) = open_fleet::<Model>(path, most)?;
         let before = ResumeState::from_bytes(&saved, path)?;
@@ -104,7 +104,7 @@ impl Begun {
     }
 }
 
-/// Models without rows, for this table.
+/// Creates models without rows for this table.
 fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fleet<Model>, Setup)> {
     let length = stream.columns().len();
     allow_learners(stream, &[setup.spec.learner])?;
@@ -116,15 +116,15 @@ fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fl
     Ok((fleet.with_store(most, Box::new(GroupStore::new(&scratch_folder(plan.keep.snapshot.as_deref())))), setup))
 }
 
-/// Rows of a block for each key that is known, about.
+/// Approximate number of rows of a block per known key.
 const ROWS_PER_KEY: usize = 8;
-/// Rows of a block, at least and at most, unless its numbers are too many.
+/// Minimum and maximum number of rows of a block, within the limit on its numbers.
 const FEWEST_ROWS: usize = 256;
 const MOST_ROWS: usize = 65_536;
-/// Numbers of a block, at most.
+/// Maximum number of numbers in a block.
 const BLOCK_NUMBERS: usize = 1 << 21;
 
-/// Reads, learns, answers, and sums up.
+/// Learns from a table with one model per key, writes the results and prints a summary.
 pub fn run(plan: &Plan) -> Result<()> {
     let signal = StopSignal::listen()?;
     let mut session = match Session::open(plan, &signal) {
@@ -144,7 +144,7 @@ pub fn run(plan: &Plan) -> Result<()> {
 
 impl<'a> Session<'a> {
     fn open(plan: &'a Plan, signal: &StopSignal) -> Result<Self> {
-        // Each model has a scale of its own.
+        // Each model scales its own columns.
         let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
         let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
         let most = plan.max_groups.unwrap_or(MOST_IN_MEMORY);
@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Learns row after row; true if the table came to its end.
+    /// Learns rows until the end of the table (true) or a stop signal (false).
     fn learn(&mut self, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
         loop {
             if signal.to_stop() {
@@ -197,8 +197,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Rows that are read before they are learned: one from a pipe, else some for each key, so that a learner comes into the
-    /// cache for several of them. Blocks end where snapshots are due.
+    /// Returns the number of rows of the next block: one for a pipe, otherwise several per key so that a model stays in the
+    /// cache. Blocks end where snapshots are due.
     fn block_rows(&self) -> usize {
         if !self.plan.source.is_regular() {
             return 1;
@@ -259,7 +259,7 @@ impl<'a> Session<'a> {
         Ok(save_fleet(path, &mut self.fleet, &around.to_bytes()?)?)
     }
 
-    /// The answers are there before the summary is.
+    /// Completes the results, then prints the summary.
     fn close(self) -> Result<()> {
         let Self { plan, mut fleet, stream, answers, before, start, .. } = self;
         let seconds = (before + start.elapsed()).as_secs_f64();
@@ -286,7 +286,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Place of the key among the texts that go along with a row.
+/// Returns the index of the key among the copied columns.
 fn place_of_key(stream: &Stream) -> Result<usize> {
     stream.first_kept().context("--group-by names a column that is kept")
 }

@@ -27,7 +27,7 @@ pub use group_summary::inspect;
 
 use std::io::{self, Write};
 
-/// Reads, learns, answers, and sums up.
+/// Learns from a table with one model, writes the results and prints a summary.
 pub fn run(plan: &Plan) -> Result<()> {
     let keep = &plan.keep;
     keep.threads.into_iter().for_each(set_threads);
@@ -55,14 +55,14 @@ pub fn run(plan: &Plan) -> Result<()> {
     if waits(plan.keep.snapshot.as_deref(), rows, ended) { Ok(()) } else { close(plan, session.finish()?) }
 }
 
-/// Learns row after row; true if the table came to its end.
+/// Learns rows until the end of the table (true) or a stop signal (false).
 fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
     loop {
         if signal.to_stop() {
             return Ok(false);
         }
         match session.step() {
-            // A wait that was ended is seen as a failure; the stream is still after the last whole row.
+            // An interrupted read fails; the stream is still after the last complete row.
             Err(_) if signal.to_stop() => return Ok(false),
             outcome => match outcome? {
                 Step::Learned => {
@@ -76,7 +76,7 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
     }
 }
 
-/// The answers are there already: they stay even when nobody reads the summary.
+/// Prints the summary. The results are already complete, so they remain if nobody reads the summary.
 fn close(plan: &Plan, finished: Finished) -> Result<()> {
     let Finished { model, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);
@@ -106,7 +106,7 @@ fn close(plan: &Plan, finished: Finished) -> Result<()> {
     stdout::print(&shown)
 }
 
-/// Where the pictures are, or how to get some.
+/// Names the report and the plot, or suggests one.
 fn next_step(plan: &Plan) -> String {
     match (&plan.keep.report, &plan.keep.plot) {
         (Some(path), _) => format!("report     {}: open it in a browser\n", printable_path(path)),

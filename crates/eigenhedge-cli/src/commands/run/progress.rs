@@ -1,7 +1,7 @@
-//! Progress of a run: a bar on a terminal, else a line now and then.
+//! Progress of a run: a bar on a terminal, otherwise a line every few seconds.
 //!
-//! The regret costs an eigendecomposition, so it is asked for when the number of rows has doubled, and not for long rows
-//! or kernels.
+//! The regret costs an eigendecomposition. It is therefore computed when the number of rows has doubled, and never for long
+//! rows or kernels.
 
 use crate::number::readable;
 use eigenhedge::Model;
@@ -10,23 +10,23 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Between two lines.
+/// Interval between lines.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Between two looks of the bar.
+/// Interval between updates of the bar.
 const BLINK: Duration = Duration::from_millis(100);
-/// Longest rows whose regret is shown.
+/// Maximum row length for which the regret is shown.
 const LONGEST: usize = 512;
-/// Rows before the regret is first asked for.
+/// Number of rows before the regret is first computed.
 const FIRST: u64 = 1024;
 
-/// Shows it.
+/// Progress display of a run.
 pub struct Progress {
     shown: Shown,
     start: Instant,
     next: Instant,
     /// Rows of earlier parts of the run.
     before: u64,
-    /// Rows at the last look at the clock.
+    /// Number of rows at the last check of the clock.
     looked: u64,
     regret: Option<f64>,
     doubled: u64,
@@ -39,9 +39,9 @@ enum Shown {
 }
 
 impl Progress {
-    /// Begins; `rows` have been read before, and answers go to the target.
+    /// Starts the display. `rows` rows were read by earlier parts of the run; results go to `target`.
     pub fn new(quiet: bool, target: &Target, rows: u64) -> Self {
-        // A bar and answers on one terminal would write over each other.
+        // A bar and results on one terminal would overwrite each other.
         let shares_terminal = *target == Target::Standard && io::stdout().is_terminal();
         let shown = match () {
             () if quiet => Shown::Nowhere,
@@ -54,7 +54,7 @@ impl Progress {
         Self { shown, start, next: start + pause, before: rows, looked: rows, regret: None, doubled: FIRST }
     }
 
-    /// After a row.
+    /// Updates the display after a row, with the loss and the regret.
     pub fn tick(&mut self, run: &Model, stream: &Stream) {
         if let Some(now) = self.is_due(run.totals().rows) {
             self.look_at_regret(run);
@@ -64,14 +64,14 @@ impl Progress {
         }
     }
 
-    /// After a row, with something else to say about the rows so far.
+    /// Updates the display after a row, with a custom detail.
     pub fn tick_with(&mut self, rows: u64, stream: &Stream, detail: impl FnOnce() -> String) {
         if let Some(now) = self.is_due(rows) {
             self.show(rows, &detail(), now, stream);
         }
     }
 
-    /// The time, if it is one to show something.
+    /// Returns the current time if the display is due for an update.
     fn is_due(&mut self, rows: u64) -> Option<Instant> {
         if matches!(self.shown, Shown::Nowhere) || rows > self.before + 16 && rows < self.looked + 16 {
             return None;
@@ -94,7 +94,7 @@ impl Progress {
                     }
                     _ => String::new(),
                 };
-                // Nobody may be there to read it; that is no failure.
+                // Standard error may be closed, which is not a failure.
                 let _ = writeln!(io::stderr(), "eigenhedge: {text}{way}");
             }
             Shown::Bar(bar) => {
@@ -121,7 +121,7 @@ impl Progress {
         self.regret = regret.map(|regret| regret.high() / rows as f64);
     }
 
-    /// Makes room for what is printed at the end.
+    /// Clears the bar before the final output.
     pub fn finish(&self) {
         if let Shown::Bar(bar) = &self.shown {
             bar.finish_and_clear();

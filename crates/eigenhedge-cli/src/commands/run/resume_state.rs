@@ -1,8 +1,7 @@
-//! The part of a snapshot besides the run: where the stream and the answers are, and which options decide the outcome.
+//! Session data of a snapshot: positions in the input and in the results, and the options that affect the results.
 //!
-//! A JSON object. Keys that are not known here are left alone by whoever reads it; what has no such object, or another
-//! one, such as the files of other programs over the same library, holds a model that can be used but no run that can be
-//! resumed.
+//! The data are a JSON object. Readers ignore unknown keys. A snapshot without this object, such as one written by another
+//! program with the library, holds a usable model but cannot be resumed.
 
 use crate::args::typed;
 use crate::number::exact;
@@ -18,37 +17,37 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// Everything that a run needs besides its own snapshot to go on.
+/// State of a run that is saved with its model.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ResumeState {
-    /// Where the stream is.
+    /// Position in the input.
     pub stream: StreamState,
-    /// The part of the answers that is safe.
+    /// Length of the results that is safely on disk.
     pub answers: Position,
-    /// The part of the projections of rows that is safe.
+    /// Length of the reconstructions that is safely on disk.
     #[serde(default)]
     pub reconstructions: Position,
-    /// Time spent.
+    /// Time spent, in seconds.
     seconds: f64,
-    /// The record for a page.
+    /// Data of the page.
     report: Option<String>,
-    /// Options of the table by name, and its first row.
+    /// Options of the table by name, and a hash of its first row.
     plan: Map<String, Value>,
     /// Options of the learner by name.
     pub options: Map<String, Value>,
-    /// Rows that a model had learned from before the first one of this table.
+    /// Number of rows that the model had learned from before this table.
     #[serde(default)]
     pub rows_before: u64,
-    /// True at the end of the table, as far as it went.
+    /// True at the end of the table.
     #[serde(default)]
     pub ended: bool,
 }
 
-/// Longest time that a run can have taken, in seconds: thirty thousand years.
+/// Maximum plausible duration of a run in seconds: thirty thousand years.
 const LONGEST: f64 = 1e12;
 
 impl ResumeState {
-    /// Collects what is to be saved.
+    /// Collects the state to be saved.
     pub fn new(
         (plan, options): (Map<String, Value>, Map<String, Value>),
         stream: StreamState,
@@ -69,12 +68,12 @@ impl ResumeState {
         }
     }
 
-    /// As the bytes of a snapshot.
+    /// Returns the state as JSON bytes for a snapshot.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         Ok(serde_json::to_vec(self)?)
     }
 
-    /// Out of the bytes of a snapshot.
+    /// Reads the state from the bytes of a snapshot.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
         serde_json::from_slice(bytes).map_err(|_| {
             let path = path.display();
@@ -84,12 +83,12 @@ impl ResumeState {
         })
     }
 
-    /// Time spent before.
+    /// Returns the time spent by earlier parts of the run.
     pub fn elapsed(&self) -> Duration {
         Duration::try_from_secs_f64(self.seconds.min(LONGEST)).unwrap_or_default()
     }
 
-    /// The record for a page.
+    /// Restores the data of the page.
     pub fn recorder(&self, run: &Model, path: &Path) -> Result<Option<Recorder>> {
         let restore = |text: &String| {
             let damaged = || anyhow!("{}: is damaged: its report makes no sense", path.display());
@@ -98,10 +97,10 @@ impl ResumeState {
         self.report.as_ref().map(restore).transpose()
     }
 
-    /// Refuses options that would make it another run.
+    /// Returns an error if an option that affects the results differs from the saved one.
     pub fn agree(&self, path: &Path, plan: &Plan, options: &Map<String, Value>) -> Result<()> {
         for (option, now) in options {
-            // What an earlier version did not save cannot be compared.
+            // Options not saved by earlier versions cannot be compared.
             if let Some(then) = self.plan.get(option).filter(|then| *then != now && option != FIRST_ROW) {
                 return Err(differs(path, option, then, now));
             }
@@ -118,7 +117,7 @@ impl ResumeState {
 }
 
 impl ResumeState {
-    /// Refuses other options of the learner.
+    /// Returns an error if an option of the learner differs from the saved one.
     pub fn agree_on_learner(&self, path: &Path, options: &Map<String, Value>) -> Result<()> {
         let names = std::iter::once("k").chain(OPTIONS.iter().map(|option| option.name));
         let differing = names.into_iter().find(|name| self.options.get(*name) != options.get(*name));
@@ -131,7 +130,7 @@ impl ResumeState {
         }
     }
 
-    /// Refuses another table with the same columns; asked when these are known to be the same.
+    /// Returns an error if the first row differs from the saved one. The columns must have been compared before.
     pub fn agree_on_table(&self, path: &Path, options: &Map<String, Value>) -> Result<()> {
         match (self.plan.get(FIRST_ROW), options.get(FIRST_ROW)) {
             (Some(then), Some(now)) if then != now => {
@@ -142,7 +141,7 @@ impl ResumeState {
     }
 }
 
-/// The options in effect by name, and k.
+/// Returns k and the options in effect by name.
 pub fn in_effect(setup: &Setup) -> Result<Map<String, Value>> {
     let mut options = Map::from_iter([("k".to_owned(), json!(setup.spec.kept))]);
     for (option, value) in setup.values() {
@@ -151,7 +150,7 @@ pub fn in_effect(setup: &Setup) -> Result<Map<String, Value>> {
     Ok(options)
 }
 
-/// The options of a saved model by name: as `run` has remembered them, or as its learner tells them.
+/// Returns the options of a saved model by name: those saved by `run`, otherwise those of its learner.
 pub fn saved_options(model: &Model) -> Result<Map<String, Value>> {
     let saved = serde_json::from_slice(&model.resume_state).ok();
     match saved.and_then(|mut saved: Value| saved.get_mut("options").map(Value::take)) {
@@ -160,7 +159,7 @@ pub fn saved_options(model: &Model) -> Result<Map<String, Value>> {
     }
 }
 
-/// Refuses what was typed if it is not as in the saved model at `path`, whose options these are.
+/// Returns an error if a typed option differs from those of the saved model at `path`.
 pub fn agree_with_model(given: &Given, path: &Path, run: &Model, saved: &Map<String, Value>) -> Result<()> {
     let typed_options = given.options.options(run.spec().learner, given.k.unwrap_or(run.spec().kept));
     let now = in_effect(&setup(&typed_options)?.for_rows(run.length())?)?;
@@ -177,7 +176,7 @@ pub fn agree_with_model(given: &Given, path: &Path, run: &Model, saved: &Map<Str
     }
 }
 
-/// The layout with the scale of a saved model at `path`; its columns are found by name.
+/// Returns the layout with the columns and the scale of the saved model at `path`.
 pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layout) -> Result<Layout> {
     let standardize = model.columns().standardizer.how();
     if let Some(typed) = given.standardize.filter(|typed| *typed != standardize) {
@@ -205,10 +204,10 @@ fn spoken(value: &Value) -> String {
 
 const FIRST_ROW: &str = "first row";
 
-/// Options that decide the outcome besides those of the learner and the columns, which the stream remembers.
-/// How bad rows are treated may change: whoever was stopped by one may want to pass over it.
+/// Returns the options that affect the results, except those of the learner and the columns, which the stream saves.
+/// The treatment of bad rows may change, so that a run stopped by a bad row can be resumed and skip it.
 ///
-/// `reading` is how the table is read, or was when the snapshot was saved.
+/// `reading` is how the table is read, or was read when the snapshot was saved.
 pub fn options(plan: &Plan, layout: &Layout, reading: Option<Reading>) -> Map<String, Value> {
     let Layout { format, may_have_header, delimiter, decimal, na_values, array, dim, standardize, .. } = layout;
     let Layout { keep, time, time_format, .. } = layout;
@@ -217,7 +216,7 @@ pub fn options(plan: &Plan, layout: &Layout, reading: Option<Reading>) -> Map<St
     let place = |target: &Target| match target {
         Target::Nowhere => Value::Null,
         Target::Standard => json!("-"),
-        // The folder may have moved.
+        // The folder may have moved, so only the file name is compared.
         Target::File(path) => json!(path.file_name().map(|name| name.to_string_lossy())),
     };
     let value = json!({
@@ -244,12 +243,12 @@ pub fn options(plan: &Plan, layout: &Layout, reading: Option<Reading>) -> Map<St
     }
 }
 
-/// A number that tells tables apart by their first row; none when they come through a pipe, or have no row.
+/// Returns a hash of the first row, which identifies the table; `None` for a pipe or an empty table.
 fn first_row(plan: &Plan, layout: &Layout) -> Option<String> {
     if !plan.source.is_regular() {
         return None;
     }
-    // A text is the same one whatever its items are.
+    // The kind of items does not change a text.
     let items = layout.items.map(|_| TextItems::Chars);
     let layout = Layout { standardize: Standardize::None, on_bad_row: OnBadRow::Skip, items, ..layout.clone() };
     let mut stream = Stream::open(&plan.source, &layout).ok()?;

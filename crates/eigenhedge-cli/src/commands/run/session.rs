@@ -1,4 +1,4 @@
-//! A run with its stream and its answers: begun, or taken up where a snapshot was saved.
+//! One model with its input stream and results, started or resumed from a snapshot.
 
 use super::block::Block;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
@@ -12,38 +12,41 @@ use crate::table::{allow_learners, open_like, say_reading};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Columns, Model, Standardize, Standardizer};
-use eigenhedge_io::{Answer, Answers, Delivered, Layout, Position, Reservation, Source, Stream, Target, write_whole};
+use eigenhedge_io::{
+    Answer, Answers, Delivered, Layout, Output, Position, Reservation, Source, Stream, Target, write_whole,
+};
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A model with its stream and its answers.
+/// A model with its input stream and results.
 pub struct Session<'a> {
     plan: &'a Plan,
     model: Model,
-    /// The table.
+    /// Input stream.
     pub stream: Stream,
-    answers: Answers,
+    answers: Output,
     /// Projections of rows.
-    reconstructions: Answers,
+    reconstructions: Output,
     block: Block,
-    /// Most rows of a block.
-    block_rows: usize,
+    lot: Lot,
+    /// True if coordinates are found for the rows of a picture alone: nobody else asks, and blocks of rows gain nothing.
+    samples_coordinates: bool,
     /// Answers that were complete before, so that none may follow.
     closed: bool,
-    /// Rows that a model had learned from before the first one of this table.
+    /// Number of rows that the model had learned from before this table.
     rows_before: u64,
-    /// Time spent before the run was resumed.
+    /// Time spent by earlier parts of the run.
     before: Duration,
     recorder: Option<Recorder>,
     /// Options of the table and of the learner.
     options: (Map<String, Value>, Map<String, Value>),
     start: Instant,
-    /// Keeps another run from the snapshot.
+    /// Prevents another run from writing the snapshot.
     _reservation: Option<Reservation>,
 }
 
-/// A run before its first row of this table, with the options of its learner.
+/// A model before the first row of this table, with the options of its learner.
 struct Start {
     model: Model,
     stream: Stream,
@@ -52,7 +55,7 @@ struct Start {
 }
 
 impl Start {
-    /// A learner that knows nothing.
+    /// Starts with a new model.
     fn afresh(plan: &Plan, setup: &Setup, layout: &Layout) -> Result<Self> {
         let stream = Stream::open(&plan.source, &as_it_is(layout))?;
         let length = stream.columns().len();
@@ -67,7 +70,7 @@ impl Start {
         Ok(Self { model, stream, layout: layout.clone(), options: in_effect(&setup)? })
     }
 
-    /// A model that goes on with a new table.
+    /// Starts with a saved model and a new table.
     fn with_model(plan: &Plan, given: &Given, layout: &Layout) -> Result<Self> {
         let model = read_model(&given.path)?;
         let options = saved_options(&model)?;
@@ -78,18 +81,18 @@ impl Start {
     }
 }
 
-/// Outcome of asking for rows.
+/// Result of processing a block.
 pub enum Step {
-    /// Some were learned.
+    /// Some rows were learned.
     Learned,
-    /// All were passed over.
+    /// All rows were skipped.
     Refused,
-    /// There were none.
+    /// The table has ended.
     Ended,
 }
 
 impl<'a> Session<'a> {
-    /// Opens what the plan names.
+    /// Opens a session for the plan.
     pub fn open(plan: &'a Plan, signal: &StopSignal) -> Result<Self> {
         let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
         let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
@@ -118,13 +121,14 @@ impl<'a> Session<'a> {
                 None => Default::default(),
             },
             block: Block::default(),
-            block_rows: block_rows(plan, &model),
+            lot: Lot::new(plan, &model),
+            samples_coordinates: samples_coordinates(plan, &model),
             rows_before: model.totals().rows,
             model,
             plan,
-            reconstructions: reconstructions(plan, &stream, &plan.reconstruct.0, None)?,
-            stream,
-            answers,
+            reconstructions: output(plan, reconstructions(plan, &stream, &plan.reconstruct.0, None)?),
+            stream: ahead(plan, stream, &layout)?,
+            answers: output(plan, answers),
             closed: false,
             before: Duration::ZERO,
             start: Instant::now(),
@@ -172,38 +176,39 @@ impl<'a> Session<'a> {
             before: before.elapsed(),
             options: (options, learner_options),
             block: Block::default(),
-            block_rows: block_rows(plan, &model),
+            lot: Lot::new(plan, &model),
+            samples_coordinates: samples_coordinates(plan, &model),
             model,
             plan,
-            reconstructions,
-            stream,
-            answers,
+            reconstructions: output(plan, reconstructions),
+            stream: ahead(plan, stream, layout)?,
+            answers: output(plan, answers),
             closed,
             start: Instant::now(),
             _reservation: reservation,
         })
     }
 
-    /// The model.
+    /// Returns the model.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// Rows of this table that were learned from.
+    /// Returns the number of rows of this table learned so far.
     pub fn rows(&self) -> u64 {
         self.model.totals().rows.saturating_sub(self.rows_before)
     }
 
-    /// Time spent, earlier parts included.
+    /// Returns the time spent, including earlier parts of the run.
     pub fn elapsed(&self) -> Duration {
         self.before + self.start.elapsed()
     }
 
-    /// Learns the next rows: one, or a block of them if the learner gains from that. Blocks end where snapshots are due.
+    /// Learns the next row, or the next block if the learner gains from blocks. Blocks end where snapshots are due.
     pub fn step(&mut self) -> Result<Step> {
         let most = match self.plan.keep.snapshot_every {
-            Some(every) => (every - self.model.totals().rows % every).min(self.block_rows as u64) as usize,
-            None => self.block_rows,
+            Some(every) => (every - self.model.totals().rows % every).min(self.lot.rows as u64) as usize,
+            None => self.lot.rows,
         };
         match self.model.columns().standardizer.is_warming_up() {
             true => self.block.read_warm_up(&mut self.stream, &mut self.model)?,
@@ -217,10 +222,20 @@ impl<'a> Session<'a> {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", self.stream.source()));
         }
+        let start = Instant::now();
         let (mut next, mut learned, mut written) = (0, 0, Ok(()));
         while next < rows.len() {
             let first = next;
-            let outcome = self.model.step_each(&rows[first..], |model, loss| {
+            let end = match &self.recorder {
+                Some(recorder) if self.samples_coordinates => {
+                    let is_wanted = |row: &Delivered| recorder.wants_coordinates(row.number);
+                    self.model.ask_for_coordinates(is_wanted(&delivered[first]));
+                    let later = delivered[first + 1..].iter().position(is_wanted);
+                    if is_wanted(&delivered[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
+                }
+                _ => rows.len(),
+            };
+            let outcome = self.model.step_each(&rows[first..end], |model, loss| {
                 let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
                 let row = *row;
                 next += 1;
@@ -247,10 +262,11 @@ impl<'a> Session<'a> {
             }
         }
         written?;
+        self.lot.adapt(rows.len(), start.elapsed());
         Ok(if learned > 0 { Step::Learned } else { Step::Refused })
     }
 
-    /// Saves a snapshot if it is time for one.
+    /// Saves a snapshot every `--snapshot-every` rows.
     pub fn save_in_time(&mut self) -> Result<()> {
         match &self.plan.keep.snapshot_every {
             Some(every) if self.model.totals().rows.is_multiple_of(*every) => self.save(false),
@@ -258,8 +274,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Saves a snapshot if one was asked for. The answers are safe before it is there, so that it never speaks of bytes
-    /// that are not.
+    /// Saves a snapshot if `--snapshot` is given. The results are synced to disk first, so that the snapshot never refers to
+    /// missing bytes.
     pub fn save(&mut self, ended: bool) -> Result<()> {
         let Some(path) = &self.plan.keep.snapshot else { return Ok(()) };
         let elapsed = self.elapsed();
@@ -272,7 +288,7 @@ impl<'a> Session<'a> {
         Ok(write_whole(path, &self.model.to_bytes()?)?)
     }
 
-    /// Makes the answers visible and hands over what the rest needs.
+    /// Publishes the results and returns the data of the summary.
     pub fn finish(self) -> Result<Finished> {
         let (elapsed, rows) = (self.elapsed(), self.rows());
         self.answers.finish()?;
@@ -283,24 +299,29 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The rest of a session, when its answers are complete.
+/// Data of a session after its results are complete.
 pub struct Finished {
     pub model: Model,
     pub stream: Stream,
     pub recorder: Option<Recorder>,
-    /// Rows of this table that were learned from, and the time that took.
+    /// Number of rows of this table learned from, and the time spent.
     pub rows: u64,
     pub elapsed: Duration,
-    /// True if losses are in standard units.
+    /// True if losses are in standardized units.
     pub standardized: bool,
 }
 
-/// Has the run find what is written for every row.
+/// Enables the outputs of the model that are written for every row.
 fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     let KeepArgs { report, plot, .. } = &plan.keep;
     model.ask_for_coordinates(plan.target != Target::Nowhere || report.is_some() || plot.is_some());
     let asked = plan.reconstruct.0 != Target::Nowhere;
     model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
+}
+
+/// True if nobody asks for coordinates but a picture, which shows some of them, and blocks of rows gain nothing.
+fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
+    plan.target == Target::Nowhere && model.block_rows() == 1
 }
 
 /// The projections of rows, from the first one or after a position.
@@ -313,7 +334,7 @@ fn reconstructions(
     Answers::of_rows(target, plan.reconstruct.1, stream.columns(), at_once(plan), position)
 }
 
-/// Goes on with answers; true if the run was complete but for what follows them, so that none may follow.
+/// Resumes a file of results. Returns true if the file is already complete, so that no results may be added.
 fn resumed(
     target: &Target,
     ended: bool,
@@ -330,12 +351,58 @@ fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
 
-/// Most rows that are read before the first of them is learned. Rows of a pipe are answered as they come.
-fn block_rows(plan: &Plan, model: &Model) -> usize {
-    if plan.source.is_regular() { model.block_rows() } else { 1 }
+/// Number of rows that are read before the first of them is learned. No result depends on it.
+struct Lot {
+    rows: usize,
+    fewest: usize,
+    most: usize,
 }
 
-/// The layout of rows in units of the input: the model has the scale.
+impl Lot {
+    /// Rows of a pipe are answered as they come.
+    fn new(plan: &Plan, model: &Model) -> Self {
+        let fewest = if plan.source.is_regular() { model.block_rows() } else { 1 };
+        let most =
+            if plan.source.is_regular() { fewest.max(MOST_NUMBERS / model.length().max(1)).min(MOST_ROWS) } else { 1 };
+        Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
+    }
+
+    /// Twice as many rows as long as they take little time: signals and progress wait for the end of a block.
+    fn adapt(&mut self, rows: usize, time: Duration) {
+        if time > LONG {
+            self.rows = self.fewest;
+        } else if rows == self.rows && 2 * time < LONG {
+            self.rows = (2 * self.rows).min(self.most);
+        }
+    }
+}
+
+/// Most rows and numbers of a block, unless the learner gains from more.
+const MOST_ROWS: usize = 256;
+const MOST_NUMBERS: usize = 1 << 16;
+/// Longest time that a block is meant to take.
+const LONG: Duration = Duration::from_millis(20);
+
+/// True if reading and writing have threads of their own: unless one is all there is, or all that was asked for.
+fn has_threads(plan: &Plan) -> bool {
+    let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
+    count.is_some_and(|count| count.get() > 1)
+}
+
+/// The stream, read ahead by another thread if there is one.
+fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
+    if has_threads(plan) {
+        stream.read_ahead(&plan.source, &as_it_is(layout))?;
+    }
+    Ok(stream)
+}
+
+/// The answers, written by another thread if there is one.
+fn output(plan: &Plan, answers: Answers) -> Output {
+    if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) }
+}
+
+/// Returns the layout without scaling: the model scales its columns.
 pub fn as_it_is(layout: &Layout) -> Layout {
     Layout { standardize: Standardize::None, ..layout.clone() }
 }

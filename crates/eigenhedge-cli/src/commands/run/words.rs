@@ -1,4 +1,4 @@
-//! Sentences about rows and learners that sessions share.
+//! Messages about rows and learners, shared by sessions.
 
 use crate::args::typed;
 use anyhow::Result;
@@ -8,10 +8,10 @@ use eigenhedge_io::{Format, Stream, printable, printable_path, refusal};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Rows at least this long make a learner without a rank cap slow: some 4 ms a row at 500 columns, 20 ms at 1000.
+/// Row length at which a learner without a rank cap is slow: about 4 ms per row at 500 columns, 20 ms at 1000.
 const LONG_WITHOUT_CAP: usize = 500;
 
-/// True if a run that was stopped after so many rows is to be resumed, so that it has no end yet; says so.
+/// Reports an interrupted run; true if it can be resumed.
 pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
     match snapshot {
         _ if ended => false,
@@ -27,18 +27,18 @@ pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
     }
 }
 
-/// Says that nothing was done.
+/// Reports that the run stopped before the first row.
 pub fn stopped_early() -> Result<()> {
     say("stopped before the first row");
     Ok(())
 }
 
-/// Says something on standard error, which may be closed.
+/// Prints a message to standard error, which may be closed.
 pub fn say(sentence: &str) {
     let _ = writeln!(io::stderr(), "eigenhedge: {sentence}");
 }
 
-/// Lists the first few rows that were passed over on standard error, which may be closed.
+/// Lists the first skipped rows on standard error, which may be closed.
 pub fn list_skipped(stream: &Stream) {
     let mut err = io::stderr().lock();
     let mut listed = 0;
@@ -51,10 +51,10 @@ pub fn list_skipped(stream: &Stream) {
     }
 }
 
-/// A learner that does not fit the table.
+/// Returns the message for a learner that does not fit the table.
 pub fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
     match error {
-        // Without the data k was found to fit the space, so it is the row that is too short.
+        // k fits the space without the data, so the row is too short.
         Error::Kept { kept, dimension } => {
             let is_doubtful = *dimension == 1 && matches!(format, Format::Csv | Format::Tsv);
             let hint = if is_doubtful { " (is --delimiter right?)" } else { "" };
@@ -69,7 +69,7 @@ pub fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
     }
 }
 
-/// Advice for a learner whose time a row grows faster than the square of the number of columns.
+/// Returns advice for a learner whose time per row grows faster than the square of the number of columns.
 pub fn uncapped(spec: &Spec, length: usize) -> Option<String> {
     let is_exact = matches!(spec.learner, Kind::Leader | Kind::ForgettingLeader | Kind::Anchored);
     let is_slow = is_exact && spec.max_rank.is_none() && spec.kernel.is_none() && length >= LONG_WITHOUT_CAP;
@@ -82,12 +82,12 @@ pub fn uncapped(spec: &Spec, length: usize) -> Option<String> {
     })
 }
 
-/// The library's sentence, with the name of the column if it is about an entry of the row.
+/// Returns the library's message, with the column name if it is about an entry of the row.
 pub fn by_name(error: &Error, stream: &Stream) -> String {
     refusal(error, |column| stream.label(column))
 }
 
-/// The library's sentence, with numbers of any size in few characters.
+/// Returns the library's message with shortened numbers.
 pub fn sentence(error: &Error) -> String {
     match error {
         entry @ Error::Entry { .. } => entry.to_string(),

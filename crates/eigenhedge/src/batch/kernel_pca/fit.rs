@@ -1,19 +1,18 @@
-//! The two routes to the components: eigenvectors of the kernel matrix, and plain PCA of the rows of its factor.
+//! The two methods to compute the components: eigenvectors of the kernel matrix, and PCA of the rows of its factor.
 
 use super::KernelPca;
 use crate::batch::cholesky::PivotedCholesky;
 use crate::batch::gram::{center, trace};
-use crate::batch::largest_eigenpairs::largest_pairs;
-use crate::batch::{Center, Expansion, fix_sign, top};
+use crate::batch::{Center, Expansion, fix_sign};
 use crate::error::Error;
-use crate::linalg::{Matrix, multiply, symmetric_eigen};
+use crate::linalg::{Matrix, largest_pairs, multiply, symmetric_eigen, top};
 use crate::num::dot;
 use faer::Par;
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 
-/// Eigenvalues under this share of the largest count as zero.
+/// Share of the largest eigenvalue below which one counts as zero.
 const ZERO: f64 = 1e-12;
-/// Eigenvalues below minus this share of the trace are no rounding.
+/// Share of the trace beyond which a negative eigenvalue is not rounding.
 const INDEFINITE: f64 = 1e-8;
 
 impl<D> KernelPca<D> {
@@ -27,7 +26,7 @@ impl<D> KernelPca<D> {
         let t = kernel.columns();
         let scale = trace(&kernel);
         let means = (about == Center::Mean).then(|| center(&mut kernel));
-        let found = if partial { largest_pairs(kernel.view(), kept) } else { None };
+        let found = if partial { largest_pairs(&kernel, kept) } else { None };
         let (values, mut vectors) = match found {
             Some(pairs) => pairs,
             None => {
@@ -61,7 +60,7 @@ impl<D> KernelPca<D> {
         Ok(model)
     }
 
-    /// The dictionary holds the pivots.
+    /// Fits the components from the factor. The dictionary contains the pivots.
     pub(super) fn of_factor(dictionary: D, cholesky: &PivotedCholesky, kept: usize, about: Center) -> Self {
         let (t, rank) = (cholesky.factor().rows(), cholesky.rank());
         let mut rows = cholesky.factor().clone();
@@ -88,7 +87,7 @@ impl<D> KernelPca<D> {
             let weights = on_pivots(cholesky, column).column(0).to_vec();
             model.mean = Some(Expansion::from_parts(weights, dot(&mean, &mean)));
         }
-        // What lies outside of the pivots' span, and the deviations within it.
+        // The part outside the span of the pivots, plus the deviations within it.
         model.losses = cholesky.remaining().iter().map(|d| d.max(0.0)).collect();
         for j in 0..rank {
             model.losses.iter_mut().zip(rows.column(j)).for_each(|(loss, entry)| *loss += entry * entry);
@@ -121,7 +120,7 @@ impl<D> KernelPca<D> {
     }
 }
 
-/// Makes eigenvalues that are rounding zero, with their vectors.
+/// Sets eigenvalues at rounding level to zero, with their vectors.
 fn without_rounding(mut values: Vec<f64>, vectors: &mut Matrix, trace: f64) -> Vec<f64> {
     let zero = values.first().map_or(0.0, |largest| (ZERO * largest).max(f64::EPSILON * trace));
     for (j, value) in values.iter_mut().enumerate() {
@@ -144,15 +143,15 @@ fn subtract_means(rows: &mut Matrix) -> Vec<f64> {
         .collect()
 }
 
-/// Weights on the pivots for combinations of coordinates: a point's coordinates ℓ solve `L_P ℓ = κ`, so `cᵀℓ` is
-/// `(L_P^{-T} c)ᵀ κ`.
+/// Returns the weights on the pivots for combinations of coordinates: the coordinates ℓ of a point solve `L_P ℓ = κ`, so `cᵀℓ`
+/// is `(L_P^{-T} c)ᵀ κ`.
 fn on_pivots(cholesky: &PivotedCholesky, mut combinations: Matrix) -> Matrix {
     let block = cholesky.pivot_block();
     solve_upper_triangular_in_place(block.view().transpose(), combinations.view_mut(), Par::Seq);
     combinations
 }
 
-/// Rejects a kernel matrix with a clearly negative eigenvalue.
+/// Returns an error for a kernel matrix with a clearly negative eigenvalue.
 fn check_definite(smallest: f64, trace: f64) -> Result<(), Error> {
     if smallest >= -INDEFINITE * trace {
         return Ok(());

@@ -1,34 +1,34 @@
-//! The best of given candidates: for strings, sets, rankings, graphs.
+//! Pre-image among given candidates: for strings, sets, rankings, graphs.
 //!
-//! Cost: one kernel row for each candidate.
+//! Cost: one kernel row per candidate.
 
 use crate::batch::Expansion;
 use crate::error::Error;
 use crate::kernel::Dictionary;
 use std::borrow::Borrow;
 
-/// Measure of how good a candidate is.
+/// Criterion for the best candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Criterion {
-    /// Small `|φ(z) - f|²`.
+    /// Minimizes `|φ(z) - f|²`.
     Distance,
-    /// Large cosine of the angle between φ(z) and f: does not care how long either is, so candidates of different
-    /// sizes (long and short strings) stand equal. A candidate with φ(z) = 0 has cosine 0.
+    /// Maximizes the cosine of the angle between φ(z) and f. It does not depend on the norms, so that long and short strings
+    /// are treated alike. A candidate with φ(z) = 0 has cosine 0.
     Angle,
 }
 
-/// The candidate that was found best.
+/// The best candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// Its position; the first among equals.
+    /// Position of the candidate; the first one among ties.
     pub index: usize,
-    /// The squared distance or the cosine, as asked.
+    /// Squared distance or cosine, depending on the criterion.
     pub score: f64,
 }
 
-/// The candidate whose features are nearest to f.
+/// Returns the candidate whose features are nearest to f.
 pub fn best_candidate<D, P>(
     dictionary: &mut D,
     expansion: &Expansion,
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::kernel::{Items, Kernel};
 
-    /// Number of shared letters, counted with multiplicity.
+    /// Kernel that counts shared letters with multiplicity.
     struct Letters;
     impl Kernel<str> for Letters {
         fn value(&self, a: &str, b: &str) -> f64 {

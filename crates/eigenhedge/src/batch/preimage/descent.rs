@@ -1,13 +1,13 @@
-//! Gradient descent for kernels with a gradient.
+//! Gradient descent for differentiable kernels.
 //!
-//! Update: `z ← z - s ∇`, with `∇` the gradient of `k(z, z) - 2 f(z)`. The first trial step s is the one that fits the last
-//! change of the gradient (Barzilai and Borwein); it is halved until the objective falls by at least a ten-thousandth of
-//! what the slope promises (Armijo).
+//! Update: `z ← z - s ∇`, where `∇` is the gradient of `k(z, z) - 2 f(z)`. The initial step s matches the last change of the
+//! gradient (Barzilai and Borwein). It is halved until the objective decreases by at least a ten-thousandth of the decrease
+//! that the slope predicts (Armijo).
 //!
-//! Numerics: near the minimum the objective is flat to rounding long before the gradient is, so a step whose change of
-//! the objective is rounding counts as a fall when it shortens the gradient.
+//! Numerics: near the minimum the objective is constant up to rounding long before the gradient is. A step with a change at
+//! rounding level therefore counts as a decrease if it shortens the gradient.
 //!
-//! Cost: two passes over the atoms for each trial step.
+//! Cost: two passes over the atoms per trial step.
 
 use super::{Preimage, Stop};
 use crate::batch::{Differentiable, Expansion};
@@ -17,14 +17,14 @@ use crate::kernel::Dictionary;
 use crate::num::dot;
 use crate::row::check_row;
 
-/// Share of the promised fall that is enough.
+/// Sufficient share of the predicted decrease.
 const ENOUGH: f64 = 1e-4;
-/// Times that a step is halved before there is none.
+/// Maximum number of halvings of a step.
 const HALVINGS: usize = 60;
-/// Changes under this share of the terms of the objective are rounding.
+/// Share of the terms of the objective below which a change is rounding.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
-/// A pre-image by gradient descent from `start`. The kernel must be the dictionary's.
+/// Finds a pre-image by gradient descent from `start`. The kernel must be that of the dictionary.
 pub fn descend<K, D>(
     kernel: &K,
     dictionary: &D,
@@ -60,11 +60,11 @@ where
     Ok(Preimage { point: here.point, squared_distance, steps, converged })
 }
 
-/// A point with everything known about it.
+/// A point with its objective and gradient.
 struct Place {
     point: Vec<f64>,
     value: f64,
-    /// Sum of the absolute terms of the value.
+    /// Sum of the absolute values of the terms.
     terms: f64,
     gradient: Vec<f64>,
 }
@@ -90,7 +90,7 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
         Ok(Place { point, value, terms, gradient })
     }
 
-    /// The first place along the negative gradient that is low enough; none when the steps become too short.
+    /// Returns the first point along the negative gradient with a sufficient decrease; `None` if the steps become too short.
     fn step(&self, from: &Place, mut size: f64, stop: Stop) -> Result<Option<Place>, Error> {
         let slope = dot(&from.gradient, &from.gradient);
         for _ in 0..HALVINGS {
@@ -110,7 +110,7 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
     }
 }
 
-/// `|Δz|² / Δz·Δ∇`, or twice the last size where the objective curves down.
+/// Returns `|Δz|² / Δz·Δ∇`, or twice the last size where the curvature is negative.
 fn fitting_size(from: &Place, to: &Place, size: f64) -> f64 {
     let (mut moved, mut curve) = (0.0, 0.0);
     for i in 0..from.point.len() {

@@ -1,16 +1,16 @@
 //! Fixed-point iteration for RBF kernels.
 //!
-//! Setting: `k(x, z) = exp(-γ|x - z|²)`, so `k(z, z) = 1` and the task is to make `f(z) = Σ_i α_i k(x_i, z)` large.
+//! Setting: `k(x, z) = exp(-γ|x - z|²)`, so `k(z, z) = 1`, and the task is to maximize `f(z) = Σ_i α_i k(x_i, z)`.
 //!
-//! Update: `z ← Σ_i w_i x_i / Σ_i w_i` with `w_i = α_i k(x_i, z)`, the point where the gradient would vanish if the weights
-//! stayed. The denominator is f(z).
+//! Update: `z ← Σ_i w_i x_i / Σ_i w_i` with `w_i = α_i k(x_i, z)`, the point where the gradient would vanish for constant
+//! weights. The denominator is f(z).
 //!
-//! Safeguards: where `f(z) > 0` the step points uphill (it is the gradient over 2γ f(z)), so it is halved until f does not
-//! fall: the iteration never gets worse. Where `f(z) ≤ 0`, or is zero to rounding because z is far from every atom, the
-//! step means nothing, and the run starts again at the atom with the largest f. When even that is not positive,
-//! the best point seen is returned and marked as not converged.
+//! Safeguards: where `f(z) > 0` the step is an ascent direction (the gradient divided by 2γ f(z)), and it is halved until f
+//! does not decrease. The iteration therefore never gets worse. Where `f(z) ≤ 0`, or is zero up to rounding because z is far
+//! from every atom, the step is meaningless, and the iteration restarts at the atom with the largest f. If that value is not
+//! positive either, the best point seen is returned and marked as not converged.
 //!
-//! Cost: one kernel row and one combination of atoms for each step.
+//! Cost: one kernel row and one combination of atoms per step.
 
 use super::{Preimage, Stop};
 use crate::batch::Expansion;
@@ -20,11 +20,11 @@ use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::num::dot;
 use crate::row::check_row;
 
-/// Times that a step is halved before it counts as none.
+/// Maximum number of halvings of a step.
 const HALVINGS: usize = 30;
 
-/// A pre-image by fixed-point iteration from `start`, and from the `restarts` atoms with the largest f; the best is
-/// returned.
+/// Finds a pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f. Returns the best
+/// one.
 pub fn fixed_point(
     dictionary: &mut Vectors,
     expansion: &Expansion,
@@ -61,13 +61,13 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// f(z); leaves the kernel row behind.
+    /// Returns f(z) and stores the kernel row.
     fn value(&mut self, point: &[f64]) -> Result<f64, Error> {
         checked_row(self.dictionary, point, &mut self.row)?;
         Ok(dot(self.weights, &self.row))
     }
 
-    /// Where the last row's weights lead, given their sum.
+    /// Computes the target of the step from the weights of the last row and their sum.
     fn lead(&mut self, sum: f64) {
         self.target.clear();
         self.target.resize(self.dictionary.length(), 0.0);
@@ -77,13 +77,13 @@ impl Search<'_> {
         }
     }
 
-    /// True if the sum of the last row's weights is more than what rounding leaves.
+    /// Returns true if the sum of the weights of the last row exceeds rounding.
     fn means_something(&self, sum: f64) -> bool {
         let sizes: f64 = self.weights.iter().zip(&self.row).map(|(weight, kernel)| (weight * kernel).abs()).sum();
         sum > 16.0 * f64::EPSILON * sizes && sum >= f64::MIN_POSITIVE
     }
 
-    /// Iterates from one start; the distance is filled in by the caller.
+    /// Iterates from one starting point. The caller computes the distance.
     fn run(&mut self, mut point: Vec<f64>) -> Result<(Preimage, f64), Error> {
         let mut value = self.value(&point)?;
         let mut next = vec![0.0; point.len()];
@@ -96,7 +96,7 @@ impl Search<'_> {
                 for ((n, z), t) in next.iter_mut().zip(&point).zip(&self.target) {
                     *n = z + size * (t - z);
                 }
-                // A target far away can be off by any amount; only finite ones are looked at.
+                // A distant target can be arbitrarily wrong; only finite ones are evaluated.
                 if next.iter().all(|n| n.is_finite()) {
                     reached = self.value(&next)?;
                 }
@@ -108,7 +108,7 @@ impl Search<'_> {
             steps += 1;
             converged = self.stop.reached(&point, &next);
             if !(reached >= value) {
-                // Rounding: no step of any length is uphill.
+                // Rounding level: no step of any length increases f.
                 converged = true;
                 break;
             }
@@ -118,7 +118,7 @@ impl Search<'_> {
         Ok((Preimage { point, squared_distance: 0.0, steps, converged }, value))
     }
 
-    /// The atoms with the largest f, best first.
+    /// Returns the atoms with the largest f, best first.
     fn best_atoms(&mut self, count: usize) -> Result<Vec<usize>, Error> {
         let atoms = self.dictionary.len();
         let mut values = Vec::with_capacity(atoms);
@@ -156,7 +156,7 @@ mod tests {
         for i in 0..3 {
             let weights = (0..3).map(|j| f64::from(u8::from(i == j))).collect();
             let f = Expansion::new(&dictionary, weights).unwrap();
-            // The second start is so far away that every kernel value underflows: the safeguard finds the atom.
+            // The second start is so far away that every kernel value underflows; the safeguard finds the atom.
             for start in [vec![0.0; 3], vec![1e3; 3]] {
                 let found = fixed_point(&mut dictionary, &f, &start, 0, Stop::default()).unwrap();
                 assert!(found.converged && gap(&found.point, &atoms[i]) < 1e-9, "{found:?}");

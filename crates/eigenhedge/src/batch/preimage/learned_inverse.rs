@@ -1,9 +1,9 @@
-//! An inverse map learned from examples.
+//! Pre-images by a learned inverse map.
 //!
 //! Setting: points x in `R^n` with coordinates c(x), usually the scores of kernel PCA. Kernel ridge regression from c to x,
-//! one output for each entry of x, gives a pre-image for any coordinates at the cost of one kernel row.
+//! with one output per entry of x, gives a pre-image of any coordinates at the cost of one kernel row.
 //!
-//! Not done: choosing the kernel and ρ; [`KernelRidge::leave_one_out`] of [`LearnedInverse::ridge`] tells how good they are.
+//! Not done: choosing the kernel and ρ. [`KernelRidge::leave_one_out`] of [`LearnedInverse::ridge`] measures their quality.
 
 use crate::batch::KernelRidge;
 use crate::error::Error;
@@ -14,14 +14,14 @@ use crate::state;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 
-/// A map from coordinates to points.
+/// Map from coordinates to points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedInverse {
     ridge: KernelRidge<Vectors>,
 }
 
 impl LearnedInverse {
-    /// Learns from the scores (one row for each point) of these points; the kernel is one on coordinates.
+    /// Learns the map from the scores (one row per point) of these points. The kernel acts on coordinates.
     pub fn fit<R: Borrow<[f64]>>(
         kernel: VectorKernel,
         scores: &Matrix,
@@ -41,12 +41,12 @@ impl LearnedInverse {
         Ok(Self { ridge: KernelRidge::fit_many(dictionary, &coordinates, &targets, alpha)? })
     }
 
-    /// The point that has these coordinates, as far as was learned.
+    /// Returns the predicted point with these coordinates.
     pub fn point(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         self.ridge.predict(coordinates)
     }
 
-    /// The regression behind it.
+    /// Returns the underlying regression.
     pub fn ridge(&self) -> &KernelRidge<Vectors> {
         &self.ridge
     }

@@ -1,16 +1,16 @@
 //! Pre-images: a point whose features are near a given combination of features.
 //!
-//! Setting: `f = Σ_i α_i φ(x_i)`, an [`Expansion`]. A point z with `φ(z) = f` exists only by chance, and may not be the
-//! only one; what is sought is a z that makes `|φ(z) - f|² = k(z, z) - 2 f(z) + |f|²` small.
+//! Setting: `f = Σ_i α_i φ(x_i)`, an [`Expansion`]. A point z with `φ(z) = f` rarely exists and need not be unique. The task is
+//! to find a z that makes `|φ(z) - f|² = k(z, z) - 2 f(z) + |f|²` small.
 //!
-//! Four ways, for four situations:
+//! Four methods:
 //! - [`fixed_point`]: RBF kernels on vectors;
-//! - [`descend`]: any kernel on vectors with a gradient;
-//! - [`best_candidate`]: any kernel on anything, among given candidates;
-//! - [`LearnedInverse`]: learned from points and their coordinates, when many pre-images are wanted fast.
+//! - [`descend`]: any differentiable kernel on vectors;
+//! - [`best_candidate`]: any kernel, among given candidates;
+//! - [`LearnedInverse`]: learned from points and their coordinates, for many fast pre-images.
 //!
-//! Guarantee: the first two find a local minimum that is no worse than where they start; the third, the best of
-//! its candidates; the fourth, nothing.
+//! Guarantee: the first two find a local minimum no worse than the starting point; the third finds the best of its candidates;
+//! the fourth has none.
 //!
 //! References: Mika, Schölkopf, Smola, Müller, Scholz and Rätsch, *Kernel PCA and de-noising in feature spaces*, 1999;
 //! Bakır, Weston and Schölkopf, *Learning to find pre-images*, 2004.
@@ -28,26 +28,26 @@ pub use learned_inverse::LearnedInverse;
 #[cfg(doc)]
 use super::Expansion;
 
-/// A point found by iteration.
+/// Pre-image found by iteration.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Preimage {
-    /// z.
+    /// Point z.
     pub point: Vec<f64>,
     /// `|φ(z) - f|²`.
     pub squared_distance: f64,
-    /// Steps taken in the run that found it.
+    /// Number of steps of the iteration that found it.
     pub steps: usize,
     /// True if the last step was within the tolerance.
     pub converged: bool,
 }
 
-/// When to stop.
+/// Stopping rule of an iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stop {
-    /// Largest number of steps of a model.
+    /// Maximum number of steps.
     pub steps: usize,
-    /// A run ends when a step is shorter than this share of the length of z, plus this.
+    /// Tolerance: the iteration stops when a step is shorter than this share of the norm of z, plus this number.
     pub tolerance: f64,
 }
 

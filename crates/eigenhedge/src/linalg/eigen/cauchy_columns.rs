@@ -1,15 +1,15 @@
-//! The Cauchy columns behind a solved secular equation: the z they are made of, and their norms.
+//! Cauchy columns of a solved secular equation: the recomputed z and the norms.
 //!
-//! A lane is an entry of z, or a root; what it is compared with passes one after the other, four for one division.
-//! Lists that are walked by lanes are filled up to whole ones.
+//! Each lane is an entry of z or a root. The other operands are processed one after the other, four per division. Lists that
+//! are processed in lanes are padded to whole lanes.
 
 use super::secular_simd::{reciprocals, select};
 use crate::linalg::Matrix;
 use pulp::{Simd, WithSimd};
 
-/// The z whose rank-one change has exactly the computed roots (Gu & Eisenstat): `z_i² = (λ_last - d_i)
-/// Π_{j<i} (λ_j - d_i)/(d_j - d_i) Π_{i≤j<last} (λ_j - d_i)/(d_{j+1} - d_i)`. `weights` bring the signs and take the
-/// result. Every fraction is in (0, 1].
+/// Recomputes the z whose rank-one change has exactly the computed roots (Gu & Eisenstat): `z_i² = (λ_last - d_i) Π_{j<i} (λ_j
+/// - d_i)/(d_j - d_i) Π_{i≤j<last} (λ_j - d_i)/(d_{j+1} - d_i)`. `weights` contains the signs on input and z on output. Every
+/// fraction is in (0, 1].
 #[inline(always)]
 pub(super) fn recompute_weights<S: Simd>(
     simd: S,
@@ -45,7 +45,7 @@ pub(super) fn recompute_weights<S: Simd>(
     }
 }
 
-/// One over the norm of each Cauchy column `w/(d - λ)`; the lanes behind the last root hold nothing of use.
+/// Computes the inverse norm of each Cauchy column `w/(d - λ)`. Padding lanes after the last root are undefined.
 #[inline(always)]
 pub(super) fn inverse_norms<S: Simd>(
     simd: S,
@@ -91,7 +91,7 @@ pub(super) struct Points<'a> {
     pub scales: &'a [f64],
 }
 
-/// Writes normalised Cauchy columns, filled up to whole lanes, one for each root of a list.
+/// Writes normalized Cauchy columns, padded to whole lanes, one for each root of a list.
 pub(super) struct Fill<'a> {
     pub points: Points<'a>,
     pub weights: &'a [f64],

@@ -1,7 +1,7 @@
-//! Small products: directions turned by the Cauchy columns of a factor.
+//! Products of small matrices: directions times the Cauchy columns of a factor.
 //!
-//! The matrices are a few dozen rows and columns large and in the first cache; what a general product spends on packing
-//! and choosing kernels would be most of the time. Columns are read with the room behind them, in whole lanes.
+//! The matrices have a few dozen rows and columns and fit into the first-level cache. A general product would spend most of its
+//! time on packing and on kernel selection. Columns are read in whole lanes, including their padding.
 
 use crate::linalg::Matrix;
 use pulp::{Simd, WithSimd};
@@ -33,7 +33,7 @@ impl WithSimd for CauchyProduct<'_> {
     }
 }
 
-/// A few columns of the product.
+/// Computes `C` columns of the product.
 #[inline(always)]
 fn columns<S: Simd, const C: usize>(simd: S, turn: &mut CauchyProduct<'_>, first: usize, lanes: usize) {
     let mut row = 0;
@@ -50,7 +50,7 @@ fn columns<S: Simd, const C: usize>(simd: S, turn: &mut CauchyProduct<'_>, first
     }
 }
 
-/// `R` vectors of rows of `C` columns of the product.
+/// Computes `R` vectors of rows of `C` columns of the product.
 #[inline(always)]
 fn block<S: Simd, const R: usize, const C: usize>(simd: S, turn: &mut CauchyProduct<'_>, first: usize, row: usize) {
     let mut sums = [[simd.splat_f64s(0.0); C]; R];

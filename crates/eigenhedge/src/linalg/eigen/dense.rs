@@ -1,7 +1,7 @@
-//! Fresh eigendecomposition of a dense symmetric matrix, with scratch that can be reused.
+//! Eigendecomposition of a dense symmetric matrix, with reusable scratch space.
 //!
-//! Numerics: a matrix of very large or very small entries is divided by a power of two first, because the solver squares
-//! entries; eigenvalues are multiplied back.
+//! Numerics: a matrix with very large or very small entries is first divided by a power of two, because the solver squares
+//! entries. The eigenvalues are multiplied back.
 
 use crate::linalg::Matrix;
 use crate::num::unit;
@@ -9,12 +9,12 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Auto, MatMut, MatRef, Par, Spec};
 
-/// Eigenvalues ascending, eigenvectors in the columns.
+/// Eigenvalues and eigenvectors of a symmetric matrix.
 #[derive(Default)]
 pub struct Eigen {
-    /// Ascending.
+    /// Eigenvalues, ascending.
     pub values: Vec<f64>,
-    /// Column `i` belongs to value `i`.
+    /// Eigenvectors; column `i` belongs to value `i`.
     pub vectors: Matrix,
     memory: Option<(usize, MemBuffer)>,
     scaled: Matrix,
@@ -33,7 +33,7 @@ impl Clone for Eigen {
 }
 
 impl Eigen {
-    /// Decomposes the matrix, of which the lower triangle is read. Entries must be finite.
+    /// Decomposes a symmetric matrix. Reads the lower triangle. Entries must be finite.
     pub(crate) fn compute(&mut self, matrix: MatRef<'_, f64>) {
         let n = matrix.nrows();
         if n == 0 {
@@ -52,7 +52,7 @@ impl Eigen {
     }
 }
 
-/// Finds eigenvalues and, if there is a place for them, eigenvectors of a matrix that is not empty.
+/// Computes the eigenvalues of a nonempty matrix, and the eigenvectors if `vectors` is given.
 fn decompose(
     matrix: MatRef<'_, f64>,
     values: &mut [f64],
@@ -67,14 +67,15 @@ fn decompose(
     values.iter_mut().for_each(|value| *value *= unit);
 }
 
-/// The matrix divided by a power of two, in the scratch unless that power is 1; and the power. The lower triangle is read.
+/// Returns the matrix divided by a power of two, and the power. The result is in the scratch unless the power is 1. Reads the
+/// lower triangle.
 fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<'a, f64>, f64) {
     let n = matrix.nrows();
     let mut largest = 0f64;
     for j in 0..n {
         (j..n).for_each(|i| largest = largest.max(matrix[(i, j)].abs()));
     }
-    // Subnormal entries are the rounding of something larger that was subtracted, or all there is: 2^-1022 fits both.
+    // Subnormal entries are rounding errors of a subtraction, or the matrix has no larger ones. 2^-1022 suits both.
     let unit = unit(if largest > 0.0 { largest.max(f64::MIN_POSITIVE) } else { 0.0 });
     if unit == 1.0 {
         return (matrix, 1.0);
@@ -93,7 +94,7 @@ fn params() -> Spec<SelfAdjointEvdParams, f64> {
     Spec::new(params)
 }
 
-/// Eigenvalues of a symmetric matrix, ascending. The lower triangle is read; entries must be finite.
+/// Computes the eigenvalues of a symmetric matrix, ascending. Reads the lower triangle. Entries must be finite.
 pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     let n = matrix.nrows();
     let mut values = vec![0.0; n];
@@ -105,7 +106,7 @@ pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     values
 }
 
-/// Eigendecomposition of a symmetric matrix, of which the lower triangle is read.
+/// Computes the eigendecomposition of a symmetric matrix. Reads the lower triangle.
 pub fn symmetric_eigen(matrix: &Matrix) -> Eigen {
     let mut eigen = Eigen::default();
     eigen.compute(matrix.view());

@@ -1,9 +1,10 @@
-//! Symmetric eigensystems that change by signed rank-one terms.
+//! Symmetric eigensystems under signed rank-one updates.
 
 mod cauchy_columns;
 mod cauchy_product;
 mod dense;
 mod factor;
+mod largest_pairs;
 mod root;
 mod secular;
 mod secular_batch;
@@ -12,3 +13,4 @@ mod secular_simd;
 pub(crate) use dense::symmetric_eigenvalues;
 pub use dense::{Eigen, symmetric_eigen};
 pub(crate) use factor::{Factor, FactorScratch};
+pub(crate) use largest_pairs::{largest_pairs, largest_sum, orthonormal_to, top};

@@ -1,6 +1,6 @@
-//! A root of the secular equation, and how many steps are made to find one.
+//! Representation of a root of the secular equation, and the limit on iterations.
 
-/// Most steps of an iteration; a few are usual.
+/// Maximum number of iterations; a few are usual.
 pub(super) const MOST_STEPS: usize = 100;
 
 /// A root `λ = pole + offset`.
@@ -8,6 +8,6 @@ pub(super) const MOST_STEPS: usize = 100;
 pub struct Root {
     /// Index of the nearest pole.
     pub origin: usize,
-    /// Distance from it; positive when the pole is the lower end of the gap.
+    /// Distance from that pole; positive if the pole is the lower end of the gap.
     pub offset: f64,
 }

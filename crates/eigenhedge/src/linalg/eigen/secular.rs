@@ -3,20 +3,20 @@
 //! Setting: `diag(d) + z zᵀ` with strictly ascending poles `d` and weights `w = z²`. Its eigenvalues are the
 //! roots of `f(λ) = 1 + Σ w_j / (d_j - λ)`, one in each gap `(d_i, d_{i+1})` and one above the last pole.
 //!
-//! Update: each root is kept as (nearest pole, offset), so that every difference `d_j - λ_i` is known to full
-//! relative accuracy; that is what makes the eigenvectors orthogonal (Gu & Eisenstat 1994). Iteration: the
-//! "middle way" (Li 1993), which replaces the sums on both sides of the root by one pole each, inside a
-//! bracket that every step tightens.
+//! Update: each root is stored as (nearest pole, offset), so that every difference `d_j - λ_i` has full relative accuracy. This
+//! makes the eigenvectors orthogonal (Gu & Eisenstat 1994). The iteration is the "middle way" (Li 1993). It replaces the sums
+//! on both sides of the root by one pole each, inside a bracket that shrinks in every step.
 //!
-//! Cost: about four evaluations of f per root; small problems are solved in [`super::secular_batch`]. Numerics: the caller scales the problem to unit size.
+//! Cost: about four evaluations of f per root. Small problems are solved in [`super::secular_batch`]. Numerics: the caller
+//! scales the problem to unit size.
 
 use super::root::{MOST_STEPS, Root};
 use super::secular_batch;
 use super::secular_simd::{Point, pole_sums};
 use pulp::Simd;
 
-/// All `count` roots, in ascending order. The first `count` poles ascend strictly and have positive weights; both lists
-/// are filled up.
+/// Computes all `count` roots in ascending order. The first `count` poles are strictly ascending and have positive weights.
+/// Both lists are padded to whole lanes.
 #[inline(always)]
 pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usize, roots: &mut Vec<Root>) {
     let last = count - 1;
@@ -31,14 +31,14 @@ pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usi
     roots.push(last_root(simd, poles, weights, last, total));
 }
 
-/// The root between pole `i` and pole `i + 1`.
+/// Computes the root between pole `i` and pole `i + 1`.
 #[inline(always)]
 fn inner_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], i: usize) -> Root {
     let gap = poles[i + 1] - poles[i];
     let half = 0.5 * gap;
     let sides = pole_sums(simd, poles, weights, Point { pole: poles[i], offset: half });
     let middle = 1.0 + sides.below + sides.above;
-    // f rises from -∞ to +∞ across the gap.
+    // f increases from -∞ to +∞ across the gap.
     let origin = if middle >= 0.0 { i } else { i + 1 };
     let far = middle + (weights[i] - weights[i + 1]) / half;
     let mut bracket = if middle >= 0.0 { (0.0, half) } else { (-half, 0.0) };
@@ -71,11 +71,11 @@ fn inner_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], i: usize) -> Roo
     Root { origin, offset }
 }
 
-/// The root above the last pole: one pole stands for the whole sum.
+/// Computes the root above the last pole, with one pole in place of the whole sum.
 #[inline(always)]
 fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, total: f64) -> Root {
     let mut bracket = (0.0, total * (1.0 + 4.0 * f64::EPSILON));
-    // With all poles at the last one the root would be at `total`; with the last alone, at its weight.
+    // If all poles were at the last one, the root would be at `total`; with the last pole alone, at its weight.
     let mut offset = if origin == 0 { total } else { inside(0.5 * (weights[origin] + total), bracket) };
     for _ in 0..if origin == 0 { 0 } else { MOST_STEPS } {
         let sides = pole_sums(simd, poles, weights, Point { pole: poles[origin], offset });
@@ -101,20 +101,20 @@ fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, to
     Root { origin, offset }
 }
 
-/// Root of `far + w_low/(-x) + w_high/(gap - x)`, as an offset from the nearer end.
+/// Returns the root of `far + w_low/(-x) + w_high/(gap - x)` as an offset from the nearer end.
 #[inline(always)]
 fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
-    // far·x² - a·x + b = 0, with x the offset from the chosen end.
+    // far·x² - a·x + b = 0, where x is the offset from the chosen end.
     let (a, b) = if from_low { (far * gap + low + high, low * gap) } else { (low + high - far * gap, -high * gap) };
     let root = (a * a - 4.0 * far * b).max(0.0).sqrt();
-    // The two roots, each without cancellation; only one lies in the half gap.
+    // Both roots are computed without cancellation. Only one is in the half gap.
     let sum = if a >= 0.0 { a + root } else { a - root };
     let (first, second) = (2.0 * b / sum, sum / (2.0 * far));
     let fits = |x: f64| if from_low { x > 0.0 && x <= 0.5 * gap } else { x < 0.0 && x >= -0.5 * gap };
     if fits(first) { first } else { second }
 }
 
-/// Step to the root of `c + s/(lower - x) + S/(upper - x)`, which matches f and both slopes here.
+/// Returns the step to the root of `c + s/(lower - x) + S/(upper - x)`, which matches f and both slopes at this point.
 #[inline(always)]
 fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: f64) -> f64 {
     let a = (lower + upper) * value - lower * upper * (slope_left + slope_right);
@@ -124,7 +124,8 @@ fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: 
     if a <= 0.0 { (a - root) / (2.0 * c) } else { 2.0 * b / (a + root) }
 }
 
-/// `x` when it lies strictly inside the bracket, otherwise a point that shrinks it, geometrically when an end is a pole.
+/// Returns `x` if it is strictly inside the bracket, and otherwise a point that shrinks the bracket, geometrically if an end is
+/// a pole.
 #[inline(always)]
 fn inside(x: f64, (low, high): (f64, f64)) -> f64 {
     if x > low && x < high {

@@ -1,47 +1,47 @@
-//! The roots of a small secular equation, as many at once as there are lanes.
+//! Roots of a small secular equation, one per lane.
 //!
-//! Setting and iteration are those of [`super::secular`]; here a lane is a root and the poles pass one after the other,
-//! so that no sum runs across lanes and one square root serves all of them. It pays while there are few poles: the lanes
-//! wait for the slowest root.
+//! Setting and iteration are those of [`super::secular`]. Each lane holds a root and the poles are processed one after the
+//! other. No sum crosses lanes, and one square root instruction serves all of them. This is faster only for few poles, because
+//! the lanes wait for the slowest root.
 //!
-//! The root above the last pole is one like the others: the poles that fill up the lanes have no weight and lie above it.
+//! The root above the last pole needs no special case: the padding poles have zero weight and are above it.
 
 use super::root::{MOST_STEPS, Root};
 use super::secular_simd::{Sides, abs, neg, reciprocals, select};
 use pulp::Simd;
 
-/// Problems of up to this many poles are solved together.
+/// Largest number of poles that is solved in lanes.
 pub(super) const MOST: usize = 96;
-/// Room for whole lanes beyond the poles.
+/// Padding for whole lanes after the poles.
 const BEYOND: usize = 16 + 8;
-/// Problems of up to this many poles have little room to clear.
+/// Largest number of poles for the small array, which takes less time to clear.
 const FEW: usize = 16;
 
-/// The other poles make a difference when the secular function without the two at hand would change by this share.
+/// Relative change of the secular function, without the two adjacent poles, above which the other poles are taken into account.
 const CROWDED: f64 = 0.5;
 
-/// Poles that ascend strictly, with weights; behind them come poles without weight.
+/// Strictly ascending poles with weights, followed by padding poles of zero weight.
 struct Problem<const ROOM: usize> {
     poles: [f64; ROOM],
     weights: [f64; ROOM],
-    /// Poles in use, a multiple of four.
+    /// Number of poles including padding, a multiple of four.
     filled: usize,
 }
 
-/// One root in each lane: where it is sought.
+/// Search interval of the root in each lane.
 #[derive(Clone, Copy)]
 struct Gaps<V> {
     lower: V,
     upper: V,
-    /// The nearer of the two, and 1 when it is the lower, -1 when it is the upper.
+    /// Nearer of the two poles; `side` is 1 if it is the lower one and -1 if it is the upper one.
     origin: V,
     side: V,
-    /// The bracket, measured from it.
+    /// Bracket, relative to that pole.
     low: V,
     high: V,
 }
 
-/// All roots of at most [`MOST`] poles.
+/// Computes all roots of at most [`MOST`] poles.
 #[inline(always)]
 pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], roots: &mut Vec<Root>) {
     if poles.len() <= FEW {
@@ -59,7 +59,7 @@ fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64],
     problem.weights[..count].copy_from_slice(weights);
     let total: f64 = weights.iter().sum();
     for (i, pole) in problem.poles[count..count + BEYOND].iter_mut().enumerate() {
-        // The last root is nearer to the last pole than half this far.
+        // The distance of the last root from the last pole is less than half of this.
         *pole = poles[count - 1] + (2.0 + 2.0 * total) * (i + 1) as f64;
     }
     let mut first = 0;
@@ -73,7 +73,7 @@ fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64],
     }
 }
 
-/// Finds the roots above the poles from `first` on, one in each lane of `G` groups; returns how many.
+/// Finds the roots above the poles from `first` on, one in each lane of `G` groups. Returns their number.
 #[inline(always)]
 fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
@@ -99,14 +99,14 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
         let weights = [load::<S>(&problem.weights[at..]), load::<S>(&problem.weights[at + 1..])];
         offsets[g] = begin(simd, &mut gaps[g], offsets[g], weights, &sums[g]);
         origins[g] = gaps[g].origin;
-        // One in lanes whose root still moves.
+        // 1 in lanes whose root has not converged.
         let mut lanes = [0.0; 8];
         lanes[..count.saturating_sub(at).min(8)].fill(1.0);
         moving[g] = load::<S>(&lanes);
     }
     let mut busy = [true; G];
     for _ in 0..MOST_STEPS {
-        // Mostly one root takes longer than the others: of two groups, the one without it waits no more.
+        // Often one root takes longer than the others. The group without it then stops early.
         let sums = if busy == [true; G] {
             evaluate(simd, problem, &origins, &offsets)
         } else {
@@ -137,7 +137,7 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     solved
 }
 
-/// From the sums in the middle of the gaps: which end is near, the bracket and the first guess.
+/// Computes the nearer end, the bracket and the first guess from the sums at the middle of the gaps.
 #[inline(always)]
 fn begin<S: Simd>(
     simd: S,
@@ -148,7 +148,7 @@ fn begin<S: Simd>(
 ) -> S::f64s {
     let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
     let middle = simd.add_f64s(simd.add_f64s(one, sums.below), sums.above);
-    // f rises from -∞ to +∞ across the gap.
+    // f increases from -∞ to +∞ across the gap.
     let from_lower = simd.greater_than_or_equal_f64s(middle, zero);
     gaps.origin = select(simd, from_lower, gaps.lower, gaps.upper);
     gaps.side = select(simd, from_lower, one, simd.splat_f64s(-1.0));
@@ -157,7 +157,7 @@ fn begin<S: Simd>(
     let far = simd.add_f64s(middle, simd.div_f64s(simd.sub_f64s(low_weight, high_weight), half));
     let gap = simd.sub_f64s(gaps.upper, gaps.lower);
     let guess = first_guess(simd, far, [low_weight, high_weight], gap, gaps.side);
-    // Where the other poles make a difference across half the gap, their weight counts too: the slopes tell.
+    // If the other poles matter across half the gap, their weight counts too. The slopes show this.
     let own = simd.div_f64s(simd.add_f64s(low_weight, high_weight), half);
     let others = simd.mul_add_e_f64s(simd.add_f64s(sums.slope_below, sums.slope_above), half, neg(simd, own));
     let crowded = simd.greater_than_f64s(others, simd.mul_f64s(simd.splat_f64s(CROWDED), abs(simd, far)));
@@ -166,7 +166,7 @@ fn begin<S: Simd>(
     inside(simd, select(simd, crowded, joint, guess), gaps)
 }
 
-/// One step of every lane that moves; returns the offsets, and one where they have to move on.
+/// Makes one step in every lane that has not converged. Returns the offsets, and 1 in lanes that must continue.
 #[inline(always)]
 fn improve<S: Simd>(
     simd: S,
@@ -196,13 +196,13 @@ fn improve<S: Simd>(
     (next, select(simd, settled, zero, moving))
 }
 
-/// The first lanes of a list.
+/// Loads the first lanes of a list.
 #[inline(always)]
 fn load<S: Simd>(list: &[f64]) -> S::f64s {
     S::as_simd_f64s(list).0[0]
 }
 
-/// `Σ w/(d - λ)` and `Σ w/(d - λ)²` over both sides of the point of each lane.
+/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` on both sides of the point of each lane.
 #[inline(always)]
 fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
@@ -237,18 +237,18 @@ fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     sums
 }
 
-/// Root of `far + w_low/(-x) + w_high/(gap - x)`, as an offset from the nearer end: `side` is 1 for the lower, -1 for the
-/// upper. Any number when there is none.
+/// Returns the root of `far + w_low/(-x) + w_high/(gap - x)` as an offset from the nearer end. `side` is 1 for the lower end
+/// and -1 for the upper. The result is arbitrary if there is no root.
 #[inline(always)]
 fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S::f64s, side: S::f64s) -> S::f64s {
     let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));
     let from_lower = simd.greater_than_f64s(side, zero);
-    // far·x² - a·x + b = 0, with x the offset from the chosen end.
+    // far·x² - a·x + b = 0, where x is the offset from the chosen end.
     let a = simd.mul_add_e_f64s(simd.mul_f64s(side, far), gap, simd.add_f64s(low, high));
     let b = simd.mul_f64s(select(simd, from_lower, low, neg(simd, high)), gap);
     let square = simd.sub_f64s(simd.mul_f64s(a, a), simd.mul_f64s(simd.mul_f64s(simd.splat_f64s(4.0), far), b));
     let root = simd.sqrt_f64s(simd.max_f64s(square, zero));
-    // The two roots, each without cancellation; only one lies in the half gap.
+    // Both roots are computed without cancellation. Only one is in the half gap.
     let positive = simd.greater_than_or_equal_f64s(a, zero);
     let sum = select(simd, positive, simd.add_f64s(a, root), simd.sub_f64s(a, root));
     let first = simd.div_f64s(simd.mul_f64s(two, b), sum);
@@ -261,7 +261,7 @@ fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S
     select(simd, fits, first, second)
 }
 
-/// The step of the middle way, or Newton's where that leads away from the root.
+/// Returns the step of the middle way, or Newton's step where the former leads away from the root.
 #[inline(always)]
 fn middle_way<S: Simd>(
     simd: S,
@@ -289,7 +289,8 @@ fn middle_way<S: Simd>(
     select(simd, towards, step, simd.div_f64s(neg(simd, value), slope))
 }
 
-/// `x` where it lies strictly inside the bracket, otherwise a point that shrinks it, geometrically when an end is a pole.
+/// Returns `x` where it is strictly inside the bracket, and otherwise a point that shrinks the bracket, geometrically if an end
+/// is a pole.
 #[inline(always)]
 fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
     let Gaps { low, high, side, .. } = *gaps;
@@ -299,7 +300,7 @@ fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
         return x;
     }
     let (eighth, sixteen) = (simd.splat_f64s(0.125), simd.splat_f64s(16.0));
-    // Both ends lie on the side of the origin: their product is not negative.
+    // Both ends are on the same side of the origin, so their product is nonnegative.
     let geometric = simd.mul_f64s(side, simd.sqrt_f64s(simd.mul_f64s(low, high)));
     let (near, distant) =
         (simd.min_f64s(abs(simd, low), abs(simd, high)), simd.max_f64s(abs(simd, low), abs(simd, high)));

@@ -1,14 +1,14 @@
-//! The inner loops over poles, as wide as the processor.
+//! SIMD loops over poles.
 //!
-//! All lists are filled up to whole lanes with poles of no weight. Four poles share one division: their product is
-//! inverted and multiplied back, which the callers' scaling to unit size keeps from overflowing.
+//! All lists are padded to whole lanes with poles of zero weight. Four poles share one division: their product is inverted and
+//! multiplied back. The callers scale the problem to unit size, so that the product cannot overflow.
 
 use pulp::Simd;
 
-/// The widest lanes there are; lists are filled up to a multiple of this.
+/// Largest number of lanes. Lists are padded to a multiple of it.
 pub(super) const LANES: usize = 8;
 
-/// Fills poles and weights up to whole lanes. The added poles lie above all others by more than one.
+/// Pads poles and weights to whole lanes. The padding poles exceed all others by more than 1.
 pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {
     let full = poles.len().next_multiple_of(LANES);
     let far = poles.last().map_or(0.0, |last| last + 4.0);
@@ -16,41 +16,41 @@ pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {
     weights.resize(full, 0.0);
 }
 
-// The methods of the same names in pulp are not always inlined, and a call costs more than its work.
+// pulp's methods of the same names are not always inlined, and a call costs more than its work.
 
-/// Absolute values.
+/// Returns absolute values.
 #[inline(always)]
 pub(super) fn abs<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     simd.and_f64s(simd.splat_f64s(f64::from_bits(!(1 << 63))), x)
 }
 
-/// The other sign.
+/// Returns the negated values.
 #[inline(always)]
 pub(super) fn neg<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     simd.mul_f64s(simd.splat_f64s(-1.0), x)
 }
 
-/// Lanes of one vector or of the other.
+/// Selects lanes from one of two vectors.
 #[inline(always)]
 pub(super) fn select<S: Simd>(simd: S, mask: S::m64s, if_true: S::f64s, if_false: S::f64s) -> S::f64s {
     let bits = |x| simd.transmute_u64s_f64s(x);
     simd.transmute_f64s_u64s(simd.select_u64s(mask, bits(if_true), bits(if_false)))
 }
 
-/// A point among the poles, measured from one of them so that differences keep their digits.
+/// A point among the poles, stored relative to one of them to preserve precision.
 #[derive(Clone, Copy)]
 pub(super) struct Point {
     pub pole: f64,
     pub offset: f64,
 }
 
-/// `d - λ` for one vector of poles.
+/// Returns `d - λ` for one vector of poles.
 #[inline(always)]
 fn differences<S: Simd>(simd: S, poles: S::f64s, point: Point) -> S::f64s {
     simd.sub_f64s(simd.sub_f64s(poles, simd.splat_f64s(point.pole)), simd.splat_f64s(point.offset))
 }
 
-/// Reciprocals of four vectors for one division.
+/// Returns the reciprocals of four vectors with one division.
 #[inline(always)]
 pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
     let (low, high) = (simd.mul_f64s(x[0], x[1]), simd.mul_f64s(x[2], x[3]));
@@ -64,19 +64,19 @@ pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
     ]
 }
 
-/// Values and slopes of the two sides of the secular function, as a number or one in each lane: poles below the point
-/// and above it.
+/// Values and slopes of the two parts of the secular function, from the poles below and above the point; one number or one per
+/// lane.
 #[derive(Clone, Copy)]
 pub(super) struct Sides<V> {
-    /// Not positive.
+    /// Sum over the poles below; not positive.
     pub below: V,
-    /// Not negative.
+    /// Sum over the poles above; not negative.
     pub above: V,
     pub slope_below: V,
     pub slope_above: V,
 }
 
-/// Adds one vector of terms; the sign of a term tells its side.
+/// Adds one vector of terms. The sign of a term determines its side.
 #[inline(always)]
 fn add_terms<S: Simd>(simd: S, sums: &mut Sides<S::f64s>, weights: S::f64s, reciprocals: S::f64s) {
     let zero = simd.splat_f64s(0.0);
@@ -88,7 +88,7 @@ fn add_terms<S: Simd>(simd: S, sums: &mut Sides<S::f64s>, weights: S::f64s, reci
     sums.slope_above = simd.mul_add_e_f64s(above, reciprocals, sums.slope_above);
 }
 
-/// `Σ w/(d - λ)` and `Σ w/(d - λ)²` over both sides of the point.
+/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` on both sides of the point.
 #[inline(always)]
 pub(super) fn pole_sums<S: Simd>(simd: S, poles: &[f64], weights: &[f64], point: Point) -> Sides<f64> {
     let zero = simd.splat_f64s(0.0);
@@ -120,7 +120,7 @@ pub(super) fn pole_sums<S: Simd>(simd: S, poles: &[f64], weights: &[f64], point:
     }
 }
 
-/// `Σ t/(d - λ)`, four fractions added up before they are divided.
+/// Computes `Σ t/(d - λ)`. Four fractions are combined before each division.
 #[inline(always)]
 pub(super) fn cauchy_sum<S: Simd>(simd: S, poles: &[f64], terms: &[f64], point: Point) -> f64 {
     let mut sum = simd.splat_f64s(0.0);

@@ -1,6 +1,6 @@
-//! New vectors behind the columns, with all that one pass over them can tell.
+//! Storage of new vectors after the columns, with their norms and products, in one pass.
 //!
-//! Cost: the vectors are read and written once; with products, the columns are read once for all of them.
+//! Cost: the vectors are read and written once. If products are requested, the columns are read once for all vectors.
 
 use super::products::{PART, Products};
 use super::subtract_projection::BLOCK;
@@ -10,50 +10,50 @@ use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// Vectors taken in together, at most.
+/// Maximum number of vectors per call.
 pub(crate) const WINDOW: usize = 16;
 
-/// Sums over the rows of vectors that were taken in.
+/// Sums over the rows of the stored vectors.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Intake {
-    /// For each vector: its square, its products with the columns, its products with the vectors before it.
+    /// For each vector: its squared norm, its products with the columns, its products with the earlier vectors.
     sums: Vec<f64>,
     stride: usize,
     columns: usize,
-    /// The same for each part of the rows.
+    /// Partial sums, for each part of the rows.
     partial: Vec<f64>,
 }
 
-/// Where the vectors are taken from and what is taken away from them.
+/// Input vectors and the origin that is subtracted from them.
 pub(crate) struct Source<'a> {
-    /// One for each vector.
+    /// Input vectors.
     pub points: &'a [&'a [f64]],
-    /// Taken away, one after the other: a fixed point, and the way from there to the origin; none stands for zero.
+    /// Subtracted in two steps: a fixed point, and the displacement from there to the origin; `None` for zero.
     pub origin: Option<(&'a [f64], &'a [f64])>,
-    /// By how much of each vector the origin moves behind it; empty when it stays.
+    /// Share of each vector by which the origin moves after it; empty if the origin is fixed.
     pub steps: &'a [f64],
 }
 
-/// Where the vectors go.
+/// Destinations of the vectors.
 type Slots<'a> = [&'a mut [f64]; WINDOW];
 
 impl Intake {
-    /// Squared norm of a vector.
+    /// Returns the squared norm of a vector.
     pub fn square(&self, vector: usize) -> f64 {
         self.sums[vector * self.stride]
     }
 
-    /// Products of a vector with the columns that were there.
+    /// Returns the products of a vector with the existing columns.
     pub fn products(&self, vector: usize) -> &[f64] {
         &self.sums[vector * self.stride + 1..][..self.columns]
     }
 
-    /// Product of two vectors.
+    /// Returns the product of two vectors.
     pub fn between(&self, earlier: usize, later: usize) -> f64 {
         self.sums[later * self.stride + 1 + self.columns + earlier]
     }
 
-    /// Room for the sums of so many vectors in each of so many parts; the size of one part.
+    /// Allocates the sums of `vectors` vectors in each of `parts` parts. Returns the size of one part.
     fn prepare(&mut self, columns: usize, vectors: usize, products: bool, parts: usize) -> usize {
         (self.columns, self.stride) = if products { (columns, 1 + columns + vectors) } else { (0, 1) };
         let size = vectors * self.stride;
@@ -62,7 +62,7 @@ impl Intake {
         size
     }
 
-    /// Adds up the parts, in order.
+    /// Adds the parts in order.
     fn add_up(&mut self, size: usize) {
         self.sums.clear();
         self.sums.resize(size, 0.0);
@@ -73,7 +73,7 @@ impl Intake {
 }
 
 impl Matrix {
-    /// Puts points behind the columns, where they are columns yet to be, and adds up their squares and, if wanted, their
+    /// Stores points in the space after the columns and sums their squares. If `products` is true, also computes their
     /// products.
     pub(crate) fn take_in(&mut self, source: &Source<'_>, products: bool, intake: &mut Intake) {
         let count = source.points.len();
@@ -98,7 +98,7 @@ impl Matrix {
     }
 }
 
-/// Cuts the first rows off.
+/// Splits off the first rows.
 fn cut<'a>(slots: &mut Slots<'a>, rows: usize) -> Slots<'a> {
     std::array::from_fn(|i| {
         let rows = rows.min(slots[i].len());
@@ -106,17 +106,17 @@ fn cut<'a>(slots: &mut Slots<'a>, rows: usize) -> Slots<'a> {
     })
 }
 
-/// Input of one thread for its rows.
+/// Input of one thread.
 struct Part<'a> {
     source: &'a Source<'a>,
     columns: Columns<'a>,
     stride: usize,
-    /// The row that the slots start with.
+    /// Row number of the start of the slots.
     first: usize,
 }
 
 impl Part<'_> {
-    /// These rows, part by part: `slots` are their places, `sums` has room of this size for each part.
+    /// Processes these rows part by part. `slots` are the destinations; `sums` has `size` numbers for each part.
     fn add_all(&self, rows: Range<usize>, mut slots: Slots<'_>, sums: &mut [f64], size: usize) {
         let slots = &mut slots[..self.source.points.len()];
         let starts = rows.clone().step_by(PART);
@@ -133,7 +133,7 @@ impl Part<'_> {
         block.start - self.first..block.end - self.first
     }
 
-    /// The points minus the origin, which moves behind each of them.
+    /// Copies the points minus the origin, which moves after each of them.
     fn copy(&self, block: Range<usize>, slots: &mut [&mut [f64]]) {
         let Source { points, origin, steps } = self.source;
         let inner = self.inner(&block);
@@ -154,7 +154,7 @@ impl Part<'_> {
         }
     }
 
-    /// Squares and products of what was copied.
+    /// Adds the squares and products of the copied rows.
     fn add(&self, block: Range<usize>, slots: &[&mut [f64]], sums: &mut [f64]) {
         let (inner, stride) = (self.inner(&block), self.stride);
         for (sums, slot) in sums.chunks_mut(stride).zip(slots) {
@@ -173,7 +173,7 @@ impl Part<'_> {
     }
 }
 
-/// One point minus the origin, which moves behind it.
+/// One point minus the origin, which moves after it.
 struct Place<'a> {
     point: &'a [f64],
     base: Option<&'a [f64]>,

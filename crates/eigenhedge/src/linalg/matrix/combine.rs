@@ -1,26 +1,26 @@
-//! A long matrix times a small one, in place.
+//! Product of a long matrix with a small one, in place.
 //!
-//! Cost: the long matrix is read and written once. A few rows of it at a time, with the room behind the last of them, stay
-//! in the first cache until all their products are known; a general product would copy them twice.
+//! Cost: the long matrix is read and written once. A few rows at a time stay in the first-level cache until all their products
+//! are computed. A general product would copy them twice.
 
 use super::Matrix;
 use pulp::{Simd, WithSimd};
 
-/// Columns in vectors of rows.
+/// Columns as vectors of rows.
 trait Grid<V> {
-    /// `B` vectors of a column.
+    /// Returns `B` vectors of a column.
     fn part<const B: usize>(&self, column: usize, row: usize) -> &[V];
-    /// Writes them.
+    /// Writes `B` vectors of a column.
     fn put<const B: usize>(&mut self, column: usize, row: usize, values: &[V]);
 }
 
-/// `A ← A R`, with A of the given rows and stride.
+/// Computes `A ← A R` for a matrix A with the given rows and stride.
 pub(super) struct Combine<'a> {
     pub entries: &'a mut [f64],
     pub stride: usize,
     pub rows: usize,
     pub rotation: &'a Matrix,
-    /// Products that wait.
+    /// Buffer for products.
     pub working: &'a mut Vec<f64>,
 }
 
@@ -53,7 +53,7 @@ impl WithSimd for Combine<'_> {
     }
 }
 
-/// The same for some rows of A: all of the same length, in whole vectors.
+/// Computes `A ← A R` for some rows of A, all of the same length, in whole vectors.
 pub(super) struct CombineSome<'a> {
     pub columns: Vec<&'a mut [f64]>,
     pub rotation: &'a Matrix,
@@ -100,7 +100,7 @@ fn combine<S: Simd>(simd: S, mut grid: impl Grid<S::f64s>, lanes: usize, rotatio
     }
 }
 
-/// `B` vectors of rows.
+/// Computes `B` vectors of rows.
 #[inline(always)]
 fn block<S: Simd, const B: usize>(
     simd: S,
@@ -124,7 +124,7 @@ fn block<S: Simd, const B: usize>(
     }
 }
 
-/// `C` columns of the product, from column `first` of the rotation on.
+/// Computes `C` columns of the product, starting at column `first` of the rotation.
 #[inline(always)]
 fn products<S: Simd, const B: usize, const C: usize>(
     simd: S,

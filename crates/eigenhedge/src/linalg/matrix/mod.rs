@@ -1,6 +1,6 @@
-//! A column-major matrix that grows and shrinks in both directions without moving what it holds.
+//! A column-major matrix that grows and shrinks in both dimensions without moving its entries.
 //!
-//! Columns start on 64-byte boundaries, so vector loads never straddle a cache line, and faer sees it as a view.
+//! Columns start on 64-byte boundaries, so vector loads never cross a cache line, and faer can view the storage.
 
 mod append_with_products;
 mod combine;
@@ -20,26 +20,26 @@ use subtract_projection::{Columns, SubtractTimes};
 const ALIGN: usize = 64;
 const LINE: usize = ALIGN / size_of::<f64>();
 
-/// Owned storage; `rows × columns` are in use, the rest is room to grow.
+/// A column-major matrix. `rows × columns` entries are in use; the rest of the storage is spare.
 #[derive(Debug, Default)]
 pub struct Matrix {
     rows: usize,
     columns: usize,
     stride: usize,
-    /// First aligned entry of `data`.
+    /// Index of the first aligned entry of `data`.
     start: usize,
     data: Vec<f64>,
 }
 
 impl Matrix {
-    /// A matrix of zeros.
+    /// Creates a matrix of zeros.
     pub fn zeros(rows: usize, columns: usize) -> Self {
         let mut matrix = Self::default();
         matrix.resize(rows, columns);
         matrix
     }
 
-    /// The identity.
+    /// Creates an identity matrix.
     pub fn identity(size: usize) -> Self {
         let mut matrix = Self::zeros(size, size);
         for i in 0..size {
@@ -48,36 +48,36 @@ impl Matrix {
         matrix
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Bytes held, used or not.
+    /// Returns the number of bytes allocated.
     pub fn bytes(&self) -> usize {
         self.data.capacity() * size_of::<f64>()
     }
 
-    /// One column.
+    /// Returns a column.
     pub fn column(&self, j: usize) -> &[f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &self.data[at..at + self.rows]
     }
 
-    /// One column, to write.
+    /// Returns a mutable column.
     pub fn column_mut(&mut self, j: usize) -> &mut [f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &mut self.data[at..at + self.rows]
     }
 
-    /// Two different columns, to write.
+    /// Returns two different mutable columns.
     pub fn column_pair_mut(&mut self, first: usize, second: usize) -> (&mut [f64], &mut [f64]) {
         assert!(first != second && first.max(second) < self.columns, "two different columns");
         let low = self.start + first.min(second) * self.stride;
@@ -87,7 +87,7 @@ impl Matrix {
         if first < second { (a, b) } else { (b, a) }
     }
 
-    /// Changes the shape, keeping what both shapes share; new entries are zero.
+    /// Changes the shape. Common entries are kept, new entries are zero.
     pub(crate) fn resize(&mut self, rows: usize, columns: usize) {
         let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
         if rows > self.stride || columns > room {
@@ -113,7 +113,7 @@ impl Matrix {
         self.column_mut(self.columns - 1).copy_from_slice(column);
     }
 
-    /// Drops a column; the last one takes its place.
+    /// Removes a column and moves the last one into its place.
     pub(crate) fn swap_remove_column(&mut self, j: usize) {
         let last = self.columns - 1;
         if j != last {
@@ -123,60 +123,60 @@ impl Matrix {
         self.columns = last;
     }
 
-    /// One column with the room behind it, up to whole lanes; what stands there means nothing.
+    /// Returns a column with its padding to whole lanes. The values of the padding are undefined.
     pub(crate) fn whole_column(&self, j: usize) -> &[f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// The same, to write.
+    /// Returns a mutable column with its padding to whole lanes.
     pub(crate) fn whole_column_mut(&mut self, j: usize) -> &mut [f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &mut self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// Puts the part of `x` that the columns with these coefficients leave over, `x - A c`, where the next column will
-    /// be ([`Self::adopt_spare`]); returns its squared norm.
+    /// Writes `x - A c` into the spare column after the last one. Returns its squared norm. [`Self::adopt_spare`] makes it a
+    /// column.
     pub(crate) fn spare_residual(&mut self, x: &[f64], coefficients: &[f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         let (columns, residual) = self.columns_and_spare();
         Arch::new().dispatch(SubtractTimes { columns, coefficients, from: Some(x), x: residual })
     }
 
-    /// `Aᵀ` of what is there.
+    /// Computes `Aᵀ` times the spare column.
     pub(crate) fn transpose_times_spare(&mut self, out: &mut Vec<f64>) {
         let (columns, residual) = self.columns_and_spare();
         products::transpose_times(columns, residual, out);
     }
 
-    /// Takes `A c` away from what is there; returns its squared norm.
+    /// Subtracts `A c` from the spare column. Returns its squared norm.
     pub(crate) fn subtract_from_spare(&mut self, coefficients: &[f64]) -> f64 {
         assert_eq!(coefficients.len(), self.columns, "shapes agree");
         let (columns, residual) = self.columns_and_spare();
         Arch::new().dispatch(SubtractTimes { columns, coefficients, from: None, x: residual })
     }
 
-    /// The numbers behind the last column.
+    /// Returns the spare column after the last one.
     pub(crate) fn spare(&mut self) -> &[f64] {
         self.columns_and_spare().1
     }
 
-    /// Makes it the last column as it is.
+    /// Appends the spare column unchanged.
     pub(crate) fn adopt_spare(&mut self) {
         self.columns_and_spare();
         self.columns += 1;
     }
 
-    /// The same, scaled.
+    /// Appends the spare column, scaled.
     pub(crate) fn adopt_spare_scaled(&mut self, scale: f64) {
         let (_, residual) = self.columns_and_spare();
         residual.iter_mut().for_each(|x| *x *= scale);
         self.columns += 1;
     }
 
-    /// `A ← A R` in place.
+    /// Computes `A ← A R` in place.
     pub(crate) fn combine(&mut self, rotation: &Matrix, working: &mut Vec<f64>) {
         assert_eq!(self.columns, rotation.rows, "shapes agree");
         assert!(rotation.columns <= self.columns, "no more columns than before");
@@ -195,14 +195,14 @@ impl Matrix {
         });
     }
 
-    /// Copies what lies so many columns behind the first spare one there.
+    /// Copies the vector stored `distance` columns after the spare column into the spare column.
     pub(crate) fn draw_spare(&mut self, distance: usize) {
         let (rows, stride) = (self.rows, self.stride);
         let (_, room) = self.columns_and_room();
         room.copy_within(distance * stride..distance * stride + rows, 0);
     }
 
-    /// Products of the last column with each of so many vectors that lie `distance` columns and more behind it.
+    /// Computes the products of the last column with `count` vectors stored from `distance` columns after it.
     pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
         let from = self.start + (self.columns - 1) * self.stride;
         let vectors = Columns {
@@ -214,7 +214,7 @@ impl Matrix {
         products::transpose_times(vectors, self.column(self.columns - 1), out);
     }
 
-    /// Makes room for so many columns in all.
+    /// Reserves storage for `columns` columns in total.
     fn reserve(&mut self, columns: usize) {
         let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
         if columns > room {
@@ -229,7 +229,7 @@ impl Matrix {
         (columns, &mut spare[..rows])
     }
 
-    /// The columns, and everything behind them.
+    /// Returns the columns and all storage after them.
     fn columns_and_room(&mut self) -> (Columns<'_>, &mut [f64]) {
         let (rows, count, stride) = (self.rows, self.columns, self.stride);
         let (entries, room) = self.data[self.start..].split_at_mut(count * stride);
@@ -250,19 +250,19 @@ impl Matrix {
         (self.stride, self.start, self.data) = (stride, start, data);
     }
 
-    /// `out = Aᵀ x`; `out` is reshaped.
+    /// Computes `out = Aᵀ x` and resizes `out`.
     pub fn transpose_times(&self, x: &[f64], out: &mut Vec<f64>) {
         assert_eq!(x.len(), self.rows, "one entry for each row");
         products::transpose_times(self.as_columns(), x, out);
     }
 
-    /// `x ← x - A c`; returns the squared norm of the result.
+    /// Computes `x ← x - A c`. Returns the squared norm of the result.
     pub fn subtract_times(&self, coefficients: &[f64], x: &mut [f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
     }
 
-    /// Largest deviation of the columns' Gram matrix from the identity.
+    /// Returns the largest deviation of the Gram matrix of the columns from the identity.
     pub fn drift(&self) -> f64 {
         let mut largest = 0f64;
         for j in 0..self.columns {
@@ -274,7 +274,7 @@ impl Matrix {
         largest
     }
 
-    /// Gram matrix of the columns less the identity; only its upper triangle means something.
+    /// Computes the Gram matrix of the columns minus the identity. Only the upper triangle is defined.
     pub(crate) fn gram_defect(&self, defect: &mut Matrix, working: &mut Vec<f64>) {
         let (columns, count) = (self.as_columns(), self.columns);
         products::add_up(columns, columns, self.rows, true, working);
@@ -285,13 +285,13 @@ impl Matrix {
         }
     }
 
-    /// Gram–Schmidt, each column twice, for columns that are nearly orthonormal already. A column that lies in the span of
-    /// those before it gives way to the unit vector that has most outside.
+    /// Orthonormalizes nearly orthonormal columns by Gram–Schmidt, twice per column. A column in the span of the earlier ones
+    /// is replaced by the unit vector farthest from the span.
     pub fn orthonormalise(&mut self) {
         self.gram_schmidt(0.5);
     }
 
-    /// The same for any columns: those that lie almost in the span of the ones before give way.
+    /// Orthonormalizes arbitrary columns. Columns that are almost in the span of the earlier ones are replaced.
     pub(crate) fn orthonormalise_any(&mut self) {
         self.gram_schmidt(1e-6);
     }
@@ -304,7 +304,7 @@ impl Matrix {
         }
     }
 
-    /// Makes column `j` orthogonal to those before it, and of unit length; returns the share of it that was left.
+    /// Makes column `j` orthogonal to the earlier ones and normalizes it. Returns the share of its length that was left.
     fn remove_earlier(&mut self, j: usize) -> f64 {
         let mut share = 1.0;
         for _ in 0..2 {
@@ -331,7 +331,7 @@ impl Matrix {
         self.remove_earlier(j);
     }
 
-    /// A view for faer.
+    /// Returns a view for faer.
     pub(crate) fn view(&self) -> MatRef<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
             return MatRef::from_column_major_slice(&[], self.rows, self.columns);
@@ -340,7 +340,7 @@ impl Matrix {
         MatRef::from_column_major_slice_with_stride(&self.data[self.start..end], self.rows, self.columns, self.stride)
     }
 
-    /// A view for faer, to write.
+    /// Returns a mutable view for faer.
     pub(crate) fn view_mut(&mut self) -> MatMut<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
             return MatMut::from_column_major_slice_mut(&mut [], self.rows, self.columns);
@@ -355,13 +355,13 @@ impl Matrix {
     }
 }
 
-/// At least `need`, and a quarter more than what was there, so that growing by ones costs little.
+/// Returns at least `need` and at least a quarter more than `had`, so that repeated growth is cheap.
 fn grown(need: usize, had: usize) -> usize {
     need.max(had + had / 4)
 }
 
-/// A distance between columns: whole lines, and for long columns an odd number of them, because columns a page apart
-/// would fight for the same few places of the first cache.
+/// Returns the distance between columns in entries. It is a multiple of a cache line, and for long columns an odd multiple,
+/// because columns one page apart would compete for the same cache sets.
 fn padded(rows: usize) -> usize {
     let lines = rows.div_ceil(LINE);
     LINE * if lines >= 32 { lines | 1 } else { lines }
@@ -389,11 +389,11 @@ impl PartialEq for Matrix {
     }
 }
 
-/// Rows and columns that a saved matrix without entries may have, at most.
+/// Limits on the rows and columns of a deserialized matrix without entries.
 const MOST_EMPTY_ROWS: usize = 1 << 32;
 const MOST_EMPTY_COLUMNS: usize = 1 << 12;
 
-/// The saved form of a matrix.
+/// Serialized form of a matrix.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     rows: usize,
@@ -414,7 +414,7 @@ impl<'de> Deserialize<'de> for Matrix {
         if saved.rows.checked_mul(saved.columns) != Some(saved.entries.len()) {
             return Err(serde::de::Error::custom("a matrix must hold rows × columns entries"));
         }
-        // No entries justify any number of rows or columns; loops over them must end.
+        // A matrix without entries could claim any shape, and loops over it must end.
         if saved.entries.is_empty() && (saved.rows > MOST_EMPTY_ROWS || saved.columns > MOST_EMPTY_COLUMNS) {
             return Err(serde::de::Error::custom("a matrix without entries must be small"));
         }
@@ -426,14 +426,14 @@ impl<'de> Deserialize<'de> for Matrix {
     }
 }
 
-/// Adds `a b`, of which the lower triangle is meant, to that of `out`.
+/// Adds the lower triangle of `a b` to that of `out`.
 pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
     matmul(out.view_mut(), lower, Accum::Add, a, whole, b, whole, 1.0, Par::Seq);
 }
 
-/// `out = s x` on one thread, with the symmetric matrix whose lower triangle is that of `lower`; `out` is reshaped.
+/// Computes `out = s x` on one thread, where s is symmetric with the lower triangle of `lower`. Resizes `out`.
 pub(crate) fn symmetric_times(out: &mut Matrix, lower: &Matrix, x: &Matrix) {
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     out.resize(lower.rows(), x.columns());
@@ -443,7 +443,7 @@ pub(crate) fn symmetric_times(out: &mut Matrix, lower: &Matrix, x: &Matrix) {
     matmul(out.view_mut(), whole, Accum::Add, s.transpose(), above, x.view(), whole, 1.0, Par::Seq);
 }
 
-/// `out = a b` on one thread; `out` is reshaped.
+/// Computes `out = a b` on one thread. Resizes `out`.
 pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     out.resize(a.nrows(), b.ncols());
     faer::linalg::matmul::matmul(out.view_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
@@ -469,7 +469,7 @@ mod tests {
         assert_eq!(matrix, matrix.clone());
     }
 
-    /// Entries that no two places share.
+    /// Returns a test matrix with varied entries.
     fn numbered(rows: usize, columns: usize) -> Matrix {
         let mut matrix = Matrix::zeros(rows, columns);
         for j in 0..columns {

@@ -1,8 +1,8 @@
 //! Inner products of long vectors, many at once.
 //!
-//! Cost: every vector is read once from where it lies; blocks of rows stay in the nearest caches meanwhile.
+//! Cost: every vector is read once. Blocks of rows stay in the nearest caches.
 //!
-//! Numerics: sums go block by block and part by part, so that a product has the same bits however many are computed
+//! Numerics: sums run block by block and part by part, so that a product has the same bits for any number of vectors computed
 //! together.
 
 use super::subtract_projection::{BLOCK, Columns};
@@ -10,11 +10,11 @@ use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// Vectors of the same length, some rows of which can be looked at.
+/// Vectors of equal length with access by rows.
 pub(super) trait Vectors {
-    /// How many.
+    /// Returns the number of vectors.
     fn count(&self) -> usize;
-    /// Some rows of one.
+    /// Returns some rows of vector `j`.
     fn rows(&self, j: usize, rows: Range<usize>) -> &[f64];
 }
 
@@ -40,20 +40,20 @@ impl Vectors for &[&[f64]] {
     }
 }
 
-/// Rows whose sums are added up by themselves, so that they are the same on any number of threads.
+/// Rows that are summed separately, so that results are the same for any number of threads.
 pub(super) const PART: usize = 1 << 14;
 
-/// Adds the products of some vectors with others over some rows: `out[r][l] += left[l] · right[r]`.
+/// Adds products of vectors over some rows: `out[r][l] += left[l] · right[r]`.
 pub(super) struct Products<'a, L, R> {
     pub left: L,
     pub right: R,
     pub rows: Range<usize>,
-    /// Rows of `right` count from here.
+    /// Row number of the start of `right`.
     pub offset: usize,
     pub out: &'a mut [f64],
-    /// Distance in `out` from one r to the next.
+    /// Distance in `out` between consecutive r.
     pub stride: usize,
-    /// True if only products with l ≤ r are wanted; others may be computed too.
+    /// True if only products with l ≤ r are needed; others may be computed too.
     pub below: bool,
 }
 
@@ -78,7 +78,7 @@ impl<L: Vectors, R: Vectors> WithSimd for Products<'_, L, R> {
 }
 
 impl<L: Vectors, R: Vectors> Products<'_, L, R> {
-    /// All products of `N` vectors of the right.
+    /// Computes all products of `N` right vectors.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, simd: S, r: usize) {
         let count = if self.below { self.left.count().min(r + N) } else { self.left.count() };
@@ -100,7 +100,7 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
         }
     }
 
-    /// Products of `C` vectors of the left with `N` of the right.
+    /// Computes the products of `C` left vectors with `N` right vectors.
     #[inline(always)]
     fn tile<S: Simd, const C: usize, const N: usize>(&mut self, simd: S, l: usize, r: usize) {
         let (rows, length) = (self.rows.clone(), self.rows.len() / S::F64_LANES);
@@ -137,13 +137,13 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
     }
 }
 
-/// `out = Aᵀ x`; `out` is reshaped.
+/// Computes `out = Aᵀ x` and resizes `out`.
 pub(super) fn transpose_times(columns: Columns<'_>, x: &[f64], out: &mut Vec<f64>) {
     add_up(columns, &[x][..], x.len(), false, out);
 }
 
-/// Products of all vectors of the left with all of the right, over so many rows: `out[r][l] = left[l] · right[r]`, or only
-/// those with l ≤ r if the others are not wanted. `out` is reshaped.
+/// Computes the products of all left vectors with all right vectors over `length` rows: `out[r][l] = left[l] · right[r]`. If
+/// `below` is true, only products with l ≤ r are needed. Resizes `out`.
 pub(super) fn add_up<R: Vectors + Copy + Send>(
     left: Columns<'_>,
     right: R,
@@ -154,7 +154,7 @@ pub(super) fn add_up<R: Vectors + Copy + Send>(
     let (stride, parts) = (left.count, length.div_ceil(PART));
     let size = stride * right.count();
     out.clear();
-    // The sums of each part; the first takes in the others.
+    // One sum per part. The first part accumulates the others.
     out.resize(size * parts.max(1), 0.0);
     if size == 0 {
         return;

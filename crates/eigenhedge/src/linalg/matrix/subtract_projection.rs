@@ -1,16 +1,16 @@
-//! Columns side by side, and what a combination of them leaves over of a vector.
+//! Read-only columns, and the residual of a vector after subtracting a combination of them.
 //!
-//! Cost: the columns are read once. Rows are handled in blocks, so that the vector stays in the first cache while the
-//! columns stream by, eight at a time.
+//! Cost: the columns are read once. Rows are processed in blocks, so that the vector stays in the first-level cache while the
+//! columns are streamed, eight at a time.
 
 use crate::num::dot;
 use pulp::{Simd, WithSimd};
 
-/// Rows handled together, so that vectors stay in the first cache while the columns stream by. Products are added up
-/// block by block, so that they are the same however many are computed at once.
+/// Rows per block, so that vectors stay in the first-level cache while the columns are streamed. Products are summed block by
+/// block, so that they do not depend on how many are computed at once.
 pub(super) const BLOCK: usize = 512;
 
-/// Columns side by side, to read.
+/// Read-only adjacent columns.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     pub entries: &'a [f64],
@@ -20,7 +20,7 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Some rows of as many columns as there are lanes in the result.
+    /// Returns some rows of `C` columns.
     #[inline(always)]
     fn part<const C: usize>(&self, first: usize, rows: std::ops::Range<usize>) -> [&'a [f64]; C] {
         let mut part: [&[f64]; C] = [&[]; C];
@@ -33,11 +33,11 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// `x ← x - A c`; gives the squared norm of the result.
+/// Computes `x ← x - A c` and the squared norm of the result.
 pub(super) struct SubtractTimes<'a> {
     pub columns: Columns<'a>,
     pub coefficients: &'a [f64],
-    /// The vector to subtract from; none stands for `x` itself.
+    /// Vector to subtract from; `None` for `x` itself.
     pub from: Option<&'a [f64]>,
     pub x: &'a mut [f64],
 }
@@ -48,7 +48,7 @@ impl WithSimd for SubtractTimes<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
         let Self { columns, coefficients, from: source, x } = self;
         let mut square = 0.0;
-        // Backwards, blocks and columns: what the coordinates were computed from last is still in the nearest cache.
+        // Blocks and columns run backwards, because the data used last for the coordinates is still in the nearest cache.
         for block in (0..x.len().div_ceil(BLOCK)).rev() {
             let rows = block * BLOCK..((block + 1) * BLOCK).min(x.len());
             let x = &mut x[rows.start..rows.end];
@@ -74,7 +74,7 @@ impl WithSimd for SubtractTimes<'_> {
     }
 }
 
-/// Subtracts multiples of a few columns from `x`.
+/// Subtracts multiples of `C` columns from `x`.
 #[inline(always)]
 fn subtract<S: Simd, const C: usize>(simd: S, columns: [&[f64]; C], coefficients: &[f64], x: &mut [f64]) {
     let (x, x_rest) = S::as_mut_simd_f64s(x);

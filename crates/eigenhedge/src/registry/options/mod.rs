@@ -1,8 +1,8 @@
-//! Options as users give them, and the run that they describe.
+//! Options given by users, and the run they describe.
 //!
-//! [`OPTIONS`] describes every option once. Programs let their users name options, collect the values in [`Options`], and
-//! get a [`Setup`] or the sentence that says what is wrong. Values that only a learner can judge, such as a `max-rank` that
-//! is less than k, are judged when it is built.
+//! [`OPTIONS`] describes every option once. Programs collect option values in [`Options`] and resolve them to a [`Setup`] or to
+//! an error message. Values that only the learner can check, such as a `max-rank` less than k, are checked when the learner is
+//! built.
 
 mod table;
 mod value;
@@ -13,13 +13,14 @@ pub use table::{OPTIONS, OptionEntry, Readers};
 pub use value::{Check, Choice, Type, Value};
 
 use crate::bounds;
+use crate::comparators::BestMethod;
 use crate::error::Error;
 use crate::kernel::{KERNELS, KernelParameters, TextItems, VectorKernel};
 use crate::registry::{Kind, Spec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Options as given; those that are missing have defaults.
+/// Option values; missing options take their defaults.
 ///
 /// ```
 /// use eigenhedge::Kind;
@@ -37,31 +38,33 @@ pub struct Options {
     kernel: Option<VectorKernel>,
 }
 
-/// Options that make no sense, as one sentence.
+/// Error message about invalid or conflicting options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Misuse(pub String);
 
-/// The way in which a program spells the name of an option: `max-rank` may be `--max-rank` or `max_rank`; `k` is one too.
+/// Function that spells the name of an option in a program: `max-rank` may be `--max-rank` or `max_rank`. It is also called
+/// with `k`.
 pub type Spelling = fn(&str) -> String;
 
-/// The directions that the coordinates of a row are given in.
+/// Basis of the coordinates of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Coordinates {
-    /// Those that were most surely kept before the row (by the heaviest member and around the mean, for a portfolio), in the
-    /// basis nearest to that of the row before: coordinates mean the same from row to row. The loss stays that of the draw.
+    /// The directions with the highest probability of being kept before the row, rotated to the basis nearest to that of the
+    /// previous row. Coordinates are therefore comparable from row to row. A portfolio uses its heaviest member and the mean.
+    /// The loss is still that of the drawn directions.
     #[default]
     Aligned,
-    /// Those that were drawn for the row.
+    /// The directions drawn for the row.
     Drawn,
 }
 
 impl Coordinates {
-    /// All of them.
+    /// All values, in order.
     pub const ALL: [Self; 2] = [Self::Aligned, Self::Drawn];
 
-    /// The name that users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Aligned => "aligned",
@@ -72,15 +75,17 @@ impl Coordinates {
 
 crate::error::by_name!(Coordinates, "coordinates");
 
-/// A run as its options describe it.
+/// Resolved settings of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// The learner; without its kernel until the length of rows is known.
+    /// Parameters of the learner; the kernel is set once the number of columns is known.
     pub spec: Spec,
-    /// Segments of the best partition to compare with; 0 for none.
+    /// Number of segments of the best partition to compare with; 0 for none.
     pub segments: usize,
-    /// The directions of coordinates.
+    /// Basis of the coordinates.
     pub coordinates: Coordinates,
+    /// How the best subspace in hindsight is followed.
+    pub best: BestMethod,
     /// Seed of the draws; none when it is not known.
     pub seed: Option<u64>,
     kernel: Option<&'static str>,
@@ -90,30 +95,30 @@ pub struct Setup {
 }
 
 impl Options {
-    /// A learner and k, with defaults for the rest.
+    /// Creates options for a learner and k, with defaults for the rest.
     pub fn new(learner: Kind, kept: usize) -> Self {
         Self { kept, given: BTreeMap::new(), kernel: None }.with("learner", learner.entry().name)
     }
 
-    /// The same with one option set; [`Self::resolve`] judges name and value.
+    /// Sets one option and returns the options. [`Self::resolve`] checks the name and the value.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.given.insert(name.to_owned(), value.into());
         self
     }
 
-    /// The same with a kernel that has no name, such as a function or a sum.
+    /// Sets a kernel that has no name, such as a function or a sum, and returns the options.
     #[must_use]
     pub fn with_kernel(self, kernel: VectorKernel) -> Self {
         Self { kernel: Some(kernel), ..self }
     }
 
-    /// The learner; `auto` if its name is none of the registry.
+    /// Returns the learner; `auto` if its name is unknown.
     pub fn learner(&self) -> Kind {
         self.given.get("learner").and_then(|value| value.text().parse().ok()).unwrap_or(Kind::Auto)
     }
 
-    /// Judges all that can be judged without the data and without building the learner.
+    /// Checks everything that can be checked without data and without building the learner.
     pub fn resolve(&self, spelling: Spelling) -> Result<Setup, Misuse> {
         if let Some(name) = self.given.keys().find(|name| OptionEntry::find(name).is_none()) {
             return Err(Misuse(format!("there is no option {}", spelling(name))));
@@ -151,14 +156,14 @@ impl Options {
     }
 }
 
-/// The sentence with the names of options, such as `{max-rank}`, as a program spells them.
+/// Replaces option names in braces, such as `{max-rank}`, by the spelling of the program.
 pub fn fill(sentence: &str, spelling: Spelling) -> String {
     let fill =
         |text: String, option: &OptionEntry| text.replace(&format!("{{{}}}", option.name), &spelling(option.name));
     OPTIONS.iter().fold(sentence.to_owned(), fill)
 }
 
-/// An error with the name of its parameter as a program spells it.
+/// Formats an error with the parameter name as the program spells it.
 pub fn spelled(error: &Error, spelling: Spelling) -> String {
     match error {
         Error::Parameter { name, rule, value } => format!("{} must be {rule}, got {}", spelling(name), exact(*value)),
@@ -167,19 +172,19 @@ pub fn spelled(error: &Error, spelling: Spelling) -> String {
 }
 
 impl Setup {
-    /// The defaults of a learner.
+    /// Creates the default settings of a learner.
     fn new(learner: Kind, kept: usize) -> Self {
         Self { seed: Some(0), ..Self::of(Spec::new(learner, kept), 0) }
     }
 
-    /// The setup of a learner that has been built; the seed is not known.
+    /// Returns the settings of an existing learner. The seed is unknown.
     pub fn of(spec: Spec, segments: usize) -> Self {
         let parameters = KernelParameters::default();
-        let coordinates = Coordinates::default();
-        Self { spec, segments, coordinates, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
+        let (coordinates, best) = (Coordinates::default(), BestMethod::default());
+        Self { spec, segments, coordinates, best, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
     }
 
-    /// The setup with its kernel and its rate, for rows of this length.
+    /// Returns the settings with the kernel and the rate for rows of `length` columns.
     pub fn for_rows(&self, length: usize) -> Result<Self, Error> {
         let mut setup = self.clone();
         if let Some([number]) = self.spec.start.as_deref() {
@@ -199,24 +204,24 @@ impl Setup {
         Ok(setup)
     }
 
-    /// The items of a text, if rows are texts or sets.
+    /// Returns the type of items if rows are texts or sets.
     pub fn text_items(&self) -> Option<TextItems> {
         VectorKernel::from_name(self.kernel?, &self.parameters, 1)?.text_items()
     }
 
-    /// The options in effect: those that the learner reads and that have a value, in the order of the table.
+    /// Returns the options in effect, in table order: those the learner reads and that have a value.
     pub fn values(&self) -> impl Iterator<Item = (&'static OptionEntry, Value)> {
         let read = OPTIONS.iter().filter(|option| option.is_read_by(self.spec.learner));
         read.filter_map(|option| Some((option, (option.get)(self)?)))
     }
 
-    /// The options in effect whose values are not the defaults of the learner.
+    /// Returns the options in effect that differ from the learner's defaults.
     pub fn changed(&self) -> Vec<(&'static OptionEntry, Value)> {
         let defaults = Self::new(self.spec.learner, self.spec.kept);
         self.values().filter(|(option, value)| (option.get)(&defaults).as_ref() != Some(value)).collect()
     }
 
-    /// The sentence that says why an option of kernels cannot be given.
+    /// Returns the message if a kernel option cannot be given.
     fn features_conflict(&self, option: &OptionEntry) -> Option<String> {
         if !matches!(option.readers, Readers::Features) {
             return None;
@@ -229,7 +234,7 @@ impl Setup {
 }
 
 impl Kind {
-    /// True if the learner reads the option with this name.
+    /// Returns true if the option has an effect with this learner.
     pub fn reads(self, option: &str) -> bool {
         OptionEntry::find(option).is_some_and(|option| option.is_read_by(self))
     }

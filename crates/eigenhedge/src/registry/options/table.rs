@@ -1,9 +1,10 @@
-//! The one table of options.
+//! Table of all options.
 //!
-//! Command line, Python, resume check, `inspect`, summaries and the book take options from here, in this order. In texts,
-//! `{name}` stands for an option as the reader's program spells it.
+//! The command line, Python, the resume check, `inspect`, summaries and the book use the options in this order. In texts,
+//! `{name}` is replaced by the option name as the program spells it.
 
 use super::{Choice, Misuse, Options, Setup, Spelling, Type, Value, exact, spelled};
+use crate::comparators::BestMethod;
 use crate::error::{self, Error};
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
@@ -12,44 +13,44 @@ use crate::registry::{Kind, Missing, REGISTRY};
 use crate::simplex::Multiplicity;
 use crate::subspace::{NormBound, RunningCenter, check_center_memory, check_center_prior};
 
-/// The description of an option.
+/// Description of an option.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct OptionEntry {
-    /// The name, with hyphens.
+    /// Name, with hyphens.
     pub name: &'static str,
-    /// The type of its values.
+    /// Type of the values.
     pub values: Type,
-    /// The placeholder for a value in the help of the command line.
+    /// Placeholder for the value in the command-line help.
     pub placeholder: &'static str,
-    /// One sentence, without a full stop.
+    /// Help text: one sentence without a full stop.
     pub help: &'static str,
-    /// The default in words; empty when leaving the option out changes nothing.
+    /// Default in words; empty if omitting the option has no effect.
     pub default: &'static str,
-    /// A use of the option, as it is typed; it changes the model.
+    /// Example as typed on the command line. It changes the model.
     pub example: &'static str,
-    /// The learners that read it. The others refuse it, unless its value is [`Self::neutral`].
+    /// Learners on which the option has an effect. Other learners reject it, unless its value is [`Self::neutral`].
     pub readers: Readers,
-    /// A value that is true of every learner, so that it may be given to all of them.
+    /// Value that all learners accept because it has no effect.
     pub neutral: Option<&'static str>,
-    /// Puts a checked value into a setup; options before this one in the table have been put there.
+    /// Stores a checked value in the settings. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
-    /// The value in a setup for rows of a known length; none when it has none.
+    /// Reads the value from settings for rows of known length; `None` if unset.
     pub get: fn(&Setup) -> Option<Value>,
-    /// The sentence that says why this option cannot be given beside the others, once all are set.
+    /// Returns the message if this option conflicts with the others. Called after all options are set.
     pub conflict: fn(&Options, &Setup) -> Option<String>,
 }
 
-/// The learners that read an option.
+/// Learners on which an option has an effect.
 #[derive(Debug, Clone, Copy)]
 pub enum Readers {
-    /// All of them.
+    /// All learners.
     All,
-    /// All but these.
+    /// All learners except these.
     AllBut(&'static [Kind]),
-    /// These.
+    /// Only these learners.
     Only(&'static [Kind]),
-    /// All of them, when there is a kernel.
+    /// All learners, if there is a kernel.
     Features,
 }
 
@@ -60,12 +61,12 @@ impl OptionEntry {
         Self { name, values, placeholder, help, default, example, readers, neutral, set, get, conflict }
     }
 
-    /// The entry with this name.
+    /// Returns the entry with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|option| option.name == name)
     }
 
-    /// True if the learner reads the option.
+    /// Returns true if the option has an effect with the learner.
     pub fn is_read_by(&self, learner: Kind) -> bool {
         match self.readers {
             Readers::All | Readers::Features => true,
@@ -74,7 +75,7 @@ impl OptionEntry {
         }
     }
 
-    /// Refuses a number that breaks its rule.
+    /// Returns an error if a number violates its rule.
     pub(super) fn check(&self, value: &Value, spelling: Spelling) -> Result<(), Misuse> {
         match (self.values, value) {
             (Type::Number(check, _), Value::Number(number)) => {
@@ -94,7 +95,7 @@ impl OptionEntry {
     }
 }
 
-/// A number without a rule of its own: the kernel that reads it has one.
+/// Accepts any number. The kernel that uses it has its own check.
 fn any(_: &'static str, value: f64) -> Result<f64, Error> {
     Ok(value)
 }
@@ -103,10 +104,10 @@ const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
 const TRACKING: &[Kind] = &[Kind::Tracking];
 const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
 
-/// The number of segments that stands for `auto`.
+/// Number of segments that represents `auto`.
 pub(crate) const AUTO_SEGMENTS: usize = usize::MAX;
 
-/// Every option.
+/// All options.
 pub const OPTIONS: &[OptionEntry] = &[
     OptionEntry {
         default: "auto",
@@ -485,7 +486,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         readers: Readers::Only(TRACKING),
         set: |setup, value| setup.spec.merge = value.number(),
         get: |setup| matches!(setup.spec.mixing, Mixing::FixedShare { .. }).then(|| setup.spec.merge.into()),
-        // To merge nothing is true of every rule, so it may be said.
+        // Merging nothing is valid for every rule, so the value is accepted.
         conflict: |_, setup| match setup.spec.mixing {
             Mixing::None | Mixing::PastAverage { .. } if setup.spec.merge != 0.0 => {
                 Some("{merge} is read by {mixing} fixed-share only".into())
@@ -569,6 +570,20 @@ pub const OPTIONS: &[OptionEntry] = &[
         )
     },
     OptionEntry {
+        default: "auto",
+        set: |setup, value| {
+            setup.best = value.text().parse().unwrap_or_default();
+        },
+        get: |setup| Some(setup.best.name().into()),
+        conflict: |_, setup| {
+            let is_chosen = matches!(setup.best, BestMethod::Exact | BestMethod::Sketch);
+            (is_chosen && setup.kernel.is_some())
+                .then(|| format!("{{best}} {} is for plain rows, without a {{kernel}}", setup.best))
+        },
+        example: "--best none",
+        ..OptionEntry::new("best", Type::Choice(best_methods), "HOW", "How the best subspace in hindsight is followed")
+    },
+    OptionEntry {
         default: "0",
         set: |setup, value| setup.seed = Some(value.count() as u64),
         get: |setup| setup.seed.map(Value::from),
@@ -612,6 +627,15 @@ fn centers() -> Vec<Choice> {
 fn coordinates() -> Vec<Choice> {
     let aligned = "Those most surely kept, turned as little as can be from row to row; losses are those of the draw";
     choices(&[("aligned", aligned), ("drawn", "Those drawn for the row, whose loss is charged")])
+}
+
+fn best_methods() -> Vec<Choice> {
+    choices(&[
+        ("auto", "Exactly for rows of up to 4096 numbers, through a sketch for longer ones"),
+        ("exact", "By the scatter matrix of all rows, at n² operations a row"),
+        ("sketch", "Between two numbers, from a sketch of a few directions"),
+        ("none", "Not at all, which is fastest: no best loss, no regret, no bound"),
+    ])
 }
 
 fn missing_policies() -> Vec<Choice> {

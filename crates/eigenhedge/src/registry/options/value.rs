@@ -1,62 +1,62 @@
-//! Values of options: read from text, checked and printed in one place.
+//! Option values: parsing, checks and printing.
 
 use crate::error::Error;
 use crate::num::exact;
 use serde::Serialize;
 use std::fmt;
 
-/// The value of an option.
+/// Value of an option.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// A number.
     Number(f64),
-    /// A whole number that is not negative.
+    /// A nonnegative integer.
     Count(u64),
-    /// On or off.
+    /// A Boolean flag.
     Flag(bool),
     /// A word, such as the name of a kernel.
     Text(String),
 }
 
-/// The type of an option's values.
+/// Type of the values of an option.
 #[derive(Debug, Clone, Copy)]
 pub enum Type {
-    /// A number that passes a check, or a word in its place.
+    /// A number with a check, or a word instead of it.
     Number(Check, Option<&'static str>),
-    /// A whole number of at least this size, or a word in its place.
+    /// An integer with a minimum, or a word instead of it.
     Count(u64, Option<&'static str>),
-    /// A word of a list.
+    /// A word from a list.
     Choice(fn() -> Vec<Choice>),
-    /// Finite numbers with commas between them.
+    /// Comma-separated finite numbers.
     Numbers,
-    /// On or off; off unless given.
+    /// A flag; off by default.
     Flag,
 }
 
-/// A rule for a number: the number itself, or [`Error::Parameter`] with the name and the rule; NaN fails.
+/// Check of a number. Returns the number, or [`Error::Parameter`] with the name and the rule. NaN fails.
 pub type Check = fn(&'static str, f64) -> Result<f64, Error>;
 
-/// A word that an option can be set to.
+/// One of the words that an option accepts.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
     /// The word.
     pub name: &'static str,
-    /// A shorter way to write it.
+    /// Short form of the word.
     pub alias: Option<&'static str>,
-    /// The rule for the number that follows the word and a colon, if one does: `forget:0.9`.
+    /// Check of the number that follows the word and a colon, as in `forget:0.9`; `None` if the word takes no number.
     pub number: Option<Check>,
-    /// One line.
+    /// One-line description.
     pub help: &'static str,
 }
 
 impl Choice {
-    /// The word with the place of its number, e.g. `forget:F`.
+    /// Returns the word with a placeholder for its number, e.g. `forget:F`.
     pub fn shown(&self) -> String {
         if self.number.is_some() { format!("{}:F", self.name) } else { self.name.to_owned() }
     }
 
-    /// The value that a text stands for, if it stands for this choice.
+    /// Parses the text; `None` if it is not this choice.
     fn parse(&self, text: &str) -> Option<Value> {
         match (self.number, text.split_once(':')) {
             (Some(_), Some((word, number))) if word == self.name => {
@@ -69,7 +69,7 @@ impl Choice {
 }
 
 impl Type {
-    /// The value that a text stands for.
+    /// Parses the text; `None` if it is not a valid value.
     pub fn parse(self, text: &str) -> Option<Value> {
         let value = match self {
             _ if self.word().is_some_and(|word| word == text) => Value::from(text),
@@ -85,7 +85,7 @@ impl Type {
         Some(value)
     }
 
-    /// True for the values that [`Self::parse`] can return.
+    /// Returns true for values that [`Self::parse`] can return.
     pub fn accepts(self, value: &Value) -> bool {
         match (self, value) {
             (Self::Number(..), Value::Number(_))
@@ -96,7 +96,7 @@ impl Type {
         }
     }
 
-    /// The word that can be given in place of a number.
+    /// Returns the word that can replace a number.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Number(_, word) | Self::Count(_, word) => word,
@@ -104,7 +104,7 @@ impl Type {
         }
     }
 
-    /// The values in a few words, e.g. "a number or auto".
+    /// Describes the values in a few words, e.g. "a number or auto".
     pub fn description(self) -> String {
         let plain = match self {
             Self::Number(..) => "a number".to_owned(),
@@ -118,7 +118,7 @@ impl Type {
         self.word().map_or(plain.clone(), |word| format!("{plain} or {word}"))
     }
 
-    /// The rule for numbers, e.g. "positive and finite".
+    /// Returns the rule for numbers, e.g. "positive and finite".
     pub fn rule(self) -> Option<String> {
         match self {
             Self::Number(check, _) => match check("", f64::NAN) {
@@ -132,7 +132,7 @@ impl Type {
 }
 
 impl Value {
-    /// The number, or the one that follows a word; NaN for other values.
+    /// Returns the number, or the number after a word; NaN for other values.
     pub fn number(&self) -> f64 {
         match self {
             Self::Number(number) => *number,
@@ -141,19 +141,19 @@ impl Value {
         }
     }
 
-    /// Numbers as a list; those that are all equal are written once.
+    /// Formats numbers as a list. If all are equal, the number is written once.
     pub fn list(numbers: &[f64]) -> Self {
         let is_one = numbers.iter().all(|number| *number == numbers[0]);
         let written = &numbers[..if is_one { numbers.len().min(1) } else { numbers.len() }];
         Self::Text(written.iter().map(|number| exact(*number)).collect::<Vec<_>>().join(","))
     }
 
-    /// The numbers of a list; empty for other values.
+    /// Returns the numbers of a list; empty for other values.
     pub fn numbers(&self) -> Vec<f64> {
         self.text().split(',').filter_map(|number| number.parse().ok()).collect()
     }
 
-    /// The whole number; 0 for other values.
+    /// Returns the integer; 0 for other values.
     pub fn count(&self) -> usize {
         match self {
             Self::Count(count) => usize::try_from(*count).unwrap_or(usize::MAX),
@@ -161,7 +161,7 @@ impl Value {
         }
     }
 
-    /// The word; empty for other values.
+    /// Returns the word; empty for other values.
     pub fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,

@@ -1,25 +1,25 @@
-//! Points of a block: they lie behind the columns already, and their products are known.
+//! Points of a block: they are already stored after the columns, and their products are known.
 //!
-//! Cost: one pass over the columns for all points together, in place of one for each.
+//! Cost: one pass over the columns for all points together, instead of one per point.
 
 use crate::linalg::{Intake, WINDOW};
 
-/// Points that are loaded next, and what is known of them.
+/// Upcoming points and their precomputed products.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     /// Number of points.
     points: usize,
-    /// Column that the first would be.
+    /// Column index of the first point.
     first: usize,
-    /// Points that were loaded.
+    /// Number of points loaded so far.
     loaded: usize,
     pub intake: Intake,
-    /// For each point its products with the vectors stored since the block began.
+    /// Products of each point with the vectors stored since the start of the block.
     since: Vec<f64>,
     stored: usize,
 }
 
-/// A copy has no points: what lies behind the columns is not copied.
+/// A clone has no points, because the storage after the columns is not copied.
 impl Clone for Block {
     fn clone(&self) -> Self {
         Self::default()
@@ -27,7 +27,7 @@ impl Clone for Block {
 }
 
 impl Block {
-    /// Begins with so many points, which the intake has seen, behind so many columns.
+    /// Starts a block of `points` points stored after `columns` columns.
     pub fn begin(&mut self, points: usize, columns: usize) {
         self.clear();
         (self.points, self.first) = (points, columns);
@@ -39,12 +39,12 @@ impl Block {
         (self.points, self.loaded, self.stored) = (0, 0, 0);
     }
 
-    /// Points that are still to come.
+    /// Returns the number of points not loaded yet.
     pub fn left(&self) -> usize {
         self.points - self.loaded
     }
 
-    /// Goes on to the next point and returns the column that it would be; ends the block if there is none.
+    /// Advances to the next point and returns its column index; ends the block if there is none.
     pub fn next_column(&mut self) -> Option<usize> {
         if self.left() == 0 {
             self.clear();
@@ -54,24 +54,24 @@ impl Block {
         Some(self.first + self.loaded - 1)
     }
 
-    /// The loaded point.
+    /// Returns the index of the loaded point.
     pub fn present(&self) -> Option<usize> {
         self.loaded.checked_sub(1)
     }
 
-    /// Products of the present point with all stored vectors.
+    /// Computes the products of the loaded point with all stored vectors.
     pub fn products(&self, point: usize, out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(self.intake.products(point));
         out.extend_from_slice(&self.since[point * WINDOW..][..self.stored]);
     }
 
-    /// How far the next point lies behind the last of so many columns; none when nothing is known to come.
+    /// Returns the distance of the next point from the last of `columns` columns; `None` if no point is left.
     pub fn distance(&self, columns: usize) -> Option<usize> {
         (self.left() > 0).then(|| self.first + self.loaded + 1 - columns)
     }
 
-    /// The present point is stored as it is.
+    /// Records that the loaded point is stored unchanged.
     pub fn store_present(&mut self) {
         let Some(present) = self.present() else { return };
         for later in self.loaded..self.points {
@@ -80,7 +80,7 @@ impl Block {
         self.stored += 1;
     }
 
-    /// Something else is stored, which has these products with the points to come.
+    /// Records that another vector is stored, with these products with the remaining points.
     pub fn store_other(&mut self, products: &[f64]) {
         for (later, product) in (self.loaded..self.points).zip(products) {
             self.since[later * WINDOW + self.stored] = *product;

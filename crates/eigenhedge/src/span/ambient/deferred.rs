@@ -1,34 +1,34 @@
-//! Columns that are not written out yet: each is a combination of stored vectors.
+//! Deferred columns: combinations of stored vectors that are not written out yet.
 //!
-//! The stored vectors V are the columns that were written out and behind them, for each deferred column, the point it came
-//! from, or the column itself when that was computed after all. The columns are `V C` with C upper triangular: nothing
-//! refers to what came later. Combinations are of stored vectors at unit length; the points are stored as they came, with
-//! the factors that bring them there.
+//! The stored vectors V are the written columns, followed by one vector for each deferred column: the point it came from, or
+//! the column itself if it was computed. The columns are `V C` with C upper triangular, so that nothing refers to later
+//! vectors. Combinations refer to stored vectors at unit length. The points are stored unscaled, together with their scale
+//! factors.
 //!
-//! The Gram matrix G of the stored vectors is known, because every product in it was needed anyway: those of a point when
-//! its coordinates were computed, those of the written columns when they were written. So Gram–Schmidt can be repeated
-//! without another pass over the vectors ([`Deferred::refine`]), and the columns are orthonormal up to the rounding of G times
-//! the squared norm of the coefficients. The defect of the written columns does not multiply from one combination to the
-//! next: it is part of G, and C takes it out.
+//! The Gram matrix G of the stored vectors is known, because every product in it was needed anyway: those of a point for its
+//! coordinates, those of the written columns when they were written. Gram–Schmidt can therefore be repeated without another
+//! pass over the vectors ([`Deferred::refine`]), and the columns are orthonormal up to the rounding of G times the squared norm
+//! of the coefficients. The defect of the written columns does not grow from one combination to the next: it is part of G, and
+//! C corrects it.
 //!
-//! Cost: O(d w) for d deferred of w columns; nothing when there are none.
+//! Cost: O(d w) for d deferred of w columns; nothing if there are none.
 
 use crate::linalg::Matrix;
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
 
-/// Combinations, one for each of the last columns.
+/// Combinations for the deferred columns, which are the last ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Deferred {
-    /// Column j: the coefficients of the j-th deferred column, over the stored vectors up to its own.
+    /// Column j: coefficients of the j-th deferred column over the stored vectors up to its own.
     pub(super) combinations: Matrix,
-    /// Column j: products of its stored vector with those before it, and the excess of its own square over one.
+    /// Column j: products of its stored vector with the earlier ones, and its squared norm minus 1.
     pub(super) gram: Matrix,
-    /// What brings the stored vectors behind the columns that are written out to unit length.
+    /// Factors that scale the stored vectors of deferred columns to unit length.
     pub(super) factors: Vec<f64>,
 }
 
-/// Working space of [`Deferred::refine`].
+/// Scratch space of [`Deferred::refine`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Refinement {
     left: Vec<f64>,
@@ -36,36 +36,36 @@ pub(super) struct Refinement {
 }
 
 impl Deferred {
-    /// Number of deferred columns.
+    /// Returns the number of deferred columns.
     pub fn columns(&self) -> usize {
         self.combinations.columns()
     }
 
-    /// From products with the stored vectors at unit length to coordinates in the columns.
+    /// Converts products with the unit-length stored vectors to coordinates in the columns.
     pub fn resolve(&self, products: &mut [f64]) {
         let written = products.len() - self.columns();
-        // From the last: a combination needs the products before it.
+        // Backwards, because a combination needs the products before it.
         for j in (0..self.columns()).rev() {
             let end = written + j + 1;
             products[end - 1] = dot(&self.combinations.column(j)[..end], &products[..end]);
         }
     }
 
-    /// From products with stored vectors as they are to products with them at unit length; from coefficients of the latter
-    /// to coefficients of the former.
+    /// Converts products with stored vectors to products with unit-length ones, or coefficients of the latter to coefficients
+    /// of the former.
     pub fn scale(&self, numbers: &mut [f64]) {
         let written = numbers.len() - self.columns();
         numbers[written..].iter_mut().zip(&self.factors).for_each(|(number, factor)| *number *= factor);
     }
 
-    /// From coordinates in the columns to coefficients of the stored vectors at unit length.
+    /// Converts coordinates in the columns to coefficients of the unit-length stored vectors.
     pub fn expand(&self, coordinates: &[f64], coefficients: &mut Vec<f64>) {
         coefficients.clear();
         coefficients.extend_from_slice(coordinates);
         self.write_out(coordinates, coefficients);
     }
 
-    /// The same into a copy of the coordinates.
+    /// Converts coordinates to coefficients in a copy of the coordinates.
     fn write_out(&self, coordinates: &[f64], coefficients: &mut [f64]) {
         let written = coordinates.len() - self.columns();
         coefficients[written..].fill(0.0);
@@ -75,7 +75,7 @@ impl Deferred {
         }
     }
 
-    /// Products of the residual `z - V x` with the stored vectors, from the products of z and the coefficients x.
+    /// Computes the products of the residual `z - V x` with the stored vectors, from the products of z and the coefficients x.
     fn products_left(&self, products: &[f64], coefficients: &[f64], left: &mut Vec<f64>) {
         let written = products.len() - self.columns();
         left.clear();
@@ -89,8 +89,8 @@ impl Deferred {
         }
     }
 
-    /// The second pass of Gram–Schmidt, in the Gram matrix. Takes the products of a point of this squared norm with the stored
-    /// vectors, improves its coordinates and their coefficients, and returns the squared norm of the residual.
+    /// Second pass of Gram–Schmidt, in the Gram matrix. Takes the products of a point of this squared norm with the stored
+    /// vectors, refines its coordinates and coefficients, and returns the squared norm of the residual.
     pub fn refine(
         &self,
         products: &[f64],
@@ -101,7 +101,7 @@ impl Deferred {
     ) -> f64 {
         let Refinement { left, more } = working;
         self.products_left(products, coefficients, left);
-        // |z - V x|² = |z|² - x·(Vᵀz) - x·(Vᵀ(z - V x)), whatever C is.
+        // |z - V x|² = |z|² - x·(Vᵀz) - x·(Vᵀ(z - V x)) for every C.
         let residual = square - dot(coefficients, products) - dot(coefficients, left);
         if dot(left, left) <= ORTHOGONAL * ORTHOGONAL * residual {
             return residual;
@@ -113,8 +113,8 @@ impl Deferred {
         residual - dot(left, left)
     }
 
-    /// A new column: a point of this norm, stored after all others, minus what the others at unit length explain of it,
-    /// over the norm of that residual. `products` are those of the point with the others.
+    /// Appends a column: a point of this norm, stored after all others, minus its projection `explained` on the others, divided
+    /// by the norm of that residual. `products` are those of the point with the others.
     pub fn push(&mut self, explained: &[f64], products: &[f64], norm: f64, residual_norm: f64) {
         let (j, own) = (self.columns(), explained.len());
         self.resize(own + 1, j + 1);
@@ -125,7 +125,7 @@ impl Deferred {
         self.factors.push(1.0 / norm);
     }
 
-    /// A new column, the last of `vectors`, that is written out although others before it may not be.
+    /// Appends a column that is the last of `vectors` and is written out, although earlier ones may be deferred.
     pub fn push_whole(&mut self, vectors: usize) {
         let j = self.columns();
         if j > 0 {
@@ -135,8 +135,8 @@ impl Deferred {
         }
     }
 
-    /// All columns are written out, with this Gram matrix less the identity (its upper triangle). Takes the defect into
-    /// account if it is worth it.
+    /// Restarts with all columns written out. `defect` is their Gram matrix minus the identity (upper triangle); it is ignored
+    /// if negligible.
     pub fn restart(&mut self, defect: &Matrix) {
         self.resize(0, 0);
         self.factors.clear();
@@ -149,7 +149,7 @@ impl Deferred {
         for j in 0..size {
             let defect = &defect.column(j)[..=j];
             self.gram.column_mut(j)[..=j].copy_from_slice(defect);
-            // To first order the inverse of the Cholesky factor of 1 + E.
+            // First-order inverse of the Cholesky factor of 1 + E.
             let combination = self.combinations.column_mut(j);
             combination.iter_mut().zip(&defect[..j]).for_each(|(out, e)| *out = -e);
             combination[j] = 1.0 - 0.5 * defect[j];
@@ -157,7 +157,7 @@ impl Deferred {
         self.factors.resize(size, 1.0);
     }
 
-    /// All columns are written out and orthonormal.
+    /// Resets the state: all columns are written out and orthonormal.
     pub fn clear(&mut self) {
         self.resize(0, 0);
         self.factors.clear();
@@ -168,7 +168,7 @@ impl Deferred {
         self.gram.resize(rows, columns);
     }
 
-    /// Combinations of the columns as combinations of the vectors as they are stored.
+    /// Converts combinations of the columns to combinations of the stored vectors.
     pub fn expand_all(&self, rotation: &Matrix, out: &mut Matrix) {
         out.clone_from(rotation);
         for i in 0..rotation.columns() {
@@ -178,8 +178,8 @@ impl Deferred {
     }
 }
 
-/// A residual whose products with the stored vectors are under this share of it is orthogonal to them.
+/// Relative size of the products with the stored vectors below which a residual counts as orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
-/// Defects of written columns that are left alone until the next combination, which multiplies them by at most the square of
+/// Defect of written columns that is tolerated until the next combination, which multiplies it by at most the squared norm of
 /// the coefficients.
 const NEGLIGIBLE: f64 = 4e-15;

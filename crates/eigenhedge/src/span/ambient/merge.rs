@@ -1,4 +1,4 @@
-//! Vectors that a span takes in at once, and origins of two spans.
+//! Operations to merge spans: adding several vectors at once, and combining origins.
 
 use super::{Ambient, Deferred, Origin};
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::linalg::{Matrix, multiply};
 use crate::span::Span;
 
 impl Ambient {
-    /// Coordinates of vectors, as they are, in the columns, which become as many as it takes.
+    /// Adds columns until the span contains the vectors. Returns the coordinates of the vectors.
     pub(crate) fn take_in_vectors(&mut self, vectors: &Matrix) -> Result<Matrix, Error> {
         let mut coordinates = Matrix::default();
         if self.columns.columns() == self.length {
@@ -30,7 +30,7 @@ impl Ambient {
         outcome.map(|()| coordinates)
     }
 
-    /// Makes the unit vectors the columns; returns the old ones.
+    /// Replaces the columns by the unit vectors. Returns the old columns.
     pub(crate) fn complete(&mut self) -> Matrix {
         let vectors = self.vectors().into_owned();
         self.scratch.0.block.clear();
@@ -39,7 +39,7 @@ impl Ambient {
         vectors
     }
 
-    /// Moves the origin by this share of the way to that of another span; returns the whole way.
+    /// Moves the origin towards that of another span by a share of the displacement. Returns the whole displacement.
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
         self.scratch.0.block.clear();
         let zero = || Origin::at(vec![0.0; self.length]);
@@ -51,7 +51,7 @@ impl Ambient {
         way
     }
 
-    /// Moves the origin to a fixed point and a way from there.
+    /// Sets the origin to a fixed point plus a displacement.
     pub(crate) fn set_origin(&mut self, base: &[f64], way: &[f64]) {
         self.scratch.0.block.clear();
         self.origin = Some(Origin { base: base.to_vec(), way: way.to_vec() });

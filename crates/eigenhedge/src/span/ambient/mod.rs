@@ -1,17 +1,17 @@
-//! Plain vectors: the columns are vectors of n numbers.
+//! Span of plain vectors: the columns are vectors of n numbers.
 //!
-//! Cost: four passes over the columns for each projection, two when little of the point lies in their span; the residual is
-//! computed where the next column will be. A combination reads and writes the columns once. Long rows take one pass: a
-//! residual that is not small is known from products alone, so that the row itself is stored and the column it stands for
-//! is written as a combination ([`Deferred`]) until the next combination of all columns, which takes it in. Long rows that
-//! come in a block share one pass ([`Block`]): where they are copied to is where they are stored.
+//! Cost: four passes over the columns per projection, two if little of the point is in their span. The residual is computed in
+//! the storage of the next column. A combination reads and writes the columns once. Long rows take one pass: a residual that is
+//! not small is known from products alone, so the row itself is stored and its column is kept as a combination ([`Deferred`])
+//! until all columns are combined next. Long rows in a block share one pass ([`Block`]); they are copied directly to their
+//! final storage.
 //!
-//! Numerics: classical Gram–Schmidt, repeated when the residual is shorter than [`REPEAT`] of the point ("twice is enough"):
-//! no defect of the columns is ever multiplied by more than that. When the second pass halves the residual again, the
-//! residual is rounding and counts as zero; so does one under [`ROUNDING`] of the point. For long rows the second pass is
-//! made in the Gram matrix of the stored vectors, whose roundings are multiplied by the squared norm of the coefficients,
-//! at most [`LARGEST_COEFFICIENTS`] squared; beyond that the residual is computed. The drift of the columns is measured when long
-//! columns are combined, and from time to time when short ones are; past what is tolerable they are orthonormalised afresh.
+//! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the point ("twice is enough"),
+//! so that no defect of the columns is amplified by more than that factor. If the second pass halves the residual again, the
+//! residual is rounding and counts as zero. So does a residual below [`ROUNDING`] times the point. For long rows the second
+//! pass uses the Gram matrix of the stored vectors. Its rounding errors are multiplied by the squared norm of the coefficients,
+//! at most [`LARGEST_COEFFICIENTS`] squared; above that the residual is computed. The drift of the columns is measured whenever
+//! long columns are combined, and periodically for short ones. Above a threshold they are orthonormalized again.
 //!
 //! References: Giraud, Langou, Rozložník & van den Eshof, *Rounding error analysis of the classical Gram–Schmidt
 //! orthogonalization process*, Numerische Mathematik 2005; Parlett, *The Symmetric Eigenvalue Problem*, section 6-9.
@@ -33,11 +33,11 @@ use deferred::{Deferred, Refinement};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Orthonormal vectors in `R^n`, which may itself be part of a larger space of dimension N.
+/// Orthonormal vectors in `R^n`, which may be part of a larger space of dimension N.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ambient {
     dimension: Multiplicity,
-    /// Orthonormal vectors, and behind them what the deferred columns are made of.
+    /// Orthonormal vectors, followed by the stored vectors of the deferred columns.
     columns: Matrix,
     origin: Option<Origin>,
     combinations: u64,
@@ -47,8 +47,8 @@ pub struct Ambient {
     deferred: Deferred,
 }
 
-/// The origin, as a fixed point and the way from there. A point less the fixed one is rounded once; what follows does not
-/// depend on where the points lie.
+/// Origin, as a fixed point plus a displacement. Subtracting the fixed point rounds once; later steps do not depend on the
+/// location of the points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Origin {
     base: Vec<f64>,
@@ -56,7 +56,7 @@ struct Origin {
 }
 
 impl Origin {
-    /// The fixed point, and the way from there.
+    /// Returns the fixed point and the displacement.
     fn parts(&self) -> (&[f64], &[f64]) {
         (&self.base, &self.way)
     }
@@ -67,70 +67,70 @@ impl Origin {
     }
 }
 
-/// Everything that one look leaves behind.
+/// Scratch space with the results of loading a point.
 #[derive(Debug, Clone, Default)]
 struct Working {
     point: Vec<f64>,
     place: Place,
-    /// Squared norm of the point, divided by the unit.
+    /// Squared norm of the point, in units of `unit`.
     square: f64,
-    /// The power of two that the point was divided by; none stands for 1.
+    /// Power of two that the point was divided by; `None` for 1.
     unit: Option<f64>,
-    /// Norm of the residual, which lies behind the last column unless the point itself does.
+    /// Norm of the residual. The residual is stored after the last column unless the point itself is there.
     residual_norm: f64,
     block: Block,
-    /// Columns behind the last combination, and the columns that came between the last two; none before the first.
+    /// Number of columns at the last combination, and number added between the last two; `None` before the first.
     combined: usize,
     last_wait: Option<usize>,
     correction: Vec<f64>,
-    /// A vector that is not the point.
+    /// Buffer for a vector other than the point.
     vector: Vec<f64>,
-    /// Products of the point with the stored vectors at unit length.
+    /// Products of the point with the unit-length stored vectors.
     products: Vec<f64>,
-    /// The projection as a combination of the stored vectors at unit length.
+    /// Coefficients of the projection over the unit-length stored vectors.
     explained: Vec<f64>,
     refinement: Refinement,
     defect: Matrix,
-    /// A rotation of the columns, in the stored vectors.
+    /// Rotation of the columns, expressed in the stored vectors.
     expanded: Matrix,
     product: Vec<f64>,
 }
 
-/// Place of the loaded point.
+/// Location of the loaded point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Place {
-    /// By itself.
+    /// In its own buffer.
     #[default]
     Apart,
-    /// Behind the last column.
+    /// After the last column.
     Behind,
-    /// It is the last stored vector.
+    /// The last stored vector.
     Stored,
 }
 
-/// Residuals under this share of the point's norm are computed twice.
+/// Share of the norm of the point below which a residual is computed twice.
 const REPEAT: f64 = 0.75;
-/// A residual whose overlap with the columns is under this share of it is orthogonal to them, and not computed again.
+/// Relative overlap with the columns below which a residual counts as orthogonal and is not recomputed.
 const ORTHOGONAL: f64 = 4e-15;
-/// A second pass that leaves less than this share of the residual has found rounding.
+/// Share of the residual below which the result of the second pass is rounding.
 const HALVED: f64 = 0.5;
-/// Residuals under this share of the point's norm are rounding.
+/// Share of the norm of the point below which a residual is rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Drift that calls for fresh columns.
+/// Drift above which the columns are orthonormalized again.
 const TOLERABLE_DRIFT: f64 = 1e-13;
-/// Combinations between two looks at the drift.
+/// Number of combinations between two measurements of the drift.
 const LOOK_EVERY: u64 = 32;
-/// Rows at least this long take one pass where they can.
+/// Row length from which the single-pass method is used.
 const LONG: usize = 512;
-/// Fewest points of a block.
+/// Minimum number of points in a block.
 const SHORTEST_BLOCK: usize = 4;
-/// Most numbers in the points of a block.
+/// Maximum number of values in a block.
 const LARGEST_BLOCK: usize = 1 << 22;
-/// Norm of the coefficients of a deferred column over the stored vectors, at most.
+/// Maximum norm of the coefficients of a deferred column over the stored vectors.
 const LARGEST_COEFFICIENTS: f64 = 12.0;
 
 impl Ambient {
-    /// No columns yet, in `R^length`.
+    /// Creates an empty span in `R^length`.
     pub fn new(length: usize) -> Result<Self, Error> {
         if length == 0 {
             return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
@@ -146,7 +146,7 @@ impl Ambient {
         })
     }
 
-    /// Says that the rows lie in a space of dimension N, of which `R^n` is a part.
+    /// Declares that the rows are in a space of dimension N that contains `R^n`.
     pub fn within(mut self, dimension: Multiplicity) -> Result<Self, Error> {
         if let Multiplicity::Finite(n) = dimension
             && n < self.length as u64
@@ -161,16 +161,21 @@ impl Ambient {
         Ok(self)
     }
 
-    /// Measures points from here.
+    /// Sets the origin that is subtracted from all points.
     pub fn with_origin(mut self, origin: Vec<f64>) -> Result<Self, Error> {
         check_row("center", &origin, self.length)?;
         self.origin = Some(Origin::at(origin));
         Ok(self)
     }
 
-    /// Number of points of this length that are worth loading in one block: 1 if nothing is gained.
+    /// Returns the number of points of this length worth loading in one block; 1 if there is no gain.
     pub fn block_points(length: usize) -> usize {
         if length < LONG { 1 } else { (LARGEST_BLOCK / length).clamp(1, WINDOW) }
+    }
+
+    /// True if points that come next would be loaded in a block.
+    pub(crate) fn wants_block(&self) -> bool {
+        self.stores_points() && self.scratch.0.block.left() == 0
     }
 
     /// Length of a row.
@@ -178,12 +183,12 @@ impl Ambient {
         self.length
     }
 
-    /// The origin; none stands for zero.
+    /// Returns the origin; `None` for zero.
     pub fn origin(&self) -> Option<Vec<f64>> {
         self.origin.as_ref().map(|origin| origin.base.iter().zip(&origin.way).map(|(b, w)| b + w).collect())
     }
 
-    /// A row less the origin; missing cells stay missing.
+    /// Computes the row minus the origin. Missing cells stay missing.
     pub(crate) fn deviation(&self, row: &[f64], out: &mut Vec<f64>) {
         out.clear();
         match &self.origin {
@@ -194,7 +199,7 @@ impl Ambient {
         }
     }
 
-    /// The row at this distance from the origin.
+    /// Computes the row with this deviation from the origin.
     pub(crate) fn place(&self, deviation: &[f64], out: &mut Vec<f64>) {
         out.clear();
         match &self.origin {
@@ -205,13 +210,13 @@ impl Ambient {
         }
     }
 
-    /// Moves the fixed point of a column in which all rows so far were at the origin: for them nothing changes.
+    /// Moves the fixed point in a column in which all rows so far were at the origin, so that they are not affected.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.scratch.0.block.clear();
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
     }
 
-    /// Combinations of the columns, as vectors.
+    /// Computes combinations of the columns as vectors.
     pub(crate) fn write_directions(&self, directions: &Matrix, expanded: &mut Matrix, out: &mut Matrix) {
         if directions.columns() == 0 {
             return out.resize(self.length, 0);
@@ -223,7 +228,7 @@ impl Ambient {
         multiply(out, self.columns.view(), expanded.view());
     }
 
-    /// The orthonormal columns.
+    /// Returns the orthonormal columns.
     pub fn vectors(&self) -> Cow<'_, Matrix> {
         if self.deferred.columns() == 0 {
             return Cow::Borrowed(&self.columns);
@@ -236,7 +241,7 @@ impl Ambient {
 }
 
 impl Ambient {
-    /// A point, measured from the origin.
+    /// Returns a point minus the origin.
     pub(crate) fn measured_from_origin(&self, point: &[f64]) -> Vec<f64> {
         match &self.origin {
             None => point.to_vec(),
@@ -244,7 +249,7 @@ impl Ambient {
         }
     }
 
-    /// Coordinates of a vector in the columns.
+    /// Computes the coordinates of a vector in the columns.
     pub(crate) fn coordinates_of(&self, vector: &[f64], coordinates: &mut Vec<f64>) {
         self.columns.transpose_times(vector, coordinates);
         self.deferred.scale(coordinates);
@@ -259,12 +264,12 @@ impl Ambient {
         self.columns.subtract_times(explained, vector);
     }
 
-    /// True if points are loaded where they will be stored.
+    /// Returns true if points are loaded directly into their final storage.
     fn stores_points(&self) -> bool {
         self.length >= LONG
     }
 
-    /// Copies a point, measured from the origin, to where points are by themselves; returns its squared norm.
+    /// Copies a point minus the origin into its own buffer. Returns its squared norm.
     fn copy_point(&mut self, point: &[f64]) -> f64 {
         self.scratch.0.place = Place::Apart;
         let mut z = std::mem::take(&mut self.scratch.0.point);
@@ -274,8 +279,8 @@ impl Ambient {
         square
     }
 
-    /// Copies a point whose squared norm is not known well, or is too large or too small to work with, and divides it by a
-    /// power of two. Returns its squared norm, which is zero or a normal number.
+    /// Copies a point whose squared norm is inaccurate, too large or too small, and divides it by a power of two. Returns its
+    /// squared norm, which is zero or a normal number.
     fn copy_scaled(&mut self, point: &[f64]) -> Result<f64, Error> {
         self.scratch.0.block.clear();
         let square = self.copy_point(point);
@@ -298,7 +303,7 @@ impl Ambient {
         if is_rounding { Ok(0.0) } else { Err(Error::Underflow { largest: longest }) }
     }
 
-    /// Puts a point, measured from the origin, behind the last column, unless it is near there; returns its squared norm.
+    /// Stores a point minus the origin after the last column, unless it is already there. Returns its squared norm.
     fn store_point(&mut self, point: &[f64]) -> f64 {
         let Working { place, block, .. } = &mut self.scratch.0;
         *place = Place::Behind;
@@ -316,8 +321,8 @@ impl Ambient {
 }
 
 impl Ambient {
-    /// Subtracts what the columns explain of a point that lies by itself, twice if little is left, and leaves the residual
-    /// behind the last column and its norm in the working space.
+    /// Subtracts the projection on the columns from the point in its own buffer, twice if the residual is small. Stores the
+    /// residual after the last column and its norm in the scratch space.
     fn subtract_explained(&mut self, coordinates: &mut [f64]) {
         let Working { point, square, correction, residual_norm, explained, .. } = &mut self.scratch.0;
         self.deferred.scale(explained);
@@ -342,7 +347,7 @@ impl Ambient {
         *residual_norm = if is_rounding { 0.0 } else { left.sqrt() };
     }
 
-    /// Measures the Gram matrix of columns that are all written out.
+    /// Computes the Gram matrix of the columns, all of which are written out.
     fn measure(&mut self) {
         let Working { defect, product, .. } = &mut self.scratch.0;
         self.columns.gram_defect(defect, product);
@@ -390,7 +395,7 @@ impl Span for Ambient {
         if !stores_points || block.left() > 0 {
             return;
         }
-        // As far as the next combination, which cancels the block: it comes about as soon as the last one did.
+        // Up to the expected next combination, which cancels the block. It is expected after as many columns as the last one.
         let waited = self.columns.columns().saturating_sub(*combined);
         let most = last_wait.map_or(WINDOW, |last| last.saturating_sub(waited).clamp(SHORTEST_BLOCK, WINDOW));
         let (mut fitting, mut steps, mut count) = ([&[][..]; WINDOW], [0.0; WINDOW], 0);

@@ -1,4 +1,4 @@
-//! Checks of a saved span of plain vectors.
+//! Checks of a deserialized span of plain vectors.
 
 use super::{Ambient, Deferred};
 use crate::error::Error;
@@ -8,7 +8,7 @@ use crate::num::dot;
 use crate::span::Span;
 use crate::state::{State, count, energy, ensure, length, within};
 
-/// Coefficients of a deferred column over the stored vectors, at most.
+/// Maximum coefficient of a deferred column over the stored vectors.
 const LARGEST_COEFFICIENT: f64 = 1e4;
 
 impl State for Ambient {

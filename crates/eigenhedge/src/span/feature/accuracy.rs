@@ -1,16 +1,16 @@
-//! How well columns are known that are combinations of atoms.
+//! Accuracy of columns that are combinations of atoms.
 //!
-//! Setting: kernels are known to rounding of `√(k(a, a) k(b, b))`. The *size* of a combination with coefficients a is
-//! `Σ a_i² k(x_i, x_i)`: its image `K a`, computed afresh, is off by rounding times the root of its size, and its squared
-//! norm by rounding times its size.
+//! Setting: kernels are accurate to rounding relative to `√(k(a, a) k(b, b))`. The *size* of a combination with coefficients a
+//! is `Σ a_i² k(x_i, x_i)`. The error of its recomputed image `K a` is rounding times the square root of its size, and that of
+//! its squared norm is rounding times its size.
 //!
-//! State: the size of every column, and the inner products of the errors of the images, each entry over the root of the
-//! kernel of the atom with itself.
+//! State: the size of every column, and the inner products of the errors of the images, each entry divided by the square root
+//! of the kernel of the atom with itself.
 //!
-//! Update: errors are linear. A column made of a residual `(z - B c)/ρ` inherits `-c/ρ` times the errors along c, and these
-//! may cancel; columns that are combined combine their errors. Roundings on the way are taken for independent.
+//! Update: errors are linear. A column made of a residual `(z - B c)/ρ` inherits `-c/ρ` times the errors along c, which may
+//! cancel. Combined columns combine their errors. Rounding errors are assumed to be independent.
 //!
-//! Cost: O(w²) for a new column of w, O(w³) when they are combined.
+//! Cost: O(w²) for a new column of w, O(w³) when columns are combined.
 
 use crate::error::Error;
 use crate::linalg::checks::{matrix_entries, shape};
@@ -36,16 +36,16 @@ struct Working {
     product: Matrix,
 }
 
-/// Square of the rounding of a kernel.
+/// Squared relative rounding error of a kernel.
 pub(super) const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
 
-/// Size of a combination of atoms, whose kernels with themselves are `squares`.
+/// Returns the size of a combination of atoms, whose kernels with themselves are `squares`.
 pub(super) fn size(coefficients: &[f64], squares: &[f64]) -> f64 {
     coefficients.iter().zip(squares).map(|(a, square)| a * a * square).sum()
 }
 
 impl Accuracy {
-    /// Checks what was read from bytes, for so many columns.
+    /// Checks a deserialized state for `columns` columns.
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
         length("the sizes of the basis", self.sizes.len(), columns)?;
         entries("sizes of the basis", &self.sizes, 0.0..=LARGEST)?;
@@ -53,13 +53,13 @@ impl Accuracy {
         matrix_entries("errors of the images", &self.errors, -LARGEST..=LARGEST)
     }
 
-    /// Size of the largest column.
+    /// Returns the size of the largest column.
     pub fn largest_size(&self) -> f64 {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Square of the error of the image of a residual of this size with these coordinates, when it is computed from the images
-    /// of the columns; and the same if those were computed afresh.
+    /// Returns the squared error of the image of a residual with this size and these coordinates, first as computed from the
+    /// present images of the columns, then as it would be with recomputed images.
     pub fn of_residual(&mut self, coordinates: &[f64], own: f64) -> (f64, f64) {
         let along = &mut self.scratch.0.along;
         self.errors.transpose_times(coordinates, along);
@@ -67,7 +67,8 @@ impl Accuracy {
         (dot(along, coordinates).max(0.0) + rounding, 2.0 * rounding)
     }
 
-    /// One more column: the residual last asked for, divided by `norm`, with its size and the square of its error.
+    /// Adds a column: the residual of the last call of [`Self::of_residual`] divided by `norm`, with its size and squared
+    /// error.
     pub fn push(&mut self, size: f64, error: f64, norm: f64) {
         let along = &self.scratch.0.along;
         let last = self.sizes.len();
@@ -80,7 +81,7 @@ impl Accuracy {
         self.sizes.push(size / (norm * norm));
     }
 
-    /// The columns are replaced by `columns × change`, which have these sizes.
+    /// Updates the state for columns replaced by `columns × change`, which have these sizes.
     pub fn combine(&mut self, change: &Matrix, sizes: impl Iterator<Item = f64>) {
         let Working { rounded, product, .. } = &mut self.scratch.0;
         multiply(product, self.errors.view(), change.view());
@@ -92,7 +93,7 @@ impl Accuracy {
         self.sizes.extend(sizes);
     }
 
-    /// The images of columns of these sizes were computed afresh.
+    /// Resets the errors after the images of columns of these sizes were recomputed.
     pub fn refresh(&mut self, sizes: impl Iterator<Item = f64>) {
         self.sizes.clear();
         self.sizes.extend(sizes);

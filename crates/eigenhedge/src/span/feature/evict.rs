@@ -1,16 +1,16 @@
-//! Evictions: how a dictionary comes back under its budget.
+//! Eviction of atoms from a dictionary above its budget.
 //!
-//! First everything goes that has no part in anything: atoms whose coefficients in all columns and in the origin are
-//! rounding. A learner that forgets leaves many of them behind, since coefficients decay with every change of the
-//! columns. Only when these are too few, the Gram matrix K is formed and atoms go one after the other, each time the one
-//! whose removal changes the kept directions least: atom j has the part `1/(K⁻¹)_jj` of its energy for itself, so the
-//! cost is `Σ_i p_i a_ji² / (K⁻¹)_jj` over directions i that are kept with probability p_i, and the same for the origin.
-//! The others take over its coefficients.
+//! First all unused atoms are removed: those whose coefficients in all columns and in the origin are rounding. A learner that
+//! forgets produces many of them, because coefficients decay with every change of the columns. Only if too few are unused, the
+//! Gram matrix K is formed, and atoms are removed one by one, each time the one whose removal changes the kept directions
+//! least. The part of atom j outside the span of the others has energy `1/(K⁻¹)_jj`, so its cost is `Σ_i p_i a_ji² / (K⁻¹)_jj`
+//! over the directions i, kept with probability p_i, plus the same term for the origin. The other atoms take over its
+//! coefficients.
 //!
-//! Cost for M atoms, w columns: O(M w) in the first case, O(M³ + M² w) in the second; either frees a sixteenth of the
-//! budget or more, so for each row that is O(w), or O(M² + M w).
+//! Cost for M atoms, w columns: O(M w) in the first case, O(M³ + M² w) in the second. Either frees at least a sixteenth of the
+//! budget, so the cost per row is O(w), or O(M² + M w).
 //!
-//! Numerics: the images are computed afresh from K, so they belong to the coefficients whatever the condition of K is.
+//! Numerics: the images are recomputed from K, so that they match the coefficients for any condition number of K.
 //!
 //! References: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Trans. Signal Processing 2004.
 
@@ -19,11 +19,11 @@ use crate::kernel::Dictionary;
 use crate::linalg::{Matrix, multiply};
 use crate::span::removal::give_up;
 
-/// Parts of columns of length one that are smaller are rounding.
+/// Coefficient of a unit column below which it is rounding.
 const IDLE: f64 = f64::EPSILON;
 
 impl<D: Dictionary> Feature<D> {
-    /// Brings the dictionary to the low mark of its budget. True when columns were lost, as [`Self::orthonormalise`] says.
+    /// Reduces the dictionary to the low mark of its budget. Returns true if columns were lost (see [`Self::orthonormalise`]).
     pub(super) fn shrink(&mut self, directions: &Matrix, importance: &[f64]) -> bool {
         self.drop_idle();
         let Some(low) = self.budget.as_ref().map(|budget| budget.low()) else { return false };
@@ -37,7 +37,7 @@ impl<D: Dictionary> Feature<D> {
         self.remove_drift()
     }
 
-    /// Drops every atom that has no part in a column or in the origin.
+    /// Removes every atom that is used neither in a column nor in the origin.
     fn drop_idle(&mut self) {
         self.know_squares();
         let Some(budget) = &mut self.budget else { return };
@@ -59,7 +59,7 @@ impl<D: Dictionary> Feature<D> {
         self.drop_going();
     }
 
-    /// The Gram matrix of the atoms.
+    /// Computes the Gram matrix of the atoms.
     fn form_gram(&mut self) {
         let atoms = self.dictionary.len();
         let Working { row, gram, .. } = &mut self.scratch.0;
@@ -70,7 +70,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Coefficients of everything that should change little, times the root of how much it matters.
+    /// Computes the coefficients of the directions and of the origin, each times the square root of its importance.
     fn weigh(&mut self, directions: &Matrix, importance: &[f64]) {
         let Working { parts, .. } = &mut self.scratch.0;
         multiply(parts, self.coefficients.view(), directions.view());
@@ -85,7 +85,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Lets the cheapest atom go until as few are left.
+    /// Removes the cheapest atom until `low` are left.
     fn drop_cheapest(&mut self, low: usize) {
         let Some(budget) = &mut self.budget else { return };
         let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;
@@ -101,7 +101,7 @@ impl<D: Dictionary> Feature<D> {
             let Some(atom) = there.min_by(|a, b| cost(a).total_cmp(&cost(b))) else { break };
             budget.charge(cost(&atom).sqrt());
             let share = removal.take(atom);
-            // Everything loses its part along the atom that the others cannot carry.
+            // Each row of coefficients loses its part along the atom that the others cannot represent.
             (0..parts.columns()).for_each(|j| give_up(parts.column_mut(j), atom, share));
             (0..self.coefficients.columns()).for_each(|j| give_up(self.coefficients.column_mut(j), atom, share));
             if let Some(origin) = &mut self.origin {
@@ -126,7 +126,7 @@ impl<D: Dictionary> Feature<D> {
         self.drop_going();
     }
 
-    /// Drops the atoms in `going`, which descend; nothing depends on them any more.
+    /// Removes the unused atoms in `going`, which is in descending order.
     fn drop_going(&mut self) {
         let going = &self.scratch.0.going;
         let (left, columns) = (self.dictionary.len() - going.len(), self.coefficients.columns());
@@ -149,7 +149,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Images of the columns and of the origin from the Gram matrix.
+    /// Recomputes the images of the columns and of the origin from the Gram matrix.
     fn image_afresh(&mut self) {
         let gram = &self.scratch.0.gram;
         multiply(&mut self.images, gram.view(), self.coefficients.view());
@@ -160,7 +160,7 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Drops entries, whose places descend; each time the last one takes the place.
+/// Removes the entries at these descending positions. The last entry takes each place.
 fn swap_remove_all(entries: &mut [f64], places: &[usize]) {
     let mut last = entries.len();
     for place in places {

@@ -1,23 +1,22 @@
-//! Expansions in a dictionary: the columns are `b = Φ a`, combinations of the features of atoms.
+//! Span of kernel features: the columns `b = Φ a` are combinations of the features of atoms.
 //!
-//! Setting: a kernel and a [`Dictionary`] of t atoms. State: the coefficients A (`t × w`), the images `G = K A` (so that
-//! K itself is never stored) and the origin as coefficients μ with its image `K μ`.
+//! Setting: a kernel and a [`Dictionary`] of t atoms. State: the coefficients A (`t × w`), the images `G = K A` (K itself is
+//! never stored), and the origin as coefficients μ with its image `K μ`.
 //!
-//! Update: for a row x with kernel row κ the coordinates are `Aᵀ(κ - K μ)`; the residual direction has coefficients
+//! Update: for a row x with kernel row κ the coordinates are `Aᵀ(κ - K μ)`, and the residual direction has the coefficients
 //! `(-μ - A c, 1)/ρ`. Without a budget every row with a residual becomes an atom.
 //!
-//! Cost: one kernel row and O(t w) for each row of the stream.
+//! Cost: one kernel row and O(t w) per row of the stream.
 //!
-//! Numerics: kernels are known to rounding, so a column with coefficients a is known to rounding times its *size*
-//! `Σ a_i² k(x_i, x_i)`, and no arithmetic can do better. Sizes are therefore bounded by [`LARGEST_SIZE`]: a residual whose
-//! column would be larger is not resolved, makes no column and stays part of the complement; directions that become larger
-//! in an eviction are given up. Errors of images are estimated ([`Accuracy`]): a residual whose column would be known worse
-//! than its size explains, and worse than [`KNOWN`], is not resolved either. The squared norm of a residual is computed in
-//! two ways, `|z|² - |c|²` and `eᵀK e` with the coefficients e of the residual; past [`DOUBTFUL`] of it they disagree, and it
-//! is not resolved. Whenever fresh images would help, they are computed behind the trial, and in any case each time that
-//! the dictionary has doubled. Coordinates are computed twice when ρ is under [`REPEAT`] of the norm. When images are fresh,
-//! and when columns were combined, the drift
-//! `|AᵀK A - I|` is measured and, past [`REFRESH`], removed.
+//! Numerics: kernels are accurate to rounding, so a column with coefficients a is accurate to rounding times its *size* `Σ a_i²
+//! k(x_i, x_i)`; no arithmetic can do better. Sizes are therefore bounded by [`LARGEST_SIZE`]. A residual whose column would be
+//! larger is not resolved: it makes no column and remains part of the complement. Directions that exceed the bound after an
+//! eviction are discarded. Errors of images are estimated ([`Accuracy`]). A residual whose column would be less accurate than
+//! its size explains, and than [`KNOWN`], is not resolved either. The squared norm of a residual is computed in two ways, as
+//! `|z|² - |c|²` and as `eᵀK e` with the coefficients e of the residual. If they differ by more than [`DOUBTFUL`] of it, it is
+//! not resolved. If recomputed images would help, they are computed after the trial, and also each time the dictionary has
+//! doubled. Coordinates are computed twice if ρ is below [`REPEAT`] of the norm. After images were recomputed, and after
+//! columns were combined, the drift `|AᵀK A - I|` is measured and removed if it exceeds [`REFRESH`].
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5; the span argument makes tracking work here too.
 
@@ -37,7 +36,7 @@ use crate::simplex::Multiplicity;
 use accuracy::{Accuracy, size};
 use serde::{Deserialize, Serialize};
 
-/// Orthonormal columns in the space of features of a dictionary.
+/// Orthonormal columns in the feature space of a dictionary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Feature<D> {
     dictionary: D,
@@ -47,43 +46,43 @@ pub struct Feature<D> {
     accuracy: Accuracy,
     origin: Option<Origin>,
     budget: Option<Budget>,
-    /// Kernel of every atom with itself; fewer after a restart.
+    /// Kernel of every atom with itself; incomplete after deserialization.
     #[serde(skip)]
     squares: Scratch<Vec<f64>>,
-    /// Rows seen since the images were computed afresh.
+    /// Rows seen since the images were recomputed.
     stale: usize,
-    /// Rows seen, and what became of them: over the same rows, equal lineages stand for equal dictionaries.
+    /// Number of rows seen, and a hash of the changes of the dictionary. Over the same rows, equal lineages imply equal dictionaries.
     trials: u64,
     lineage: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
 
-/// The origin `m = Φ μ`.
+/// Origin `m = Φ μ`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Origin {
     coefficients: Vec<f64>,
     image: Vec<f64>,
     square: f64,
-    /// Square of the error of the image.
+    /// Squared error of the image.
     error: f64,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel of the point with the atoms and itself.
+    /// Kernel of the point with the atoms and with itself.
     row: Vec<f64>,
     own: f64,
-    /// Largest entry of the point, when its kernel with itself is zero or not a normal number.
+    /// Largest entry of the point, if its kernel with itself is zero or subnormal.
     longest: f64,
-    /// The same for the point minus the origin.
+    /// Kernel values of the point minus the origin.
     moved: Vec<f64>,
     square: f64,
-    /// Overlap of the residual with the atoms, and the coordinates that were taken away.
+    /// Overlap of the residual with the atoms, and the subtracted coordinates.
     residual: Vec<f64>,
-    /// The same before an atom takes the place of the point.
+    /// The same overlaps before an atom replaces the point.
     of_point: Vec<f64>,
-    /// Coordinates that were taken away from the point or the atom.
+    /// Coordinates subtracted from the point or the atom.
     taken: Vec<f64>,
     coordinates: Vec<f64>,
     residual_square: f64,
@@ -93,9 +92,9 @@ struct Working {
     is_atom: bool,
     /// True if the columns were combined in this trial.
     combined: bool,
-    /// True if fresh images would have resolved the residual.
+    /// True if recomputed images would have resolved the residual.
     wants_refresh: bool,
-    /// For evictions: what matters, what each atom costs, who goes.
+    /// For evictions: weighted coefficients, cost of each atom, atoms to remove.
     parts: Matrix,
     costs: Vec<f64>,
     going: Vec<usize>,
@@ -107,35 +106,35 @@ struct Working {
     change: Matrix,
 }
 
-/// Residuals with a smaller share of `k(x, x)` are not resolved: they make large columns, of which later ones are made.
+/// Share of `k(x, x)` below which residuals are not resolved, because they would make large columns.
 const RESOLVED: f64 = 1e-7;
-/// Size of the largest column: past it, the rounding of kernels would decide its direction.
+/// Size of the largest column. Above it, rounding errors of kernels would determine its direction.
 const LARGEST_SIZE: f64 = 2e9;
-/// Size past which a direction is given up: combinations of columns are larger than each of them.
+/// Size above which a direction is discarded. Combinations of columns can be larger than each of them.
 const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
-/// Squared norm of what is left of a unit column when the dictionary can no longer carry it.
+/// Squared norm of a unit column after eviction below which the direction is discarded.
 const LOST_DIRECTION: f64 = 1e-4;
-/// Error of the squared norm of a column that does no harm.
+/// Tolerated error of the squared norm of a column.
 const KNOWN: f64 = 1e-9;
-/// Two computations of the squared norm of a residual may differ by this share of it.
+/// Allowed relative difference of the two computations of the squared norm of a residual.
 const DOUBTFUL: f64 = 1e-3;
-/// Difference of the two, over the size of the residual, that roundings explain.
+/// Difference of the two, divided by the size of the residual, that rounding can cause.
 const CERTAIN: f64 = 128.0 * f64::EPSILON;
-/// Error of an image, over the root of the size of the largest column, that roundings explain.
+/// Error of an image, divided by the square root of the size of the largest column, that rounding can cause.
 const CONSISTENT: f64 = 32.0 * f64::EPSILON;
-/// Least share of `k(x, x)` that a residual must have along the atom that carries it.
+/// Minimum share of `k(x, x)` that a residual must have along the atom that represents it.
 const CARRIED: f64 = 1e-6;
-/// Residuals under this share of the point's norm are computed twice.
+/// Share of the norm of the point below which a residual is computed twice.
 const REPEAT: f64 = 0.75;
-/// Roundings in the squared norm of a point minus the origin.
+/// Number of rounding errors in the squared norm of a point minus the origin.
 const ROUNDINGS: f64 = 8.0;
-/// Fewest rows between two times that images are computed afresh.
+/// Minimum number of rows between two recomputations of the images.
 const REFRESH_AFTER: usize = 8;
-/// Drift that calls for fresh orthonormal columns.
+/// Drift above which the columns are orthonormalized again.
 const REFRESH: f64 = 1e-13;
 
 impl<D: Dictionary> Feature<D> {
-    /// No columns yet.
+    /// Creates a span without columns.
     pub fn new(dictionary: D) -> Self {
         let dimension = dictionary.dimension();
         Self {
@@ -154,47 +153,47 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Says that the space of features has dimension N.
+    /// Declares that the feature space has dimension N.
     pub fn within(mut self, dimension: Multiplicity) -> Self {
         self.dimension = dimension;
         self
     }
 
-    /// Allows at most this many atoms; a row whose features lie within a share `novelty` (of their energy) of those of an
-    /// atom is not made one.
+    /// Limits the number of atoms. A row whose features are within a share `novelty` (of their energy) of those of an atom does
+    /// not become an atom.
     pub fn with_budget(mut self, atoms: usize, novelty: f64) -> Result<Self, Error> {
         self.budget = Some(Budget::new(atoms, novelty)?);
         Ok(self)
     }
 
-    /// The atoms.
+    /// Returns the dictionary of atoms.
     pub fn dictionary(&self) -> &D {
         &self.dictionary
     }
 
-    /// Coefficients of the columns, one row for each atom.
+    /// Returns the coefficients of the columns, one row per atom.
     pub fn coefficients(&self) -> &Matrix {
         &self.coefficients
     }
 
-    /// Coefficients of the origin; none stands for zero.
+    /// Returns the coefficients of the origin; `None` for zero.
     pub fn origin(&self) -> Option<&[f64]> {
         self.origin.as_ref().map(|origin| &origin.coefficients[..])
     }
 
-    /// Coefficients of the origin, and the kernel of each atom with it; none stands for zero.
+    /// Returns the coefficients of the origin and the kernel of each atom with it; `None` for zero.
     pub fn origin_with_image(&self) -> Option<(&[f64], &[f64])> {
         self.origin.as_ref().map(|origin| (&origin.coefficients[..], &origin.image[..]))
     }
 
-    /// Learns the kernels of new atoms with themselves: of all after a restart, with the same bits.
+    /// Computes the kernels of new atoms with themselves; of all atoms after deserialization, with the same bits.
     fn know_squares(&mut self) {
         let (squares, dictionary) = (&mut self.squares.0, &self.dictionary);
         let new = squares.len()..dictionary.len();
         squares.extend(new.map(|atom| dictionary.value_between(atom, dictionary, atom)));
     }
 
-    /// Turns the kernel row of the loaded point into that of the point minus the origin.
+    /// Converts the kernel row of the loaded point to that of the point minus the origin.
     fn move_to_origin(&mut self) -> Result<f64, Error> {
         let Working { row, own, longest, moved, square, is_atom, .. } = &mut self.scratch.0;
         *is_atom = false;
@@ -215,13 +214,13 @@ impl<D: Dictionary> Feature<D> {
         if *square >= f64::MIN_POSITIVE {
             return Ok(*square);
         }
-        // What is left of a difference counts as zero; so do features whose square is too small to be written.
+        // A difference at rounding level counts as zero, and so do features whose squared norm underflows.
         *square = 0.0;
         moved.fill(0.0);
         if self.origin.is_none() && *longest > 0.0 { Err(Error::Underflow { largest: *longest }) } else { Ok(0.0) }
     }
 
-    /// Coefficients of the residual of the loaded point: minus those of the origin and of the coordinates.
+    /// Computes the coefficients of the residual of the loaded point: minus those of the origin and of the coordinates.
     fn expand_residual(&mut self) {
         let Working { expansion, coordinates, taken, .. } = &mut self.scratch.0;
         taken.clone_from(coordinates);
@@ -245,8 +244,8 @@ impl<D: Dictionary> Feature<D> {
         self.accuracy.push(size, error, norm);
     }
 
-    /// Size of the residual in `expansion` and of a `rest` of it, and the square of the error of its image; none if a column
-    /// made of it would not be known. Asks for fresh images if these would resolve it.
+    /// Returns the size of the residual in `expansion` plus a `rest`, and the squared error of its image; `None` if a column
+    /// made of it would be too inaccurate. Requests recomputed images if these would resolve it.
     fn resolve(&mut self, rest: f64, norm_square: f64) -> Option<(f64, f64)> {
         let Working { own, expansion, taken, .. } = &mut self.scratch.0;
         let size = rest + size(expansion, &self.squares.0);
@@ -265,7 +264,7 @@ impl<D: Dictionary> Feature<D> {
         (error <= allowed).then_some((size, error))
     }
 
-    /// Takes note that the images were computed afresh.
+    /// Updates the accuracy after the images were recomputed.
     fn take_for_fresh(&mut self) {
         self.know_squares();
         let (coefficients, squares) = (&self.coefficients, &self.squares.0);
@@ -277,7 +276,7 @@ impl<D: Dictionary> Feature<D> {
         self.stale = 0;
     }
 
-    /// True if rows enough have passed for fresh images to be worth their cost, which is that of a row for each atom.
+    /// Returns true if enough rows have passed to justify recomputing the images, which costs one kernel row per atom.
     fn may_refresh(&self) -> bool {
         self.stale >= REFRESH_AFTER.max(self.dictionary.len() / 8)
     }
@@ -294,13 +293,13 @@ impl<D: Dictionary> Feature<D> {
         self.accuracy.combine(change, (0..change.columns()).map(|j| size(coefficients.column(j), squares)));
     }
 
-    /// Makes what one atom carries of the residual a column: the point is replaced by `factor` times the atom. Returns the
-    /// coordinate of the point in the column; zero when there is none.
+    /// Adds a column for the part of the residual that one atom represents: the point is replaced by `factor` times the atom.
+    /// Returns the coordinate of the point in the column; zero if there is no new column.
     fn push_carried(&mut self, atom: usize, factor: f64) -> f64 {
         let Working { row, own, residual, residual_square, of_point, correction, expansion, moved, taken, .. } =
             &mut self.scratch.0;
         expansion[atom] += factor;
-        // The overlaps of the point with the atoms give way to those of the atom.
+        // The overlaps of the point with the atoms are replaced by those of the atom.
         of_point.clone_from(residual);
         self.dictionary.atom_row(atom, moved);
         for ((r, kernel), of_atom) in residual.iter_mut().zip(row).zip(moved) {
@@ -325,7 +324,7 @@ impl<D: Dictionary> Feature<D> {
         coordinate
     }
 
-    /// Makes the point an atom: one more row everywhere.
+    /// Adds the point as an atom, with one more row in each matrix.
     fn push_atom(&mut self, point: &D::Point) {
         let Working { row, is_atom, correction, coordinates, .. } = &mut self.scratch.0;
         let atoms = self.dictionary.len();
@@ -335,7 +334,7 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_some() {
             self.coefficients.transpose_times(row, correction);
         } else {
-            // The point is its own difference from the origin: the overlaps are the coordinates.
+            // There is no origin, so the overlaps are the coordinates.
             correction.clone_from(coordinates);
         }
         self.coefficients.resize(atoms + 1, self.coefficients.columns());
@@ -349,7 +348,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Computes the images afresh.
+    /// Recomputes the images.
     fn refresh(&mut self) {
         let atoms = self.dictionary.len();
         let Working { row, correction, .. } = &mut self.scratch.0;
@@ -366,22 +365,22 @@ impl<D: Dictionary> Feature<D> {
         self.take_for_fresh();
     }
 
-    /// Measures the drift and removes it. True when columns were lost, as [`Self::orthonormalise`] says.
+    /// Measures the drift and removes it. Returns true if columns were lost (see [`Self::orthonormalise`]).
     fn remove_drift(&mut self) -> bool {
-        // Coefficients may cancel: the first time leaves roundings of what they were.
+        // Coefficients may cancel, so the first pass can leave rounding errors of their former size.
         (0..2).any(|_| self.drift() > REFRESH && self.orthonormalise(true))
     }
 
-    /// Replaces the columns by the nearest orthonormal ones. True when the dictionary cannot carry that many: then the
-    /// new columns are, but for drift, the old ones times the rotation left in the scratch; or nothing has changed, if
-    /// none may be lost.
+    /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot represent all of them. Then,
+    /// if `may_lose` is true, the new columns are the old ones times the rotation in the scratch space, up to drift; otherwise
+    /// nothing has changed.
     fn orthonormalise(&mut self, may_lose: bool) -> bool {
         self.know_squares();
         let columns = self.coefficients.columns();
         let Working { gram, eigen, rotation, product, change, .. } = &mut self.scratch.0;
         multiply(gram, self.coefficients.view().transpose(), self.images.view());
         make_symmetric(gram);
-        // Combinations v of columns that are left, vᵀG v > 0, and whose size is not too large: vᵀN v ≤ LOST_SIZE vᵀG v.
+        // Combinations v of columns that are nonzero, vᵀG v > 0, and not too large: vᵀN v ≤ LOST_SIZE vᵀG v.
         product.clone_from(&self.coefficients);
         for j in 0..columns {
             product.column_mut(j).iter_mut().zip(&self.squares.0).for_each(|(a, square)| *a *= square / LOST_SIZE);
@@ -425,7 +424,7 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Makes a matrix equal to its transpose, which it is up to rounding.
+/// Symmetrizes a matrix that is symmetric up to rounding.
 fn make_symmetric(matrix: &mut Matrix) {
     for j in 0..matrix.columns() {
         for i in 0..j {
@@ -492,7 +491,7 @@ impl<D: Dictionary> Span for Feature<D> {
         if (self.lineage, self.trials) == (from.lineage, from.trials) {
             return multiply(out, self.images.view().transpose(), product.view());
         }
-        // The kernels of all atoms with all others.
+        // Kernels of all atoms with all atoms of the other span.
         let images = &mut self.scratch.0.parts;
         images.resize(0, 0);
         images.resize(self.dictionary.len(), combinations.columns());
@@ -537,8 +536,8 @@ impl<D: Dictionary> Span for Feature<D> {
         let energy = *square + self.origin.as_ref().map_or(0.0, |origin| origin.square);
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = own + dot(expansion, row);
-        // A second way to the same number. Where the dictionary is nearly complete both are rounding, and a column made of
-        // that would have any length.
+        // A second computation of the same number. If the dictionary is nearly complete, both are rounding errors, and a column
+        // made of them would have an arbitrary length.
         let same = dot(expansion, residual) + own_overlap;
         let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
         let difference = (same - residual_square).abs();
@@ -562,7 +561,7 @@ impl<D: Dictionary> Span for Feature<D> {
         if self.may_refresh() {
             self.refresh();
             if self.orthonormalise(false) {
-                // Columns must go, which waits for the end of the trial.
+                // Columns must be removed, but only after the trial.
                 self.stale = usize::MAX - 1;
             }
         }
@@ -583,7 +582,7 @@ impl<D: Dictionary> Span for Feature<D> {
             error: 0.0,
         });
         if *is_atom {
-            // m ← (1 - s) m + s φ(x), and the last atom is x.
+            // m ← (1 - s) m + s φ(x), where x is the last atom.
             let overlap = dot(&origin.coefficients[..atoms - 1], row);
             let stay = 1.0 - step;
             origin.square = stay * stay * origin.square + 2.0 * step * stay * overlap + step * step * *own;
@@ -594,7 +593,7 @@ impl<D: Dictionary> Span for Feature<D> {
             }
             origin.error = stay * stay * origin.error + accuracy::ROUNDING * (origin.square + step * step * *own);
         } else {
-            // m ← m + s Φ A c, what the columns carry of the point.
+            // m ← m + s Φ A c: only the part of the point in the columns.
             coordinates.resize(self.coefficients.columns(), 0.0);
             coordinates.iter_mut().for_each(|c| *c *= -step);
             origin.error += self.accuracy.of_residual(coordinates, 0.0).0;
@@ -660,7 +659,7 @@ impl<D: Dictionary> Span for Feature<D> {
     }
 }
 
-/// One more event in the life of a dictionary (the mixing step of SplitMix64).
+/// Adds an event to the lineage of a dictionary (the mixing step of SplitMix64).
 fn descend(lineage: u64, event: u64) -> u64 {
     let mut z = (lineage ^ event).wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

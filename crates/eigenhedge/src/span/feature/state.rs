@@ -1,4 +1,4 @@
-//! Checks of a saved span of features.
+//! Checks of a deserialized span of kernel features.
 
 use super::{Feature, Origin};
 use crate::error::Error;
@@ -9,13 +9,13 @@ use crate::simplex::others;
 use crate::span::{Beside, Span};
 use crate::state::{LARGEST, State, count, ensure, entries, length, within};
 
-/// Atoms whose kernel rows are computed afresh.
+/// Number of atoms whose kernel rows are recomputed.
 const PROBED: usize = 64;
-/// Deviation of what is remembered from what is computed afresh, and as much more for each unit of reach, squared: roundings
-/// of a kernel are multiplied by the coefficients.
+/// Allowed deviation of stored from recomputed values. The tolerance grows with the squared reach, because rounding errors of a
+/// kernel are multiplied by the coefficients.
 const SLACK: f64 = 1e-6;
 const ROUNDING: f64 = 1e-11;
-/// Length of a unit vector if nothing in it cancelled, at most: residuals that cancel more are not resolved.
+/// Maximum length of a unit vector if nothing in it cancelled. Residuals that cancel more are not resolved.
 const LARGEST_REACH: f64 = 1e8;
 
 impl State for Feature<Vectors> {
@@ -47,13 +47,13 @@ impl State for Feature<Vectors> {
 }
 
 impl Feature<Vectors> {
-    /// Compares products of the columns with those of orthonormal ones, and images of the basis and of the center with
-    /// those of a few atoms, computed afresh.
+    /// Compares the Gram matrix of the columns with the identity, and the images of the basis and of the center with recomputed
+    /// ones for a few atoms.
     fn check_images(&self) -> Result<(), Error> {
         let (atoms, mut dictionary) = (self.dictionary.len(), self.dictionary.clone());
         let atom_square = |atom: usize| dictionary.value_between(atom, &dictionary, atom);
         let lengths: Vec<f64> = (0..atoms).map(|atom| atom_square(atom).sqrt()).collect();
-        // The length of a combination of atoms if nothing in it cancelled.
+        // Length of a combination of atoms if nothing in it cancelled.
         let reach = |part: &[f64]| part.iter().zip(&lengths).map(|(a, length)| (a * length).abs()).sum::<f64>();
         let slack = |reach: f64, other: f64| SLACK * (1.0 + reach.min(other)) + ROUNDING * reach * other;
         let near = |name, found: f64, wanted: f64, slack: f64| within(name, found - wanted, -slack..=slack);

@@ -1,16 +1,16 @@
-//! A few explicit directions with values, under rank-one changes: what the rules with small spectra share.
+//! A few explicit directions with values under rank-one updates, shared by rules with small spectra.
 //!
-//! Setting: a symmetric matrix with eigenvalues `values` along `rotation` (in the coordinates of the span's columns) and
-//! one common value everywhere else.
+//! Setting: a symmetric matrix with eigenvalues `values` along `rotation` (in the coordinates of the columns of the span) and
+//! one common value elsewhere.
 //!
-//! Update: `+ σ z zᵀ` makes what of z lies outside a direction of its own (with the common value) and then changes the
-//! explicit block only. The eigenvectors wait in the factor until the rule has decided which directions it keeps.
+//! Update: `+ σ z zᵀ` first makes the part of z outside the directions an explicit direction (with the common value) and then
+//! changes only the explicit block. The eigenvectors remain in the factor until the rule has decided which directions to keep.
 //!
-//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, w ≤ u + max(p, u/3) + 1 for a span of
-//! max_pending p.
+//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, where w ≤ u + max(p, u/3) + 1 for a
+//! span with at most p pending columns.
 //!
-//! Numerics: coordinates are computed twice when little lies outside ("twice is enough"), and what a second pass halves again is
-//! rounding. The rotation's drift is measured every [`LOOK_EVERY`] changes and removed past [`REFRESH`].
+//! Numerics: coordinates are computed twice if little lies outside ("twice is enough"), and a part that a second pass halves
+//! again is rounding. The drift of the rotation is measured every [`LOOK_EVERY`] updates and removed if it exceeds [`REFRESH`].
 
 mod state;
 
@@ -44,20 +44,20 @@ struct Working {
     keep: Vec<bool>,
 }
 
-/// What lies outside by less than this share is rounding.
+/// Share below which the part outside is rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Less than this share outside is computed twice.
+/// Share below which the part outside is computed twice.
 const REPEAT: f64 = 0.75;
-/// A part outside that overlaps the directions by less than this share of it is orthogonal to them.
+/// Relative overlap with the directions below which the part outside counts as orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
-/// A second pass that leaves less than this share of the first has found rounding.
+/// Share of the first pass below which the result of the second pass is rounding.
 const HALVED: f64 = 0.5;
-/// Changes between two looks at the drift of the rotation, and the drift that calls for a fresh one.
+/// Number of updates between measurements of the drift of the rotation, and the drift above which it is orthonormalized.
 const LOOK_EVERY: u64 = 256;
 const REFRESH: f64 = 1e-13;
 
 impl Frame {
-    /// No explicit directions yet in a space of this dimension.
+    /// Creates a frame without explicit directions in a space of this dimension.
     pub fn new(dimension: Multiplicity) -> Self {
         Self {
             dimension,
@@ -69,17 +69,17 @@ impl Frame {
         }
     }
 
-    /// Number of directions that are not explicit.
+    /// Returns the number of directions that are not explicit.
     pub fn others(&self) -> Multiplicity {
         self.others_beyond(self.values.len())
     }
 
-    /// Explicit directions, in the coordinates of the span's columns.
+    /// Returns the explicit directions in the coordinates of the columns of the span.
     pub fn rotation(&self) -> &Matrix {
         &self.rotation
     }
 
-    /// Number of directions that would not be explicit if there were this many explicit ones.
+    /// Returns the number of other directions if `explicit` directions were explicit.
     pub fn others_beyond(&self, explicit: usize) -> Multiplicity {
         match self.dimension {
             Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),
@@ -87,12 +87,12 @@ impl Frame {
         }
     }
 
-    /// Dimension of the space.
+    /// Returns the dimension of the space.
     pub fn dimension(&self) -> Multiplicity {
         self.dimension
     }
 
-    /// Replaces directions and values: the first columns of the matrix, one for each value.
+    /// Replaces directions and values. The directions are the first columns of the matrix, one per value.
     pub fn replace(&mut self, directions: &Matrix, values: impl Iterator<Item = f64>) {
         self.values.clear();
         self.values.extend(values);
@@ -102,13 +102,13 @@ impl Frame {
         }
     }
 
-    /// The span has this many columns now.
+    /// Updates the number of columns of the span.
     pub fn grow(&mut self, columns: usize) {
         self.columns = columns;
         self.rotation.resize(columns, self.rotation.columns());
     }
 
-    /// Splits a point into coordinates and what lies outside; returns the squared length of the latter.
+    /// Splits a point into coordinates and the part outside the directions. Returns the squared length of the latter.
     pub fn observe(&mut self, columns: &[f64]) -> f64 {
         let Working { coordinates, correction, outside, outside_square, .. } = &mut self.scratch.0;
         self.rotation.transpose_times(columns, coordinates);
@@ -132,23 +132,23 @@ impl Frame {
         *outside_square
     }
 
-    /// Makes the directions orthonormal again.
+    /// Orthonormalizes the directions.
     pub fn heal(&mut self) {
         self.rotation.orthonormalise();
     }
 
-    /// Coordinates of the point observed last.
+    /// Returns the coordinates of the point observed last.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// What of it lies outside, in the coordinates of the span's columns.
+    /// Returns the part of that point outside the directions, in the coordinates of the columns of the span.
     pub fn outside(&self) -> &[f64] {
         &self.scratch.0.outside
     }
 
-    /// Adds `sigma` times the dyad of the point observed last. What lies outside becomes explicit with the value `common`.
-    /// The values are new at once; the directions follow in [`Self::retain`].
+    /// Adds `sigma` times the dyad of the point observed last. The part outside becomes explicit with the value `common`.
+    /// Values change at once; the directions follow in [`Self::retain`].
     pub fn change(&mut self, sigma: f64, common: f64) {
         if self.scratch.0.outside_square > 0.0 {
             self.append_outside(common);
@@ -157,11 +157,11 @@ impl Frame {
         factor.solve(&mut self.values, sigma, coordinates, working);
     }
 
-    /// Adds `rate` times an instance whose dyads were just observed, in order; false when it teaches nothing. The last
-    /// turn of the directions is left to [`Self::retain`].
+    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns false if nothing changes. The last
+    /// rotation of the directions is left to [`Self::retain`].
     pub fn change_by_dyads(&mut self, instance: &Observed, rate: f64, common: f64) -> bool {
         let mut changed = false;
-        // From the last dyad, whose coordinates are at hand, to the first.
+        // From the last dyad, whose coordinates are available, to the first.
         for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight != 0.0) {
             if changed {
                 self.retain(|_, _| true);
@@ -187,8 +187,8 @@ impl Frame {
         coordinates.push(norm);
     }
 
-    /// Turns the directions to the last change and keeps those whose place and value pass. The places ascend by value
-    /// after a positive change and descend after a negative one.
+    /// Rotates the directions to the last update and keeps those for which `pass(position, value)` is true. Values are in
+    /// ascending order of position after a positive update and descending after a negative one.
     pub fn retain(&mut self, pass: impl Fn(usize, f64) -> bool) {
         let Working { factor, working, keep, .. } = &mut self.scratch.0;
         keep.clear();
@@ -202,15 +202,15 @@ impl Frame {
         }
     }
 
-    /// The combination the span should apply to its columns, when there are so many more of them than directions. Every
-    /// one makes the coordinates of a row more and the combination of u directions rarer: a share of u costs least when
-    /// there are many.
+    /// Returns the combination to apply to the columns of the span if there are many more columns than directions. Each
+    /// additional column enlarges the coordinates of a row but makes the combination of u directions rarer; for many
+    /// directions, a share of u is cheapest.
     pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         let directions = self.values.len();
         (self.columns >= directions + max_pending.max(directions / 3)).then_some(&self.rotation)
     }
 
-    /// The span has combined: directions are columns now.
+    /// Updates the frame after the span has combined its columns: the directions are the columns now.
     pub fn combined(&mut self) {
         let directions = self.rotation.columns();
         self.columns = directions;
@@ -221,8 +221,8 @@ impl Frame {
         }
     }
 
-    /// The span has lost columns: the matrix is compressed to those that are left. Directions that then have the
-    /// value `common` (to rounding) are explicit no more.
+    /// Updates the frame after the span has lost columns: the matrix is compressed to the remaining ones. Directions that then
+    /// have the value `common` (up to rounding) are no longer explicit.
     pub fn reduce(&mut self, rotation: &Matrix, common: f64) {
         let (mut reduced, mut scaled, mut compressed) = (Matrix::default(), Matrix::default(), Matrix::default());
         multiply(&mut reduced, rotation.view().transpose(), self.rotation.view());

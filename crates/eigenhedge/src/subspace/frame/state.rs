@@ -1,4 +1,4 @@
-//! Checks of a saved frame.
+//! Checks of a deserialized frame.
 
 use super::Frame;
 use crate::error::Error;
@@ -18,7 +18,7 @@ impl State for Frame {
 }
 
 impl Frame {
-    /// Columns of the span that directions are written in.
+    /// Returns the number of columns of the span that the directions refer to.
     pub(in super::super) fn columns(&self) -> usize {
         self.columns
     }

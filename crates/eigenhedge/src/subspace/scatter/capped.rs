@@ -1,14 +1,13 @@
 //! The largest eigenpairs of a running scatter matrix.
 //!
-//! Setting: `C ← f C + Σ w z zᵀ`, kept as at most R directions with positive eigenvalues; zero everywhere else.
+//! Setting: `C ← f C + Σ w z zᵀ`, stored as at most R directions with positive eigenvalues; zero elsewhere.
 //!
-//! Update: a rank-one change of the [`Frame`]; then the smallest eigenvalues beyond R, and those at rounding of the
-//! largest, are dropped. What is kept is never more than the true matrix: `0 ≤ C' ≤ C`.
+//! Update: a rank-one update of the [`Frame`]. Then the smallest eigenvalues beyond R, and those at rounding level of the
+//! largest, are dropped. The stored matrix never exceeds the true one: `0 ≤ C' ≤ C`.
 //!
-//! Cost: that of the frame, O(w R + w R²) with w ≤ R + its delay, and O(n R) memory in the span.
+//! Cost: that of the frame, O(w R + w R²) with w ≤ R + its pending columns, and O(n R) memory in the span.
 //!
-//! Numerics: exact, to rounding, until something is dropped. Values that fade for ever are dropped long before they are
-//! denormals.
+//! Numerics: exact up to rounding until something is dropped. Decaying values are dropped long before they become subnormal.
 
 use super::super::frame::Frame;
 use super::super::rule::Observed;
@@ -19,7 +18,7 @@ use crate::simplex::Multiplicity;
 use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
 
-/// At most so many eigenpairs of a scatter matrix.
+/// The largest eigenpairs of a scatter matrix, up to a maximum number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Capped {
     /// Directions with their eigenvalues, ascending.
@@ -35,12 +34,12 @@ impl State for Capped {
 }
 
 impl Capped {
-    /// Nothing seen yet.
+    /// Creates a zero matrix.
     pub fn new(max_rank: usize, dimension: Multiplicity) -> Self {
         Self { frame: Frame::new(dimension), max_rank }
     }
 
-    /// `C ← forget · C + Σ w z zᵀ`; returns the sum of the eigenvalues that were dropped.
+    /// Computes `C ← forget · C + Σ w z zᵀ`. Returns the sum of the dropped eigenvalues.
     pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
         self.frame.values.iter_mut().for_each(|value| *value *= forget);
         if !self.frame.change_by_dyads(instance, instance.unit_square, 0.0) {
@@ -48,7 +47,7 @@ impl Capped {
         }
         let values = &self.frame.values;
         let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
-        // Ascending: what goes comes first.
+        // Values are ascending, so the dropped ones come first.
         let faded = values.iter().take_while(|value| **value <= rounding).count();
         let goes = faded.max(values.len().saturating_sub(self.max_rank));
         let dropped = values[..goes].iter().map(|value| value.max(0.0)).sum();
@@ -56,7 +55,7 @@ impl Capped {
         dropped
     }
 
-    /// The matrix in the coordinates of the columns.
+    /// Returns the matrix in the coordinates of the columns.
     pub fn matrix(&self) -> Matrix {
         let (directions, mut product) =
             (self.frame.rotation(), Matrix::zeros(self.frame.columns(), self.frame.columns()));
@@ -70,7 +69,7 @@ impl Capped {
         product
     }
 
-    /// Replaces the matrix, in as many columns as it has; returns the sum of the eigenvalues that were dropped.
+    /// Replaces the matrix and the number of columns. Returns the sum of the dropped eigenvalues.
     pub fn replace(&mut self, matrix: &Matrix) -> f64 {
         let Eigen { values, vectors, .. } = symmetric_eigen(matrix);
         let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
@@ -83,7 +82,7 @@ impl Capped {
         values[..goes].iter().map(|value| value.max(0.0)).sum()
     }
 
-    /// The columns are fewer now: `C ← Rᵀ C R`.
+    /// Updates the matrix after columns were lost: `C ← Rᵀ C R`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         self.frame.reduce(rotation, 0.0);
         self.frame.values.iter_mut().for_each(|value| *value = value.max(0.0));

@@ -1,19 +1,19 @@
-//! All eigenpairs of a running scatter matrix, exact, one row at a time.
+//! All eigenpairs of a running scatter matrix, exact after every row.
 //!
-//! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the span's columns.
+//! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the columns of the span.
 //!
-//! Update: an older eigenbasis R and the rank-one factors since then, kept as Cauchy matrices and not multiplied
-//! out: the coordinates of a row in the present eigenbasis are `E_bᵀ … E_1ᵀ Rᵀ z`. Every `√w` rows the matrix is
-//! decomposed afresh. With few columns a decomposition costs many products of such matrices: then every factor is
-//! multiplied into R at once, and a fresh decomposition only removes what rounding has gathered.
+//! Update: an older eigenbasis R and the rank-one factors since then, stored as Cauchy matrices without multiplying them out.
+//! The coordinates of a row in the current eigenbasis are `E_bᵀ … E_1ᵀ Rᵀ z`. Every `√w` rows the matrix is decomposed again.
+//! With few columns a decomposition costs as much as many products of such matrices. Then every factor is multiplied into R at
+//! once, and a new decomposition only removes accumulated rounding.
 //!
-//! Cost: O(w^2.5) for each row, where a full decomposition costs O(w³), with w the columns of the span; up to [`TURNED`]
+//! Cost: O(w^2.5) per row, where a full decomposition costs O(w³), with w the number of columns of the span; up to [`TURNED`]
 //! columns, one w × w product.
 //!
-//! Numerics: all eigenpairs are exact at every row whatever the gaps, because the secular equation does not see
-//! them; the fresh decomposition stops the growth of rounding. While fewer rows than n have been seen, the matrix
-//! is as small as their span. What forgetting has brought under rounding of the largest value is zero: numbers that
-//! fade for ever would end as denormals, which are slow.
+//! Numerics: all eigenpairs are exact after every row for any gaps, because the secular equation is not sensitive to them, and
+//! the new decomposition stops the growth of rounding. While fewer than n rows have been seen, the matrix is as small as their
+//! span. Values that forgetting has reduced below rounding of the largest are set to zero, because they would become subnormal
+//! numbers, which are slow.
 
 use super::super::rule::Observed;
 use crate::error::Error;
@@ -24,28 +24,28 @@ use crate::state::{LARGEST, State, ensure, entries, within};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// Eigenvalues under this share of the largest are rounding.
+/// Share of the largest eigenvalue below which an eigenvalue is rounding.
 pub(super) const ROUNDING: f64 = f64::EPSILON;
 
 /// A scatter matrix with all its eigenvalues and implicit eigenvectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Chained {
-    /// The matrix at the last decomposition, and what forgetting has made of it since.
+    /// Matrix at the last decomposition, and its forgetting factor since then.
     matrix: Matrix,
     matrix_scale: f64,
-    /// Rows since then, and their weights.
+    /// Rows since the last decomposition, and their weights.
     recent: Matrix,
     recent_weights: Vec<f64>,
     /// Eigenvectors at the last decomposition.
     basis: Matrix,
-    /// Present eigenvalues.
+    /// Current eigenvalues.
     values: Vec<f64>,
     chain: Chain,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
 
-/// Factors since the last decomposition; the spare ones keep their memory.
+/// Factors since the last decomposition. Unused ones keep their memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Chain {
     factors: Vec<Factor>,
@@ -63,7 +63,7 @@ struct Working {
     eigen: Eigen,
     working: FactorScratch,
     coordinates: Vec<f64>,
-    /// The same of a direction: those of the point must last until it is learned.
+    /// Buffers for a direction. Those of the point are needed until the update.
     of_direction: Vec<f64>,
     of_directions: Matrix,
     product: Matrix,
@@ -71,9 +71,9 @@ struct Working {
     keep: Vec<bool>,
 }
 
-/// Up to this many columns factors are multiplied into the basis.
+/// Number of columns up to which factors are multiplied into the basis.
 const TURNED: usize = 128;
-/// Rows between two decompositions then.
+/// Number of rows between two decompositions in that case.
 const TURNS: usize = 256;
 
 impl Default for Chained {
@@ -118,18 +118,18 @@ impl State for Chained {
 }
 
 impl Chained {
-    /// Eigenvalues, in the order of the coordinates.
+    /// Returns the eigenvalues, in the order of the coordinates.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// New columns have no energy yet and are eigenvectors themselves.
+    /// Adds columns without energy, which are eigenvectors themselves.
     pub fn grow(&mut self, columns: usize) {
         self.values.resize(columns, 0.0);
         self.recent.resize(columns, self.recent.columns());
     }
 
-    /// Finds the coordinates of a point in the present eigenbasis.
+    /// Computes the coordinates of a point in the current eigenbasis.
     pub fn observe(&mut self, columns: &[f64]) {
         let Working { working, coordinates, image, .. } = &mut self.scratch.0;
         let size = self.basis.columns();
@@ -143,12 +143,12 @@ impl Chained {
         }
     }
 
-    /// Coordinates of the point observed last.
+    /// Returns the coordinates of the point observed last.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Eigenvector `i` in the coordinates of the columns.
+    /// Computes eigenvector `i` in the coordinates of the columns.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
         coordinates.clear();
@@ -169,7 +169,8 @@ impl Chained {
         out.extend_from_slice(&coordinates[size..]);
     }
 
-    /// Eigenvectors in the coordinates of the columns, one in each column of `out`: each factor is multiplied out once for all.
+    /// Computes eigenvectors in the coordinates of the columns, one per column of `out`. Each factor is multiplied out once for
+    /// all.
     pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
         let Working { working, of_directions: coordinates, product, .. } = &mut self.scratch.0;
         coordinates.resize(0, 0);
@@ -191,7 +192,7 @@ impl Chained {
         }
     }
 
-    /// `C ← forget · C + Σ w z zᵀ`; the coordinates of the last dyad were observed last.
+    /// Computes `C ← forget · C + Σ w z zᵀ`. The coordinates of the last dyad must have been observed last.
     pub fn add(&mut self, forget: f64, instance: &Observed) {
         fade(&mut self.values, forget);
         self.recent_weights.iter_mut().for_each(|w| *w *= forget);
@@ -205,7 +206,7 @@ impl Chained {
         }
     }
 
-    /// Adds a dyad whose coordinates are in the scratch.
+    /// Adds a dyad with its coordinates in the scratch space.
     fn add_dyad(&mut self, point: &[f64], weight: f64) {
         if self.chain.used == self.chain.factors.len() {
             self.chain.factors.push(Factor::default());
@@ -233,7 +234,7 @@ impl Chained {
         }
     }
 
-    /// The columns are fewer now: `C ← Rᵀ C R`.
+    /// Updates the matrix after columns were lost: `C ← Rᵀ C R`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         self.collect();
         let mut half = Matrix::default();
@@ -243,13 +244,13 @@ impl Chained {
         self.decompose();
     }
 
-    /// The matrix in the coordinates of the columns.
+    /// Returns the matrix in the coordinates of the columns.
     pub fn matrix(&mut self) -> Matrix {
         self.collect();
         self.matrix.clone()
     }
 
-    /// Replaces the matrix, in as many columns as it has.
+    /// Replaces the matrix and the number of columns.
     pub fn replace(&mut self, matrix: Matrix) {
         self.values.resize(matrix.columns(), 0.0);
         (self.matrix, self.matrix_scale) = (matrix, 1.0);
@@ -284,7 +285,7 @@ impl Chained {
         self.recent.resize(size, 0);
     }
 
-    /// What forgetting has made of the matrix; entries that no eigenvalue can feel any more are gone.
+    /// Applies the forgetting factor to the matrix. Entries too small to affect any eigenvalue are set to zero.
     fn fade_matrix(&mut self) {
         let largest = (0..self.matrix.columns()).fold(0f64, |a, j| a.max(self.matrix.column(j)[j]));
         let gone = ROUNDING * ROUNDING * largest;
@@ -306,7 +307,7 @@ impl Chained {
     }
 }
 
-/// Multiplies by the factor; what is then rounding of the largest is zero.
+/// Multiplies the values by the factor. Those at rounding level of the largest are set to zero.
 fn fade(values: &mut [f64], factor: f64) {
     if factor != 1.0 {
         let gone = ROUNDING * values.iter().fold(0f64, |a, v| a.max(*v));
@@ -314,7 +315,7 @@ fn fade(values: &mut [f64], factor: f64) {
     }
 }
 
-/// Where a fresh decomposition, O(w³), costs as much as the chain, O(b w²) for each row.
+/// Returns the length at which a new decomposition, O(w³), costs as much as the chain, O(b w²) per row.
 fn longest_chain(size: usize) -> usize {
     ((size as f64).sqrt() as usize).max(4)
 }

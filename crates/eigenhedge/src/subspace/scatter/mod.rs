@@ -1,8 +1,8 @@
-//! The eigensystem of a running scatter matrix, one row at a time.
+//! Eigensystem of a running scatter matrix, updated after every row.
 //!
-//! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the span's columns; zero outside the explicit directions.
+//! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the columns of the span; zero outside the explicit directions.
 //!
-//! Two ways to hold it behind one interface: all eigenpairs ([`Chained`], O(w^2.5) for each row), or the R largest
+//! There are two representations with one interface: all eigenpairs ([`Chained`], O(w^2.5) per row), or the R largest
 //! ([`Capped`], O(w R²)).
 
 mod capped;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Scatter {
-    /// All of it.
+    /// All eigenpairs.
     Full(Box<Chained>),
     /// The largest eigenpairs.
     Capped(Box<Capped>),
@@ -42,17 +42,17 @@ impl State for Scatter {
 }
 
 impl Scatter {
-    /// Nothing seen yet; all eigenpairs will be kept.
+    /// Creates a zero matrix that stores all eigenpairs.
     pub fn full() -> Self {
         Self::Full(Box::default())
     }
 
-    /// Nothing seen yet; at most this many eigenpairs will be kept.
+    /// Creates a zero matrix that stores at most `max_rank` eigenpairs.
     pub fn capped(max_rank: usize, dimension: Multiplicity) -> Self {
         Self::Capped(Box::new(Capped::new(max_rank, dimension)))
     }
 
-    /// Eigenvalues of the explicit directions, in the order of the coordinates.
+    /// Returns the eigenvalues of the explicit directions, in the order of the coordinates.
     pub fn values(&self) -> &[f64] {
         match self {
             Self::Full(full) => full.values(),
@@ -60,7 +60,7 @@ impl Scatter {
         }
     }
 
-    /// Columns of the span that the matrix is written in.
+    /// Returns the number of columns of the span that the matrix refers to.
     pub fn columns(&self) -> usize {
         match self {
             Self::Full(full) => full.values().len(),
@@ -68,7 +68,7 @@ impl Scatter {
         }
     }
 
-    /// The span has this many columns now; new ones have no energy yet.
+    /// Updates the number of columns of the span. New columns have no energy.
     pub fn grow(&mut self, columns: usize) {
         match self {
             Self::Full(full) => full.grow(columns),
@@ -76,7 +76,7 @@ impl Scatter {
         }
     }
 
-    /// Finds the coordinates of a point; returns the squared length of what lies outside the explicit directions.
+    /// Computes the coordinates of a point. Returns the squared length of the part outside the explicit directions.
     pub fn observe(&mut self, columns: &[f64]) -> f64 {
         match self {
             Self::Full(full) => {
@@ -87,7 +87,7 @@ impl Scatter {
         }
     }
 
-    /// Coordinates of the point observed last.
+    /// Returns the coordinates of the point observed last.
     pub fn coordinates(&self) -> &[f64] {
         match self {
             Self::Full(full) => full.coordinates(),
@@ -95,7 +95,7 @@ impl Scatter {
         }
     }
 
-    /// What of it lies outside, in the coordinates of the columns.
+    /// Returns the part of that point outside the directions, in the coordinates of the columns.
     pub fn outside(&self) -> &[f64] {
         match self {
             Self::Full(_) => &[],
@@ -103,14 +103,14 @@ impl Scatter {
         }
     }
 
-    /// Makes the directions orthonormal again. Those of a full decomposition are never far from it.
+    /// Orthonormalizes the directions. Those of a full decomposition are always nearly orthonormal.
     pub fn heal(&mut self) {
         if let Self::Capped(capped) = self {
             capped.frame.heal();
         }
     }
 
-    /// Direction `i` in the coordinates of the columns.
+    /// Computes direction `i` in the coordinates of the columns.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         match self {
             Self::Full(full) => full.direction(i, out),
@@ -121,7 +121,7 @@ impl Scatter {
         }
     }
 
-    /// Directions in the coordinates of the columns, one in each column of `out`.
+    /// Computes directions in the coordinates of the columns, one per column of `out`.
     pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
         match self {
             Self::Full(full) => full.directions(order, out),
@@ -133,7 +133,8 @@ impl Scatter {
         }
     }
 
-    /// `C ← forget · C + Σ w z zᵀ`, the last dyad having been observed last; returns the sum of the eigenvalues dropped.
+    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must have been observed last. Returns the sum of the dropped
+    /// eigenvalues.
     pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
         match self {
             Self::Full(full) => {
@@ -144,7 +145,7 @@ impl Scatter {
         }
     }
 
-    /// The matrix in the coordinates of the columns.
+    /// Returns the matrix in the coordinates of the columns.
     pub fn matrix(&mut self) -> Matrix {
         match self {
             Self::Full(full) => full.matrix(),
@@ -152,7 +153,7 @@ impl Scatter {
         }
     }
 
-    /// Replaces the matrix, in as many columns as it has; returns the sum of the eigenvalues dropped.
+    /// Replaces the matrix and the number of columns. Returns the sum of the dropped eigenvalues.
     pub fn replace(&mut self, matrix: Matrix) -> f64 {
         match self {
             Self::Full(full) => {
@@ -163,7 +164,7 @@ impl Scatter {
         }
     }
 
-    /// Combination of the columns that the span should apply, if it is time.
+    /// Returns the combination that the span should apply to its columns, if one is due.
     pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         match self {
             Self::Full(_) => None,
@@ -171,14 +172,14 @@ impl Scatter {
         }
     }
 
-    /// The span has combined.
+    /// Updates the matrix after the span has combined its columns.
     pub fn combined(&mut self) {
         if let Self::Capped(capped) = self {
             capped.frame.combined();
         }
     }
 
-    /// The columns are fewer now: `C ← Rᵀ C R`.
+    /// Updates the matrix after columns were lost: `C ← Rᵀ C R`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         match self {
             Self::Full(full) => full.reduce(rotation),

@@ -1,16 +1,16 @@
-//! The eigensystem of `diag(d) + σ z zᵀ` as an orthogonal factor that is never multiplied out unless asked.
+//! Eigensystem of `diag(d) + σ z zᵀ`, stored as an orthogonal factor that is multiplied out only on request.
 //!
-//! Setting: the values `d` of an eigenframe and the coordinates `z` of a new row in it; `σ` of either sign.
+//! Setting: eigenvalues `d`, the coordinates `z` of a new row in the eigenvectors, and `σ` of either sign.
 //!
-//! Update: deflate (entries of `z` at rounding level; pairs of nearly equal `d`, rotated so that one entry of
-//! `z` vanishes), solve the secular equation for the rest, recompute `z` from the roots (Gu & Eisenstat 1994).
-//! The factor is then `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in O(u).
+//! Update: deflate (entries of `z` at rounding level, and pairs of nearly equal `d`, rotated so that one entry of `z`
+//! vanishes), solve the secular equation for the rest, recompute `z` from the roots (Gu & Eisenstat 1994). The factor is then
+//! `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in O(u).
 //!
 //! Cost: O(u²) to solve and to apply to a vector; O(w u²) to rotate a `w × u` matrix.
 //!
-//! Numerics: the recomputed `z` makes the computed roots the exact eigenvalues of a nearby matrix, so the
-//! vectors are orthogonal to working accuracy whatever the gaps. Deflation is judged against the entries it
-//! touches, not against the largest one: values from 0 to -10⁶ keep the accuracy of the small ones.
+//! Numerics: with the recomputed `z` the computed roots are the exact eigenvalues of a nearby matrix, so the vectors are
+//! orthogonal to working accuracy for any gaps. The deflation criterion is relative to the entries involved, not to the largest
+//! one: for values from 0 to -10⁶ the small ones keep their accuracy.
 //!
 //! References: Gu & Eisenstat, *A stable and efficient algorithm for the rank-one modification of the symmetric
 //! eigenproblem*, SIAM J. Matrix Anal. Appl. 15 (1994); Li, LAPACK Working Note 89 (1993).
@@ -26,16 +26,16 @@ use crate::linalg::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
-/// Where an output direction comes from.
+/// Source of an output direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Source {
-    /// The eigenvector that belongs to this root.
+    /// Eigenvector of this root.
     Root(usize),
-    /// An input direction that the change leaves alone (after rotation).
+    /// Input direction (after rotation) that the update does not change.
     Input(usize),
 }
 
-/// A plane rotation of two input directions.
+/// Plane rotation of two input directions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Rotation {
     deflated: usize,
@@ -44,25 +44,25 @@ struct Rotation {
     sin: f64,
 }
 
-/// The orthogonal matrix that takes old eigen-directions to new ones.
+/// Orthogonal matrix that maps old eigenvectors to new ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     size: usize,
     rotations: Vec<Rotation>,
     /// Input position of each pole.
     active: Vec<usize>,
-    /// Poles and entries of the recomputed z, filled up to whole lanes with poles of no weight.
+    /// Poles and recomputed z, padded to whole lanes with poles of zero weight.
     poles: Vec<f64>,
     weights: Vec<f64>,
-    /// Pole from which each root is measured, and the distance; filled up likewise.
+    /// Pole from which each root is measured, and the distance; padded like the poles.
     origins: Vec<f64>,
     offsets: Vec<f64>,
-    /// One over the norm of each Cauchy column.
+    /// Inverse norm of each Cauchy column.
     scales: Vec<f64>,
     order: Vec<Source>,
 }
 
-/// Working memory shared by any number of factors.
+/// Scratch space shared by any number of factors.
 #[derive(Debug, Clone, Default)]
 pub struct FactorScratch {
     sorted: Vec<usize>,
@@ -82,19 +82,19 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Products of up to this many poles do without a general product.
+/// Number of poles up to which the special small product is used.
 const SMALL: usize = 128;
-/// Squared weights under this (of a problem scaled to one) would not survive a product of four.
+/// Squared weights below this threshold, in a problem scaled to 1, would underflow in a product of four.
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
-    /// Number of directions.
+    /// Returns the number of directions.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Solves `diag(values) + sigma·z zᵀ`; `values` become the eigenvalues, ascending for positive `sigma`,
-    /// descending for negative, and the factor's output directions are in that order.
+    /// Solves `diag(values) + sigma·z zᵀ`. `values` are replaced by the eigenvalues, ascending for positive `sigma` and
+    /// descending for negative. The output directions of the factor are in the same order.
     pub fn solve(&mut self, values: &mut [f64], sigma: f64, z: &[f64], scratch: &mut FactorScratch) {
         assert_eq!(values.len(), z.len(), "one coordinate for each value");
         self.size = values.len();
@@ -107,7 +107,7 @@ impl Factor {
         let scale = self.find_roots(sigma.abs(), scratch);
         scratch.results.clear();
         for (i, root) in scratch.roots.iter().enumerate() {
-            // Powers of two: the scaling is exact.
+            // The scale is a power of two, so the scaling is exact.
             scratch.results.push(((self.poles[root.origin] + root.offset) / scale, Source::Root(i)));
         }
         for &j in &scratch.deflated {
@@ -150,7 +150,7 @@ impl Factor {
             if let Some(p) = pending {
                 let gap = values[j] - values[p];
                 let near = 4.0 * f64::EPSILON * values[p].abs().max(values[j].abs()) + NEGLIGIBLE * size;
-                // `|cos·sin| ≤ 1/2`: mostly the gap alone tells.
+                // Because `|cos·sin| ≤ 1/2`, the gap alone usually decides.
                 let (norm, cos, sin) = if 0.5 * gap <= near || gap * (z[p] * z[j]).abs() <= near * energy {
                     let norm = z[p].hypot(z[j]);
                     (norm, z[j] / norm, z[p] / norm)
@@ -160,8 +160,8 @@ impl Factor {
                 if gap * (cos * sin).abs() <= near {
                     self.rotations.push(Rotation { deflated: p, kept: j, cos, sin });
                     (z[p], z[j]) = (0.0, norm);
-                    // Each moves towards the other, by the smaller of the two ways to say it: a small value must not
-                    // vanish in a large one, and the kept one stays above all that are active already.
+                    // Each value moves towards the other, by the smaller of the two forms of the displacement. A small value
+                    // must not vanish in a large one, and the kept one stays above all active ones.
                     let (low, high) = (values[p], values[j]);
                     (values[p], values[j]) = if sin * sin <= 0.5 {
                         (low + gap * sin * sin, high - gap * sin * sin)
@@ -178,7 +178,7 @@ impl Factor {
         self.active.extend(pending);
     }
 
-    /// Roots, recomputed z and column norms of the active part; returns the scale the poles carry.
+    /// Computes roots, recomputed z and column norms of the active part. Returns the scale of the poles.
     fn find_roots(&mut self, sigma: f64, scratch: &mut FactorScratch) -> f64 {
         scratch.roots.clear();
         self.poles.clear();
@@ -192,7 +192,7 @@ impl Factor {
         let (values, z) = (&scratch.values, &scratch.z);
         let energy: f64 = self.active.iter().map(|&j| sigma * z[j] * z[j]).sum();
         let size = (values[last] - values[first]).max(energy);
-        // At most 2^1023: the inverse of a subnormal size would be infinite.
+        // At most 2^1023, because the inverse of a subnormal size would be infinite.
         let scale = (-size.log2().floor()).min(1023.0).exp2();
         self.poles.extend(self.active.iter().map(|&j| values[j] * scale));
         scratch.squares.clear();
@@ -204,7 +204,7 @@ impl Factor {
         scale
     }
 
-    /// `out = Eᵀ y`: coordinates in the new directions from coordinates in the old ones.
+    /// Computes `out = Eᵀ y`: coordinates in the new directions from coordinates in the old ones.
     pub fn apply_transpose(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let (input, terms) = (&mut scratch.input, &mut scratch.terms);
         input.clear();
@@ -220,8 +220,8 @@ impl Factor {
         Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
     }
 
-    /// `X ← E X` for the first rows of a matrix, as many as the factor has directions: [`Self::apply`] to every column, with
-    /// one product.
+    /// Computes `X ← E X` for the first `size` rows of a matrix. Equivalent to [`Self::apply`] on every column, with one
+    /// product.
     pub fn apply_to_columns(&self, x: &mut Matrix, scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, turned, kept_roots, places, input: image, .. } = scratch;
         kept_roots.clear();
@@ -257,7 +257,7 @@ impl Factor {
         }
     }
 
-    /// Undoes the rotations that came before the secular equation.
+    /// Inverts the rotations made before the secular equation.
     fn turn_back(&self, x: &mut [f64]) {
         for r in self.rotations.iter().rev() {
             let (a, b) = (x[r.deflated], x[r.kept]);
@@ -266,7 +266,7 @@ impl Factor {
         }
     }
 
-    /// `out = E y`: coordinates in the old directions from coordinates in the new ones.
+    /// Computes `out = E y`: coordinates in the old directions from coordinates in the new ones.
     pub fn apply(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let terms = &mut scratch.terms;
         terms.clear();
@@ -285,7 +285,7 @@ impl Factor {
         self.turn_back(out);
     }
 
-    /// `Q ← Q E`, keeping only the output directions for which `keep` is true.
+    /// Computes `Q ← Q E`, restricted to the output directions for which `keep` is true.
     pub fn rotate(&self, q: &mut Matrix, keep: &[bool], scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, product, turned, kept_roots, places, .. } = scratch;
         for r in &self.rotations {
@@ -324,7 +324,7 @@ impl Factor {
         std::mem::swap(q, product);
     }
 
-    /// The roots that are kept, in output order, and their places among the kept directions.
+    /// Lists the kept roots in output order, and their positions among the kept directions.
     fn place(&self, keep: &[bool], roots: &mut Vec<usize>, places: &mut Vec<usize>) {
         roots.clear();
         places.clear();
@@ -342,7 +342,7 @@ impl Factor {
     }
 }
 
-/// The vectorised part of [`Factor::find_roots`].
+/// Vectorized part of [`Factor::find_roots`].
 struct Solve<'a> {
     factor: &'a mut Factor,
     squares: &'a [f64],
@@ -363,7 +363,7 @@ impl WithSimd for Solve<'_> {
             factor.origins.push(factor.poles[root.origin]);
             factor.offsets.push(root.offset);
         }
-        // Away from all poles, so that the lanes behind the last root do no harm.
+        // Far from all poles, so that the padding lanes after the last root are harmless.
         factor.origins.resize(full, factor.poles[full - 1]);
         factor.offsets.resize(full, 4.0);
         factor.weights.resize(full, 0.0);
@@ -375,7 +375,7 @@ impl WithSimd for Solve<'_> {
     }
 }
 
-/// The vectorised part of [`Factor::apply_transpose`].
+/// Vectorized part of [`Factor::apply_transpose`].
 struct CauchyRows<'a> {
     factor: &'a Factor,
     input: &'a [f64],
@@ -405,7 +405,7 @@ mod tests {
     use crate::Random;
     use crate::linalg::symmetric_eigen;
 
-    /// The factor as a matrix, by rotating the identity.
+    /// Computes the factor as a matrix, by rotating the identity.
     fn matrix_of(factor: &Factor, scratch: &mut FactorScratch) -> Matrix {
         let mut q = Matrix::identity(factor.size());
         factor.rotate(&mut q, &vec![true; factor.size()], scratch);
@@ -423,7 +423,7 @@ mod tests {
         largest
     }
 
-    /// Values and coordinates of many kinds: graded, repeated, zero coordinates.
+    /// Values and coordinates of several kinds: graded, repeated, zero coordinates.
     fn case(n: usize, kind: usize, random: &mut Random) -> (Vec<f64>, Vec<f64>) {
         let value = |random: &mut Random| match kind {
             0 => random.normal(),
@@ -495,7 +495,7 @@ mod tests {
                 let (mut there, mut back) = (vec![0.0; n], vec![0.0; n]);
                 factor.apply_transpose(&y, &mut there, &mut scratch);
                 factor.apply(&there, &mut back, &mut scratch);
-                // With a row more than the factor has, which stays.
+                // The matrix has one row more than the factor, and that row stays unchanged.
                 let mut columns = Matrix::zeros(n + 1, 2);
                 columns.column_mut(0)[..n].copy_from_slice(&there);
                 columns.column_mut(1).fill(1.0);

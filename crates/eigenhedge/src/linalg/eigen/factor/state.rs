@@ -1,4 +1,4 @@
-//! Checks of a saved factor: it is an orthogonal matrix.
+//! Checks that a deserialized factor is an orthogonal matrix.
 
 use super::{Factor, FactorScratch, Source, secular_simd};
 use crate::error::Error;
@@ -7,7 +7,7 @@ use crate::num::dot;
 use crate::state::{LARGEST, ensure, entries, length, within};
 
 impl Factor {
-    /// Checks what was read from bytes.
+    /// Checks a deserialized state.
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         self.check_places()?;
         let full = self.active.len().next_multiple_of(secular_simd::LANES);
@@ -19,7 +19,7 @@ impl Factor {
         self.check_isometry()
     }
 
-    /// Every input is rotated within range, and every output has a source of its own.
+    /// Checks that every rotation is in range and that every output has its own source.
     fn check_places(&self) -> Result<(), Error> {
         let sentence = "a change must lead from all directions to all directions";
         for rotation in &self.rotations {
@@ -29,7 +29,7 @@ impl Factor {
             within("the squared length of a rotation", square, 1.0 - DRIFT..=1.0 + DRIFT)?;
         }
         ensure(self.order.len() == self.size && self.active.len() <= self.size, sentence)?;
-        // Inputs that roots stand for or that are passed on: each once.
+        // Each input is either active or passed through, exactly once.
         let (mut inputs, mut roots) = (vec![false; self.size], vec![false; self.active.len()]);
         let passed = self.order.iter().filter_map(|source| match source {
             Source::Input(j) => Some(*j),
@@ -48,7 +48,7 @@ impl Factor {
         ensure(inputs.into_iter().chain(roots).all(|there| there), sentence)
     }
 
-    /// Every Cauchy column has length one, and no pole lies at a root.
+    /// Checks that every Cauchy column has length 1 and that no pole is at a root.
     fn check_norms(&self) -> Result<(), Error> {
         for i in 0..self.active.len() {
             let entry = |(pole, weight): (&f64, &f64)| {
@@ -61,7 +61,7 @@ impl Factor {
         Ok(())
     }
 
-    /// A vector without symmetries keeps its length.
+    /// Checks on a vector without symmetries that the factor preserves length.
     fn check_isometry(&self) -> Result<(), Error> {
         let probe: Vec<f64> = (1..=self.size).map(|i| (i as f64 * 0.754_877_666_246_692_8).fract() - 0.3).collect();
         let mut image = vec![0.0; self.size];

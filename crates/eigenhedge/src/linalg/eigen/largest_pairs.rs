@@ -1,0 +1,282 @@
+//! The largest eigenvalues of a symmetric matrix.
+//!
+//! Setting: a positive semidefinite matrix A of size n, of which k ≪ n eigenpairs are needed.
+//!
+//! Update: a basis V and its image AV. Rayleigh–Ritz on V gives the best k + [`EXTRA`] pairs (θ, y) in its span. Their
+//! residuals Ay - θy, orthonormalized, extend V. A full basis is reduced to its best vectors (a thick restart). In exact
+//! arithmetic this is a restarted block Lanczos method. Storing AV costs memory but avoids the loss of orthogonality of
+//! Lanczos. A block as wide as the number of pairs finds multiple eigenvalues.
+//!
+//! Guarantee: every returned pair satisfies `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`. A larger eigenvalue is not excluded by proof,
+//! but it is missed only if a random block is orthogonal to its eigenvector.
+//!
+//! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations; memory for two bases of [`BLOCKS`]` · (k +
+//! EXTRA)` columns. Slow if the wanted eigenvalues have close neighbours that are not wanted. Stops when the cost reaches that
+//! of a full decomposition.
+//!
+//! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
+
+use super::Eigen;
+use crate::linalg::{Matrix, multiply, symmetric_times};
+use crate::num::{dot, unit};
+use crate::random::Random;
+
+/// Number of additional pairs beyond the wanted ones.
+const EXTRA: usize = 8;
+/// Maximum size of the basis, in blocks of k + EXTRA.
+const BLOCKS: usize = 5;
+/// Residual of a converged pair, as a share of the largest eigenvalue.
+const RESIDUAL: f64 = 1e-13;
+/// Error of a sum of eigenvalues that is rounding, as a share of the largest.
+const ROUNDING: f64 = 1e-15;
+/// A direction that keeps less than this of its length when the basis is projected out is rounding.
+const DEPENDENT: f64 = 1e-8;
+
+/// The k largest eigenvalues, descending, and their eigenvectors, of a matrix of which the lower triangle is read; none when a
+/// full decomposition is the better way.
+pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
+    let steps = 4 * matrix.rows() / (kept + EXTRA);
+    search(matrix, kept, steps, |values, squares| are_small(&squares[..kept], values[0]))
+}
+
+/// The sum of the k largest eigenvalues of a matrix of which the lower triangle is read, to rounding of the largest one; none
+/// when a full decomposition is the better way.
+pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
+    let steps = matrix.rows() / (2 * (kept + EXTRA));
+    let (values, _) = search(matrix, kept, steps, |values, squares| {
+        // A Ritz value is wrong by its squared residual over the distance to what is not followed, at most.
+        let beyond = values[values.len() - 1];
+        let error: f64 = squares[..kept].iter().zip(values).map(|(square, value)| share(*square, value - beyond)).sum();
+        error <= ROUNDING * values[0].abs() || are_small(&squares[..kept], values[0])
+    })?;
+    Some(values.iter().sum())
+}
+
+/// True if no residual counts beside the largest eigenvalue.
+fn are_small(squares: &[f64], largest: f64) -> bool {
+    squares.iter().all(|square| square.sqrt() <= RESIDUAL * largest.abs())
+}
+
+/// A squared residual over a distance; zero if there is no residual.
+fn share(square: f64, distance: f64) -> f64 {
+    if square == 0.0 { 0.0 } else { square / distance.max(0.0) }
+}
+
+/// Steps until the Ritz values and the squared norms of their residuals are as wanted, at most so many.
+fn search(
+    matrix: &Matrix,
+    kept: usize,
+    steps: usize,
+    is_done: impl Fn(&[f64], &[f64]) -> bool,
+) -> Option<(Vec<f64>, Matrix)> {
+    let n = matrix.rows();
+    let width = kept + EXTRA;
+    if kept == 0 || BLOCKS * width > n {
+        return None;
+    }
+    // Residuals are squared: a matrix of very large or very small entries is divided by a power of two.
+    let diagonal = (0..n).map(|i| matrix.column(i)[i].abs()).fold(0f64, f64::max);
+    let unit = unit(diagonal);
+    if unit != 1.0 {
+        let mut scaled = matrix.clone();
+        (0..n).for_each(|j| scaled.column_mut(j).iter_mut().for_each(|entry| *entry /= unit));
+        let (values, vectors) = search(&scaled, kept, steps, is_done)?;
+        return Some((values.into_iter().map(|value| value * unit).collect(), vectors));
+    }
+    let mut basis = Basis::new(n);
+    let mut random = Random::seeded(0x5eed);
+    let mut block = Matrix::zeros(n, width);
+    for j in 0..width {
+        block.column_mut(j).iter_mut().for_each(|x| *x = random.normal());
+    }
+    for _ in 0..steps {
+        if basis.extend(&block, matrix) == 0 {
+            return None;
+        }
+        let (values, mut vectors, images) = basis.ritz(width);
+        let squares = residuals(&values, &vectors, images, &mut block);
+        if values.len() > kept && is_done(&values, &squares) {
+            vectors.resize(n, kept);
+            return Some((values[..kept].to_vec(), vectors));
+        }
+        if basis.vectors.columns() + width > BLOCKS * width {
+            basis.shrink(2 * width);
+        }
+    }
+    None
+}
+
+/// Leaves the residuals that are too large in the columns of `block`, and returns the squared norms of all.
+fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<f64> {
+    let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
+    let (mut squares, mut open) = (Vec::with_capacity(values.len()), 0);
+    *block = images;
+    for (j, value) in values.iter().enumerate() {
+        let column = block.column_mut(j);
+        column.iter_mut().zip(vectors.column(j)).for_each(|(image, y)| *image -= value * y);
+        let square = dot(column, column);
+        squares.push(square);
+        if square.sqrt() > RESIDUAL * largest {
+            if open != j {
+                let (to, from) = block.column_pair_mut(open, j);
+                to.copy_from_slice(from);
+            }
+            open += 1;
+        }
+    }
+    block.resize(block.rows(), open);
+    squares
+}
+
+/// Orthonormal vectors, their images, and the projected matrix.
+struct Basis {
+    vectors: Matrix,
+    images: Matrix,
+    eigen: Eigen,
+    product: Matrix,
+}
+
+impl Basis {
+    fn new(n: usize) -> Self {
+        Self {
+            vectors: Matrix::zeros(n, 0),
+            images: Matrix::zeros(n, 0),
+            eigen: Eigen::default(),
+            product: Matrix::default(),
+        }
+    }
+
+    /// Appends what the block adds to the span; returns how many columns that is.
+    fn extend(&mut self, block: &Matrix, matrix: &Matrix) -> usize {
+        let n = self.vectors.rows();
+        let mut column = vec![0.0; n];
+        let mut added = Matrix::zeros(n, 0);
+        for j in 0..block.columns() {
+            column.copy_from_slice(block.column(j));
+            if orthonormal_to(&self.vectors, &mut column) {
+                self.vectors.push_column(&column);
+                added.push_column(&column);
+            }
+        }
+        if added.columns() > 0 {
+            symmetric_times(&mut self.product, matrix, &added);
+            (0..added.columns()).for_each(|j| self.images.push_column(self.product.column(j)));
+        }
+        added.columns()
+    }
+
+    /// Returns the best pairs in the span, and the images of their vectors.
+    fn ritz(&mut self, width: usize) -> (Vec<f64>, Matrix, Matrix) {
+        multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
+        self.eigen.compute(self.product.view());
+        let (values, coordinates) = top(&self.eigen.values, &self.eigen.vectors, width);
+        let (mut vectors, mut images) = (Matrix::default(), Matrix::default());
+        multiply(&mut vectors, self.vectors.view(), coordinates.view());
+        multiply(&mut images, self.images.view(), coordinates.view());
+        (values, vectors, images)
+    }
+
+    /// Keeps the best vectors of the last Rayleigh–Ritz step.
+    fn shrink(&mut self, size: usize) {
+        let (_, coordinates) = top(&self.eigen.values, &self.eigen.vectors, size);
+        for part in [&mut self.vectors, &mut self.images] {
+            multiply(&mut self.product, part.view(), coordinates.view());
+            std::mem::swap(part, &mut self.product);
+        }
+    }
+}
+
+/// The largest `kept` of ascending eigenvalues, descending, and their vectors.
+pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
+    let n = values.len();
+    let kept = kept.min(n);
+    let mut columns = Matrix::zeros(vectors.rows(), kept);
+    for j in 0..kept {
+        columns.column_mut(j).copy_from_slice(vectors.column(n - 1 - j));
+    }
+    (values.iter().rev().take(kept).copied().collect(), columns)
+}
+
+/// Makes the vector a unit vector orthogonal to the columns; false when it lies in their span.
+pub(crate) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
+    let mut overlaps = Vec::new();
+    let mut whole = dot(vector, vector).sqrt();
+    let first = whole;
+    // Twice is enough unless nearly everything cancels. The vector is then rejected before a fourth pass.
+    for _ in 0..4 {
+        columns.transpose_times(vector, &mut overlaps);
+        let left = columns.subtract_times(&overlaps, vector).sqrt();
+        if !(left > DEPENDENT * first) {
+            return false;
+        }
+        let done = left > 0.5 * whole;
+        whole = left;
+        if done {
+            vector.iter_mut().for_each(|x| *x /= left);
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::symmetric_eigen;
+
+    /// Returns `Q diag(values) Qᵀ` for a random orthonormal Q.
+    fn with_spectrum(values: &[f64], seed: u64) -> Matrix {
+        let n = values.len();
+        let mut random = Random::seeded(seed);
+        let mut q = Matrix::zeros(n, n);
+        for j in 0..n {
+            q.column_mut(j).iter_mut().for_each(|x| *x = random.normal());
+        }
+        q.orthonormalise();
+        let mut scaled = q.clone();
+        for j in 0..n {
+            scaled.column_mut(j).iter_mut().for_each(|x| *x *= values[j]);
+        }
+        let mut matrix = Matrix::default();
+        multiply(&mut matrix, scaled.view(), q.view().transpose());
+        matrix
+    }
+
+    fn agrees_with_the_full_decomposition(values: &[f64], kept: usize) {
+        let matrix = with_spectrum(values, 4);
+        let (found, vectors) = largest_pairs(&matrix, kept).expect("converges");
+        let all = symmetric_eigen(&matrix).values;
+        for (j, value) in found.iter().enumerate() {
+            let wanted = all[all.len() - 1 - j];
+            assert!((value - wanted).abs() <= 1e-12 * found[0], "pair {j}: {value} against {wanted}");
+        }
+        assert!(vectors.drift() < 1e-13);
+        let (sum, wanted) = (largest_sum(&matrix, kept), all.iter().rev().take(kept).sum::<f64>());
+        let sum = sum.unwrap_or_else(|| panic!("the sum converges"));
+        assert!((sum - wanted).abs() <= 1e-12 * found[0], "{sum} against {wanted}");
+    }
+
+    #[test]
+    fn partial_equals_full_on_a_decaying_spectrum() {
+        let values: Vec<f64> = (0..200).map(|i| 0.8f64.powi(i)).collect();
+        agrees_with_the_full_decomposition(&values, 6);
+    }
+
+    #[test]
+    fn partial_equals_full_when_eigenvalues_repeat() {
+        let values: Vec<f64> = (0..200).map(|i| if i < 5 { 3.0 } else { 2.0 - 0.005 * i as f64 }).collect();
+        agrees_with_the_full_decomposition(&values, 5);
+        agrees_with_the_full_decomposition(&[1.0; 150], 3);
+    }
+
+    #[test]
+    fn partial_equals_full_on_a_matrix_of_low_rank() {
+        let values: Vec<f64> = (0..120).map(|i| if i < 4 { 1.0 + i as f64 } else { 0.0 }).collect();
+        agrees_with_the_full_decomposition(&values, 7);
+    }
+
+    #[test]
+    fn partial_declines_when_many_pairs_are_wanted() {
+        assert!(largest_pairs(&Matrix::identity(60), 20).is_none());
+    }
+}

@@ -1,0 +1,218 @@
+//! Numbers of the README, computed from the tables of the evidence pages and from results files.
+//!
+//! Each fragment below is built from its source and must occur in the README. A digit of its prose outside all fragments is
+//! an error too, so that a number cannot be changed by hand. The losses of the demo are checked by `tests/demo.rs` of the program.
+
+use super::read;
+use std::path::Path;
+
+/// Fragments with digits that are not measurements.
+const NAMES: [&str; 4] = ["Apache License 2.0", "`valve1/6.csv`", "1500 rows of 20 numbers", "ELEC2"];
+
+/// Returns the numbers of the README that are missing in its sources.
+pub fn wrong(root: &Path) -> Result<Vec<String>, String> {
+    let readme = read(root, "README.md")?;
+    Ok(compare(&readme, &fragments(root)?))
+}
+
+fn compare(readme: &str, fragments: &[String]) -> Vec<String> {
+    let mut prose = prose(readme);
+    let mut problems = Vec::new();
+    for fragment in fragments.iter().map(String::as_str).chain(NAMES) {
+        if prose.contains(fragment) {
+            prose = prose.replace(fragment, " ");
+        } else {
+            problems.push(format!("README.md lacks \"{fragment}\", which its source has"));
+        }
+    }
+    let left = prose.split_whitespace().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
+    problems.extend(
+        left.map(|word| format!("README.md: no source has the number in \"{word}\" (xtask/src/book/figures.rs)")),
+    );
+    problems
+}
+
+/// Returns the text without code and link targets, with single spaces.
+fn prose(text: &str) -> String {
+    let outside: String = text.split("```").step_by(2).collect();
+    let mut parts = outside.split("](");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out += part.split_once(')').map_or(part, |(_, rest)| rest);
+    }
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn fragments(root: &Path) -> Result<Vec<String>, String> {
+    let mut all = evidence(&read(root, "docs/src/evidence.md")?)?;
+    all.extend(monitor(&read(root, "docs/src/monitor-evidence.md")?)?);
+    all.extend(benchmarks(&read(root, "docs/src/benchmarks.md")?)?);
+    all.extend(recording(&read(root, "bench/results/skab-valve1-6.txt")?)?);
+    let notebook = read(root, "docs/src/notebook-sensor-drift.md")?;
+    let (loss, bound) = (after(&notebook, "expected loss ")?, after(&notebook, "; bound ")?);
+    all.push(format!("the loss is {loss} and the bound {bound}."));
+    let version = after(&read(root, "Cargo.toml")?, "rust-version = \"")?;
+    all.push(format!("Rust {version} or later"));
+    let limit =
+        number(&after(&read(root, "crates/eigenhedge/src/comparators/best_subspace.rs")?, "LONGEST: usize = ")?)?;
+    all.push(format!("n·(k + 3) per learner, and n² up to n = {},{:03}", limit as usize / 1000, limit as usize % 1000));
+    Ok(all)
+}
+
+/// Returns fragments about the loss ratios of the default learner to tuned trackers, from the tables of cases.
+fn evidence(page: &str) -> Result<Vec<String>, String> {
+    let mut cases = table(page, "<details><summary>Streams in sight")?;
+    cases.extend(table(page, "<details><summary>Other real streams")?);
+    let mut streams: Vec<&str> = cases.iter().map(|row| row[0]).collect();
+    streams.sort_unstable();
+    streams.dedup();
+    let column = |i: usize| cases.iter().map(|row| number(row[i])).collect::<Result<Vec<f64>, _>>();
+    let (plain, centered) = (column(5)?, column(8)?);
+    let families = table(page, "## Method")?;
+    let settings: usize = families.iter().map(|row| settings(row[1])).sum();
+    let names: usize = families.iter().map(|row| row[0].split(';').count()).sum();
+    let check = after(page, "In an independent check on eight other real streams, the ratio was ")?;
+    let worst_check = after(page, &format!("the ratio was {check}, and "))?;
+    Ok(vec![
+        format!(
+            "On {} cases of {} real streams, `auto` lost {:.2} times as much as the best of {settings} settings of {} trackers \
+             (geometric mean; worst case {:.2})",
+            cases.len(),
+            in_words(streams.len()),
+            geometric_mean(&plain),
+            in_words(names),
+            largest(&plain),
+        ),
+        format!("the ratio is {:.3} (worst case {:.2})", geometric_mean(&centered), largest(&centered)),
+        format!("In an independent check on eight other streams, the ratio was {check} (worst case {worst_check})"),
+    ])
+}
+
+/// Returns the number of settings listed in a cell; one if none is listed.
+fn settings(cell: &str) -> usize {
+    let listed = cell.split_whitespace().filter(|word| number(word.trim_end_matches(',')).is_ok()).count();
+    listed.max(1) * if cell.ends_with("each") { 2 } else { 1 }
+}
+
+fn monitor(page: &str) -> Result<Vec<String>, String> {
+    let rows = table(page, "## Results")?;
+    let row = |start: &str| {
+        rows.iter()
+            .find(|row| row[0].starts_with(start))
+            .ok_or(format!("docs/src/monitor-evidence.md has no row {start}"))
+    };
+    let (quiet, lags, plain) = (row("23 streams")?, row("SKAB, `--lags 5`")?, row("SKAB, alarm or drift")?);
+    let (asked, shares) = (numbers(quiet[0]), numbers(quiet[1]));
+    let (ours, theirs, always) = (numbers(lags[1]), numbers(lags[2]), numbers(plain[2]));
+    // The first number of a result of SKAB is the one of F1's name.
+    let enough = asked.len() > 1 && shares.len() > 1 && ours.len() > 2 && theirs.len() > 2 && always.len() > 1;
+    if !enough {
+        return Err("docs/src/monitor-evidence.md: its table has another form".to_owned());
+    }
+    Ok(vec![
+        format!(
+            "On {} streams without a fault, `monitor` raised alarms on {} to {} % of the rows, where {} % was requested.",
+            asked[0], shares[0], shares[1], asked[1]
+        ),
+        format!("`monitor --lags 5` has F1 {} with {} % false reports.", ours[1], ours[2]),
+        format!(
+            "PCA with T² and Q has F1 {} with {} % false reports, and a monitor that always alarms has F1 {}.",
+            theirs[1], theirs[2], always[1]
+        ),
+    ])
+}
+
+fn benchmarks(page: &str) -> Result<Vec<String>, String> {
+    let rows = table(page, "## Speed")?;
+    let times: Vec<f64> = rows.iter().map(|row| number(row[3])).collect::<Result<_, _>>()?;
+    let least = times.iter().copied().fold(f64::INFINITY, f64::min);
+    let ours = after(page, "IncrementalPCA takes about ")?;
+    let size = after(page, "| n = ")?;
+    let k = after(page, "one thread per method and k = ")?;
+    Ok(vec![format!(
+        "For rows of {size} numbers and k = {k}, scikit-learn's IncrementalPCA takes {least} to {} times as long as `tracking` and about {ours} \
+         times as long as `auto`",
+        largest(&times)
+    )])
+}
+
+/// Returns fragments about the recording shown in the README.
+fn recording(text: &str) -> Result<Vec<String>, String> {
+    let clock = |line: &str| line.split_whitespace().nth(1).map(str::to_owned).ok_or(format!("no time in {line:?}"));
+    let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("$ awk")).skip(1).take(2).collect();
+    let [first, last] = lines[..] else { return Err("bench/results/skab-valve1-6.txt has no labels".to_owned()) };
+    let drift = after(text, "since row 606 (2020-03-09 ")?;
+    let (columns, warm_up) = (after(text, "rows of ")?, after(text, "normal     the first ")?);
+    Ok(vec![
+        format!("a water pump with {columns} sensors"),
+        format!("from {} to {}. The monitor reports a drift from {drift} on.", clock(first)?, clock(last)?),
+        format!("The first {warm_up} rows are taken as normal"),
+    ])
+}
+
+/// Returns the cells of the first table after a text, without its header.
+fn table<'a>(page: &'a str, start: &str) -> Result<Vec<Vec<&'a str>>, String> {
+    let (_, rest) = page.split_once(start).ok_or(format!("no {start:?} in a page"))?;
+    let lines = rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    Ok(lines.skip(2).map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect())
+}
+
+/// Returns the number that follows a text: digits, points, commas and colons.
+fn after(text: &str, start: &str) -> Result<String, String> {
+    let (_, rest) = text.split_once(start).ok_or(format!("no {start:?} in a source of the README"))?;
+    numbers(rest.lines().next().unwrap_or_default()).into_iter().next().ok_or(format!("no number after {start:?}"))
+}
+
+/// Returns the numbers of a text as written.
+fn numbers(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '_')));
+    let trimmed = parts.map(|part| part.trim_matches(['.', ',', ':', '_']));
+    trimmed.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.replace([',', '_'], "").parse().map_err(|_| format!("{text:?} is not a number"))
+}
+
+fn geometric_mean(numbers: &[f64]) -> f64 {
+    (numbers.iter().map(|number| number.ln()).sum::<f64>() / numbers.len() as f64).exp()
+}
+
+fn largest(numbers: &[f64]) -> f64 {
+    numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+fn in_words(number: usize) -> String {
+    let words = ["eight", "nine", "ten", "eleven", "twelve"];
+    number.checked_sub(8).and_then(|i| words.get(i)).map_or(number.to_string(), |word| (*word).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Replaces each digit of the prose of the README in turn, and expects an error.
+    #[test]
+    fn every_digit_that_is_changed_by_hand_is_found() {
+        let root = crate::root();
+        let readme = read(&root, "README.md").unwrap();
+        let fragments = fragments(&root).unwrap();
+        assert_eq!(compare(&readme, &fragments), Vec::<String>::new());
+        let text = prose(&readme);
+        let mut changed = 0;
+        for (at, digit) in text.char_indices().filter(|(_, c)| c.is_ascii_digit()) {
+            let other = if digit == '7' { '8' } else { '7' };
+            let edited = format!("{}{other}{}", &text[..at], &text[at + 1..]);
+            assert!(!compare(&edited, &fragments).is_empty(), "{}", &text[at.saturating_sub(20)..at + 1]);
+            changed += 1;
+        }
+        assert!(changed > 60, "{changed}");
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_are_written() {
+        assert_eq!(numbers("F1 0.83 with 14 % false, 27,573."), ["1", "0.83", "14", "27,573"]);
+        assert_eq!(settings("memories 0.8, 0.9, 1,000 each"), 6);
+        assert_eq!(settings("one setting"), 1);
+    }
+}
