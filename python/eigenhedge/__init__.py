@@ -9,6 +9,7 @@ reconstruction error is recorded as the loss, and then the learner updates.
 - :class:`Moments`: count, mean and scatter of rows, computed in parts. :func:`merge`: merges models of parts.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
 - :class:`Monitor`: scores, alarms, drift, causes and change points for rows of sensors.
+- :class:`Client`: streams of ``eigenhedge serve``, over HTTP.
 - :mod:`eigenhedge.river`: transformer and anomaly detector (also :class:`SubspaceAnomaly`) for River.
 - :func:`experts`, :class:`Experts`, :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
 - :func:`pair`, :class:`Pair`: pairs of rows. :class:`Average`: a fixed hypothesis from a run.
@@ -56,11 +57,13 @@ if TYPE_CHECKING:
     from ._kernel_pca import OnlineKernelPCA
     from ._monitor import Monitor
     from ._pca import OnlinePCA
+    from .client import Client as Client
     from .river import SubspaceAnomaly as SubspaceAnomaly
 else:
     #: Modules of names that are imported on first use.
     _LATER = {
         "Alarms": "_alarms",
+        "Client": "client",
         "KernelPCA": "_kernel_methods",
         "KernelRidge": "_kernel_methods",
         "Monitor": "_monitor",
@@ -89,6 +92,7 @@ __all__ = [
     "Alarms",
     "Average",
     "CappedHedge",
+    "Client",
     "Discrepancy",
     "Experts",
     "ExpertsResult",

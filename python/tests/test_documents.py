@@ -14,7 +14,7 @@ import eigenhedge
 from eigenhedge import _core
 
 MODULES = ["_run", "_pca", "_kernel_pca", "_kernel_methods", "_preimage", "_experts", "_settings", "bounds", "_snapshot"]
-MODULES += ["_rows", "_online", "river", "_anomaly", "plot", "_monitor", "typing"]
+MODULES += ["_rows", "_online", "river", "_anomaly", "plot", "_monitor", "typing", "client"]
 EXAMPLES = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
 # Examples with cells are run by test_notebooks.py.
 EXAMPLES = [path for path in EXAMPLES if "# %%" not in path.read_text()]

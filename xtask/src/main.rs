@@ -26,6 +26,7 @@ cargo xtask bench peers    measure speed and loss beside other programs; --quick
 cargo xtask bench evidence measure the default learner beside tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
 cargo xtask bench missing  measure what missing cells cost; --data FOLDER, --masks N
 cargo xtask bench monitor  measure the monitor against its bars; NAMES, --data FOLDER; `peers` sets it beside other detectors
+cargo xtask bench serve    measure rows a second and latencies of the service; --quick
 cargo xtask bench spark    measure the package on Spark beside MLlib and the program; --quick, --only PART, --rows N
 cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
 cargo xtask processors     compare losses and coordinates on processors with other instructions, by QEMU; ROWS, TABLES
@@ -96,6 +97,7 @@ fn main() -> ExitCode {
         ["bench", "missing", rest @ ..] => outcome(python::measure(&root(), "missing.py", rest)),
         ["bench", "monitor", "peers", rest @ ..] => outcome(python::measure(&root(), "monitor_peers.py", rest)),
         ["bench", "monitor", rest @ ..] => outcome(python::monitor(&root(), rest)),
+        ["bench", "serve", rest @ ..] => outcome(python::serve(&root(), rest)),
         ["bench", "spark", rest @ ..] => outcome(spark::bench(&root(), rest)),
         ["release"] => outcome(release::check()),
         ["count"] => outcome(count::compare(&root())),

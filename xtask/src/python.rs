@@ -93,6 +93,15 @@ pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(script.args(arguments).current_dir(root))
 }
 
+/// Measures the service, with a release build.
+pub fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let environment = environment(root)?;
+    run(&mut step("program", "build --release --locked --package eigenhedge-cli --features serve").command())?;
+    let mut python = interpreter(&environment);
+    let script = python.arg(root.join("bench/serve.py")).arg(root.join("target/release/eigenhedge"));
+    run(script.args(arguments).current_dir(root))
+}
+
 /// Builds the program with learners of other crates, which is not a member of the workspace.
 fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     let target = root.join("target/rust-peers");

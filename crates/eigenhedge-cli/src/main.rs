@@ -105,6 +105,8 @@ fn execute(command: Command) -> anyhow::Result<()> {
         }
         Command::Man { out } => commands::man(&out),
         Command::Reproduce(args) => commands::reproduce(&args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => commands::serve(&args),
     }
 }
 

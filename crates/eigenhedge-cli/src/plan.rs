@@ -4,8 +4,6 @@ use crate::args::{KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, t
 use crate::files::is_same_file;
 use crate::table::{self, Usage, is_dash};
 use eigenhedge::options::{Options, Setup, spelled};
-use eigenhedge::registry::Family;
-use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{AnyLearner, Error, Kind, Standardize};
 use eigenhedge_io::{Form, Layout, Source, Target};
 use std::path::{Path, PathBuf};
@@ -203,18 +201,9 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
 /// Resolves options to a setup and validates it as far as possible without the data.
 pub fn setup(options: &Options) -> Result<Setup, Usage> {
     let setup = options.resolve(typed).map_err(|misuse| Usage(misuse.to_string()))?;
-    try_out(&setup).map_err(|error| match error {
+    AnyLearner::try_out(&setup).map_err(|error| match error {
         Error::Kept { kept, dimension } => Usage(format!("-k must be less than --feature-dim {dimension}, got {kept}")),
         error => Usage(spelled(&error, typed)),
     })?;
     Ok(setup)
-}
-
-/// Validates the values by building the learner for the shortest possible rows.
-fn try_out(setup: &Setup) -> Result<(), Error> {
-    let kept = setup.spec.kept;
-    let shortest = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
-    let mut setup = setup.clone();
-    setup.spec.dimension.get_or_insert(Multiplicity::Finite((kept as u64).saturating_add(1)));
-    AnyLearner::new(&setup.for_rows(shortest)?.spec, shortest).map(drop)
 }

@@ -37,6 +37,7 @@ pub fn title(source: &Source) -> String {
         Source::Standard => "standard input".to_owned(),
         Source::File(path) => file_name(&printable_path(path)).to_owned(),
         Source::Files(paths) => paths.first().map_or(String::new(), |path| file_name(&printable_path(path)).to_owned()),
+        Source::Bytes(name, _) => name.to_string(),
     }
 }
 
@@ -134,7 +135,7 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
         |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
     let format = match (args.format, source) {
         (Some(format), _) => format,
-        (None, Source::Standard) => Format::Csv,
+        (None, Source::Standard | Source::Bytes(..)) => Format::Csv,
         (None, Source::File(path)) => Format::of_path(path),
         (None, Source::Files(paths)) => common_format(paths)?,
     };

@@ -81,6 +81,11 @@ impl Error {
         matches!(self.fault, Fault::Missing { advised: true, .. })
     }
 
+    /// The column that is to blame, as messages show it: its position, and its name if it has one.
+    pub fn column(&self) -> Option<&str> {
+        self.place.rsplit_once(", column ").map(|(_, column)| column)
+    }
+
     /// Returns true if the table has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self.fault, Fault::Empty | Fault::HeaderOnly)

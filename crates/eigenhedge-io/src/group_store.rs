@@ -142,7 +142,7 @@ fn read_exactly(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Creates a file and unlinks it where that is possible.
-fn scratch_file(folder: &Path) -> io::Result<File> {
+pub fn scratch_file(folder: &Path) -> io::Result<File> {
     const MOST_TRIES: u32 = 1000;
     let mut number = 0;
     loop {

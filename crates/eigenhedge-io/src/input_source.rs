@@ -1,4 +1,4 @@
-//! Bytes of a table: a file or standard input, opened from the start or at an offset.
+//! Bytes of a table: a file, standard input or memory, opened from the start or at an offset.
 //!
 //! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
 
@@ -23,6 +23,8 @@ pub enum Source {
     File(PathBuf),
     /// Several files, read one after the other as one table.
     Files(Vec<PathBuf>),
+    /// Bytes at hand, under a name for messages.
+    Bytes(&'static str, Arc<[u8]>),
 }
 
 impl Source {
@@ -34,10 +36,11 @@ impl Source {
         }
     }
 
-    /// Returns true if it consists of regular files only.
+    /// Returns true if it consists of regular files or bytes in memory only.
     pub fn is_regular(&self) -> bool {
         match self {
             Self::Standard => false,
+            Self::Bytes(..) => true,
             Self::File(path) => path.is_file(),
             Self::Files(paths) => paths.iter().all(|path| path.is_file()),
         }
@@ -98,12 +101,15 @@ impl InputSource {
             input.file_size = there.is_file().then_some(there.len());
             input.packing = Packing::of_path(path);
         }
+        if let Source::Bytes(_, bytes) = source {
+            input.file_size = Some(bytes.len() as u64);
+        }
         if format.is_text() && input.file_size.is_some() {
             let mut start = Vec::new();
             input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
             input.recoded = is_utf16(&start);
             if let Some(found) = signature(&start) {
-                if let (b"PK\x03\x04", Source::File(path)) = (&start[..4], source) {
+                if let (true, Source::File(path)) = (start.starts_with(b"PK\x03\x04"), source) {
                     return Err(input.fault(Fault::Archive(archive_advice(path))));
                 }
                 return Err(input.fault(Fault::OtherFormat { wanted: format.name(), found }));
@@ -181,6 +187,7 @@ impl InputSource {
                 (Source::File(path), Some(stop)) if self.is_pipe() => stop.guard(File::open(path)?),
                 (Source::Standard, _) => Ok(Box::new(io::stdin().lock())),
                 (Source::File(path), _) => Ok(Box::new(File::open(path)?)),
+                (Source::Bytes(_, bytes), _) => Ok(Box::new(io::Cursor::new(Arc::clone(bytes)))),
                 (Source::Files(_), _) => Err(io::ErrorKind::Unsupported.into()),
             }
         };
@@ -197,6 +204,11 @@ impl InputSource {
     pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
         if self.size().is_none() {
             return Ok(None);
+        }
+        if let Source::Bytes(_, all) = &self.source {
+            let mut rest = io::Cursor::new(Arc::clone(all));
+            rest.set_position(bytes);
+            return Ok(Some(Box::new(rest)));
         }
         let mut file = self.file("")?;
         file.seek(SeekFrom::Start(bytes)).map_err(|error| self.unreadable(error))?;
@@ -247,6 +259,7 @@ fn near_file(path: &Path) -> String {
 fn name_of(source: &Source) -> String {
     match source {
         Source::Standard => "standard input".to_owned(),
+        Source::Bytes(name, _) => (*name).to_owned(),
         Source::File(path) => printable_path(path),
         Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
     }

@@ -6,7 +6,7 @@
 //!
 //! | I want to | use |
 //! |---|---|
-//! | read rows from a file or a pipe | [`Source`], [`Layout`] and [`Stream`] |
+//! | read rows from a file, a pipe or memory | [`Source`], [`Layout`] and [`Stream`] |
 //! | select a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
 //! | read only some columns, or skip bad rows | [`Selector`], [`OnBadRow`] |
 //! | read several files as one table, or compressed files (`.gz`, `.zst`) | [`Source::Files`]; by their names |
@@ -62,6 +62,7 @@ mod read_as;
 mod reader;
 mod reading;
 mod recode;
+mod refusal;
 mod saved;
 mod staging;
 mod stop;
@@ -71,17 +72,18 @@ mod time_format;
 mod time_order;
 mod unpack;
 
-pub use answers::{Answer, Answers, Cell, CellKind, Form, Output, Position, Target};
+pub use answers::{Answer, Answers, Cell, CellKind, Form, Output, Position, Target, json_answer, json_cells};
 pub use binary::{Array, read_array};
 pub use error::{Error, printable, printable_path};
 pub use export::{csv_cell, write_linear_map};
 pub use format::Format;
-pub use group_store::{GroupStore, open_fleet, save_fleet};
+pub use group_store::{GroupStore, open_fleet, save_fleet, scratch_file};
 pub use input_source::Source;
 pub use layout::{Layout, OnBadRow, Selector};
 pub use memory::MaxMemory;
 pub use reader::Progress;
 pub use reading::Reading;
+pub use refusal::refusal;
 pub use staging::{Reservation, WholeFile, write_whole};
 pub use stop::Stop;
 pub use stream::{Delivered, Stream, StreamState};

@@ -330,6 +330,11 @@ impl Stream {
         self.position.rows.saturating_sub(1)
     }
 
+    /// Rows that were read, bad ones included.
+    pub fn rows_read(&self) -> u64 {
+        self.reader.position().rows
+    }
+
     /// Returns the number of skipped rows.
     pub fn skipped(&self) -> u64 {
         self.bad + self.refused

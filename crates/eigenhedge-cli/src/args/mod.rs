@@ -11,6 +11,8 @@ mod options;
 mod other_commands;
 mod outputs;
 mod reproduce;
+#[cfg(feature = "serve")]
+mod serve;
 mod table;
 
 pub use monitor::MonitorArgs;
@@ -22,6 +24,8 @@ pub use other_commands::{
     MergeArgs, MmdArgs, PairArgs, PcaArgs, ReconstructArgs, ScreeArgs, TransformArgs,
 };
 pub use reproduce::ReproduceArgs;
+#[cfg(feature = "serve")]
+pub use serve::ServeArgs;
 pub use table::{BadRow, BesideArgs, TableArgs};
 
 /// Online PCA with guarantees.
@@ -89,6 +93,9 @@ pub enum Command {
     },
     /// Reproduce the figures of the papers and check their claims
     Reproduce(ReproduceArgs),
+    /// Models and monitors by name over HTTP, with a store that survives the program
+    #[cfg(feature = "serve")]
+    Serve(ServeArgs),
 }
 
 const EXAMPLES: &str = "\

@@ -12,6 +12,8 @@ mod pair;
 mod reproduce;
 mod run;
 mod scree;
+#[cfg(feature = "serve")]
+mod serve;
 
 pub use batch::{kernel_pca, kernel_ridge, mmd, pca, preimage};
 pub use compare::compare;
@@ -25,3 +27,5 @@ pub use pair::{experts, pair};
 pub use reproduce::reproduce;
 pub use run::run;
 pub use scree::scree;
+#[cfg(feature = "serve")]
+pub use serve::serve;

@@ -54,6 +54,18 @@ pub struct Answer<'a> {
     pub texts: &'a [String],
 }
 
+/// Appends an answer as a line of JSON, with the names of its texts.
+pub fn json_answer(answer: &Answer<'_>, names: &[String], out: &mut Vec<u8>) {
+    // Writing to memory cannot fail.
+    let _ = Form::Jsonl.write(answer, names, out);
+}
+
+/// Appends a row of these columns as a line of JSON.
+pub fn json_cells(columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut Vec<u8>) {
+    // Writing to memory cannot fail.
+    let _ = Form::Jsonl.cells(columns, row, out);
+}
+
 /// Amount of output that is on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Position {

@@ -114,8 +114,18 @@ impl<T: FleetMember> Fleet<T> {
     /// Limits the number of members in memory. The others are saved in the store.
     #[must_use]
     pub fn with_store(mut self, most: usize, store: Box<dyn Store>) -> Self {
-        (self.most, self.store) = (most.max(1), Some(store));
+        self.set_store(most, store);
         self
+    }
+
+    /// The same for a fleet in its place, before its first row.
+    pub fn set_store(&mut self, most: usize, store: Box<dyn Store>) {
+        (self.most, self.store) = (most.max(1), Some(store));
+    }
+
+    /// Changes the number of members in memory; those beyond it go to the store when the next key needs room.
+    pub fn set_most(&mut self, most: usize) {
+        self.most = most.max(1);
     }
 
     /// Returns true if the fleet has a store.

@@ -9,7 +9,9 @@ use crate::learner::{Learner, Loss, Upcoming};
 use crate::memory::{check_numbers, product};
 use crate::portfolio::{Portfolio, auto};
 use crate::random::Random;
+use crate::registry::options::Setup;
 use crate::registry::{Family, Kind, Missing, Spec};
+use crate::simplex::Multiplicity;
 use crate::span::{Ambient, Feature};
 use crate::state::{State, ensure};
 use crate::subspace::Instance;
@@ -49,6 +51,15 @@ const OF_LENGTH: usize = 12;
 const OF_KEPT: usize = 4;
 
 impl AnyLearner {
+    /// Judges the values of options without rows, by building the learner for the shortest rows there can be.
+    pub fn try_out(setup: &Setup) -> Result<(), Error> {
+        let kept = setup.spec.kept;
+        let shortest = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
+        let mut setup = setup.clone();
+        setup.spec.dimension.get_or_insert(Multiplicity::Finite((kept as u64).saturating_add(1)));
+        Self::new(&setup.for_rows(shortest)?.spec, shortest).map(drop)
+    }
+
     /// Returns an error if the learner would not fit into memory after a few rows of this length.
     pub(super) fn check_memory(spec: &Spec, length: usize) -> Result<(), Error> {
         let of_one = product(&[OF_LENGTH, length]).saturating_add(product(&[OF_KEPT, spec.kept]));

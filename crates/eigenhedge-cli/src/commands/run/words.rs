@@ -1,12 +1,11 @@
 //! Messages about rows and learners, shared by sessions.
 
 use crate::args::typed;
-use crate::number::exact;
 pub use crate::say::say;
 use anyhow::Result;
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Kind, Spec};
-use eigenhedge_io::{Format, Stream, printable, printable_path};
+use eigenhedge_io::{Format, Stream, printable, printable_path, refusal};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -81,23 +80,13 @@ pub fn uncapped(spec: &Spec, length: usize) -> Option<String> {
 
 /// Returns the library's message, with the column name if it is about an entry of the row.
 pub fn by_name(error: &Error, stream: &Stream) -> String {
-    match error {
-        Error::Entry { what: "row", index, rule, value } => {
-            format!("{} must be {rule}, got {}", stream.label(*index), exact(*value))
-        }
-        other => sentence(other),
-    }
+    refusal(error, |column| stream.label(column))
 }
 
 /// Returns the library's message with shortened numbers.
 pub fn sentence(error: &Error) -> String {
     match error {
-        Error::Norm { norm, bound } => {
-            format!("the norm of the row must not exceed the norm bound {}, got {}", exact(*bound), exact(*norm))
-        }
-        Error::Overflow { largest } => {
-            format!("the squared norm of the row must be finite, got a largest entry of {}", exact(*largest))
-        }
-        other => other.to_string(),
+        entry @ Error::Entry { .. } => entry.to_string(),
+        other => refusal(other, |column| column.to_string()),
     }
 }

@@ -1,0 +1,20 @@
+//! The library's sentences about rows, with names of columns and numbers in few characters.
+
+use eigenhedge::Error;
+use eigenhedge::options::exact;
+
+/// The sentence about a row that a learner refuses. `label` gives the text of a column for people.
+pub fn refusal(error: &Error, label: impl Fn(usize) -> String) -> String {
+    match error {
+        Error::Entry { what: "row", index, rule, value } => {
+            format!("{} must be {rule}, got {}", label(*index), exact(*value))
+        }
+        Error::Norm { norm, bound } => {
+            format!("the norm of the row must not exceed the norm bound {}, got {}", exact(*bound), exact(*norm))
+        }
+        Error::Overflow { largest } => {
+            format!("the squared norm of the row must be finite, got a largest entry of {}", exact(*largest))
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,178 @@
+//! The streams of a service, by name.
+
+use super::engine::{Places, share_memory};
+use super::name::check_name;
+use super::options::StreamOptions;
+use super::pool::Pool;
+use super::problem::Problem;
+use super::settings::Settings;
+use super::store::{Action, Op, Store, StoreQueue};
+use super::stream::{Handle, Shared};
+use super::webhook::{Target, Webhooks};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tokio::sync::{Mutex, Semaphore, oneshot};
+
+/// Part of the memory for the cache of the store, and its bounds.
+const CACHE_SHARE: u64 = 16;
+const CACHE: (u64, u64) = (4 << 20, 64 << 20);
+/// Part of the memory for requests that wait.
+const REQUEST_SHARE: u64 = 8;
+
+/// The streams of a service.
+pub struct Core {
+    pub settings: Settings,
+    pub shared: Arc<Shared>,
+    streams: RwLock<BTreeMap<String, Arc<Handle>>>,
+    /// Held while a stream is made or deleted.
+    changing: Mutex<u64>,
+    /// Bytes of requests that may be in memory, in kilobytes.
+    pub request_memory: Arc<Semaphore>,
+    writer: std::sync::Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Core {
+    /// Opens the store; its streams are read from it in the background.
+    pub fn open(settings: Settings) -> Result<Arc<Self>, String> {
+        let memory = settings.max_memory;
+        let cache = (memory / CACHE_SHARE).clamp(CACHE.0, CACHE.1);
+        let store = Arc::new(Store::open(&settings.store, usize::try_from(cache).unwrap_or(usize::MAX))?);
+        let described = store.streams()?;
+        let next = described.iter().map(|one| (one.id, one.next)).collect();
+        let first_free = described.iter().map(|one| one.id + 1).max().unwrap_or(1);
+        let (queue, writer) = StoreQueue::start(Arc::clone(&store), next);
+        let places = Places { folder: store.folder().to_owned(), fleet_bytes: Arc::new(AtomicU64::new(memory / 2)) };
+        let threads = thread::available_parallelism().map_or(2, usize::from);
+        let webhooks = Webhooks::start(&settings.webhook_hosts);
+        let shared = Arc::new(Shared { store, queue, pool: Pool::start(threads), places, webhooks });
+        let kilobytes = usize::try_from(memory / REQUEST_SHARE / 1024).unwrap_or(usize::MAX).clamp(1024, 1 << 28);
+        let core = Arc::new(Self {
+            settings,
+            shared,
+            streams: RwLock::default(),
+            changing: Mutex::new(first_free),
+            request_memory: Arc::new(Semaphore::new(kilobytes)),
+            writer: std::sync::Mutex::new(Some(writer)),
+        });
+        for one in described {
+            let options: Value = serde_json::from_slice(&one.options)
+                .map_err(|error| format!("the options of the stream {} are damaged: {error}", one.name))?;
+            let options = StreamOptions::new(&options)
+                .map_err(|problem| format!("the options of the stream {}: {}", one.name, problem.detail()))?;
+            core.insert(Handle::open(one.id, one.name, Arc::new(options), Arc::clone(&core.shared)));
+        }
+        Ok(core)
+    }
+
+    fn insert(&self, handle: Arc<Handle>) {
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        streams.insert(handle.name.clone(), handle);
+        self.share_memory(&streams);
+    }
+
+    /// Divides the memory for members of fleets among the fleets.
+    fn share_memory(&self, streams: &BTreeMap<String, Arc<Handle>>) {
+        let fleets = streams.values().filter(|handle| handle.options.by.is_some()).count() as u64;
+        share_memory(&self.shared.places, self.settings.max_memory, fleets);
+    }
+
+    /// The stream with this name.
+    pub fn find(&self, name: &str) -> Result<Arc<Handle>, Problem> {
+        check_name(name)?;
+        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        streams.get(name).cloned().ok_or_else(|| Problem::no_stream(name))
+    }
+
+    /// All streams, by name.
+    pub fn all(&self) -> Vec<Arc<Handle>> {
+        self.streams.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Makes a stream, or finds the one with these options; true if it is new.
+    pub async fn create(&self, name: &str, options: StreamOptions) -> Result<(Arc<Handle>, bool), Problem> {
+        check_name(name)?;
+        self.check_webhook(&options)?;
+        let mut next = self.changing.lock().await;
+        if let Ok(found) = self.find(name) {
+            if found.options.given == options.given {
+                return Ok((found, false));
+            }
+            let sentence =
+                format!("the stream {name:?} exists with other options; DELETE it first, or take another name");
+            return Err(Problem::conflict(sentence));
+        }
+        let most = self.settings.max_streams;
+        if self.all().len() >= most {
+            return Err(Problem::busy(format!("there are {most} streams already, the most that --max-streams allows")));
+        }
+        let given = Value::Object(options.given.clone()).to_string().into_bytes();
+        let action = Action::Create { name: name.to_owned(), id: *next, options: given };
+        self.change(action).await?;
+        let handle = Handle::open(*next, name.to_owned(), Arc::new(options), Arc::clone(&self.shared));
+        *next += 1;
+        self.insert(Arc::clone(&handle));
+        Ok((handle, true))
+    }
+
+    /// Ends a stream and forgets all of it.
+    pub async fn delete(&self, name: &str) -> Result<(), Problem> {
+        let _changing = self.changing.lock().await;
+        let handle = self.find(name)?;
+        self.change(Action::Delete { name: name.to_owned(), id: handle.id }).await?;
+        handle.delete();
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        streams.remove(name);
+        self.share_memory(&streams);
+        Ok(())
+    }
+
+    async fn change(&self, action: Action) -> Result<u64, Problem> {
+        let (sender, done) = oneshot::channel();
+        let told = move |outcome| _ = sender.send(outcome);
+        if self.shared.queue.send(Op { action, done: Box::new(told) }).is_err() {
+            return Err(Problem::busy("too many requests wait for the store already"));
+        }
+        done.await.unwrap_or_else(|_| Err(Problem::unavailable("the service is stopping")))
+    }
+
+    /// An error if alarms would be sent to an address that is not on the list.
+    fn check_webhook(&self, options: &StreamOptions) -> Result<(), Problem> {
+        let Some(address) = &options.webhook else { return Ok(()) };
+        let target = Target::from_text(address)?;
+        if self.shared.webhooks.allows(&target) {
+            return Ok(());
+        }
+        let sentence = format!("webhook must be on the list of --webhook-host, got {}", target.authority());
+        Err(Problem::unsound(sentence))
+    }
+
+    /// True once all streams were read from the store.
+    pub fn is_ready(&self) -> bool {
+        self.all().iter().all(|handle| handle.is_loaded())
+    }
+
+    /// Writes snapshots of all streams, as far as the time allows. The log alone is enough to go on.
+    pub async fn save_all(&self, time: Duration) {
+        let all = self.all();
+        let saved = async {
+            for handle in &all {
+                handle.save().await;
+            }
+        };
+        let _ = tokio::time::timeout(time, saved).await;
+    }
+
+    /// Ends the threads; called when no request is left.
+    pub fn close(self: Arc<Self>) {
+        self.shared.pool.end();
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.streams.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.shared.store.close();
+        // The writer ends when the last stream is gone; its transactions are durable, so that nobody has to wait.
+        drop(writer);
+    }
+}

@@ -1,0 +1,206 @@
+//! The learner of a stream: rows and orders in, answers out. Nothing here knows of requests, clocks or files.
+
+mod answers;
+mod models;
+mod monitors;
+mod notice;
+mod outcome;
+mod page;
+mod record;
+mod saved;
+
+pub use models::share_memory;
+pub use notice::{Notice, Notices};
+pub use outcome::{Counts, Outcome, Places};
+pub use saved::Saved;
+
+use super::options::{Learner, StreamOptions};
+use super::problem::Problem;
+use super::rows::Rows;
+use super::shape::Shape;
+use eigenhedge::{Fleet, Model, Monitor};
+use models::OneModel;
+use record::Record;
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The learner of a stream, with its columns and counts.
+pub struct Engine {
+    options: Arc<StreamOptions>,
+    places: Places,
+    shape: Option<Arc<Shape>>,
+    learner: Option<AnyLearner>,
+    counts: Counts,
+    notices: Notices,
+    record: Record,
+    /// Largest saved member of the fleet so far.
+    member_bytes: u64,
+}
+
+/// What learns.
+enum AnyLearner {
+    Model(OneModel),
+    Models(Box<Fleet<Model>>),
+    Monitors(Box<Fleet<Monitor>>),
+}
+
+impl Engine {
+    /// A stream before its first row.
+    pub fn new(options: Arc<StreamOptions>, places: Places) -> Self {
+        let (counts, notices, record) = (Counts::default(), Notices::default(), Record::default());
+        Self { options, places, shape: None, learner: None, counts, notices, record, member_bytes: 0 }
+    }
+
+    /// The columns, once there is a row.
+    pub fn shape(&self) -> Option<Arc<Shape>> {
+        self.shape.clone()
+    }
+
+    /// Rows so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Alarms, drifts and changes so far.
+    pub fn notices(&self) -> &Notices {
+        &self.notices
+    }
+
+    /// `Ok` if a learner can be made for rows of this shape.
+    pub fn check(options: &StreamOptions, shape: &Shape) -> Result<(), Problem> {
+        fresh(options, shape).map(drop)
+    }
+
+    /// Learns the rows of a request, in order. A row that the learner refuses changes nothing.
+    pub fn learn(&mut self, rows: &Rows) -> Outcome {
+        let mut outcome = Outcome::default();
+        if let Err(problem) = self.begin(rows) {
+            outcome.refused = Some(problem);
+            return outcome;
+        }
+        let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else { return outcome };
+        let first = self.counts.rows;
+        match learner {
+            AnyLearner::Model(model) => model.learn(rows, first, shape, &mut self.record, &mut outcome),
+            AnyLearner::Models(fleet) => {
+                models::learn_by_key(fleet, rows, first, shape, &mut self.record, &mut outcome);
+            }
+            AnyLearner::Monitors(fleet) => {
+                monitors::learn(fleet, rows, first, shape, (&mut self.notices, &mut self.record), &mut outcome);
+            }
+        }
+        self.counts.rows += rows.read;
+        self.counts.skipped += rows.read - outcome.learned;
+        self.look_at_memory(rows);
+        outcome
+    }
+
+    /// Takes the shape of the first rows. Requests that ran beside the first one must have the same.
+    fn begin(&mut self, rows: &Rows) -> Result<(), Problem> {
+        let Some(found) = &rows.shape else { return Ok(()) };
+        match &self.shape {
+            Some(shape) if **shape == *found => Ok(()),
+            Some(_) => Err(Problem::unsound("the request: must have the columns of the first request of the stream")),
+            None => {
+                let mut learner = fresh(&self.options, found)?;
+                learner.keep_in(&self.places);
+                (self.learner, self.shape) = (Some(learner), Some(Arc::new(found.clone())));
+                Ok(())
+            }
+        }
+    }
+
+    /// Answers to rows without learning from them.
+    pub fn score(&mut self, rows: &Rows) -> Result<Vec<u8>, Problem> {
+        let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else {
+            return Err(Problem::conflict("the stream must have learned a row before it can score others"));
+        };
+        let mut outcome = Outcome::default();
+        match learner {
+            AnyLearner::Model(model) => model.score(rows, shape, &mut outcome),
+            AnyLearner::Models(fleet) => models::score_by_key(fleet, rows, shape, &mut outcome),
+            AnyLearner::Monitors(fleet) => monitors::score(fleet, rows, shape, &mut outcome),
+        }
+        match outcome.refused {
+            Some(problem) if outcome.learned == 0 => Err(problem),
+            _ => Ok(outcome.answers),
+        }
+    }
+
+    /// Makes the last rows of a monitor its reference.
+    pub fn accept(&mut self, key: Option<&str>) -> Result<(), Problem> {
+        let Some(AnyLearner::Monitors(fleet)) = &mut self.learner else {
+            return Err(Problem::unsound("accept is for monitors that have had rows"));
+        };
+        let key = match (key, &self.options.by) {
+            (None, None) => "",
+            (Some(key), Some(_)) => key,
+            (None, Some(by)) => return Err(Problem::unsound(format!("key must be given: one value of {by:?}"))),
+            (Some(_), None) => return Err(Problem::unsound("key has no effect: the stream has one monitor")),
+        };
+        if fleet.position(key).is_none() {
+            return Err(Problem::unsound(format!("key must be one that has had rows, got {key:?}")));
+        }
+        fleet.with(key, |monitor| monitor.accept()).map_err(|error| Problem::unsound(error.to_string()))?;
+        self.notices.push(Notice::accepted(self.counts.rows, key));
+        Ok(())
+    }
+
+    /// The summary: of one key if one is named.
+    pub fn summary(&mut self, key: Option<&str>) -> Result<Value, Problem> {
+        let skipped = self.counts.skipped;
+        let summary = match &mut self.learner {
+            None => Ok(serde_json::json!({ "rows": 0, "skipped_rows": skipped })),
+            Some(AnyLearner::Model(model)) => Ok(model.summary(skipped)),
+            Some(AnyLearner::Models(fleet)) => models::summary_by_key(fleet, skipped, key),
+            Some(AnyLearner::Monitors(fleet)) => {
+                monitors::summary(fleet, &self.counts, &self.notices, key.filter(|_| self.options.by.is_some()))
+            }
+        };
+        summary.map_err(|error: eigenhedge::Error| Problem::unavailable(error.to_string()))
+    }
+
+    /// Sets the number of members in memory by the size of the member of the last row.
+    fn look_at_memory(&mut self, rows: &Rows) {
+        let budget = self.places.fleet_bytes.load(Ordering::Relaxed);
+        let Some(learner) = &mut self.learner else { return };
+        let Some(key) = rows.count().checked_sub(1).zip(self.shape.as_ref().and_then(|shape| shape.key)) else {
+            return;
+        };
+        let key = rows.texts(key.0).get(key.1).map_or("", String::as_str);
+        match learner {
+            AnyLearner::Model(_) => {}
+            AnyLearner::Models(fleet) => models::limit_memory(fleet, key, budget, &mut self.member_bytes),
+            AnyLearner::Monitors(fleet) => models::limit_memory(fleet, key, budget, &mut self.member_bytes),
+        }
+    }
+}
+
+impl AnyLearner {
+    /// Gives a fleet a place for members that are not in memory.
+    fn keep_in(&mut self, places: &Places) {
+        match self {
+            Self::Model(_) => {}
+            Self::Models(fleet) => models::keep_in(fleet, places),
+            Self::Monitors(fleet) => models::keep_in(fleet, places),
+        }
+    }
+}
+
+/// A learner for rows of this shape.
+fn fresh(options: &StreamOptions, shape: &Shape) -> Result<AnyLearner, Problem> {
+    match (&options.learner, &options.by) {
+        (Learner::Model(setup), None) => {
+            models::fresh(setup, options.standardize, shape).map(|model| AnyLearner::Model(OneModel::new(model)))
+        }
+        (Learner::Model(setup), Some(_)) => {
+            let fleet = models::fresh(setup, options.standardize, shape)
+                .and_then(|model| Fleet::new(model).map_err(|error| Problem::unsound(error.to_string())))?;
+            Ok(AnyLearner::Models(Box::new(models::asking(fleet))))
+        }
+        (Learner::Monitor(monitor), by) => {
+            monitors::fresh(monitor, shape, by.is_some()).map(|fleet| AnyLearner::Monitors(Box::new(fleet)))
+        }
+    }
+}

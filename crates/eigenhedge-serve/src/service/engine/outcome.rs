@@ -1,0 +1,64 @@
+//! Outcomes of requests, counts of rows, and places for learners that are not in memory.
+
+use crate::service::problem::Problem;
+use crate::service::shape::Shape;
+use eigenhedge_io::refusal;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Where members of a fleet go that are not in memory, and how much memory the others may take.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// Folder of scratch files.
+    pub folder: PathBuf,
+    /// Bytes for the members of one fleet.
+    pub fleet_bytes: Arc<AtomicU64>,
+}
+
+/// Rows of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Counts {
+    /// Rows of all requests, bad ones included: the number of the next row.
+    pub rows: u64,
+    /// Rows that were passed over or refused.
+    pub skipped: u64,
+}
+
+/// The answers to the rows of a request.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Outcome {
+    /// Lines of JSON.
+    pub answers: Vec<u8>,
+    /// Rows that were learned.
+    pub learned: u64,
+    /// Rows with an alarm.
+    pub alarms: u64,
+    /// Loss of the rows.
+    pub loss: f64,
+    /// Score of the last row.
+    pub score: Option<f64>,
+    /// Why the first row that was refused was.
+    pub refused: Option<Problem>,
+    /// Why the learner can no longer be used: members that were put away cannot be written or read.
+    pub broken: Option<String>,
+}
+
+impl Outcome {
+    /// A line about a row that the learner refuses; the rows around it are not affected.
+    pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
+        let line = serde_json::json!({ "row": row, "error": sentence });
+        self.answers.extend_from_slice(line.to_string().as_bytes());
+        self.answers.push(b'\n');
+        self.refused.get_or_insert_with(|| Problem::unsound(sentence).at(Some(in_request), column.as_deref()));
+    }
+}
+
+/// The sentence about a row that a learner refuses, and the column that is to blame.
+pub fn refused(error: &eigenhedge::Error, shape: &Shape) -> (String, Option<String>) {
+    let column = match error {
+        eigenhedge::Error::Entry { what: "row", index, .. } => Some(shape.name(*index)),
+        _ => None,
+    };
+    (refusal(error, |column| shape.label(column)), column)
+}

@@ -1,0 +1,171 @@
+//! The events of a stream, for pages and other listeners: notices, and now and then the state.
+
+use super::engine::{Engine, Notice, Notices, Outcome};
+use super::order::Order;
+use serde_json::json;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::broadcast::{Receiver, Sender, channel};
+
+/// Events that a slow listener may be behind.
+const BEHIND: usize = 256;
+/// Points of the history for those who come later.
+const POINTS: usize = 512;
+/// Requests whose values are shown in a small picture.
+const VALUES: usize = 64;
+/// Between two points.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// An event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeedEvent {
+    /// Number of the notice; none for a point, which need not be sent again.
+    pub id: Option<u64>,
+    /// `notice` or `point`.
+    pub kind: &'static str,
+    /// JSON.
+    pub data: Arc<str>,
+}
+
+impl FeedEvent {
+    fn notice(notice: &Notice) -> Self {
+        let data = serde_json::to_string(notice).unwrap_or_default();
+        Self { id: Some(notice.id), kind: "notice", data: data.into() }
+    }
+}
+
+/// Sends events to all listeners. Nobody waits for them: one that is too slow misses some.
+pub struct Feed {
+    state: Mutex<State>,
+}
+
+struct State {
+    sender: Option<Sender<FeedEvent>>,
+    notices: VecDeque<FeedEvent>,
+    points: VecDeque<FeedEvent>,
+    /// Values of the last requests.
+    values: VecDeque<f64>,
+    /// True if a drift was reported and has not ended.
+    in_drift: bool,
+    next_point: Instant,
+    /// Sums since the last point.
+    rows: u64,
+    loss: f64,
+    alarms: u64,
+}
+
+impl Default for Feed {
+    fn default() -> Self {
+        let (notices, points, next_point) = (VecDeque::new(), VecDeque::new(), Instant::now());
+        let sender = Some(channel(BEHIND).0);
+        let values = VecDeque::new();
+        let state =
+            State { sender, notices, points, values, in_drift: false, next_point, rows: 0, loss: 0.0, alarms: 0 };
+        Self { state: Mutex::new(state) }
+    }
+}
+
+fn push(events: &mut VecDeque<FeedEvent>, event: FeedEvent, most: usize) {
+    events.push_back(event);
+    if events.len() > most {
+        events.pop_front();
+    }
+}
+
+impl Feed {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The notices of a stream that was read from its store.
+    pub fn restore(&self, notices: &Notices) {
+        let mut state = self.lock();
+        state.notices = notices.after(0).map(FeedEvent::notice).collect();
+        notices.after(0).for_each(|notice| state.see(notice));
+    }
+
+    /// Sends the notices after `before`, and a point if it is time for one.
+    pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
+        let mut state = self.lock();
+        for notice in engine.notices().after(before) {
+            state.see(notice);
+            let event = FeedEvent::notice(notice);
+            push(&mut state.notices, event.clone(), 1000);
+            state.send(event);
+        }
+        if !matches!(order, Order::Rows(_)) {
+            return;
+        }
+        if outcome.learned > 0 {
+            let value = outcome.score.unwrap_or(outcome.loss / outcome.learned as f64);
+            state.values.push_back(value);
+            if state.values.len() > VALUES {
+                state.values.pop_front();
+            }
+        }
+        state.rows += outcome.learned;
+        state.loss += outcome.loss;
+        state.alarms += outcome.alarms;
+        let now = Instant::now();
+        if now >= state.next_point && state.rows > 0 {
+            state.next_point = now + PAUSE;
+            let point = json!({
+                "row": engine.counts().rows,
+                "rows": state.rows,
+                "loss": state.loss / state.rows as f64,
+                "alarms": state.alarms,
+                "score": outcome.score,
+            });
+            (state.rows, state.loss, state.alarms) = (0, 0.0, 0);
+            let event = FeedEvent { id: None, kind: "point", data: point.to_string().into() };
+            push(&mut state.points, event.clone(), POINTS);
+            state.send(event);
+        }
+    }
+
+    /// The events after a notice that are remembered, and those to come; none once the stream has ended.
+    pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
+        let state = self.lock();
+        let receiver = state.sender.as_ref()?.subscribe();
+        let missed = state.notices.iter().filter(|event| event.id > after.or(Some(0)));
+        let before = if after.is_none() {
+            state.points.iter().chain(missed).cloned().collect()
+        } else {
+            missed.cloned().collect()
+        };
+        Some((before, receiver))
+    }
+
+    /// The values of the last points, for a small picture: the score, or the mean loss.
+    pub fn recent(&self, most: usize) -> Vec<f64> {
+        let state = self.lock();
+        state.values.iter().rev().take(most).rev().copied().collect()
+    }
+
+    /// The state of the stream in a word: that of its last notice.
+    pub fn state(&self) -> String {
+        let state = self.lock();
+        if state.in_drift { "drift" } else { "normal" }.to_owned()
+    }
+
+    /// Ends all listeners.
+    pub fn close(&self) {
+        self.lock().sender = None;
+    }
+}
+
+impl State {
+    fn see(&mut self, notice: &Notice) {
+        match notice.kind.as_str() {
+            "drift" => self.in_drift = true,
+            "returned" | "accepted" => self.in_drift = false,
+            _ => {}
+        }
+    }
+
+    fn send(&self, event: FeedEvent) {
+        // Without a listener nothing is sent.
+        self.sender.iter().for_each(|sender| _ = sender.send(event.clone()));
+    }
+}

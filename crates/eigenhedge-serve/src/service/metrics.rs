@@ -1,0 +1,119 @@
+//! Numbers of the service in Prometheus' text form.
+
+use super::core::Core;
+use axum::http::StatusCode;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Streams with numbers of their own, at most.
+const STREAMS: usize = 1000;
+/// Upper ends of the classes of times, in seconds.
+const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
+
+/// Counts of answers.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    statuses: Mutex<BTreeMap<u16, u64>>,
+    classes: [AtomicU64; CLASSES.len()],
+    nanoseconds: AtomicU64,
+    requests: AtomicU64,
+    /// Connections that are open.
+    pub connections: AtomicU64,
+}
+
+impl Metrics {
+    /// Counts an answer.
+    pub fn count(&self, status: StatusCode, time: Duration) {
+        *self.statuses.lock().unwrap_or_else(PoisonError::into_inner).entry(status.as_u16()).or_default() += 1;
+        let seconds = time.as_secs_f64();
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        for (class, end) in self.classes.iter().zip(CLASSES) {
+            if seconds <= end {
+                class.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// All numbers.
+    pub fn text(&self, core: &Core) -> String {
+        let mut out = Text(String::new());
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        let statuses = self.statuses.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let by_status = statuses.iter().map(|(status, count)| (format!("{{status=\"{status}\"}}"), *count as f64));
+        out.metric("requests_total", "counter", "Answers, by status.", by_status);
+        out.head("request_seconds", "histogram", "Time to answer a request.");
+        for (class, end) in self.classes.iter().zip(CLASSES) {
+            out.line("request_seconds_bucket", &format!("{{le=\"{end}\"}}"), load(class));
+        }
+        out.line("request_seconds_bucket", "{le=\"+Inf\"}", load(&self.requests));
+        out.line("request_seconds_sum", "", 1e-9 * load(&self.nanoseconds));
+        out.line("request_seconds_count", "", load(&self.requests));
+        out.one("connections", "gauge", "Open connections.", load(&self.connections));
+        let store = &core.shared.queue.counts;
+        out.one("store_commits_total", "counter", "Commits of the store.", load(&store.commits));
+        out.one("store_orders_total", "counter", "Orders that were committed.", load(&store.orders));
+        out.one("store_bytes_total", "counter", "Bytes that were committed.", load(&store.bytes));
+        out.one("store_failures_total", "counter", "Commits that failed.", load(&store.failures));
+        out.one("store_commit_seconds_total", "counter", "Time of all commits.", 1e-9 * load(&store.nanoseconds));
+        out.one("store_size_bytes", "gauge", "Bytes of the file of the store.", core.shared.store.size() as f64);
+        if let Some(bytes) = resident() {
+            out.one("memory_bytes", "gauge", "Memory of the process.", bytes as f64);
+        }
+        streams(core, &mut out);
+        out.0
+    }
+}
+
+/// The numbers of each stream.
+fn streams(core: &Core, out: &mut Text) {
+    let all = core.all();
+    out.one("streams", "gauge", "Streams.", all.len() as f64);
+    let shown = &all[..all.len().min(STREAMS)];
+    let label = |name: &str| format!("{{stream=\"{name}\"}}");
+    macro_rules! by_stream {
+        ($name:expr, $kind:expr, $help:expr, $value:expr) => {
+            out.metric($name, $kind, $help, shown.iter().map(|one| (label(&one.name), $value(one) as f64)));
+        };
+    }
+    type One = std::sync::Arc<super::stream::Handle>;
+    let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    by_stream!("rows_total", "counter", "Rows of all requests.", |one: &One| load(&one.counts.rows));
+    by_stream!("skipped_rows_total", "counter", "Rows that were not learned.", |one: &One| load(&one.counts.skipped));
+    by_stream!("alarms_total", "counter", "Rows with an alarm since the start.", |one: &One| load(&one.counts.alarms));
+    by_stream!("snapshots_total", "counter", "Snapshots since the start.", |one: &One| load(&one.counts.snapshots));
+    by_stream!("waiting_requests", "gauge", "Requests that wait.", |one: &One| one.waiting());
+}
+
+/// Lines of the text form. Names of streams need no escape.
+struct Text(String);
+
+impl Text {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "# HELP eigenhedge_{name} {help}\n# TYPE eigenhedge_{name} {kind}");
+    }
+
+    fn line(&mut self, name: &str, labels: &str, value: f64) {
+        let _ = writeln!(self.0, "eigenhedge_{name}{labels} {value}");
+    }
+
+    fn metric(&mut self, name: &str, kind: &str, help: &str, values: impl Iterator<Item = (String, f64)>) {
+        self.head(name, kind, help);
+        values.for_each(|(labels, value)| self.line(name, &labels, value));
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: f64) {
+        self.metric(name, kind, help, std::iter::once((String::new(), value)));
+    }
+}
+
+/// Bytes of the process in memory, where the system says so.
+pub fn resident() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(1024 * line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?)
+}

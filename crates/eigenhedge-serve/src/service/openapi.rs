@@ -1,0 +1,166 @@
+//! The description of the service for programs (OpenAPI 3.1). A test compares it with the routes.
+
+use serde_json::{Map, Value, json};
+
+/// An operation: path, method, what it does, statuses besides those that every one has.
+type Operation = (&'static str, &'static str, &'static str, &'static [u16]);
+
+/// All operations.
+const OPERATIONS: &[Operation] = &[
+    ("/v1/streams", "get", "Lists the streams.", &[200]),
+    ("/v1/streams/{name}", "get", "Shows a stream.", &[200, 404]),
+    (
+        "/v1/streams/{name}",
+        "put",
+        "Makes a stream with the options of the body; 200 if it exists with these.",
+        &[200, 201, 409, 422, 507],
+    ),
+    ("/v1/streams/{name}", "delete", "Deletes a stream and all it has learned.", &[204, 404, 507]),
+    (
+        "/v1/streams/{name}/rows",
+        "post",
+        "Learns rows and answers each with a line of JSON. An Idempotency-Key makes a repeated request harmless.",
+        &[200, 404, 409, 413, 415, 422, 507],
+    ),
+    ("/v1/streams/{name}/score", "post", "Answers rows without learning from them.", &[200, 404, 409, 413, 415, 422]),
+    ("/v1/streams/{name}/summary", "get", "Sums up the stream; `key` picks one key.", &[200, 404]),
+    (
+        "/v1/streams/{name}/model",
+        "get",
+        "Gives the model as a file of the command line and of Python.",
+        &[200, 404, 409],
+    ),
+    (
+        "/v1/streams/{name}/model",
+        "put",
+        "Replaces the model by one with the same options.",
+        &[200, 404, 409, 413, 422, 507],
+    ),
+    (
+        "/v1/streams/{name}/accept",
+        "post",
+        "Makes the last rows of a monitor its reference.",
+        &[200, 404, 409, 422, 507],
+    ),
+    (
+        "/v1/streams/{name}/events",
+        "get",
+        "Sends notices and points as server-sent events; Last-Event-ID resumes.",
+        &[200, 404],
+    ),
+    ("/v1/streams/{name}/page", "get", "Sends the parts of the page of a stream as server-sent events.", &[200, 404]),
+    ("/v1/page", "get", "Sends the parts of the page of all streams as server-sent events.", &[200]),
+    ("/v1/backup", "get", "Gives a copy of the store while it runs.", &[200, 507]),
+    ("/metrics", "get", "Gives numbers in Prometheus' text form.", &[200]),
+    ("/health", "get", "Answers while the service runs.", &[200]),
+    ("/ready", "get", "Answers once all streams are read from the store.", &[200]),
+    ("/openapi.json", "get", "Gives this description.", &[200]),
+    ("/", "get", "Shows all streams.", &[200]),
+    ("/streams/{name}", "get", "Shows the page of a stream.", &[200]),
+    ("/login", "post", "Keeps the token of the body in a cookie, for pages.", &[204]),
+    ("/service/service.js", "get", "A script of the pages.", &[200]),
+    ("/service/service.css", "get", "A style sheet of the pages.", &[200]),
+];
+
+/// Statuses that every operation can have.
+const COMMON: [u16; 5] = [400, 401, 403, 429, 503];
+
+fn meaning(status: u16) -> &'static str {
+    match status {
+        200 => "Done.",
+        201 => "Made.",
+        204 => "Done; there is nothing to say.",
+        400 => "Malformed, or the body came too slowly.",
+        401 => "No token, or a wrong one.",
+        403 => "The token has another scope, or another name or origin asks.",
+        404 => "There is no such stream.",
+        409 => "Contradicts what is there.",
+        413 => "Too large.",
+        415 => "Another content type, or a compressed body.",
+        422 => "Makes no sense: the sentence of the command line, with row and column.",
+        429 => "Too much at once; Retry-After says when to try again.",
+        503 => "Stopping, or being read from the store.",
+        507 => "The disk of the store is full; nothing was learned.",
+        _ => "",
+    }
+}
+
+/// The document.
+pub fn document() -> Value {
+    let mut paths: Map<String, Value> = Map::new();
+    for (path, method, summary, statuses) in OPERATIONS {
+        let mut responses = Map::new();
+        for status in statuses.iter().chain(&COMMON) {
+            let mut response = json!({ "description": meaning(*status) });
+            if *status >= 400 {
+                response["content"] =
+                    json!({ "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } });
+            }
+            responses.insert(status.to_string(), response);
+        }
+        let mut operation = json!({ "summary": summary, "responses": responses });
+        if path.contains("{name}") {
+            operation["parameters"] = json!([{ "name": "name", "in": "path", "required": true,
+                "schema": { "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" } }]);
+        }
+        if let Some(body) = body_of(path, method) {
+            operation["requestBody"] = body;
+        }
+        let entry = paths.entry((*path).to_owned()).or_insert_with(|| json!({}));
+        entry[*method] = operation;
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": { "title": "eigenhedge", "version": env!("CARGO_PKG_VERSION"), "license": { "name": "MIT OR Apache-2.0" },
+            "summary": "Online PCA models and monitors by name." },
+        "paths": paths,
+        "components": {
+            "schemas": { "Problem": { "type": "object", "required": ["type", "title", "status", "detail"], "properties": {
+                "type": { "type": "string" }, "title": { "type": "string" }, "status": { "type": "integer" },
+                "detail": { "type": "string" }, "row": { "type": "integer" }, "column": { "type": "string" } } } },
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+        },
+        "security": [{ "token": [] }, {}],
+    })
+}
+
+fn body_of(path: &str, method: &str) -> Option<Value> {
+    let object = json!({ "schema": { "type": "object" } });
+    let bytes = json!({ "schema": { "type": "string", "format": "binary" } });
+    match (path.rsplit('/').next().unwrap_or(""), method) {
+        ("{name}", "put") => Some(json!({ "required": true, "content": { "application/json": object } })),
+        ("rows" | "score", "post") => Some(json!({ "required": true, "content": {
+            "application/json": {}, "application/x-ndjson": {}, "text/csv": {},
+            "application/vnd.apache.arrow.stream": {} } })),
+        ("model", "put") => Some(json!({ "required": true, "content": { "application/octet-stream": bytes } })),
+        ("accept", "post") => Some(json!({ "content": { "application/json": object } })),
+        ("login", "post") => Some(json!({ "required": true, "content": { "text/plain": {} } })),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::routes::ROUTES;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_description_has_exactly_the_routes() {
+        let described: BTreeSet<(String, String)> =
+            OPERATIONS.iter().map(|(path, method, ..)| ((*path).to_owned(), (*method).to_owned())).collect();
+        let served: BTreeSet<(String, String)> = ROUTES
+            .iter()
+            .flat_map(|route| route.methods.iter().map(|method| (route.path.to_owned(), (*method).to_owned())))
+            .collect();
+        assert_eq!(described, served);
+        let document = document();
+        for (path, method) in &described {
+            let operation = &document["paths"][path][method];
+            assert!(operation["summary"].is_string(), "{path} {method}");
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                assert_ne!(response["description"], "", "{status}");
+            }
+        }
+    }
+}

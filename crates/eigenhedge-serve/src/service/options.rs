@@ -1,0 +1,340 @@
+//! The options of a stream: JSON as given, checked by the library's table of options.
+
+use super::problem::Problem;
+use super::shape::Shape;
+use eigenhedge::options::{OPTIONS, OptionEntry, Options, Setup, spelled};
+use eigenhedge::{AnyLearner, Choose, Kept, Kind, Missing, MonitorOptions, Standardize};
+use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat};
+use serde_json::{Map, Value};
+use std::str::FromStr;
+
+/// What a stream is made of.
+#[derive(Debug, Clone)]
+pub enum Learner {
+    /// A model, or one for each key.
+    Model(Box<Setup>),
+    /// A monitor, or one for each key.
+    Monitor(Box<MonitorOptions>),
+}
+
+/// The options of a stream, checked as far as that is possible without rows.
+#[derive(Debug, Clone)]
+pub struct StreamOptions {
+    /// The options as given, with underscores in their names.
+    pub given: Map<String, Value>,
+    /// The learner.
+    pub learner: Learner,
+    /// The column of keys.
+    pub by: Option<String>,
+    /// The scale of a model's columns.
+    pub standardize: Standardize,
+    /// Address that is told of alarms.
+    pub webhook: Option<String>,
+    layout: Layout,
+}
+
+/// Options of the table, for models and monitors.
+const OF_TABLE: [&str; 12] = [
+    "kind",
+    "by",
+    "k",
+    "columns",
+    "exclude",
+    "copy_columns",
+    "time",
+    "time_format",
+    "delimiter",
+    "decimal",
+    "na_values",
+    "on_bad_row",
+];
+/// Options besides these that the library's table does not have.
+const OF_MODEL: [&str; 2] = ["standardize", "webhook"];
+const OF_MONITOR: [&str; 13] = [
+    "standardize",
+    "share",
+    "mode",
+    "limit",
+    "lags",
+    "differences",
+    "missing",
+    "warm_up",
+    "event_gap",
+    "change_time",
+    "drift_time",
+    "rebaseline",
+    "webhook",
+];
+
+/// The name of an option in JSON.
+fn spelling(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+impl StreamOptions {
+    /// Reads the options of a request.
+    pub fn new(given: &Value) -> Result<Self, Problem> {
+        let Value::Object(given) = given else {
+            return Err(Problem::malformed("the options of a stream must be a JSON object"));
+        };
+        let given: Map<String, Value> =
+            given.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (spelling(k), v.clone())).collect();
+        let fields = Fields(&given);
+        let is_monitor = match fields.text("kind")?.as_deref() {
+            Some("model") | None => false,
+            Some("monitor") => true,
+            Some(other) => return Err(must("kind", "model or monitor", other)),
+        };
+        let own: &[&str] = if is_monitor { &OF_MONITOR } else { &OF_MODEL };
+        let is_option = |name: &str| !is_monitor && OptionEntry::find(&name.replace('_', "-")).is_some();
+        let known = |name: &str| OF_TABLE.contains(&name) || own.contains(&name) || is_option(name);
+        if let Some(name) = given.keys().find(|name| !known(name)) {
+            let kind = if is_monitor { "monitor" } else { "model" };
+            return Err(Problem::unsound(format!("there is no option {name:?} of a {kind}")));
+        }
+        let learner = match is_monitor {
+            true => Learner::Monitor(Box::new(monitor(&fields)?)),
+            false => Learner::Model(Box::new(model(&fields)?)),
+        };
+        let standardize = match (is_monitor, fields.text("standardize")?.as_deref()) {
+            (true, _) | (false, None | Some("none")) => Standardize::None,
+            (false, Some("running")) => Standardize::Running,
+            (false, Some(other)) => return Err(must("standardize", "none or running in a service", other)),
+        };
+        let by = fields.text("by")?;
+        let webhook = fields.text("webhook")?;
+        let layout = layout(&fields, by.as_deref(), &learner)?;
+        Ok(Self { given, learner, by, standardize, webhook, layout })
+    }
+
+    /// The layout of a request of this format; its columns are those of the stream once it has any.
+    pub fn layout(&self, format: Format, shape: Option<&Shape>, max_memory: MaxMemory) -> Layout {
+        let is_text = matches!(format, Format::Csv | Format::Tsv);
+        let plain = self.layout.clone();
+        let layout = Layout {
+            format,
+            max_memory,
+            delimiter: plain.delimiter.filter(|_| is_text),
+            decimal: plain.decimal.filter(|_| is_text),
+            na_values: plain.na_values.clone().filter(|_| is_text),
+            ..plain
+        };
+        let Some(shape) = shape else { return layout };
+        let time = layout.time.clone().or_else(|| shape.time());
+        Layout {
+            model_columns: shape.names.clone(),
+            find_time: false,
+            time_format: layout.time_format.clone().or_else(|| shape.time_format.clone()).filter(|_| time.is_some()),
+            time,
+            ..layout
+        }
+    }
+
+    /// The shape of rows of a model that was uploaded before the first row.
+    pub fn shape(&self, names: Option<Vec<String>>, width: usize) -> Shape {
+        let beside = self.layout.time.iter().chain(&self.layout.keep);
+        Shape {
+            names,
+            width,
+            kept: beside.map(ToString::to_string).collect(),
+            key: self.by.as_ref().map(|_| usize::from(self.layout.time.is_some())),
+            has_time: self.layout.time.is_some(),
+            time_format: self.layout.time_format.clone(),
+        }
+    }
+
+    /// The word for the kind.
+    pub fn kind(&self) -> &'static str {
+        match self.learner {
+            Learner::Model(_) => "model",
+            Learner::Monitor(_) => "monitor",
+        }
+    }
+}
+
+/// The sentence about a value.
+fn must(name: &str, rule: &str, found: &str) -> Problem {
+    Problem::unsound(format!("{name} must be {rule}, got {found}"))
+}
+
+/// Options by name.
+struct Fields<'a>(&'a Map<String, Value>);
+
+impl Fields<'_> {
+    /// A text, number or truth value, as it would be typed.
+    fn text(&self, name: &str) -> Result<Option<String>, Problem> {
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(Value::Bool(flag)) => Ok(Some(flag.to_string())),
+            Some(other) => Err(must(name, "a text or a number", &other.to_string())),
+        }
+    }
+
+    /// A list of texts; one text is a list of one.
+    fn texts(&self, name: &str) -> Result<Vec<String>, Problem> {
+        let Some(Value::Array(list)) = self.0.get(name) else { return Ok(self.text(name)?.into_iter().collect()) };
+        let text = |item: &Value| match item {
+            Value::String(text) => Ok(text.clone()),
+            Value::Number(number) => Ok(number.to_string()),
+            other => Err(must(name, "a list of texts", &other.to_string())),
+        };
+        list.iter().map(text).collect()
+    }
+
+    /// A value that is read from its text.
+    fn read<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>, Problem> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| must(name, rule, &text))
+    }
+
+    /// A value whose text has a rule of the library.
+    fn named<T: FromStr<Err = eigenhedge::Error>>(&self, name: &str) -> Result<Option<T>, Problem> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        text.parse().map(Some).map_err(|error: eigenhedge::Error| Problem::unsound(error.to_string()))
+    }
+}
+
+/// The model that options of the library's table describe.
+fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
+    let k = fields.read("k", "a whole number")?.ok_or_else(|| {
+        Problem::unsound("k, the number of directions to keep, must be given; eigenhedge scree finds one for a table")
+    })?;
+    let mut options = Options::new(Kind::Auto, k);
+    for option in OPTIONS {
+        let name = spelling(option.name);
+        let text = match fields.0.get(&name) {
+            None => continue,
+            Some(Value::Array(_)) => fields.texts(&name)?.join(","),
+            Some(_) => fields.text(&name)?.unwrap_or_default(),
+        };
+        let wanted = || must(&name, &option.values.description(), &text);
+        options = options.with(option.name, option.values.parse(&text).ok_or_else(wanted)?);
+    }
+    let setup = options.resolve(spelling).map_err(|misuse| Problem::unsound(misuse.to_string()))?;
+    AnyLearner::try_out(&setup).map_err(|error| match error {
+        eigenhedge::Error::Kept { kept, dimension } => {
+            Problem::unsound(format!("k must be less than feature_dim {dimension}, got {kept}"))
+        }
+        error => Problem::unsound(spelled(&error, spelling)),
+    })?;
+    if setup.text_items().is_some() {
+        return Err(Problem::unsound("a stream takes rows of numbers: kernels of texts and sets have no effect here"));
+    }
+    Ok(setup)
+}
+
+/// The options of a monitor.
+fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
+    let mut options = MonitorOptions::default();
+    if let Some(share) = fields.read("share", "a number between 0 and 1")? {
+        options.kept = Kept::Share(share);
+    }
+    if let Some(k) = fields.read("k", "a whole number")? {
+        options.kept = Kept::Count(k);
+    }
+    options.mode = fields.named("mode")?.unwrap_or(options.mode);
+    options.limit = fields.named("limit")?.unwrap_or(options.limit);
+    options.missing = fields.named::<Missing>("missing")?.unwrap_or(options.missing);
+    options.rebaseline = fields.named("rebaseline")?.unwrap_or(options.rebaseline);
+    options.warm_up = fields.read("warm_up", "a whole number of rows")?;
+    options.event_gap = fields.read("event_gap", "a whole number of rows")?.unwrap_or(options.event_gap);
+    options.change_time = fields.read("change_time", "a number of rows")?.unwrap_or(options.change_time);
+    options.drift_time = fields.read("drift_time", "a number of rows")?.unwrap_or(options.drift_time);
+    options.lags = match fields.text("lags")?.as_deref() {
+        None => options.lags,
+        Some("auto") => Choose::Auto,
+        Some(text) => Choose::Fixed(text.parse().map_err(|_| must("lags", "a whole number or auto", text))?),
+    };
+    options.differences = match fields.text("differences")?.as_deref() {
+        None | Some("auto") => Choose::Auto,
+        Some("on" | "true") => Choose::Fixed(true),
+        Some("off" | "false") => Choose::Fixed(false),
+        Some(other) => return Err(must("differences", "auto, on or off", other)),
+    };
+    options.standardize = match fields.text("standardize")?.as_deref() {
+        None | Some("true") => true,
+        Some("none" | "false") => false,
+        Some(other) => return Err(must("standardize", "true or none for a monitor", other)),
+    };
+    // Rows are not known yet: their number of columns decides about the rest.
+    let columns = if let Kept::Count(k) = options.kept { k.saturating_add(1) } else { 2 };
+    options.check(columns.clamp(2, 4096)).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
+    Ok(options)
+}
+
+/// The part of the layout that does not depend on a request.
+fn layout(fields: &Fields<'_>, by: Option<&str>, learner: &Learner) -> Result<Layout, Problem> {
+    let selectors = |texts: Vec<String>| texts.iter().map(|text| Selector::from_text(text)).collect::<Vec<_>>();
+    let mut keep: Vec<Selector> = by.into_iter().map(Selector::from_text).collect();
+    if let Some(Selector::Pattern(pattern)) = keep.first() {
+        return Err(must("by", "one column", &format!("the pattern {pattern:?}")));
+    }
+    keep.extend(selectors(fields.texts("copy_columns")?));
+    let time_format = match fields.text("time_format")? {
+        None => None,
+        Some(text) => Some(TimeFormat::from_text(&text).ok_or_else(|| {
+            must("time_format", "iso, s, ms, us, ns, or signs of strftime such as %d.%m.%Y %H:%M", &text)
+        })?),
+    };
+    let byte = |name: &str, rule: &str, allowed: fn(u8) -> bool| -> Result<Option<u8>, Problem> {
+        let Some(text) = fields.text(name)? else { return Ok(None) };
+        match text.as_bytes() {
+            [byte] if allowed(*byte) => Ok(Some(*byte)),
+            b"tab" if allowed(b'\t') => Ok(Some(b'\t')),
+            _ => Err(must(name, rule, &format!("{text:?}"))),
+        }
+    };
+    Ok(Layout {
+        columns: selectors(fields.texts("columns")?),
+        exclude: selectors(fields.texts("exclude")?),
+        keep,
+        time: fields.text("time")?.map(|text| Selector::from_text(&text)),
+        time_format,
+        find_time: true,
+        has_key: by.is_some(),
+        delimiter: byte("delimiter", "one ASCII character or tab", |byte| {
+            byte.is_ascii() && !b"\"\r\n".contains(&byte)
+        })?,
+        decimal: byte("decimal", "'.' or ','", |byte| b".,".contains(&byte))?,
+        na_values: if fields.0.contains_key("na_values") { Some(fields.texts("na_values")?) } else { None },
+        on_bad_row: match fields.text("on_bad_row")?.as_deref() {
+            None | Some("fail") => OnBadRow::Fail,
+            Some("skip") => OnBadRow::Skip,
+            Some(other) => return Err(must("on_bad_row", "fail or skip", other)),
+        },
+        missing: Some(match learner {
+            Learner::Model(setup) => setup.spec.missing,
+            Learner::Monitor(options) => options.missing,
+        }),
+        ..Layout::new(Format::Jsonl)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn sentence(given: Value) -> String {
+        StreamOptions::new(&given).map(|_| String::new()).unwrap_or_else(|problem| problem.detail().to_owned())
+    }
+
+    #[test]
+    fn options_are_judged_by_the_table_of_the_library() {
+        let good = json!({"kind": "model", "k": 3, "learner": "tracking", "mixing": "fixed-share", "by": "machine"});
+        assert_eq!(StreamOptions::new(&good).unwrap().kind(), "model");
+        let hyphens = json!({"k": 3, "learner": "leader", "max-rank": 7});
+        assert!(StreamOptions::new(&hyphens).unwrap().given.contains_key("max_rank"));
+        assert_eq!(
+            sentence(json!({"k": 2, "learner": "tracking", "forget": 0.9})),
+            "forget has no effect with the learner tracking"
+        );
+        assert_eq!(sentence(json!({"k": 0})), "k must be at least 1, got 0");
+        assert_eq!(sentence(json!({"k": 2, "lags": 3})), "there is no option \"lags\" of a model");
+        assert_eq!(sentence(json!({"kind": "monitor", "lags": 3000})), "lags must be at most 100, got 3000");
+        assert_eq!(sentence(json!({"kind": "band", "k": 2})), "kind must be model or monitor, got band");
+        assert!(sentence(json!({"kind": "monitor", "limit": "auto:2"})).contains("auto:ALPHA"));
+    }
+}

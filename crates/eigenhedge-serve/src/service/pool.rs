@@ -1,0 +1,80 @@
+//! A few threads that serve all streams: a stream with work waits in line, and one thread at a time works for it.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Something with work to do.
+pub trait Worked: Send + Sync + 'static {
+    /// Does some of the work; true if there is more.
+    fn work(self: &Arc<Self>) -> bool;
+    /// Told that the work panicked.
+    fn panicked(&self);
+}
+
+/// The line in which streams wait.
+pub struct Pool<T> {
+    line: Mutex<Line<T>>,
+    more: Condvar,
+}
+
+struct Line<T> {
+    waiting: VecDeque<Arc<T>>,
+    has_ended: bool,
+}
+
+impl<T: Worked> Pool<T> {
+    /// Starts so many threads.
+    pub fn start(threads: usize) -> Arc<Self> {
+        let line = Line { waiting: VecDeque::new(), has_ended: false };
+        let pool = Arc::new(Self { line: Mutex::new(line), more: Condvar::new() });
+        for _ in 0..threads.max(1) {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || pool.run());
+        }
+        pool
+    }
+
+    /// Puts a stream at the end of the line.
+    pub fn push(&self, one: Arc<T>) {
+        self.lock().waiting.push_back(one);
+        self.more.notify_one();
+    }
+
+    /// Ends the threads once the line is empty.
+    pub fn end(&self) {
+        self.lock().has_ended = true;
+        self.more.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Line<T>> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        while let Some(one) = self.next() {
+            match catch_unwind(AssertUnwindSafe(|| one.work())) {
+                Ok(false) => {}
+                Ok(true) => self.push(one),
+                Err(_) => {
+                    one.panicked();
+                    self.push(one);
+                }
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Arc<T>> {
+        let mut line = self.lock();
+        loop {
+            if let Some(one) = line.waiting.pop_front() {
+                return Some(one);
+            }
+            if line.has_ended {
+                return None;
+            }
+            line = self.more.wait(line).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}

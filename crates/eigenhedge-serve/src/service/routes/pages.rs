@@ -1,0 +1,193 @@
+//! Pages: all streams, and one stream. Their data come as server-sent events below `/v1`, where a token is asked for.
+
+use crate::live::sse;
+use crate::live::{Feed, PageState, assets};
+use crate::service::app::App;
+use crate::service::gate::COOKIE;
+use crate::service::name::check_name;
+use crate::service::problem::Problem;
+use crate::service::stream::Handle;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use eigenhedge_report::escape::markup;
+use eigenhedge_report::page::live;
+use eigenhedge_report::{Block, Page, Table, Tile};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Between two states of a page.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Pages that are open at once, at most.
+const OPEN: usize = 64;
+/// Streams on the first page, at most.
+const STREAMS: usize = 500;
+
+static PAGES: AtomicUsize = AtomicUsize::new(0);
+
+const SCRIPT: &str = include_str!("service.js");
+const STYLE: &str = include_str!("service.css");
+
+/// `GET /service/service.js`.
+pub async fn script() -> Response {
+    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], SCRIPT)
+        .into_response()
+}
+
+/// `GET /service/service.css`.
+pub async fn style() -> Response {
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], STYLE).into_response()
+}
+
+/// A page of the service: the shell of a living page, with tools above it.
+fn shell(title: &str, feed: &str, stream: Option<&str>) -> Response {
+    let page = live::shell(title, assets::FOLDER, feed);
+    let head = "<link rel=\"stylesheet\" href=\"/service/service.css\">\n<script src=\"/service/service.js\" defer></script>\n</head>";
+    let name = markup(stream.unwrap_or_default());
+    let tools = format!("<nav id=\"tools\" data-stream=\"{name}\" aria-label=\"Service\"></nav>\n<main ");
+    Html(page.replacen("</head>", head, 1).replacen("<main ", &tools, 1)).into_response()
+}
+
+/// `GET /`.
+pub async fn first() -> Response {
+    shell("eigenhedge", "/v1/page", None)
+}
+
+/// `GET /streams/{name}`.
+pub async fn stream(Path(name): Path<String>) -> Response {
+    match check_name(&name) {
+        Ok(()) => shell(&name, &format!("/v1/streams/{name}/page"), Some(&name)),
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// `POST /login`: keeps the token of the body in a cookie that scripts and other sites do not see.
+pub async fn login(body: String) -> Response {
+    let token = body.trim();
+    if token.is_empty() || token.len() > 512 || !token.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';') {
+        return Problem::malformed("the body must be a token").into_response();
+    }
+    let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict");
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
+}
+
+/// `GET /v1/page`: the states of the first page.
+pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Response {
+    let core = Arc::clone(&app.core);
+    let state = move || {
+        let core = Arc::clone(&core);
+        async move { Some(overview(&core.all())) }
+    };
+    feed(&app, &headers, None, state)
+}
+
+/// `GET /v1/streams/{name}/page`: the states of the page of a stream.
+pub async fn stream_feed(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let handle = match app.core.find(&name) {
+        Ok(handle) => handle,
+        Err(problem) => return problem.into_response(),
+    };
+    let state = move || {
+        let handle = Arc::clone(&handle);
+        async move {
+            let title = handle.name.clone();
+            let page = handle.ask(move |engine| Ok(engine.page(&title))).await.ok()?;
+            Some(of_page(&page, &handle))
+        }
+    };
+    feed(&app, &headers, query.as_deref(), state)
+}
+
+/// Sends a state, and another one whenever it has changed.
+fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Response
+where
+    F: Fn() -> S + Send + Sync + 'static,
+    S: Future<Output = Option<PageState>> + Send + 'static,
+{
+    let busy = || Problem::busy("too many pages are open; close one").into_response();
+    if PAGES.fetch_add(1, Ordering::Relaxed) >= OPEN {
+        PAGES.fetch_sub(1, Ordering::Relaxed);
+        return busy();
+    }
+    let feed = Feed::default();
+    let open = query.unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("open=")).map(str::to_owned);
+    let Some(subscription) = feed.subscribe(sse::last_event_id(headers), open.collect::<Vec<_>>()) else {
+        PAGES.fetch_sub(1, Ordering::Relaxed);
+        return busy();
+    };
+    let shutdown = app.shutdown.clone();
+    tokio::spawn(async move {
+        let mut before = None;
+        while feed.wanted().is_watched && !shutdown.is_pulled() {
+            let Some(state) = state().await else { break };
+            if before.as_ref() != Some(&state) {
+                feed.publish(state.clone());
+                before = Some(state);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        PAGES.fetch_sub(1, Ordering::Relaxed);
+    });
+    sse::respond(subscription, app.shutdown.clone())
+}
+
+fn of_page(page: &Page, handle: &Handle) -> PageState {
+    let rows = handle.counts.rows.load(Ordering::Relaxed);
+    let note = format!("{rows} rows");
+    PageState { title: page.title.clone(), state: "running".into(), note, parts: page.parts() }
+}
+
+/// The page of all streams.
+fn overview(all: &[Arc<Handle>]) -> PageState {
+    let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    let line = |handle: &Arc<Handle>| {
+        let counts = &handle.counts;
+        let state = if handle.is_loaded() { handle.feed.state() } else { "loading".to_owned() };
+        vec![
+            handle.name.clone(),
+            handle.options.kind().to_owned(),
+            state,
+            load(&counts.rows).to_string(),
+            load(&counts.alarms).to_string(),
+            spark_line(&handle.feed.recent(24)),
+        ]
+    };
+    let columns = ["stream", "kind", "state", "rows", "alarms", "lately"].map(str::to_owned).to_vec();
+    let rows: u64 = all.iter().map(|handle| load(&handle.counts.rows)).sum();
+    let tile = |value: String, label: &str| Tile { value, label: label.to_owned(), ..Tile::default() };
+    let table = Table {
+        title: "Streams".into(),
+        columns,
+        rows: all.iter().take(STREAMS).map(line).collect(),
+        caption: "Lately: the loss or the score of the last requests.".into(),
+        ..Table::default()
+    };
+    let page = Page {
+        title: "eigenhedge".into(),
+        subtitle: "Streams of this service".into(),
+        blocks: vec![
+            Block::Tiles(vec![tile(all.len().to_string(), "streams"), tile(rows.to_string(), "rows")]),
+            Block::Table(table),
+        ],
+        ..Page::default()
+    };
+    PageState { title: page.title.clone(), state: "running".into(), note: "Running.".into(), parts: page.parts() }
+}
+
+/// A line of blocks, the highest of which is the largest value.
+fn spark_line(values: &[f64]) -> String {
+    const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let (low, high) =
+        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+    let block = |x: &f64| {
+        let share = if high > low { (x - low) / (high - low) } else { 0.0 };
+        BLOCKS[((share * 7.0).round() as usize).min(7)]
+    };
+    values.iter().map(block).collect()
+}

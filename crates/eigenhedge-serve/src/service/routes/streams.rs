@@ -1,0 +1,165 @@
+//! Streams: made, shown, deleted; their summaries, models and events.
+
+use super::replies::{json, parameter, read_body};
+use super::rows::{take_memory, wait_for_load};
+use crate::live::sse::{self, Event, Source};
+use crate::service::app::App;
+use crate::service::engine::Saved;
+use crate::service::feed::FeedEvent;
+use crate::service::file_body::file_body;
+use crate::service::options::StreamOptions;
+use crate::service::order::{Logged, Order};
+use crate::service::problem::Problem;
+use crate::service::stream::Handle;
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json as object};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+
+/// Answers with the problem if there is one.
+fn answered(outcome: Result<Response, Problem>) -> Response {
+    outcome.unwrap_or_else(IntoResponse::into_response)
+}
+
+/// A stream in a list.
+fn described(handle: &Handle) -> Value {
+    let counts = &handle.counts;
+    let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    object!({
+        "name": handle.name,
+        "kind": handle.options.kind(),
+        "options": handle.options.given,
+        "rows": read(&counts.rows),
+        "skipped_rows": read(&counts.skipped),
+        "columns": handle.shape().map(|shape| (0..shape.width).map(|column| shape.name(column)).collect::<Vec<_>>()),
+        "is_loaded": handle.is_loaded(),
+    })
+}
+
+/// `GET /v1/streams`.
+pub async fn list(State(app): State<App>) -> Response {
+    let streams: Vec<Value> = app.core.all().iter().map(|handle| described(handle)).collect();
+    json(StatusCode::OK, &object!({ "streams": streams }))
+}
+
+/// `GET /v1/streams/{name}`.
+pub async fn show(State(app): State<App>, Path(name): Path<String>) -> Response {
+    answered(app.core.find(&name).map(|handle| json(StatusCode::OK, &described(&handle))))
+}
+
+/// `PUT /v1/streams/{name}`.
+pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
+    let made = async {
+        let body = read_body(&app, &headers, body).await?;
+        let options: Value = serde_json::from_slice(&body)
+            .map_err(|error| Problem::malformed(format!("the options of a stream must be JSON: {error}")))?;
+        let (handle, is_new) = app.core.create(&name, StreamOptions::new(&options)?).await?;
+        let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+        Ok(json(status, &described(&handle)))
+    };
+    answered(made.await)
+}
+
+/// `DELETE /v1/streams/{name}`.
+pub async fn delete(State(app): State<App>, Path(name): Path<String>) -> Response {
+    answered(app.core.delete(&name).await.map(|()| StatusCode::NO_CONTENT.into_response()))
+}
+
+/// `GET …/summary`.
+pub async fn summary(State(app): State<App>, Path(name): Path<String>, RawQuery(query): RawQuery) -> Response {
+    let found = async {
+        let handle = app.core.find(&name)?;
+        let _turn = handle.enter()?;
+        let key = parameter(query.as_deref(), "key");
+        let summary = handle.ask(move |engine| engine.summary(key.as_deref())).await?;
+        Ok(json(StatusCode::OK, &summary))
+    };
+    answered(found.await)
+}
+
+/// `GET …/model`.
+pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Response {
+    let found = async {
+        let handle = app.core.find(&name)?;
+        let _turn = handle.enter()?;
+        let body = match handle.ask(|engine| engine.model_file()).await? {
+            Saved::Memory(bytes) => Body::from(bytes),
+            Saved::File(file, length) => file_body(file, length),
+        };
+        let place = format!("attachment; filename=\"{}.eh\"", handle.name);
+        let headers =
+            [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::CONTENT_DISPOSITION, place)];
+        Ok((headers, body).into_response())
+    };
+    answered(found.await)
+}
+
+/// `PUT …/model`.
+pub async fn replace_model(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let replaced = async {
+        let handle = app.core.find(&name)?;
+        let _turn = handle.enter()?;
+        let body = read_body(&app, &headers, body).await?;
+        let _memory = take_memory(&app, body.len())?;
+        wait_for_load(&handle).await?;
+        handle.order(Logged { key: None, order: Order::Model(body.to_vec()) }).await?;
+        Ok(json(StatusCode::OK, &described(&handle)))
+    };
+    answered(replaced.await)
+}
+
+/// `GET …/events`.
+pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap) -> Response {
+    let listening = async {
+        let handle = app.core.find(&name)?;
+        wait_for_load(&handle).await?;
+        let after = sse::last_event_id(&headers).and_then(|id| id.parse().ok());
+        let (before, receiver) = handle.feed.listen(after).ok_or_else(|| Problem::no_stream(&name))?;
+        let last = after.unwrap_or(0);
+        Ok(sse::respond(Listener { before: before.into(), receiver, last, handle }, app.shutdown.clone()))
+    };
+    answered(listening.await)
+}
+
+/// The events for one client.
+struct Listener {
+    before: VecDeque<FeedEvent>,
+    receiver: Receiver<FeedEvent>,
+    /// The last notice that was sent.
+    last: u64,
+    handle: Arc<Handle>,
+}
+
+impl Source for Listener {
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            let event = match self.before.pop_front() {
+                Some(event) => event,
+                None => match self.receiver.recv().await {
+                    Ok(event) => event,
+                    // Points may be missed; notices are sent again.
+                    Err(RecvError::Lagged(_)) => {
+                        self.before = self.handle.feed.listen(Some(self.last))?.0.into();
+                        continue;
+                    }
+                    Err(RecvError::Closed) => return None,
+                },
+            };
+            if event.id.is_some_and(|id| id <= self.last) {
+                continue;
+            }
+            self.last = event.id.unwrap_or(self.last);
+            return Some(Event { id: self.last.to_string(), name: event.kind, data: event.data.to_string() });
+        }
+    }
+}

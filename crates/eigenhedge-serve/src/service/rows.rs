@@ -1,0 +1,229 @@
+//! Rows of a request, read by the readers of `eigenhedge-io`, in the form in which they are logged.
+
+use super::options::StreamOptions;
+use super::problem::Problem;
+use super::shape::Shape;
+use eigenhedge_io::{Error, Format, MaxMemory, Source, Stream};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Most numbers in a row.
+const MOST_NUMBERS: usize = 1 << 16;
+/// Bytes that reading may take for each byte of a request, and at least.
+const MEMORY_FACTOR: u64 = 64;
+const LEAST_MEMORY: u64 = 64 << 20;
+
+/// The form of a request's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyForm {
+    /// One row, or an array of rows.
+    Json,
+    /// A row on each line.
+    Ndjson,
+    /// A table with a header.
+    Csv,
+    /// An Arrow IPC stream.
+    Arrow,
+}
+
+impl BodyForm {
+    /// The form of a content type.
+    pub fn of(content_type: &str) -> Option<Self> {
+        let essence = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+        match essence.as_str() {
+            "application/json" => Some(Self::Json),
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Some(Self::Ndjson),
+            "text/csv" => Some(Self::Csv),
+            "application/vnd.apache.arrow.stream" if cfg!(feature = "parquet") => Some(Self::Arrow),
+            _ => None,
+        }
+    }
+
+    fn format(self) -> Format {
+        match self {
+            Self::Json | Self::Ndjson => Format::Jsonl,
+            Self::Csv => Format::Csv,
+            Self::Arrow => Format::Arrow,
+        }
+    }
+}
+
+/// The rows of a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rows {
+    /// The shape that they have if they are the first.
+    pub shape: Option<Shape>,
+    /// Numbers in a row.
+    pub width: usize,
+    /// All numbers, row after row.
+    pub cells: Vec<f64>,
+    /// Texts that go along, row after row.
+    pub texts: Vec<String>,
+    /// Number of each row in the request, if bad ones were passed over.
+    pub numbers: Vec<u64>,
+    /// Rows in the request, bad ones included.
+    pub read: u64,
+}
+
+impl Rows {
+    /// Number of rows.
+    pub fn count(&self) -> usize {
+        self.cells.len() / self.width.max(1)
+    }
+
+    /// A row.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.cells[i * self.width..][..self.width]
+    }
+
+    /// The texts that go along with a row.
+    pub fn texts(&self, i: usize) -> &[String] {
+        let each = self.texts.len() / self.count().max(1);
+        &self.texts[i * each..][..each]
+    }
+
+    /// Number of a row in the request.
+    pub fn number(&self, i: usize) -> u64 {
+        self.numbers.get(i).copied().unwrap_or(i as u64)
+    }
+
+    /// Reads the body of a request. Without a shape, the rows are the first of their stream.
+    pub fn read(options: &StreamOptions, shape: Option<&Shape>, form: BodyForm, body: &[u8]) -> Result<Self, Problem> {
+        let bytes: Arc<[u8]> = if form == BodyForm::Json { lines_of(body)?.into() } else { body.into() };
+        let memory = MaxMemory::of_bytes((MEMORY_FACTOR * bytes.len() as u64).max(LEAST_MEMORY));
+        let layout = options.layout(form.format(), shape, memory);
+        let source = Source::Bytes("the request", bytes);
+        let mut stream = Stream::open(&source, &layout).map_err(|error| refused(&error, None))?;
+        let found = shape_of(&stream, options.by.is_some());
+        if found.width > MOST_NUMBERS {
+            let sentence = format!("a row must have at most {MOST_NUMBERS} numbers, got {}", found.width);
+            return Err(Problem::too_large(sentence));
+        }
+        shape.map_or(Ok(()), |shape| shape.check(&found))?;
+        let mut rows = Self {
+            shape: None,
+            width: found.width,
+            cells: Vec::new(),
+            texts: Vec::new(),
+            numbers: Vec::new(),
+            read: 0,
+        };
+        loop {
+            match stream.next_row() {
+                Ok(None) => break,
+                Ok(Some(row)) => rows.cells.extend_from_slice(row),
+                Err(error) => return Err(refused(&error, Some(&stream))),
+            }
+            rows.texts.extend_from_slice(stream.kept());
+            rows.numbers.push(stream.row_number());
+        }
+        rows.read = stream.rows_read();
+        if rows.read == rows.numbers.len() as u64 {
+            rows.numbers.clear();
+        }
+        if shape.is_none() {
+            rows.shape = Some(Shape { time_format: stream.reading().time_format().cloned(), ..found });
+        }
+        Ok(rows)
+    }
+}
+
+fn shape_of(stream: &Stream, by_key: bool) -> Shape {
+    Shape {
+        names: stream.own_names(),
+        width: stream.columns().len(),
+        kept: stream.kept_columns(),
+        key: stream.first_kept().filter(|_| by_key),
+        has_time: stream.has_time(),
+        time_format: None,
+    }
+}
+
+/// The reader's sentence, with the row and the column if one is to blame.
+fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
+    let row = stream.filter(|_| error.is_row()).map(|stream| stream.rows_read().saturating_sub(1));
+    let row = row.or_else(|| error.is_row().then_some(0));
+    Problem::unsound(format!("{error:#}")).at(row, error.column())
+}
+
+/// The rows of a JSON text, each on a line: the text is one row (an object, or an array of scalars) or an array of rows.
+fn lines_of(body: &[u8]) -> Result<Vec<u8>, Problem> {
+    serde_json::from_slice::<IgnoredAny>(body)
+        .map_err(|error| Problem::malformed(format!("the request must be JSON: {error}")))?;
+    let mut lines: Vec<u8> = body.trim_ascii().to_vec();
+    // A text in JSON has no line ends, so that all of them are space.
+    lines.iter_mut().filter(|byte| b"\r\n".contains(byte)).for_each(|byte| *byte = b' ');
+    let inner = match lines.as_slice() {
+        [b'[', inner @ .., b']'] => inner.trim_ascii(),
+        _ => return Ok(lines),
+    };
+    if inner.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !inner.starts_with(b"[") && !inner.starts_with(b"{") {
+        return Ok(lines);
+    }
+    let mut rows = inner.to_vec();
+    let (mut depth, mut in_text, mut escaped) = (0usize, false, false);
+    for byte in &mut rows {
+        match *byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => *byte = b'\n',
+            _ => {}
+        }
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn options() -> StreamOptions {
+        StreamOptions::new(&json!({"k": 1, "by": "who"})).unwrap()
+    }
+
+    #[test]
+    fn all_forms_of_a_body_give_the_same_rows() {
+        let options = options();
+        let read = |form, body: &str| Rows::read(&options, None, form, body.as_bytes()).unwrap();
+        let csv = read(BodyForm::Csv, "who,x,y\na,1,2\nb,3,4.5\n");
+        let ndjson = "{\"who\":\"a\",\"x\":1,\"y\":2}\n{\"who\":\"b\",\"x\":3,\"y\":4.5}\n";
+        let pretty = "[ {\"who\": \"a\",\n \"x\":1, \"y\":2},\r\n{\"who\":\"b\",\"x\":3,\"y\":4.5} ]";
+        for other in [read(BodyForm::Ndjson, ndjson), read(BodyForm::Json, pretty)] {
+            assert_eq!((&other.cells, &other.texts), (&csv.cells, &csv.texts));
+            assert_eq!(other.shape, csv.shape);
+        }
+        assert_eq!(csv.row(1), [3.0, 4.5]);
+        assert_eq!(csv.texts(1), ["b"]);
+        let shape = csv.shape.unwrap();
+        let later =
+            Rows::read(&options, Some(&shape), BodyForm::Json, b"{\"y\":2,\"extra\":9,\"x\":1,\"who\":\"c\"}").unwrap();
+        assert_eq!((later.row(0), later.texts(0), later.shape.clone()), (&[1.0, 2.0][..], &["c".to_owned()][..], None));
+    }
+
+    #[test]
+    fn rows_of_json_are_split_outside_of_texts_only() {
+        let lines = |text: &str| String::from_utf8(lines_of(text.as_bytes()).unwrap()).unwrap();
+        assert_eq!(lines(r#"[{"a":"},{\"","b":[1,2]},{"a":"x"}]"#), "{\"a\":\"},{\\\"\",\"b\":[1,2]}\n{\"a\":\"x\"}");
+        assert_eq!(lines("[1,2]"), "[1,2]");
+        assert_eq!(lines("[[1,2],[3,4]]"), "[1,2]\n[3,4]");
+        assert_eq!(lines(" {\"a\":\n1} "), "{\"a\": 1}");
+        assert_eq!(lines_of(b"{\"a\":").unwrap_err().status().as_u16(), 400);
+    }
+
+    #[test]
+    fn a_bad_cell_is_named_by_row_and_column() {
+        let body = b"{\"who\":\"a\",\"x\":1,\"y\":2}\n{\"who\":\"a\",\"x\":\"?\",\"y\":2}\n";
+        let problem = Rows::read(&options(), None, BodyForm::Ndjson, body).unwrap_err();
+        let wanted = "the request, line 2, column 1 (\"x\"): must be a finite number, got a text";
+        assert_eq!(problem, Problem::unsound(wanted).at(Some(1), Some("1 (\"x\")")));
+    }
+}

@@ -1,0 +1,59 @@
+//! The columns of a stream.
+
+use super::problem::Problem;
+use eigenhedge_io::{Selector, TimeFormat};
+use serde::{Deserialize, Serialize};
+
+/// The columns of a stream, which its first row settles.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Names of the columns of numbers, if they have any.
+    pub names: Option<Vec<String>>,
+    /// Numbers in a row.
+    pub width: usize,
+    /// Names of the columns whose texts go along with a row: the time first, if there is one.
+    pub kept: Vec<String>,
+    /// Place of the key among them.
+    pub key: Option<usize>,
+    /// True if there is a column of times.
+    pub has_time: bool,
+    /// The form of its cells.
+    pub time_format: Option<TimeFormat>,
+}
+
+impl Shape {
+    /// The column of times, for later requests.
+    pub fn time(&self) -> Option<Selector> {
+        let name = self.kept.first().filter(|_| self.has_time)?;
+        Some(if self.names.is_some() { Selector::Name(name.clone()) } else { Selector::from_text(name) })
+    }
+
+    /// A column for people: its position, and its name if it has one.
+    pub fn label(&self, column: usize) -> String {
+        match self.names.as_ref().and_then(|names| names.get(column)) {
+            Some(name) => format!("column {column} ({name:?})"),
+            None => format!("column {column}"),
+        }
+    }
+
+    /// The name of a column, or its position.
+    pub fn name(&self, column: usize) -> String {
+        self.names.as_ref().and_then(|names| names.get(column)).cloned().unwrap_or_else(|| column.to_string())
+    }
+
+    /// An error if rows of another shape would be taken for rows of this one.
+    pub fn check(&self, other: &Self) -> Result<(), Problem> {
+        let (width, found) = (self.width, other.width);
+        if width != found {
+            let sentence = format!("the request: must have {width} selected columns like the stream, got {found}");
+            return Err(Problem::unsound(sentence));
+        }
+        if self.kept.len() != other.kept.len() || self.has_time != other.has_time {
+            let columns = if self.kept.is_empty() { "none".to_owned() } else { self.kept.join(", ") };
+            let sentence =
+                format!("the request: the columns besides numbers must be those of the first one: {columns}");
+            return Err(Problem::unsound(sentence));
+        }
+        Ok(())
+    }
+}

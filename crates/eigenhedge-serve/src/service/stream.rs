@@ -1,0 +1,402 @@
+//! A stream: its learner, the orders that wait for it, and what others may know of it without waiting.
+//!
+//! An order goes this way: its rows are read, it is logged, and once it is durable it waits in the inbox, in the order of the log.
+//! The pool carries it out and hands over the answers. Questions go through the inbox too, so that they see all orders before them.
+
+use super::engine::{Engine, Outcome, Places, Saved};
+use super::feed::Feed;
+use super::options::StreamOptions;
+use super::order::{Logged, Order};
+use super::pool::{Pool, Worked};
+use super::problem::Problem;
+use super::repeats::{Repeats, Reply};
+use super::shape::Shape;
+use super::store::{Action, Op, Store, StoreQueue};
+use super::webhook::{Target, Webhooks};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::sync::oneshot;
+
+/// Jobs that a thread does for a stream before others have their turn.
+const TURN: usize = 64;
+/// Orders of a stream that may wait.
+pub const WAITING: usize = 256;
+/// Bytes of the log after which a snapshot is written, at least; and at most as many as the snapshot before had.
+const LOG_BYTES: u64 = 4 << 20;
+
+/// What all streams share.
+pub struct Shared {
+    pub store: Arc<Store>,
+    pub queue: StoreQueue,
+    pub pool: Arc<Pool<Handle>>,
+    pub places: Places,
+    pub webhooks: Webhooks,
+}
+
+/// Counts of a stream for metrics.
+#[derive(Debug, Default)]
+pub struct StreamCounts {
+    pub rows: AtomicU64,
+    pub skipped: AtomicU64,
+    pub alarms: AtomicU64,
+    pub requests: AtomicU64,
+    pub snapshots: AtomicU64,
+}
+
+/// A stream.
+pub struct Handle {
+    pub id: u64,
+    pub name: String,
+    pub options: Arc<StreamOptions>,
+    pub counts: StreamCounts,
+    pub feed: Feed,
+    shared: Arc<Shared>,
+    inbox: Mutex<Inbox>,
+    slot: Mutex<Slot>,
+    shape: RwLock<Option<Arc<Shape>>>,
+    repeats: Mutex<Repeats>,
+    waiting: AtomicUsize,
+    is_loaded: AtomicBool,
+    is_deleted: AtomicBool,
+}
+
+type Job = Box<dyn FnOnce(&Arc<Handle>, &mut Slot) + Send>;
+
+#[derive(Default)]
+struct Inbox {
+    jobs: VecDeque<Job>,
+    /// True while the stream is in the line of the pool, or a thread works for it.
+    is_in_line: bool,
+}
+
+/// The learner and its place in the log.
+#[derive(Default)]
+struct Slot {
+    engine: Option<Engine>,
+    /// Place of the last order that was carried out.
+    applied: u64,
+    log_bytes: u64,
+    snapshot_bytes: u64,
+    is_saving: bool,
+    /// Why the learner cannot be read from the store.
+    failed: Option<String>,
+}
+
+/// A place among the orders that may wait; it is free again when this is dropped.
+pub struct Turn(Arc<Handle>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn ended() -> Problem {
+    Problem::unavailable("the service is stopping, or the stream had to be read from its store again; try again")
+}
+
+impl Handle {
+    /// A stream whose state is read from the store as its first job.
+    pub fn open(id: u64, name: String, options: Arc<StreamOptions>, shared: Arc<Shared>) -> Arc<Self> {
+        let handle = Arc::new(Self {
+            id,
+            name,
+            options,
+            counts: StreamCounts::default(),
+            feed: Feed::default(),
+            shared,
+            inbox: Mutex::default(),
+            slot: Mutex::default(),
+            shape: RwLock::default(),
+            repeats: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            is_loaded: AtomicBool::new(false),
+            is_deleted: AtomicBool::new(false),
+        });
+        handle.push(Box::new(|handle, slot| _ = slot.engine(handle)));
+        handle
+    }
+
+    /// True once the state was read from the store, or could not be.
+    pub fn is_loaded(&self) -> bool {
+        self.is_loaded.load(Ordering::Acquire)
+    }
+
+    /// The columns, once there is a row.
+    pub fn shape(&self) -> Option<Arc<Shape>> {
+        self.shape.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Orders and questions that wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Marks the stream as deleted.
+    pub fn delete(&self) {
+        self.is_deleted.store(true, Ordering::Release);
+        self.feed.close();
+    }
+
+    /// A place among the orders that may wait.
+    pub fn enter(self: &Arc<Self>) -> Result<Turn, Problem> {
+        let before = self.waiting.fetch_add(1, Ordering::Relaxed);
+        let turn = Turn(Arc::clone(self));
+        if before >= WAITING {
+            return Err(Problem::busy(format!("{WAITING} requests wait for the stream already")));
+        }
+        Ok(turn)
+    }
+
+    /// Has `question` answered once all orders before it are carried out.
+    pub async fn ask<R: Send + 'static>(
+        self: &Arc<Self>,
+        question: impl FnOnce(&mut Engine) -> Result<R, Problem> + Send + 'static,
+    ) -> Result<R, Problem> {
+        let (sender, answer) = oneshot::channel();
+        self.push(Box::new(move |handle, slot| {
+            let found = slot.engine(handle).and_then(question);
+            // Who asked may have left.
+            let _ = sender.send(found);
+        }));
+        answer.await.unwrap_or_else(|_| Err(ended()))
+    }
+
+    /// Logs an order and has it carried out. One whose request was sent before has the answer of the first time.
+    pub async fn order(self: &Arc<Self>, logged: Logged) -> Reply {
+        let (sender, answer) = oneshot::channel();
+        let bytes = logged.to_bytes()?;
+        let size = bytes.len() as u64;
+        if let Some(key) = &logged.key
+            && let Some(reply) = lock(&self.repeats).begin(key)?
+        {
+            return reply;
+        }
+        let handle = Arc::clone(self);
+        let key = logged.key.clone();
+        let cancel = move |handle: &Self| key.iter().for_each(|key| lock(&handle.repeats).cancel(key));
+        let refused = cancel.clone();
+        let done = move |place: Result<u64, Problem>| match place {
+            Ok(place) => handle.push(Box::new(move |handle, slot| {
+                let reply = slot.carry_out(handle, place, size, &logged);
+                // Who asked may have left.
+                let _ = sender.send(reply);
+            })),
+            Err(problem) => {
+                refused(&handle);
+                let _ = sender.send(Err(problem));
+            }
+        };
+        let op = Op { action: Action::Append { id: self.id, bytes }, done: Box::new(done) };
+        if self.shared.queue.send(op).is_err() {
+            cancel(self);
+            return Err(Problem::busy("too many requests wait for the store already"));
+        }
+        answer.await.unwrap_or_else(|_| Err(ended()))
+    }
+
+    /// Writes a snapshot if there are orders since the last one, and tells when it is durable.
+    pub async fn save(self: &Arc<Self>) {
+        let (sender, saved) = oneshot::channel();
+        self.push(Box::new(move |handle, slot| match slot.log_bytes {
+            0 => _ = sender.send(()),
+            _ => slot.save(handle, Some(sender)),
+        }));
+        // The log alone is enough to go on.
+        let _ = saved.await;
+    }
+
+    fn push(self: &Arc<Self>, job: Job) {
+        let mut inbox = lock(&self.inbox);
+        inbox.jobs.push_back(job);
+        if !std::mem::replace(&mut inbox.is_in_line, true) {
+            drop(inbox);
+            self.shared.pool.push(Arc::clone(self));
+        }
+    }
+
+    fn next_job(&self) -> Option<Job> {
+        let mut inbox = lock(&self.inbox);
+        let job = inbox.jobs.pop_front();
+        inbox.is_in_line = job.is_some();
+        job
+    }
+}
+
+impl Worked for Handle {
+    fn work(self: &Arc<Self>) -> bool {
+        for _ in 0..TURN {
+            let Some(job) = self.next_job() else { return false };
+            job(self, &mut lock(&self.slot));
+        }
+        true
+    }
+
+    fn panicked(&self) {
+        // The state in memory may be half changed; that in the store is not.
+        *lock(&self.slot) = Slot::default();
+    }
+}
+
+impl Slot {
+    /// The learner, which is read from the store if it is not there.
+    fn engine(&mut self, handle: &Arc<Handle>) -> Result<&mut Engine, Problem> {
+        if handle.is_deleted.load(Ordering::Acquire) {
+            return Err(Problem::no_stream(&handle.name));
+        }
+        if self.engine.is_none() {
+            let loaded = self.load(handle);
+            handle.is_loaded.store(true, Ordering::Release);
+            self.failed = loaded.err();
+        }
+        match (&mut self.engine, &self.failed) {
+            (Some(engine), _) => Ok(engine),
+            (None, reason) => {
+                let reason = reason.as_deref().unwrap_or("its state cannot be read");
+                Err(Problem::unavailable(format!("the stream {:?} cannot be used: {reason}", handle.name)))
+            }
+        }
+    }
+
+    /// Reads the last snapshot and carries out the orders after it.
+    fn load(&mut self, handle: &Arc<Handle>) -> Result<(), String> {
+        let Shared { store, places, .. } = &*handle.shared;
+        *self = Self::default();
+        let mut repeats = Repeats::default();
+        let options = Arc::clone(&handle.options);
+        let mut engine = match store.snapshot(handle.id)? {
+            None => Engine::new(options, places.clone()),
+            Some(snapshot) => {
+                let (around, answered): (Vec<u8>, Repeats) = postcard::from_bytes(&snapshot.around)
+                    .map_err(|error| format!("its snapshot is damaged: {error}"))?;
+                (self.applied, repeats) = (snapshot.upto, answered);
+                self.snapshot_bytes = snapshot.learner.as_ref().map_or(0, Saved::length);
+                Engine::load(options, places.clone(), &around, snapshot.learner)?
+            }
+        };
+        let (mut applied, mut bytes) = (self.applied, 0);
+        store.replay(handle.id, self.applied, |place, order| {
+            let logged = Logged::from_bytes(order)?;
+            let outcome = logged.order.carry_out(&mut engine);
+            if let Some(reason) = outcome.broken {
+                return Err(reason);
+            }
+            (applied, bytes) = (place, bytes + order.len() as u64);
+            if let Some(key) = &logged.key {
+                repeats.end(key, &reply_of(outcome));
+            }
+            Ok(())
+        })?;
+        (self.applied, self.log_bytes) = (applied, bytes);
+        handle.counts.rows.store(engine.counts().rows, Ordering::Relaxed);
+        handle.counts.skipped.store(engine.counts().skipped, Ordering::Relaxed);
+        handle.publish_shape(&engine);
+        handle.feed.restore(engine.notices());
+        *lock(&handle.repeats) = repeats;
+        self.engine = Some(engine);
+        Ok(())
+    }
+
+    /// Carries out an order that is durable.
+    fn carry_out(&mut self, handle: &Arc<Handle>, place: u64, bytes: u64, logged: &Logged) -> Reply {
+        self.engine(handle)?;
+        if self.applied >= place {
+            // The learner had to be read from the store again: the order was carried out then.
+            return Err(ended());
+        }
+        let Some(engine) = &mut self.engine else { return Err(ended()) };
+        let before = engine.notices().count;
+        let outcome = logged.order.carry_out(engine);
+        if let Some(reason) = outcome.broken {
+            *self = Self::default();
+            return Err(Problem::store_full(format!(
+                "the learner cannot be put away: {reason}; send the request again"
+            )));
+        }
+        handle.count(engine, &outcome);
+        handle.feed.publish(engine, before, &logged.order, &outcome);
+        handle.tell(engine, before);
+        if handle.shape().is_none() || matches!(logged.order, Order::Model(_)) {
+            handle.publish_shape(engine);
+        }
+        let reply = reply_of(outcome);
+        if let Some(key) = &logged.key {
+            lock(&handle.repeats).end(key, &reply);
+        }
+        (self.applied, self.log_bytes) = (place, self.log_bytes + bytes);
+        if self.log_bytes > LOG_BYTES.max(self.snapshot_bytes) && !self.is_saving {
+            self.save(handle, None);
+        }
+        reply
+    }
+
+    /// Sends a snapshot to the store; `saved` is told when it is there or cannot be.
+    fn save(&mut self, handle: &Arc<Handle>, saved: Option<oneshot::Sender<()>>) {
+        let Some(engine) = &mut self.engine else { return };
+        let Ok((around, learner)) = engine.save() else { return };
+        let Ok(around) = postcard::to_stdvec(&(around, lock(&handle.repeats).answered())) else { return };
+        let (bytes, size) = (std::mem::take(&mut self.log_bytes), learner.as_ref().map_or(0, Saved::length));
+        self.is_saving = true;
+        let owner = Arc::clone(handle);
+        let done = move |outcome: Result<u64, Problem>| {
+            owner.push(Box::new(move |handle, slot| {
+                slot.is_saving = false;
+                match outcome {
+                    Ok(_) => {
+                        slot.snapshot_bytes = size;
+                        handle.counts.snapshots.fetch_add(1, Ordering::Relaxed);
+                    }
+                    Err(_) => slot.log_bytes += bytes,
+                }
+            }));
+            // Who waits may have given up.
+            saved.into_iter().for_each(|saved| _ = saved.send(()));
+        };
+        let action = Action::Snapshot { id: handle.id, upto: self.applied, around, learner };
+        if handle.shared.queue.send(Op { action, done: Box::new(done) }).is_err() {
+            (self.is_saving, self.log_bytes) = (false, bytes);
+        }
+    }
+}
+
+impl Handle {
+    fn publish_shape(&self, engine: &Engine) {
+        *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
+    }
+
+    /// Has the webhook of the stream told of alarms and drifts after a notice.
+    fn tell(&self, engine: &Engine, before: u64) {
+        let Some(target) = self.options.webhook.as_deref().and_then(|text| Target::from_text(text).ok()) else {
+            return;
+        };
+        for notice in engine.notices().after(before) {
+            if !["alarm", "drift", "returned"].contains(&notice.kind.as_str()) {
+                continue;
+            }
+            let mut told = serde_json::to_value(notice).unwrap_or_default();
+            told["stream"] = self.name.clone().into();
+            self.shared.webhooks.tell(target.clone(), told.to_string());
+        }
+    }
+
+    fn count(&self, engine: &Engine, outcome: &Outcome) {
+        let counts = engine.counts();
+        self.counts.rows.store(counts.rows, Ordering::Relaxed);
+        self.counts.skipped.store(counts.skipped, Ordering::Relaxed);
+        self.counts.alarms.fetch_add(outcome.alarms, Ordering::Relaxed);
+        self.counts.requests.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The answers, or the reason if no row was learned.
+fn reply_of(outcome: Outcome) -> Reply {
+    match outcome.refused {
+        Some(problem) if outcome.learned == 0 => Err(problem),
+        _ => Ok(outcome.answers),
+    }
+}

@@ -1,0 +1,11 @@
+//! The service over plain sockets: its laws, its statuses, its behaviour under kills, full disks and hostile requests.
+#![allow(clippy::unwrap_used)]
+
+mod client;
+mod disk_full;
+mod durability;
+mod fuzz;
+mod kills;
+mod security;
+mod statuses;
+mod streams;

@@ -1,0 +1,135 @@
+//! Every status, with its sentence.
+
+use super::client::{Client, objects, rows, settings, start};
+use eigenhedge_serve::service::Service;
+use serde_json::json;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+const NDJSON: &str = "Content-Type: application/x-ndjson\r\n";
+
+#[test]
+fn each_refusal_has_its_status_and_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut small = settings(folder.path());
+    small.limits.body = 1 << 16;
+    small.max_streams = 2;
+    let service = Service::start(small).unwrap();
+    let client = Client(service.address());
+    let post = |path: &str, headers: &str, body: &[u8]| client.send("POST", path, headers, body);
+    client.make("s", &json!({"k": 2}));
+    assert_eq!(client.put("/v1/streams/s", &json!({"k": 2})).status, 200);
+    client.rows("s", &objects(&rows(9, 1)));
+    let cases = [
+        (400, client.send("PUT", "/v1/streams/t", "", b"{")),
+        (400, client.send("PUT", "/v1/streams/t", "", b"[]")),
+        (400, client.put("/v1/streams/..", &json!({"k": 2}))),
+        (400, post("/v1/streams/s/rows", "Content-Type: application/json\r\n", b"[1,")),
+        (400, post("/v1/streams/s/accept", "", b"7")),
+        (404, client.get("/v1/streams/t")),
+        (404, client.get("/v2")),
+        (404, post("/v1/streams/t/rows", NDJSON, b"[1]")),
+        (405, client.send("PATCH", "/v1/streams/s", "", b"")),
+        (409, client.put("/v1/streams/s", &json!({"k": 3}))),
+        (413, post("/v1/streams/s/rows", NDJSON, &vec![b' '; (1 << 16) + 1])),
+        (415, post("/v1/streams/s/rows", "Content-Type: image/png\r\n", b"1")),
+        (415, post("/v1/streams/s/rows", "", b"1")),
+        (415, post("/v1/streams/s/rows", &format!("{NDJSON}Content-Encoding: gzip\r\n"), b"1")),
+        (422, client.put("/v1/streams/t", &json!({"k": 0}))),
+        (422, client.put("/v1/streams/t", &json!({"k": 2, "learner": "oracle"}))),
+        (422, post("/v1/streams/s/rows", NDJSON, b"{\"a\":1,\"b\":2,\"c\":3,\"d\":\"x\"}")),
+        (422, post("/v1/streams/s/rows", NDJSON, b"")),
+        (422, post("/v1/streams/s/accept", "", b"")),
+        (422, client.send("PUT", "/v1/streams/s/model", "", b"no model")),
+    ];
+    for (status, answer) in cases {
+        assert_eq!(answer.status, status, "{}", answer.text());
+        let sentence = answer.detail();
+        assert!(sentence.len() > 10 && !sentence.contains('\n'), "{sentence}");
+    }
+    client.make("t", &json!({"k": 2}));
+    let third = client.put("/v1/streams/u", &json!({"k": 2}));
+    assert_eq!(third.status, 429);
+    assert!(third.head.to_ascii_lowercase().contains("retry-after: 1"));
+    assert_eq!(
+        client.rows("t", &["[1,2]".to_owned()]).detail(),
+        "k must be less than the number of selected columns, 2, got 2"
+    );
+}
+
+#[test]
+fn a_bad_cell_is_named_as_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_service, client) = start(folder.path());
+    client.make("s", &json!({"k": 1}));
+    let body = "time,x,y\n2024-01-01,1,2\n2024-01-02,1,?\n";
+    let answer = client.send("POST", "/v1/streams/s/rows", "Content-Type: text/csv\r\n", body.as_bytes());
+    let problem = answer.json();
+    assert_eq!((&problem["row"], &problem["column"]), (&json!(1), &json!("2 (\"y\")")), "{problem}");
+    let sentence = answer.detail();
+    assert!(sentence.starts_with("the request, line 3, column 2 (\"y\"): must be a finite number"), "{sentence}");
+    assert_eq!(client.get("/v1/streams/s/summary").json()["rows"], 0, "nothing of the request was learned");
+}
+
+#[test]
+fn too_many_requests_connections_and_slow_clients_are_turned_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut small = settings(folder.path());
+    small.limits.connections = 3;
+    small.limits.head_time = Duration::from_millis(300);
+    small.limits.body_time = Duration::from_millis(300);
+    let service = Service::start(small).unwrap();
+    let client = Client(service.address());
+    client.make("s", &json!({"k": 1}));
+    let mut slow = TcpStream::connect(client.0).unwrap();
+    write!(slow, "POST /v1/streams/s/rows HTTP/1.1\r\nHost: localhost\r\n{NDJSON}Content-Length: 9\r\n\r\n[1,")
+        .unwrap();
+    let mut text = String::new();
+    slow.read_to_string(&mut text).ok();
+    assert!(text.starts_with("HTTP/1.1 400") && text.contains("the body must arrive within"), "{text}");
+    let silent: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(client.0).unwrap()).collect();
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(client.get("/health").status, 429);
+    // Those that say nothing are closed.
+    for mut stream in silent {
+        assert_eq!(stream.read(&mut [0; 64]).unwrap_or(0), 0);
+    }
+    assert_eq!(client.get("/health").status, 200);
+    let many = (0..80).map(|i| format!("X-{i}: 1\r\n")).collect::<String>();
+    assert_eq!(client.send("GET", "/health", &many, b"").status, 431);
+}
+
+#[test]
+fn a_service_that_stops_says_so_and_ends_open_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let (service, client) = start(folder.path());
+    client.make("s", &json!({"k": 1}));
+    let mut listener = TcpStream::connect(client.0).unwrap();
+    write!(listener, "GET /v1/streams/s/events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut start = [0; 12];
+    listener.read_exact(&mut start).unwrap();
+    assert_eq!(&start, b"HTTP/1.1 200");
+    let begin = std::time::Instant::now();
+    service.stop();
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    listener.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let mut rest = Vec::new();
+    listener.read_to_end(&mut rest).unwrap();
+    assert!(client.try_send("GET", "/health", "", b"").is_err());
+}
+
+#[test]
+fn metrics_count_rows_and_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_service, client) = start(folder.path());
+    client.make("s", &json!({"k": 1}));
+    client.rows("s", &objects(&rows(9, 1)));
+    client.get("/nothing");
+    let text = client.get("/metrics").text();
+    for line in
+        ["eigenhedge_rows_total{stream=\"s\"} 9", "eigenhedge_requests_total{status=\"404\"} 1", "eigenhedge_streams 1"]
+    {
+        assert!(text.lines().any(|found| found == line), "{line} in {text}");
+    }
+}

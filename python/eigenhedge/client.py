@@ -1,0 +1,269 @@
+"""A client of ``eigenhedge serve``. Nothing but the standard library is needed; DataFrames are taken and given if pandas is there.
+
+Requests that change something carry an ``Idempotency-Key``, so that one that is sent again after a broken connection is learned
+once.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+import urllib.parse
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+__all__ = ["Client", "Stream", "ServiceError"]
+
+#: Statuses after which a request is sent again.
+_AGAIN = (429, 503, 507)
+#: Rows of one request.
+_ROWS = 5000
+
+
+class ServiceError(Exception):
+    """A request that the service refuses, with its sentence.
+
+    Attributes
+    ----------
+    status : int
+        The status of HTTP.
+    detail : str
+        One sentence.
+    row, column : int or None, str or None
+        The row of the request, from 0, and the column that are to blame.
+    """
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        self.status = status
+        self.detail: str = str(problem.get("detail", "the service gave no reason"))
+        self.row: int | None = problem.get("row")
+        self.column: str | None = problem.get("column")
+        super().__init__(f"{self.detail} (status {status})")
+
+
+class Client:
+    """A connection to a service.
+
+    Parameters
+    ----------
+    address : str
+        ``http://HOST:PORT``, or ``https://`` if a proxy with TLS stands before the service.
+    token : str, optional
+        One of the tokens of ``--token-file``.
+    retries : int
+        Times that a request is sent again after a broken connection or a status that says so.
+    timeout : float
+        Longest wait for an answer, in seconds.
+
+    Examples
+    --------
+    >>> client = Client("http://127.0.0.1:8750")
+    >>> client
+    Client('http://127.0.0.1:8750')
+    """
+
+    def __init__(
+        self, address: str = "http://127.0.0.1:8750", token: str | None = None, retries: int = 5, timeout: float = 60.0
+    ) -> None:
+        parts = urllib.parse.urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise ValueError(f"address must be http://HOST:PORT, got {address!r}")
+        self.address = address
+        self._secure, self._host, self._prefix = parts.scheme == "https", parts.netloc, parts.path.rstrip("/")
+        self._token, self._retries, self._timeout = token, retries, timeout
+        self._connection: http.client.HTTPConnection | None = None
+
+    def __repr__(self) -> str:
+        return f"Client({self.address!r})"
+
+    def close(self) -> None:
+        """Close the connection; the next request opens another one."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def create(self, name: str, kind: str = "model", **options: Any) -> Stream:
+        """Make a stream, or find the one with these options.
+
+        Parameters
+        ----------
+        name : str
+            Letters, digits, ``-``, ``_`` and ``.``.
+        kind : str
+            ``"model"`` or ``"monitor"``.
+        **options
+            As on the command line, with underscores: ``k``, ``learner``, ``by``, ``warm_up``, …
+        """
+        self._send("PUT", _path(name), json.dumps({"kind": kind, **options}).encode(), "application/json")
+        return Stream(self, name)
+
+    def stream(self, name: str) -> Stream:
+        """Return the stream with this name, which need not be there yet."""
+        return Stream(self, name)
+
+    def streams(self) -> list[dict[str, Any]]:
+        """List the streams."""
+        found: list[dict[str, Any]] = json.loads(self._send("GET", "/v1/streams"))["streams"]
+        return found
+
+    def backup(self) -> bytes:
+        """Return a copy of the store while it runs (scope ``admin``)."""
+        return self._send("GET", "/v1/backup")
+
+    def _send(self, method: str, path: str, body: bytes | None = None, kind: str = "", key: str = "") -> bytes:
+        """Send a request until it is answered; the answer, or a ServiceError."""
+        headers = {"Content-Type": kind} if kind else {}
+        if key:
+            headers["Idempotency-Key"] = key
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        # A request that changes something and has no key must not be sent twice.
+        is_safe = method != "POST" or bool(key) or path.endswith("/score")
+        for attempt in range(self._retries + 1):
+            try:
+                status, text, wait = self._once(method, path, body, headers)
+            except (OSError, http.client.HTTPException):
+                self.close()
+                if attempt == self._retries or not is_safe:
+                    raise
+                time.sleep(min(0.1 * 2**attempt, 5.0))
+                continue
+            if status < 300:
+                return text
+            if status not in _AGAIN or attempt == self._retries:
+                raise ServiceError(status, _problem(text))
+            time.sleep(max(wait, 0.1 * 2**attempt))
+        raise AssertionError("unreachable")
+
+    def _once(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes, float]:
+        if self._connection is None:
+            make = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+            self._connection = make(self._host, timeout=self._timeout)
+        self._connection.request(method, self._prefix + path, body, headers)
+        answer = self._connection.getresponse()
+        text = answer.read()
+        return answer.status, text, float(answer.headers.get("Retry-After") or 0.0)
+
+
+class Stream:
+    """A stream of a service."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client, self.name = client, name
+
+    def __repr__(self) -> str:
+        return f"Stream({self.name!r}, {self._client!r})"
+
+    def learn(self, rows: Any, batch: int = _ROWS) -> Iterator[dict[str, Any]]:
+        """Send rows and yield their answers, in order.
+
+        Parameters
+        ----------
+        rows : DataFrame, or iterable of mappings or sequences
+            They are sent in batches; the answers of a batch come before the next one is sent.
+        batch : int
+            Rows of one request.
+        """
+        for lines in _batches(rows, batch):
+            yield from self._rows("rows", lines, str(uuid.uuid4()))
+
+    def learn_frame(self, frame: Any, batch: int = _ROWS) -> Any:
+        """Send the rows of a DataFrame and return their answers as one, with the same index."""
+        return _frame(self.learn(frame, batch), frame)
+
+    def score(self, rows: Any, batch: int = _ROWS) -> Iterator[dict[str, Any]]:
+        """Yield the answers to rows that are not learned."""
+        for lines in _batches(rows, batch):
+            yield from self._rows("score", lines, "")
+
+    def score_frame(self, frame: Any, batch: int = _ROWS) -> Any:
+        """Return the answers to the rows of a DataFrame, which are not learned, with the same index."""
+        return _frame(self.score(frame, batch), frame)
+
+    def _rows(self, end: str, lines: Sequence[str], key: str) -> Iterator[dict[str, Any]]:
+        body = "\n".join(lines).encode()
+        answers = self._client._send("POST", _path(self.name, end), body, "application/x-ndjson", key)
+        for line in answers.splitlines():
+            yield json.loads(line)
+
+    def summary(self, key: str | None = None) -> dict[str, Any]:
+        """Return the summary of the stream, or of one key."""
+        query = "" if key is None else "?" + urllib.parse.urlencode({"key": key})
+        found: dict[str, Any] = json.loads(self._client._send("GET", _path(self.name, "summary") + query))
+        return found
+
+    def accept(self, key: str | None = None) -> None:
+        """Make the last rows of a monitor its reference."""
+        body = json.dumps({} if key is None else {"key": key}).encode()
+        self._client._send("POST", _path(self.name, "accept"), body, "application/json", str(uuid.uuid4()))
+
+    def model(self) -> bytes:
+        """Return the model as the bytes of a file; ``eigenhedge.load`` reads it once it is saved."""
+        return self._client._send("GET", _path(self.name, "model"))
+
+    def replace_model(self, data: bytes) -> None:
+        """Replace the model by one with the same options (scope ``admin``)."""
+        self._client._send("PUT", _path(self.name, "model"), data, "application/octet-stream")
+
+    def delete(self) -> None:
+        """Delete the stream and all that it has learned (scope ``admin``)."""
+        self._client._send("DELETE", _path(self.name))
+
+
+def _path(name: str, end: str = "") -> str:
+    return "/v1/streams/" + urllib.parse.quote(name, safe="") + (f"/{end}" if end else "")
+
+
+def _problem(text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy or pandas as one of Python; what is missing is null."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and value != value:
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return None if value != value else str(value)
+
+
+def _line(row: Any) -> str:
+    if isinstance(row, Mapping):
+        return json.dumps({str(name): _plain(value) for name, value in row.items()})
+    return json.dumps([_plain(value) for value in row])
+
+
+def _batches(rows: Any, batch: int) -> Iterator[list[str]]:
+    if batch < 1:
+        raise ValueError(f"batch must be at least 1, got {batch}")
+    each: Iterable[Any] = rows.to_dict("records") if hasattr(rows, "to_dict") and hasattr(rows, "columns") else rows
+    lines: list[str] = []
+    for row in each:
+        lines.append(_line(row))
+        if len(lines) == batch:
+            yield lines
+            lines = []
+    if lines:
+        yield lines
+
+
+def _frame(answers: Iterable[dict[str, Any]], frame: Any) -> Any:
+    import pandas
+
+    found = list(answers)
+    index = frame.index if len(found) == len(frame) else None
+    return pandas.DataFrame(found, index=index)

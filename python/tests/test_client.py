@@ -1,0 +1,107 @@
+"""The client, against a small service in this process, and against the program if it was built with the feature ``serve``."""
+
+import http.server
+import json
+import os
+import subprocess
+import threading
+
+import pytest
+
+import eigenhedge
+from eigenhedge.client import Client, ServiceError
+
+
+class Echo(http.server.BaseHTTPRequestHandler):
+    """Answers each row with its number; breaks the first connection of each request with a key."""
+
+    protocol_version = "HTTP/1.1"
+    seen: dict = {}
+    rows = 0
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, body, kind="application/json"):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_PUT(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if body.get("k") == 0:
+            problem = {"status": 422, "detail": "k must be at least 1, got 0", "row": 3, "column": "x"}
+            return self.reply(422, json.dumps(problem).encode())
+        self.reply(201, b"{}")
+
+    def do_POST(self):
+        lines = self.rfile.read(int(self.headers["Content-Length"])).decode().splitlines()
+        key = self.headers["Idempotency-Key"]
+        is_new = key not in Echo.seen
+        if is_new:
+            first = Echo.rows
+            Echo.rows += len(lines)
+            Echo.seen[key] = [json.dumps({"row": first + i, "got": json.loads(line)}) for i, line in enumerate(lines)]
+            self.close_connection = True
+            self.connection.close()
+            return
+        self.reply(200, "\n".join(Echo.seen[key]).encode(), "application/x-ndjson")
+
+
+@pytest.fixture
+def client():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    Echo.seen, Echo.rows = {}, 0
+    with Client(f"http://127.0.0.1:{server.server_port}") as client:
+        yield client
+    server.shutdown()
+
+
+def test_a_broken_connection_loses_and_doubles_nothing(client):
+    rows = [{"x": i, "y": float("nan")} for i in range(10)]
+    answers = list(client.create("s", k=1).learn(rows, batch=3))
+    assert [answer["row"] for answer in answers] == list(range(10))
+    assert answers[4]["got"] == {"x": 4, "y": None}
+    assert Echo.rows == 10
+
+
+def test_frames_go_in_and_come_out(client):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": [1.5, 2.5], "y": [3, None]}, index=["a", "b"])
+    found = client.stream("s").learn_frame(frame)
+    assert list(found.index) == ["a", "b"] and list(found["row"]) == [0, 1]
+
+
+def test_a_refusal_has_its_sentence_row_and_column(client):
+    with pytest.raises(ServiceError, match="k must be at least 1") as refused:
+        client.create("s", k=0)
+    assert (refused.value.status, refused.value.row, refused.value.column) == (422, 3, "x")
+    with pytest.raises(ValueError):
+        Client("ftp://x")
+    with pytest.raises(ValueError):
+        list(client.stream("s").learn([[1]], batch=0))
+
+
+def test_the_client_is_part_of_the_package():
+    assert eigenhedge.Client is Client
+
+
+@pytest.mark.skipif("EIGENHEDGE_SERVE" not in os.environ, reason="EIGENHEDGE_SERVE names no program with the feature serve")
+def test_the_service_learns_what_the_package_learns(tmp_path):
+    command = [os.environ["EIGENHEDGE_SERVE"], "serve", "--listen", "127.0.0.1:0", "--store", str(tmp_path / "store")]
+    program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    address = next(line.split()[-1] for line in program.stderr if "listening at http" in line)
+    try:
+        client = Client(address)
+        rows = [[float((i * j) % 7) for j in range(1, 5)] for i in range(50)]
+        answers = list(client.create("s", k=2, learner="leader").learn(rows, batch=20))
+        model = eigenhedge.Model(2, learner="leader")
+        for row, answer in zip(rows, answers):
+            assert model.step(row).expected_loss == answer["expected_loss"]
+        assert client.stream("s").summary()["rows"] == 50
+    finally:
+        program.terminate()
+        program.wait()
